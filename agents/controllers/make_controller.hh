@@ -1,0 +1,31 @@
+// The table of schemes: a controller by name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+struct ControllerConfig {
+  int64_t packet_bytes{1436};  // UDP payload of one data packet: the unit of a window in packets
+  uint64_t seed{0};            // for schemes that draw random numbers
+};
+
+struct Scheme {
+  std::string_view name;
+  std::string_view source;    // paper or RFC
+  std::string_view argument;  // what may follow "name:", empty when nothing may
+};
+
+// `scheme` is a name of the table, with what the scheme takes after a colon: "copa", "copa:0.1",
+// "fixed:40" (packets), "policy:FILE". Throws std::invalid_argument naming the known schemes.
+std::unique_ptr<CongestionController> make_controller(std::string_view scheme, const ControllerConfig& config);
+
+std::vector<Scheme> known_schemes();
+
+}  // namespace ccgym

@@ -1,0 +1,68 @@
+// A learned policy as a congestion controller: every step it observes, asks, and sets its window.
+//
+// In the gym the answer comes from outside for a whole batch (`awaiting_action`, `act`); in deployment
+// the exported network gives it at once. Same features, same actions, same bits.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/controllers/policy/features.hh"
+#include "agents/controllers/policy/policy_network.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+enum class ActionSet {
+  indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1))
+};
+
+ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
+std::size_t action_count(ActionSet actions);          // width of the network's output
+
+struct PolicySpec {
+  FeatureSet feature_set{FeatureSet::indigo};
+  ActionSet actions{ActionSet::indigo};
+  Time step{std::chrono::milliseconds{10}};
+  double initial_cwnd_packets{10};
+  double min_cwnd_packets{2};
+  double max_cwnd_packets{100000};
+};
+
+class PolicyController final : public CongestionController {
+ public:
+  // Without a network the controller waits for `act` after each observation.
+  PolicyController(const PolicySpec& spec, int64_t packet_bytes, std::unique_ptr<PolicyNetwork> network = nullptr);
+
+  [[nodiscard]] std::string_view name() const override { return "policy"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override;
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+  [[nodiscard]] bool awaiting_action() const { return awaiting_action_; }
+  [[nodiscard]] std::span<const float> observation() const { return observation_; }
+  [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
+  [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
+  void act(float action);  // a class index, or y: see ActionSet
+
+ private:
+  void decide(Time now);
+
+  PolicySpec spec_;
+  int64_t packet_bytes_;
+  std::unique_ptr<PolicyNetwork> network_;
+  std::unique_ptr<Features> features_;
+  std::vector<float> observation_{};
+  double cwnd_packets_;
+  std::optional<Time> step_start_{};
+  bool acked_in_step_{false};
+  bool awaiting_action_{false};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,11 @@
+# The Python binding ccgym.envs._core and its type stub.
+find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+nanobind_add_module(_core NB_STATIC envs/binding.cc)
+target_link_libraries(_core PRIVATE core)
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CCGYM_BINDING_DIR})
+nanobind_add_stub(core_stub MODULE _core OUTPUT ${CCGYM_BINDING_DIR}/_core.pyi
+  PYTHON_PATH ${CCGYM_BINDING_DIR} DEPENDS _core)

@@ -1,0 +1,18 @@
+# The C++ tests run on a sanitised build of the same sources.
+find_package(GTest REQUIRED)
+enable_testing()
+include(GoogleTest)
+
+add_library(sanitizers INTERFACE)
+target_compile_options(sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g -O1)
+target_link_options(sanitizers INTERFACE -fsanitize=address,undefined)
+
+add_library(core_sanitized STATIC ${CORE_SOURCES})
+target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
+target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
+target_link_libraries(core_sanitized PUBLIC warnings sanitizers)
+
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*_test.cc tests/cpp/*/*_test.cc)
+add_executable(cpp_tests ${TEST_SOURCES})
+target_link_libraries(cpp_tests PRIVATE core_sanitized GTest::gtest_main)
+gtest_discover_tests(cpp_tests DISCOVERY_TIMEOUT 60)
