@@ -113,8 +113,8 @@ int fly(const Arguments& arguments) {
 int help() {
   std::cout << kUsage << kHelp;
   for (const Scheme& scheme : known_schemes()) {
-    const std::string argument = scheme.argument.empty() ? "" : ":" + std::string{scheme.argument};
-    std::cout << "  " << scheme.name << argument << "   " << scheme.source << "\n";
+    const std::string_view separator = scheme.argument.empty() ? "" : ":";
+    std::cout << "  " << scheme.name << separator << scheme.argument << "   " << scheme.source << "\n";
   }
   return 0;
 }
