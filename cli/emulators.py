@@ -13,8 +13,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "emulators",
         help="list the emulators, by group",
-        description="Lists the emulators that --emulators knows: group/NAME, one-way delay in ms, uplink and downlink "
-        "(rate in Mbit/s of 1500-byte packets or trace file, loss per packet, queue and its limit). "
+        description="Lists the emulators that --emulators knows: group/NAME, one-way delay in ms, uplink and "
+        "downlink (rate in Mbit/s of 1500-byte packets or trace file, loss per packet, queue and its limit). "
         "--emulators takes groups, group/NAMEs and file:PATH, separated by commas.",
     )
     parser.add_argument("--json", action="store_true", help="print every parameter as JSON")
@@ -27,7 +27,8 @@ def run(args: argparse.Namespace) -> int:
 
     groups = emulator_groups()
     if args.json:
-        print(json.dumps({"groups": {name: [_as_json(one) for one in group] for name, group in groups.items()}}))
+        listed = {name: [_as_json(emulator) for emulator in group] for name, group in groups.items()}
+        print(json.dumps({"groups": listed}))
         return 0
     width = max(len(emulator.label) for group in groups.values() for emulator in group)
     for group in groups.values():
@@ -52,6 +53,6 @@ def _link(link: "LinkSpec") -> str:
         parts.append(f"poisson (seed {link.seed})")
     if link.loss:
         parts.append(f"loss {100 * link.loss:g} %")
-    limits = [f"{link.packets} packets"] * (link.packets is not None) + [f"{link.bytes} bytes"] * (link.bytes is not None)
+    limits = [f"{limit} {unit}" for unit in ("packets", "bytes") if (limit := getattr(link, unit))]
     parts.append(" ".join([link.queue, *limits]))
     return ", ".join(parts)

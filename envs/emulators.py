@@ -7,9 +7,9 @@ The file format is a contract:
         delay_ms: 28                       # one way, each direction
         uplink: {rate_mbps: 0.57, arrivals: poisson, seed: 1, loss: 0.0477, queue: droptail, packets: 14}
 
-Data flows over the uplink, ACKs over the downlink. A missing downlink has the uplink's rate or trace, an infinite
-queue and no loss. Trace paths are relative to the file; a path that begins with $NAME begins with the value of that
-environment variable.
+Data flows over the uplink, ACKs over the downlink. A missing downlink has the uplink's rate or trace, an
+infinite queue and no loss. Trace paths are relative to the file; a path that begins with $NAME begins with
+the value of that environment variable.
 """
 
 import os
@@ -19,10 +19,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic import ValidationError, ValidationInfo, model_validator
-
 from ccgym.configs import config_files
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from . import _core
 from .errors import InputError
@@ -48,7 +55,7 @@ def _emulator_name(name: str) -> str:
 
 
 def _trace_path(value: object, info: ValidationInfo) -> object:
-    """Resolves a path of the file against the file's folder; an unset variable stays, to be told when it is needed."""
+    """Resolves a path against the file's folder; an unset variable stays, to be told when it is needed."""
     if not isinstance(value, str) or not value:
         return value
     expanded = os.path.expandvars(value)
@@ -57,8 +64,8 @@ def _trace_path(value: object, info: ValidationInfo) -> object:
     return Path(info.context["folder"], expanded)
 
 
-# Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper end
-# bounds the memory of a Poisson schedule.
+# Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
+# end bounds the memory of a Poisson schedule.
 RateMbps = Annotated[float, _within(0.0002, 10_000)]
 Probability = Annotated[float, _within(0, 1)]
 DelayMs = Annotated[int, _within(0, 60_000)]
@@ -78,7 +85,7 @@ class LinkSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; either this or `trace`
-    arrivals: Literal["constant", "poisson"] = "constant"  # spacing of the delivery opportunities of `rate_mbps`
+    arrivals: Literal["constant", "poisson"] = "constant"  # how the opportunities of `rate_mbps` lie
     seed: Seed = 1  # of poisson opportunities
     trace: TracePath | None = None  # mahimahi trace file
     loss: Probability = 0.0  # of each packet, independently
@@ -103,7 +110,7 @@ class LinkSpec(BaseModel):
     def _check_queue(self) -> "LinkSpec":
         limited = self.packets is not None or self.bytes is not None
         if self.queue == "infinite" and limited:
-            raise ValueError("an infinite queue takes neither packets nor bytes; a limited one is queue: droptail")
+            raise ValueError("an infinite queue takes no packets or bytes; a limited one is queue: droptail")
         if self.queue != "infinite" and not limited:
             raise ValueError(f"a {self.queue} queue needs packets or bytes")
         for owner, names in _QUEUE_PARAMETERS.items():
@@ -114,7 +121,7 @@ class LinkSpec(BaseModel):
         return self
 
     def mirrored(self) -> "LinkSpec":
-        """Returns the reverse direction that a file leaves out: same rate or trace, infinite queue, no loss."""
+        """Returns the downlink that a file leaves out: same rate or trace, infinite queue, no loss."""
         return LinkSpec(rate_mbps=self.rate_mbps, arrivals=self.arrivals, seed=self.seed, trace=self.trace)
 
     def schedule(self) -> _core.Schedule:
@@ -125,8 +132,10 @@ class LinkSpec(BaseModel):
         """
         if self.trace is not None:
             if str(self.trace).startswith("$"):
-                variable = self.trace.parts[0]
-                raise InputError(f"{self.trace}: {variable[1:]} is not set; set it to the folder of the trace files")
+                variable = self.trace.parts[0][1:]
+                raise InputError(
+                    f"{self.trace}: set {variable} to the folder of the trace files; it is not set"
+                )
             return trace_schedule(self.trace)
         assert self.rate_mbps is not None
         if self.arrivals == "poisson":
@@ -156,7 +165,7 @@ def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
 
 
 class EmulatorSpec(BaseModel):
-    """A network path between a sender and a receiver: its delay, its uplink (data) and its downlink (ACKs)."""
+    """A network path from a sender to a receiver: its delay, its uplink (data) and its downlink (ACKs)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -181,7 +190,9 @@ class EmulatorSpec(BaseModel):
                 links.append(getattr(self, direction).to_link())
             except InputError as error:
                 raise InputError(f"{self.name}: {direction}: {error}") from None
-        return _core.Path(self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms)
+        return _core.Path(
+            self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms
+        )
 
 
 @dataclass(frozen=True)
@@ -198,21 +209,28 @@ def load_emulators(path: Path) -> list[EmulatorSpec]:
     Raises:
         InputError: the file cannot be read or breaks the format; names file, entry, key, what is wrong.
     """
+    content = _read_yaml(path)
+    entries = content.get("emulators") if isinstance(content, dict) and len(content) == 1 else None
+    if not isinstance(entries, list):
+        raise InputError(f"{path}: expected one key, `emulators`, with a list of emulators")
+    if not entries:
+        raise InputError(f"{path}: emulators: the list is empty; it needs at least one emulator")
+    return _parse_entries(path, entries)
+
+
+def _read_yaml(path: Path) -> object:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot read the emulators: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not a text file; expected YAML in UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark else ""
-        raise InputError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', None) or 'bad character'}") from None
-    if not isinstance(content, dict) or list(content) != ["emulators"] or not isinstance(content["emulators"], list):
-        raise InputError(f"{path}: expected one key, `emulators`, with a list of emulators")
-    if not content["emulators"]:
-        raise InputError(f"{path}: emulators: the list is empty; it needs at least one emulator")
-    return _parse_entries(path, content["emulators"])
+        raise InputError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
+    return content
 
 
 def _parse_entries(path: Path, entries: list[object]) -> list[EmulatorSpec]:
@@ -240,16 +258,16 @@ def _load_group(group: str, path: Path) -> list[NamedEmulator]:
 
 
 def select_emulators(selection: str) -> list[NamedEmulator]:
-    """Returns the emulators of a comma-separated list of groups, `group/name`s and `file:PATH`s, each once, in order.
+    """Returns the emulators of a comma-separated list of groups, `group/name`s and `file:PATH`s, each once.
 
     Raises:
-        InputError: a name is unknown (the known ones are listed), a file is broken, or a trace of a selected emulator is.
+        InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
     """
     selected: dict[str, NamedEmulator] = {}
-    for item in selection.split(","):
-        for emulator in _find(item.strip()):
+    for item in map(str.strip, selection.split(",")):
+        for emulator in _find(item):
             if selected.setdefault(emulator.label, emulator) != emulator:
-                raise InputError(f"{item.strip()}: {emulator.label} is already selected, with other parameters; rename it")
+                raise InputError(f"{item}: another {emulator.label} is already selected; rename one of them")
             _check_traces(emulator)
     return list(selected.values())
 
@@ -263,10 +281,9 @@ def _find(item: str) -> list[NamedEmulator]:
         return groups[item]
     found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
     if not found:
-        names = ", ".join(emulator.label for group in groups.values() for emulator in group)
-        raise InputError(
-            f"unknown emulator {item!r}; known groups: {', '.join(groups)}, file:PATH; known emulators: {names}"
-        )
+        labels = ", ".join(emulator.label for group in groups.values() for emulator in group)
+        known = f"known groups: {', '.join(groups)}, file:PATH; known emulators: {labels}"
+        raise InputError(f"unknown emulator {item!r}; {known}")
     return found
 
 

@@ -16,7 +16,7 @@ def constant_schedule(rate_mbps: float) -> _core.Schedule:
 
 @lru_cache(maxsize=64)
 def poisson_schedule(rate_mbps: float, seed: int) -> _core.Schedule:
-    """Returns a schedule with exponential gaps, 60 s long, then repeated; the same seed gives the same schedule."""
+    """Returns a schedule with exponential gaps that repeats after 60 s; same seed, same schedule."""
     return _core.Schedule.poisson(rate_mbps, seed)
 
 

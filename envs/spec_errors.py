@@ -18,7 +18,7 @@ _EXPECTED = {
 
 
 def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
-    """Returns the first mistake, unknown keys before all others since they often cause them: `key: what is wrong`."""
+    """Returns the first mistake as `key: what is wrong`; an unknown key first, since it causes others."""
     details = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     where = ".".join(str(part) for part in details["loc"])
     what = _sentence(details, model)

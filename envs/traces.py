@@ -1,7 +1,8 @@
 """Trace files of mahimahi: one line per delivery opportunity, its time in ms.
 
-Times are whole, non-negative and never decrease; a time that stands n times means n opportunities in that ms. The
-last time is the period after which the trace begins anew, so it must be positive. Rules as verified on mm-link 0.98.
+Times are whole, non-negative and never decrease; a time that stands n times means n opportunities in that ms.
+The last time is the period after which the trace begins anew, so it must be positive. Rules as verified on
+mm-link 0.98.
 """
 
 import os
@@ -20,7 +21,7 @@ def read_trace(path: Path) -> NDArray[np.uint32]:
     """Reads the opportunity times of a trace file, in ms, shape (opportunities,).
 
     Raises:
-        InputError: the file cannot be read, or is not a trace; names file, line, what is wrong and what would be right.
+        InputError: the file cannot be read, or is not a trace; names file, line, what is wrong.
     """
     try:
         lines = path.read_bytes().split(b"\n")
@@ -53,7 +54,7 @@ def _time_of(line: bytes, where: str) -> int:
 
 
 def write_trace(path: Path, timestamps_ms: NDArray[np.uint32]) -> None:
-    """Writes opportunity times, in ms, shape (opportunities,), as a trace file; an old file stays until the end.
+    """Writes opportunity times, in ms, shape (opportunities,), as a trace file, at once or not at all.
 
     Raises:
         InputError: the times are no trace, or the file cannot be written.

@@ -60,7 +60,9 @@ def test_names_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         read_trace(tmp_path / "nowhere.trace")
 
 
-@given(times_ms=st.lists(st.integers(0, 2**32 - 1), min_size=1).map(sorted).filter(lambda times: times[-1] > 0))
+@given(
+    times_ms=st.lists(st.integers(0, 2**32 - 1), min_size=1).map(sorted).filter(lambda times: times[-1] > 0)
+)
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, times_ms: list[int]) -> None:
     path = tmp_path_factory.mktemp("traces") / "link.trace"
     write_trace(path, np.array(times_ms, dtype=np.uint32))
