@@ -62,7 +62,8 @@ void check_keys(const json& object, const std::string& where, std::initializer_l
     if (!object.contains(key)) refuse(where + " has no '" + std::string{key} + "', should have " + known);
   }
   for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(keys, key) == keys.end()) refuse(where + " has " + json(key).dump() + ", known are " + known);
+    if (std::ranges::find(keys, key) == keys.end())
+      refuse(where + " has " + json(key).dump() + ", known are " + known);
   }
 }
 
@@ -89,8 +90,8 @@ double number(const json& object, const char* key, double lowest, double highest
   const json& value = object[key];
   const bool in_range = value.is_number() && value >= lowest && value <= highest;
   if (!in_range) {
-    refuse(std::string{key} + " is " + value.dump() + ", should be a number from " + json(lowest).dump() + " to " +
-           json(highest).dump());
+    refuse(std::string{key} + " is " + value.dump() + ", should be a number from " + json(lowest).dump() +
+           " to " + json(highest).dump());
   }
   return value.get<double>();
 }
@@ -100,15 +101,17 @@ void check_format(const json& metadata) {
     expect("format_version", metadata["format_version"], kFormatVersion);
   }
   check_keys(metadata, "metadata 'ccgym'",
-             {"format_version", "architecture", "feature_set", "normalisers", "actions", "step_ms", "initial_cwnd",
-              "limits", "trained_on", "git"});
+             {"format_version", "architecture", "feature_set", "normalisers", "actions", "step_ms",
+              "initial_cwnd", "limits", "trained_on", "git"});
   check_keys(metadata["architecture"], "architecture", {"kind", "inputs", "hidden", "outputs"});
   check_keys(metadata["limits"], "limits", {"min_cwnd_packets", "max_cwnd_packets"});
 }
 
 void check_normalisers(const json& normalisers, FeatureSet feature_set) {
   const std::span<const float> divisors = feature_divisors(feature_set);
-  const auto equal = [](const json& given, float right) { return given.is_number() && given.get<float>() == right; };
+  const auto equal = [](const json& given, float right) {
+    return given.is_number() && given.get<float>() == right;
+  };
   if (normalisers.is_array() && std::ranges::equal(normalisers, divisors, equal)) return;
   refuse("normalisers are " + normalisers.dump() + ", should be " +
          json(std::vector<float>(divisors.begin(), divisors.end())).dump() + " as in the feature set " +
@@ -186,12 +189,14 @@ void read_tensor(const Sections& sections, const Tensor& tensor) {
   expect("dtype of tensor " + tensor.name, entry["dtype"], "F32");
   expect("shape of tensor " + tensor.name, entry["shape"], tensor.shape);
   const std::string_view bytes = range_of(entry["data_offsets"], tensor.name, sections.data);
-  const std::size_t count = std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::size_t{1}, std::multiplies{});
+  const std::size_t count =
+      std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::size_t{1}, std::multiplies{});
   expect("size in bytes of tensor " + tensor.name, bytes.size(), count * sizeof(float));
   tensor.values.resize(count);
   std::memcpy(tensor.values.data(), bytes.data(), bytes.size());
   const auto is_finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(tensor.values, is_finite)) refuse("tensor " + tensor.name + " has an entry that is not finite");
+  if (!std::ranges::all_of(tensor.values, is_finite))
+    refuse("tensor " + tensor.name + " has an entry that is not finite");
 }
 
 PolicyFile parse(const std::string& bytes) {
