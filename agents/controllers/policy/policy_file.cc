@@ -30,9 +30,10 @@ constexpr double kMaxCwndPackets = 1e9;
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
 
 std::string read_bytes(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) refuse("is a folder, should be a policy file");
   std::ifstream stream{file, std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{stream}, {}};
-  if (!stream.is_open() || stream.bad()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
+  if (!stream.is_open()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
   return bytes;
 }
 
@@ -140,6 +141,9 @@ LstmWeights parse_architecture(const json& architecture, const PolicySpec& spec)
   expect("inputs", architecture["inputs"], weights.inputs);
   expect("outputs", architecture["outputs"], weights.outputs);
   weights.hidden = static_cast<std::size_t>(number(architecture, "hidden", 1, kMaxHidden));
+  if (weights.hidden != architecture["hidden"]) {
+    refuse("hidden is " + architecture["hidden"].dump() + ", should be a whole number");
+  }
   return weights;
 }
 
@@ -208,7 +212,12 @@ PolicyFile parse(const std::string& bytes) {
   LstmWeights weights = parse_architecture(metadata["architecture"], spec);
   const std::vector<Tensor> tensors = tensors_of(weights);
   check_names(sections.header, tensors);
-  for (const Tensor& tensor : tensors) read_tensor(sections, tensor);
+  std::size_t data_bytes = 0;
+  for (const Tensor& tensor : tensors) {
+    read_tensor(sections, tensor);
+    data_bytes += tensor.values.size() * sizeof(float);
+  }
+  expect("size in bytes of the data", sections.data.size(), data_bytes);
   return {spec, PolicyNetwork{weights}};
 }
 
