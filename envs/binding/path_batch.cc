@@ -100,7 +100,8 @@ void bind_path_batch(nb::module_& module) {
            "threads"_a = 1)
       .def("__len__", &PathBatch::size)
       .def_prop_ro("observation_size", &PathBatch::observation_size)
-      .def_prop_ro("cwnd_packets", &windows, "Windows (n,), a copy; 0 before the first reset.")
+      .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
+                   "Windows (n,), a copy; 0 before the first reset.")
       .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that flow's next reset on.")
       .def("set_cwnd", &PathBatch::set_cwnd, "index"_a, "cwnd_packets"_a, "Within the policy's limits.")
       .def("reset", &reset, "indices"_a, "seeds"_a, "observations"_a.noconvert(),
