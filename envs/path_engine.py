@@ -147,20 +147,23 @@ class PathEngine:
         Raises:
             ValueError: an action lies outside the action space.
         """
-        self._actions[:] = np.asarray(actions).reshape(self._actions.shape)
-        self._check_actions()
+        given = np.asarray(actions).reshape(self._actions.shape)
+        self._check_actions(given)
+        self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
         info = self._step_info()
         rewards = self._reward(info, self._capacity_mbps, self._propagation_rtt_ms)
         return self._observations.copy(), rewards, info
 
-    def _check_actions(self) -> None:
+    def _check_actions(self, actions: NDArray[Any]) -> None:
         space = self.action_space
         low, high = (0, int(space.n) - 1) if isinstance(space, spaces.Discrete) else (-1, 1)
-        legal = (self._actions >= low) & (self._actions <= high)
+        if isinstance(space, spaces.Discrete) and not np.issubdtype(actions.dtype, np.integer):
+            raise ValueError(f"actions must be whole numbers within [{low}, {high}], not {actions.dtype}")
+        legal = (actions >= low) & (actions <= high)
         if not legal.all():
             flow = int(np.argmin(legal))
-            raise ValueError(f"action {self._actions[flow]:g} of flow {flow} is not within [{low}, {high}]")
+            raise ValueError(f"action {actions[flow]} of flow {flow} is not within [{low}, {high}]")
 
     def _step_info(self) -> Info:
         column = {name: self._telemetry[:, index] for index, name in enumerate(_core.TELEMETRY)}

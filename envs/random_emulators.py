@@ -1,17 +1,14 @@
-"""Domain randomisation: emulators drawn from a seed, wide enough to hold the paths of the Internet.
-
-The ranges are those with which a policy learned to fly over links it had never seen: rate and delay log-uniform,
-the queue from a tenth of the bandwidth-delay product to twenty times it, or unlimited, loss mostly none.
-"""
+"""Domain randomisation: emulators drawn from a seed, wide enough to hold the paths of the Internet."""
 
 import numpy as np
 
-from .emulators import EmulatorSpec, LinkSpec
+from .emulator_spec import EmulatorSpec, LinkSpec
 
-RATE_MBPS = (0.3, 300.0)
-DELAY_MS = (2.0, 200.0)
-QUEUE_BDPS = (0.1, 20.0)
-MAX_LOSS = 0.05
+RATE_MBPS = (0.3, 300.0)  # log-uniform
+DELAY_MS = (2.0, 200.0)  # one way, log-uniform
+QUEUE_BDPS = (0.1, 20.0)  # of a limited queue, log-uniform
+MAX_LOSS = 0.05  # of a lossy path, uniform from 0
+
 INFINITE_QUEUE_SHARE = 0.3
 LOSSY_SHARE = 0.25
 POISSON_SHARE = 0.3
@@ -21,8 +18,10 @@ _SEEDS = 2**31
 
 
 def random_emulators(count: int, seed: int) -> list[EmulatorSpec]:
-    """Returns `count` emulators named 0, 1, ...; the i-th depends on the seed and on i alone."""
-    return [_random_emulator(str(index), np.random.default_rng((seed, index))) for index in range(count)]
+    """Returns `count` emulators named SEED-0, SEED-1, ...; the i-th depends on the seed and on i alone."""
+    return [
+        _random_emulator(f"{seed}-{index}", np.random.default_rng((seed, index))) for index in range(count)
+    ]
 
 
 def _random_emulator(name: str, rng: np.random.Generator) -> EmulatorSpec:

@@ -66,8 +66,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         Raises:
             InputError: an argument is unknown or out of range, or an emulator or its trace is broken.
         """
-        if min(max_episode_steps, threads) < 1:
-            raise InputError("max_episode_steps and threads must be at least 1")
+        if min(num_envs, max_episode_steps, threads) < 1:
+            raise InputError("num_envs, max_episode_steps and threads must be at least 1")
         self.num_envs = num_envs
         self._engine = PathEngine(
             self._dealt("emulator", emulator_specs(emulator)),
@@ -89,7 +89,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
         if not 0 < len(values) <= self.num_envs:
             raise InputError(
-                f"{argument}: {len(values)} for {self.num_envs} flows; give 1 to {self.num_envs}"
+                f"{argument}: {len(values)} for {self.num_envs} flows; give 1 or more, at most one per flow"
             )
         return [values[flow % len(values)] for flow in range(self.num_envs)]
 
@@ -157,9 +157,11 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
 
 
 def _masked(info: Info, present: NDArray[np.bool_]) -> dict[str, Any]:
-    """Adds to each entry the mask that tells, under `_name`, which flows have it."""
-    masked: dict[str, Any] = {name: np.where(present, values, 0.0) for name, values in info.items()}
-    return masked | {f"_{name}": present.copy() for name in info}
+    """Adds to each entry the mask that tells, under `_name`, which flows have it; leaves out what none has."""
+    if not present.any():
+        return {}
+    filled = info if present.all() else {name: np.where(present, info[name], 0.0) for name in info}
+    return filled | {f"_{name}": present for name in info}
 
 
 def _rows(observations: NDArray[np.float32], chosen: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -123,7 +123,7 @@ def test_an_unknown_name_lists_the_known_ones(selection: str) -> None:
     assert str(caught.value).startswith(
         f"unknown emulator {wrong!r}; known groups: calibrated, cellular, field, "
     )
-    assert "file:PATH" in str(caught.value)
+    assert "random:N[:SEED], file:PATH" in str(caught.value)
     assert "calibrated/india" in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -195,9 +195,18 @@ def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: 
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("action", [-1, 5, 2.5, np.nan])
-def test_an_action_outside_the_space_is_refused(action: float) -> None:
-    env = PathEnv(emulator=spec())
+@pytest.mark.parametrize(
+    ("actions", "action", "message"),
+    [
+        ("indigo", -1, r"action -1 of flow 0 is not within \[0, 4\]"),
+        ("indigo", 5, r"action 5 of flow 0 is not within \[0, 4\]"),
+        ("indigo", 2.5, r"actions must be whole numbers within \[0, 4\], not float64"),
+        ("log_window", 1.5, r"action 1.5 of flow 0 is not within \[-1, 1\]"),
+        ("log_window", np.nan, r"action nan of flow 0 is not within \[-1, 1\]"),
+    ],
+)
+def test_an_action_outside_the_space_is_refused(actions: str, action: float, message: str) -> None:
+    env = PathEnv(emulator=spec(), features="scale_free", actions=actions)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match=r"action \S+ of flow 0 is not"):
+    with pytest.raises(ValueError, match=message):
         env.step(action)
