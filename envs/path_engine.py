@@ -32,7 +32,7 @@ def emulator_specs(emulators: Emulators) -> list[EmulatorSpec]:
     return [spec for one in emulators for spec in emulator_specs(one)]
 
 
-def observation_space(features: str) -> spaces.Box:
+def observation_space(features: str) -> spaces.Space[NDArray[np.float32]]:
     """Returns the space of one observation, float32; its entries are described in `PathEnv`.
 
     Raises:
@@ -181,7 +181,8 @@ class PathEngine:
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Output k + 1 of SplitMix64 for each seed and episode k (Steele, Lea, Flood, OOPSLA 2014)."""
-    mixed = seeds + (episodes + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed: NDArray[np.uint64] = seeds + (episodes + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -12,7 +12,8 @@ from .rewards import Info
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
-    """
+    """A sender with endless data on one network path: the agent sets its congestion window.
+
     ## Description
 
     A sender with endless data faces a network path: a bottleneck link with a queue, loss, and a propagation
@@ -145,7 +146,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     * v0: initial version.
     """
 
-    metadata = {"render_modes": []}
+    metadata = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         Returns:
             The first observation, and info.
         """
-        super().reset(seed=seed)
+        super().reset(seed=seed, options=options)
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**63))
         if seed is not None:

@@ -47,7 +47,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     `features`, `actions` and `reward` are those of `PathEnv`.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         Returns:
             Observations of shape (num_envs, entries), and info.
         """
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True
@@ -157,7 +157,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
 
 
 def _masked(info: Info, present: NDArray[np.bool_]) -> dict[str, Any]:
-    """Adds to each entry the mask that tells, under `_name`, which flows have it; leaves out what none has."""
+    """Adds to each entry the mask that tells, under `_name`, which flows have it, if any has."""
     if not present.any():
         return {}
     filled = info if present.all() else {name: np.where(present, info[name], 0.0) for name in info}

@@ -35,7 +35,7 @@ def shares(specs: list[EmulatorSpec]) -> dict[str, float]:
 def test_a_thousand_hold_every_kind_and_every_size() -> None:
     specs = random_emulators(1000, seed=2)
     assert shares(specs) == pytest.approx({"infinite": 0.3, "lossy": 0.25, "poisson": 0.3}, abs=0.06)
-    rates = np.log([spec.uplink.rate_mbps for spec in specs])
+    rates = np.log([spec.uplink.rate_mbps or 0 for spec in specs])
     counts, _ = np.histogram(rates, bins=10, range=tuple(np.log(RATE_MBPS)))
     assert counts.min() > 60  # log-uniform: 100 expected in each tenth
 
