@@ -1,4 +1,4 @@
-"""The command `ccgym`: finds the sub-command, runs it, and turns what goes wrong into one line and an exit code."""
+"""The command `ccgym`: runs the sub-command, and turns what goes wrong into one line and an exit code."""
 
 import argparse
 import os
@@ -6,12 +6,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ccgym.envs.errors import InputError, OutsideError
 
 COMMANDS = ("emulators", "doctor")
-"""Sub-commands, each the module of that name in this folder: `add_parser(subparsers)` and `run(args) -> exit code`."""
+"""Each the module of that name in this folder, with `add_parser(subparsers)` and `run(args) -> exit code`."""
 
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
 """Exit codes of every command; one that a signal ends has 128 + its number, as from a shell."""
@@ -20,8 +20,8 @@ DONE, FAILURE, BAD_INPUT = 0, 1, 2
 class CommandLineParser(argparse.ArgumentParser):
     """A parser that answers bad usage with one line, and takes no shortened options."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""
