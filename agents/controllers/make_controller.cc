@@ -4,10 +4,13 @@
 #include <array>
 #include <charconv>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/new_reno.hh"
+#include "agents/controllers/policy/policy_file.hh"
 
 namespace ccgym {
 
@@ -50,9 +53,17 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
   return std::make_unique<Copa>(config.packet_bytes, delta);
 }
 
+std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) refuse_argument("policy", argument, "a policy file, as in policy:policy.safetensors");
+  PolicyFile file = load_policy(argument);
+  auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
+  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
+}
+
 const std::array kTable{
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
+    TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
 };
 
