@@ -1,4 +1,4 @@
-"""Builds the C++ core, the endpoint programs and the Python binding through CMake; all else is in setup.cfg."""
+"""Builds the C++ core, the endpoint programs and the binding through CMake; all else is in setup.cfg."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ def build_with_cmake() -> None:
 
 
 def place(built: Path, folder: Path) -> None:
-    """Puts every file of `built` into `folder`: to a temporary name, then renamed, for a running one cannot be written."""
+    """Puts every file of `built` into `folder`, each by a rename: a program that runs cannot be written."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted(built.iterdir()):
         there = folder / file.name
@@ -37,7 +37,7 @@ def place(built: Path, folder: Path) -> None:
 
 
 class CMakeBuild(build_ext):
-    """Places what CMake built beside the Python modules: in the source tree, or in the tree that a wheel is made of."""
+    """Places what CMake built beside the Python modules: in the source tree, or where a wheel is made."""
 
     def run(self) -> None:
         build_with_cmake()

@@ -1,4 +1,4 @@
-"""What real mahimahi and kernel TCP need of this machine: every need looked at, and the command that mends it."""
+"""What real mahimahi and kernel TCP need of this machine: what there is, and the command that mends it."""
 
 import ctypes
 import re
@@ -71,7 +71,7 @@ def check_shells() -> Check:
 
 
 def check_iptables(shell_starts: bool) -> Check:
-    """The shells can use iptables. A newer one is fine where `shell_starts`: mahimahi's later sources get along."""
+    """The shells can use iptables. A newer one is fine where `shell_starts`: later mahimahis get along."""
     name, needed_for, mend = "iptables", "real mahimahi", install_command("mahimahi")
     path = shutil.which("iptables") or shutil.which("iptables", path="/usr/sbin:/sbin")
     if path is None:
@@ -102,7 +102,7 @@ def check_tun(device: Path = _TUN) -> Check:
     """The kernel gives out TUN interfaces."""
     name, needed_for = "tun", "real mahimahi"
     if not device.is_char_device():
-        mend = f"sudo sh -c 'modprobe tun; test -c {device} || mkdir -p {device.parent} && mknod {device} c 10 200'"
+        mend = f"sudo sh -c 'modprobe tun || {{ mkdir -p {device.parent} && mknod {device} c 10 200; }}'"
         return Check(name, False, f"{device} is missing", needed_for, mend)
     return Check(name, True, str(device), needed_for)
 
@@ -164,7 +164,7 @@ def _check_allowed(ipv4: Path, needed_for: str) -> Check:
 
 
 def check_clocks() -> Check:
-    """The wall clock, by which mahimahi stamps packets, runs as the monotonic one; whether it is synchronised."""
+    """The wall clock, which stamps mahimahi's packets, runs as the monotonic one; is it synchronised?"""
     name, needed_for = "clocks", "delays measured in real mahimahi"
     step_s = abs(_clock_step_s(CLOCK_TRIAL_S))
     if step_s > MAX_CLOCK_STEP_S:
