@@ -93,6 +93,7 @@ def test_a_tunnels_shell_runs_it_from_its_standard_input(wrapper: str) -> None:
             time.sleep(2)
             assert (shell.poll(), sending.poll()) == (None, None)
             os.killpg(shell.pid, signal.SIGTERM)
+            shell.wait(timeout=5)
             wait_until(lambda: is_gone(shell.pid), "the group's end")
 
 
