@@ -6,7 +6,7 @@
 
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/controllers/policy/features.hh"
@@ -49,11 +49,10 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] std::span<const float> observation() const { return observation_; }
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
-  void act(float action);  // a class index, or y: see ActionSet
+  void act(float action);               // a class index, or y: see ActionSet
+  void set_cwnd(double cwnd_packets);  // kept within the policy's limits
 
  private:
-  void decide(Time now);
-
   PolicySpec spec_;
   int64_t packet_bytes_;
   std::unique_ptr<PolicyNetwork> network_;
@@ -61,6 +60,7 @@ class PolicyController final : public CongestionController {
   std::vector<float> observation_{};
   double cwnd_packets_;
   std::optional<Time> step_start_{};
+  bool heard_receiver_{false};
   bool acked_in_step_{false};
   bool awaiting_action_{false};
 };

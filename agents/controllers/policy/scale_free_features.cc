@@ -1,0 +1,102 @@
+#include "agents/controllers/policy/scale_free_features.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kMaxRateRtts = 10;      // horizon of the maximum delivery rate, as BBR's filter
+constexpr double kStartRtts = 20;        // after so many round trips a flow no longer counts as young
+constexpr double kDelayUnitMs = 10;      // absolute delays are seen relative to one step
+constexpr double kMaxAbsValue = 4;
+
+double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+double log_ratio(double a, double b) { return std::log(std::max(a, 1e-9) / std::max(b, 1e-9)); }
+
+}  // namespace
+
+double ScaleFreeFeatures::lost_bytes(const Loss& loss) {
+  double bytes = 0;
+  for (const LostPacket& packet : loss.packets) bytes += static_cast<double>(packet.bytes);
+  return bytes;
+}
+
+void ScaleFreeFeatures::on_ack(Time /*now*/, const AckedPacket& packet) {
+  const double rtt_ms = in_ms(packet.rtt.latest);
+  min_rtt_ms_ = std::max(in_ms(packet.rtt.min), 1e-3);
+  smoothed_rtt_ms_ = std::max(in_ms(packet.rtt.smoothed), 1e-3);
+  rtt_deviation_ms_ += (std::abs(rtt_ms - smoothed_rtt_ms_) - rtt_deviation_ms_) / 16;
+  step_.min_rtt_ms = step_.acks == 0 ? rtt_ms : std::min(step_.min_rtt_ms, rtt_ms);
+  ++step_.acks;
+  step_.rtt_sum_ms += rtt_ms;
+  step_.delivered_bytes += static_cast<double>(packet.bytes);
+  inflight_bytes_ = static_cast<double>(packet.inflight_bytes);
+  const double round_trip_ms = std::max(in_ms(packet.rate.ack_interval), 1e-3);
+  round_trip_rate_ = static_cast<double>(packet.rate.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
+  sending_rate_ = static_cast<double>(packet.bytes_sent_since) / std::max(rtt_ms, 1e-3);
+}
+
+void ScaleFreeFeatures::update_averages(double step_ms) {
+  const auto blend = [this, step_ms](Average& average, double sample) {
+    const double weight = 1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, 1e-3)));
+    average.value += weight * (sample - average.value);
+  };
+  const double sent_and_gone = step_.delivered_bytes + step_.lost_bytes;
+  const double loss = sent_and_gone > 0 ? step_.lost_bytes / sent_and_gone : 0;
+  const bool first = rate_4_.value == 0;
+  if (first) rate_4_.value = rate_16_.value = round_trip_rate_;
+  blend(rate_4_, round_trip_rate_);
+  blend(rate_16_, round_trip_rate_);
+  blend(queueing_2_, queueing_ms_);
+  blend(queueing_8_, queueing_ms_);
+  blend(loss_2_, loss);
+  blend(loss_16_, loss);
+  const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, 1e-3)));
+  max_rate_ = std::max(round_trip_rate_, rate_4_.value + forget * (max_rate_ - rate_4_.value));
+}
+
+double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) const {
+  return log_ratio(bytes_per_ms * min_rtt_ms_ / packet_bytes_, cwnd_packets);
+}
+
+void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
+  const double step_ms = std::max(in_ms(now - step_start_), 1e-3);
+  if (step_.acks > 0) {
+    queueing_ms_ = step_.rtt_sum_ms / static_cast<double>(step_.acks) - min_rtt_ms_;
+    least_queueing_ms_ = step_.min_rtt_ms - min_rtt_ms_;
+  }
+  update_averages(step_ms);
+  const std::array<double, kSize> raw{
+      std::log(std::max(cwnd_packets, 1.0)),
+      std::log1p(min_rtt_ms_),
+      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, 1e-3)),
+      std::log1p(queueing_ms_ / kDelayUnitMs),
+      std::log1p(least_queueing_ms_ / kDelayUnitMs),
+      as_window(step_.delivered_bytes / step_ms, cwnd_packets),
+      as_window(round_trip_rate_, cwnd_packets),
+      as_window(rate_4_.value, cwnd_packets),
+      as_window(rate_16_.value, cwnd_packets),
+      as_window(max_rate_, cwnd_packets),
+      log_ratio(sending_rate_, round_trip_rate_),
+      log_ratio(inflight_bytes_ / packet_bytes_ + 1, cwnd_packets),
+      std::sqrt(loss_2_.value),
+      std::sqrt(loss_16_.value),
+      std::log1p(rtt_deviation_ms_ / kDelayUnitMs),
+      log_ratio(queueing_ms_ + 1, queueing_2_.value + 1),
+      log_ratio(queueing_2_.value + 1, queueing_8_.value + 1),
+      log_ratio(step_ms, kDelayUnitMs),
+      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, 1e-3))),
+      previous_action_,
+  };
+  for (std::size_t i = 0; i < kSize; ++i) {
+    observation[i] = static_cast<float>(std::clamp(raw[i] / kDivisors[i], -kMaxAbsValue, kMaxAbsValue));
+  }
+  step_ = {};
+  step_start_ = now;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,1 @@
+"""The network: emulators, their virtual-time twin, and the Gymnasium environments over it."""

@@ -1,0 +1,47 @@
+"""Turns pydantic's findings into one line a user can act on: `uplink.loss: 1.5 is not within [0, 1]`."""
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "text; put it in quotes",
+    "is_instance_of": "the path of a file",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "dict_type": "a mapping of keys to values",
+}
+
+
+def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
+    """Returns the first mistake as `key: what is wrong`; an unknown key first, since it causes others."""
+    details = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    where = ".".join(str(part) for part in details["loc"])
+    what = _sentence(details, model)
+    return f"{where}: {what}" if where else what
+
+
+def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
+    match details["type"]:
+        case "extra_forbidden":
+            return f"unknown key; known: {', '.join(_known_keys(model, details['loc'][:-1]))}"
+        case "missing":
+            return "is missing"
+        case "value_error":
+            return str(details["ctx"]["error"])
+        case "literal_error":
+            return f"{details['input']!r} is not one of {details['ctx']['expected']}"
+        case kind if kind in _EXPECTED:
+            return f"{details['input']!r} is not {_EXPECTED[kind]}"
+    return f"{details['input']!r}: {details['msg'][0].lower()}{details['msg'][1:]}"
+
+
+def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    inner: Any = model
+    for part in path:
+        inner = inner.model_fields[part].annotation
+    return list(inner.model_fields)

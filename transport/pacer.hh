@@ -1,0 +1,32 @@
+// Spaces packets in time at a rate, forgiving a driver that wakes up late.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Pacer {
+ public:
+  [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
+
+  void on_sent(Time now, int64_t bytes, std::optional<double> rate_mbps) {
+    if (!rate_mbps) {
+      release_ = Time{};
+      return;
+    }
+    const double gap_ns = std::min(static_cast<double>(bytes) * 8e3 / *rate_mbps, kMaxGapNs);
+    release_ = std::max(release_, now - kMaxCredit) + Time{static_cast<int64_t>(gap_ns)};
+  }
+
+ private:
+  static constexpr Time kMaxCredit = std::chrono::milliseconds{1};  // what a late wake-up may send in a burst
+  static constexpr double kMaxGapNs = 1e9;                          // a rate near zero still sends a packet a second
+
+  Time release_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,52 @@
+// What the sender remembers of its packets: a ring by sequence number that grows when the window does.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "transport/rate_sampler.hh"
+
+namespace ccgym {
+
+enum class PacketState : uint8_t { in_flight, delivered, lost, timed_out };
+
+struct PacketRecord {
+  Time sent_at{};
+  int64_t sent_bytes_before{};
+  RateMark rate_mark{};
+  PacketState state{PacketState::in_flight};
+};
+
+class PacketRing {
+ public:
+  [[nodiscard]] uint64_t next_seq() const { return next_seq_; }
+
+  // Records of packets older than a whole ring are gone; `oldest_needed` never is.
+  [[nodiscard]] bool holds(uint64_t seq) const {
+    return seq < next_seq_ && next_seq_ - seq <= records_.size();
+  }
+  PacketRecord& operator[](uint64_t seq) { return records_[seq & (records_.size() - 1)]; }
+  const PacketRecord& operator[](uint64_t seq) const { return records_[seq & (records_.size() - 1)]; }
+
+  uint64_t push(const PacketRecord& record, uint64_t oldest_needed) {
+    if (next_seq_ - oldest_needed >= records_.size()) grow();
+    (*this)[next_seq_] = record;
+    return next_seq_++;
+  }
+
+ private:
+  static constexpr std::size_t kInitialCapacity = 64;
+
+  void grow() {
+    std::vector<PacketRecord> larger(2 * records_.size());
+    const uint64_t first = next_seq_ < records_.size() ? 0 : next_seq_ - records_.size();
+    for (uint64_t seq = first; seq < next_seq_; ++seq) larger[seq & (larger.size() - 1)] = (*this)[seq];
+    records_ = std::move(larger);
+  }
+
+  std::vector<PacketRecord> records_{std::vector<PacketRecord>(kInitialCapacity)};
+  uint64_t next_seq_{0};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,167 @@
+// The sender core: one flow of full-size packets under one controller. No socket, no clock.
+//
+// The driver asks `next_send` and `next_timer`, sleeps until the earlier one or an ACK, and reports
+// what happened with `now`. Templated on the controller so that hot ones are called directly;
+// `Sender<>` takes any.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "transport/congestion_controller.hh"
+#include "transport/loss_detector.hh"
+#include "transport/pacer.hh"
+#include "transport/packet_ring.hh"
+#include "transport/rate_sampler.hh"
+#include "transport/rtt_filter.hh"
+
+namespace ccgym {
+
+template <class Controller = CongestionController>
+class Sender {
+ public:
+  Sender(Controller& controller, int64_t packet_bytes) : controller_(controller), packet_bytes_(packet_bytes) {
+    read_controller();
+  }
+
+  // When the next packet may leave, `now` or later; nullopt while the window is closed.
+  [[nodiscard]] std::optional<Time> next_send(Time now) const {
+    const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
+    if (inflight_bytes_ + packet_bytes_ > window) return std::nullopt;
+    return pacer_.next_release(now);
+  }
+
+  // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
+  uint64_t on_sent(Time now) {
+    if (inflight_bytes_ == 0) timeout_base_ = now;
+    const RateMark mark = sampler_.on_sent(now, inflight_bytes_ == 0);
+    const uint64_t seq = ring_.push({now, sent_bytes_, mark, PacketState::in_flight}, losses_.oldest_in_flight());
+    sent_bytes_ += packet_bytes_;
+    inflight_bytes_ += packet_bytes_;
+    pacer_.on_sent(now, packet_bytes_, limits_.pacing_mbps);
+    controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes_});
+    read_controller();
+    return seq;
+  }
+
+  // One acknowledged packet; a duplicate, or a number that was never sent or is long gone, is ignored.
+  void on_ack(Time now, uint64_t seq, Time received_at) {
+    if (!ring_.holds(seq) || ring_[seq].state == PacketState::delivered) return;
+    settle(seq);
+    const PacketRecord record = ring_[seq];
+    rtt_.add(now - record.sent_at);
+    probing_ = false;
+    backoff_ = 1;
+    timeout_base_ = now;
+    losses_.on_delivered(seq);
+    const RateSample rate = sampler_.on_delivered(now, packet_bytes_, record.sent_at, record.rate_mark);
+    report_losses(now);
+    controller_.on_ack(now, {.seq = seq,
+                              .bytes = packet_bytes_,
+                              .sent_at = record.sent_at,
+                              .received_at = received_at,
+                              .inflight_bytes = inflight_bytes_,
+                              .delivered_bytes = sampler_.delivered_bytes(),
+                              .bytes_sent_since = sent_bytes_ - record.sent_bytes_before,
+                              .rtt = rtt_.stats(),
+                              .rate = rate});
+    read_controller();
+  }
+
+  // Earliest deadline of the controller, the loss detector and the retransmission timer.
+  [[nodiscard]] std::optional<Time> next_timer() const {
+    const Time earliest = std::min({controller_timer_, losses_.deadline().value_or(Time::max()), timeout_at()});
+    return earliest == Time::max() ? std::nullopt : std::optional{earliest};
+  }
+
+  void on_timer(Time now) {
+    if (controller_timer_ <= now) {
+      controller_.on_timer(now);
+      read_controller();
+    }
+    if (losses_.deadline() && *losses_.deadline() <= now) report_losses(now);
+    if (timeout_at() <= now) time_out(now);
+  }
+
+  [[nodiscard]] int64_t inflight_bytes() const { return inflight_bytes_; }
+  [[nodiscard]] const RttStats& rtt() const { return rtt_.stats(); }
+  [[nodiscard]] int64_t delivered_bytes() const { return sampler_.delivered_bytes(); }
+  [[nodiscard]] int64_t sent_packets() const { return static_cast<int64_t>(ring_.next_seq()); }
+  [[nodiscard]] int64_t delivered_packets() const { return sampler_.delivered_bytes() / packet_bytes_; }
+  [[nodiscard]] int64_t lost_packets() const { return lost_packets_; }
+
+ private:
+  static constexpr int64_t kMaxBackoff = 64;
+
+  // Takes a packet out of flight; one that was given up comes back to life first.
+  void settle(uint64_t seq) {
+    PacketRecord& record = ring_[seq];
+    if (record.state == PacketState::in_flight) {
+      inflight_bytes_ -= packet_bytes_;
+    } else {
+      --lost_packets_;
+      if (record.state == PacketState::timed_out) revive_after(seq);
+    }
+    record.state = PacketState::delivered;
+  }
+
+  void revive_after(uint64_t seq) {
+    const int64_t revived = losses_.undo_timeout(seq, ring_);
+    lost_packets_ -= revived;
+    inflight_bytes_ += revived * packet_bytes_;
+  }
+
+  void report_losses(Time now) {
+    lost_.clear();
+    losses_.detect(now, rtt_.stats(), ring_, packet_bytes_, lost_);
+    report(now, false);
+  }
+
+  // RFC 6298 (5.4)-(5.6): presume all lost, send one packet, double the time-out.
+  void time_out(Time now) {
+    lost_.clear();
+    losses_.time_out(ring_, packet_bytes_, lost_);
+    probing_ = true;
+    backoff_ = std::min(2 * backoff_, kMaxBackoff);
+    report(now, true);
+  }
+
+  void report(Time now, bool timeout) {
+    if (lost_.empty()) return;
+    const auto count = static_cast<int64_t>(lost_.size());
+    lost_packets_ += count;
+    inflight_bytes_ -= count * packet_bytes_;
+    controller_.on_loss(now, {lost_, inflight_bytes_, timeout});
+    read_controller();
+  }
+
+  [[nodiscard]] Time timeout_at() const {
+    return inflight_bytes_ == 0 ? Time::max() : timeout_base_ + backoff_ * rtt_.timeout();
+  }
+
+  void read_controller() {
+    limits_ = controller_.limits();
+    controller_timer_ = controller_.next_timer().value_or(Time::max());
+  }
+
+  Controller& controller_;
+  int64_t packet_bytes_;
+  RttFilter rtt_{};
+  RateSampler sampler_{};
+  Pacer pacer_{};
+  PacketRing ring_{};
+  LossDetector losses_{};
+  std::vector<LostPacket> lost_{};
+  SendLimits limits_{};
+  Time controller_timer_{Time::max()};
+  Time timeout_base_{};
+  int64_t backoff_{1};
+  bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
+  int64_t inflight_bytes_{0};
+  int64_t sent_bytes_{0};
+  int64_t lost_packets_{0};
+};
+
+}  // namespace ccgym
