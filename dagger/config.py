@@ -6,9 +6,9 @@ from typing import Any, Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
-
-CONFIG_FOLDER = Path(__file__).resolve().parent.parent / "configs" / "training"
+from ccgym.envs.spec_errors import first_mistake
 
 
 class Stalls(BaseModel):
@@ -31,7 +31,7 @@ class TrainingConfig(BaseModel):
 
     name: str
     """What the exported policy says it is."""
-    features: str
+    features: Literal["indigo", "scale_free"]
     """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
     actions: Literal["indigo", "log_window"]
     """Action set: a key of `_core.POLICY_ACTIONS`."""
@@ -101,38 +101,26 @@ class TrainingConfig(BaseModel):
 def load_config(file: Path, overrides: dict[str, Any]) -> TrainingConfig:
     """Reads `file`; `overrides` (from flags) win. Raises InputError, one line, on any mistake."""
     try:
-        content = yaml.safe_load(file.read_text())
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{file}: {error.strerror}; configs that come along: {', '.join(known_configs())}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{file}: no YAML: {' '.join(str(error).split())}") from error
+        known = ", ".join(config_files("training"))
+        raise InputError(f"{file}: cannot read the config: {error.strerror}; those that come along: {known}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise InputError(f"{file}: must be a mapping of training options")
+        raise InputError(f"{file}: expected a mapping of training options")
     try:
         return TrainingConfig.model_validate(content | overrides)
     except ValidationError as error:
-        raise InputError(f"{file}: {_first_mistake(error)}") from error
-
-
-def known_configs() -> list[str]:
-    return sorted(file.stem for file in CONFIG_FOLDER.glob("*.yaml"))
+        raise InputError(f"{file}: {first_mistake(error, TrainingConfig)}") from None
 
 
 def config_file(name_or_path: str) -> Path:
     """`indigo2` means the config of that name that comes along; anything else is a path."""
-    return CONFIG_FOLDER / f"{name_or_path}.yaml" if name_or_path in known_configs() else Path(name_or_path)
+    return config_files("training").get(name_or_path, Path(name_or_path))
 
 
 def save_config(config: TrainingConfig, file: Path) -> None:
     temporary = file.with_suffix(".partial")
     temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))
     temporary.replace(file)
-
-
-def _first_mistake(error: ValidationError) -> str:
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = Stalls.model_fields if len(first["loc"]) > 1 else TrainingConfig.model_fields
-        return f"unknown key {key!r}; known: {', '.join(known)}"
-    return f"{key}: {first['msg']}" if key else first["msg"]

@@ -8,26 +8,27 @@ killed goes on to the same weights, bit for bit, as one that was not. What a run
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
 from ccgym.oracle.window import find_windows
 
 from .action_sets import ACTION_SETS
-from .collection import form_crews, to_sequences
+from .collection import Crew, form_crews, to_sequences
 from .config import TrainingConfig
 from .dataset import Dataset
 from .fitting import fit, initialise, make_optimiser
 from .picture import draw_trials
 from .progress import TrainingProgress
 from .run_directory import Checkpoint, RunDirectory
-from .trial import fly_trials, mean_regret, trial_metrics
+from .trial import fly_trials, mean_regret, summarise, trial_metrics
 
 
 def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, minutes: float = math.inf) -> None:
@@ -45,6 +46,7 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
     emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
     actions = ACTION_SETS[config.actions]
     policy = LstmPolicy(len(_core.POLICY_FEATURES[config.features]), config.hidden, actions.outputs)
+    policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
     initialise(policy, config.seed)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
@@ -70,9 +72,8 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
             iteration_s = time.monotonic()
 
             # Collect: in iteration 0 the expert acts, from then on the learner.
-            recordings = list(
-                executor.map(lambda crew: crew.fly(policy, iteration, expert_acts=iteration == 0), crews)  # noqa: B023
-            )
+            fly = partial(Crew.fly, policy=policy, iteration=iteration, expert_acts=iteration == 0)
+            recordings = list(executor.map(fly, crews))
             collected_s = time.monotonic()
 
             # Label: what the expert would have done, wherever the learner went.
@@ -108,14 +109,14 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
             best_regret = done.best_regret
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                save_policy(run.candidate_policy, policy, policy_spec(config), trained_on=trained_on(config, iteration))
+                save_policy(run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration))
                 trials = fly_trials(
                     run.candidate_policy, emulators + validation, windows, config.evaluation_seconds, executor
                 )
                 regret = mean_regret(trials[len(emulators) :])
                 metrics |= trial_metrics(trials) | {"validation/regret": regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                progress.say(...)
+                progress.say(f"iteration {iteration + 1}: {summarise(trials[: len(emulators)])}; validation regret {regret:.3f}")
                 if regret < best_regret:
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
@@ -128,3 +129,8 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
             if last:
                 break
     run.close_logs()
+
+
+def _provenance(config: TrainingConfig, iteration: int) -> str:
+    """What the policy file says of its training: enough to repeat it."""
+    return f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}, iteration {iteration + 1}"

@@ -72,3 +72,21 @@ def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float) -> FlowMe
 @cache
 def _fly_window(emulator: NamedEmulator, window: float, seconds: float) -> FlowMetrics:
     return fly_measured(emulator, f"fixed:{window:g}", seconds)
+
+
+def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:
+    """The figures of every emulator under the names they have in TensorBoard."""
+    return {
+        f"{quantity}/{trial.emulator}": getattr(trial, quantity)
+        for quantity in ("throughput_mbps", "p95_delay_ms", "relative_throughput", "relative_delay")
+        for trial in trials
+    }
+
+
+def summarise(trials: Sequence[Trial]) -> str:
+    throughputs = [trial.relative_throughput for trial in trials]
+    delays = [trial.relative_delay for trial in trials]
+    return (
+        f"{np.mean(throughputs):.3f} (worst {min(throughputs):.3f}) of the oracle's throughput "
+        f"at {np.mean(delays):.3f} (worst {max(delays):.3f}) x its p95 delay"
+    )
