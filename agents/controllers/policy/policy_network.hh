@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "agents/controllers/policy/transposed_linear.hh"
+
 namespace ccgym {
 
 // Weights in PyTorch's layout (torch.nn.LSTM: gate order i, f, g, o; row-major).
@@ -12,30 +14,38 @@ struct LstmWeights {
   std::size_t inputs{};
   std::size_t hidden{};
   std::size_t outputs{};
-  std::vector<float> weight_ih{};  // [4*hidden, inputs]
-  std::vector<float> weight_hh{};  // [4*hidden, hidden]
-  std::vector<float> bias_ih{};    // [4*hidden]
-  std::vector<float> bias_hh{};    // [4*hidden]
+  std::vector<float> weight_ih{};    // [4*hidden, inputs]
+  std::vector<float> weight_hh{};    // [4*hidden, hidden]
+  std::vector<float> bias_ih{};      // [4*hidden]
+  std::vector<float> bias_hh{};      // [4*hidden]
   std::vector<float> head_weight{};  // [outputs, hidden]
   std::vector<float> head_bias{};    // [outputs]
 };
 
 class PolicyNetwork {
  public:
-  explicit PolicyNetwork(LstmWeights weights);  // throws std::invalid_argument when shapes disagree
+  explicit PolicyNetwork(const LstmWeights& weights);  // throws std::invalid_argument when shapes disagree
 
-  [[nodiscard]] std::size_t inputs() const { return weights_.inputs; }
-  [[nodiscard]] std::size_t outputs() const { return weights_.outputs; }
+  [[nodiscard]] std::size_t inputs() const { return inputs_; }
+  [[nodiscard]] std::size_t outputs() const { return outputs_.size(); }
 
-  void reset();                                                     // zero state, as at the start of a flow
-  std::span<const float> step(std::span<const float> observation);  // outputs of this decision
+  void reset();  // zero state, as at the start of a flow
+
+  // Outputs of this decision, valid until the next. Throws std::invalid_argument unless the observation
+  // has `inputs()` entries.
+  std::span<const float> step(std::span<const float> observation);
 
  private:
-  LstmWeights weights_;
-  std::vector<float> hidden_{};
-  std::vector<float> cell_{};
-  std::vector<float> gates_{};
-  std::vector<float> outputs_{};
+  void update_state();
+
+  std::size_t inputs_;
+  std::size_t hidden_;
+  TransposedLinear gate_layer_;          // [observation, hidden state] -> gates i, f, g, o
+  TransposedLinear head_;                // hidden state -> outputs
+  std::vector<float> gate_inputs_;   // observation, then hidden state
+  std::vector<float> gates_;
+  std::vector<float> cell_;
+  std::vector<float> outputs_;
 };
 
 }  // namespace ccgym
