@@ -41,11 +41,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _spec(args: argparse.Namespace) -> "EmulatorSpec":
-    from pydantic import ValidationError
-
     from ccgym.envs.emulators import EmulatorSpec, select_emulators
     from ccgym.envs.errors import InputError
     from ccgym.envs.spec_errors import first_mistake
+    from pydantic import ValidationError
 
     if args.emulator is not None:
         selected = select_emulators(args.emulator)

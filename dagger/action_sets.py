@@ -24,7 +24,7 @@ class ActionSet:
     label: Callable[[Windows, Windows], Floats]
     """The expert's act for (cwnd, ideal window), both in packets."""
     act: Callable[[torch.Tensor], Floats]
-    """The learner's act for its outputs (N, outputs) -> (N,)."""
+    """The learner's act for its outputs (N, outputs) -> (N,), to the bit what the controller does with them."""
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     """Mean loss of outputs (..., outputs) against labels (...)."""
     draw: Callable[[np.random.Generator, int], Floats]
@@ -36,12 +36,14 @@ class ActionSet:
 def label_indigo(cwnd: Windows, ideal: Windows) -> Floats:
     """The class whose window lies nearest to the ideal one; ties go to the lowest class (facts on Indigo, section 3)."""
     outcomes = np.stack([cwnd / 2, cwnd - 10, cwnd, cwnd + 10, cwnd * 2])
-    return np.abs(outcomes - ideal).argmin(axis=0).astype(np.float32)
+    classes: NDArray[np.intp] = np.abs(outcomes - ideal).argmin(axis=0)
+    return classes.astype(np.float32)
 
 
 def label_log_window(cwnd: Windows, ideal: Windows) -> Floats:
     """ln(ideal / cwnd), within what one step may do."""
-    return np.clip(np.log(ideal / cwnd), -MAX_LOG_STEP, MAX_LOG_STEP).astype(np.float32)
+    steps: Windows = np.clip(np.log(ideal / cwnd), -MAX_LOG_STEP, MAX_LOG_STEP)
+    return steps.astype(np.float32)
 
 
 def _cross_entropy(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
@@ -64,7 +66,7 @@ ACTION_SETS: dict[str, ActionSet] = {
     "log_window": ActionSet(
         outputs=1,
         label=label_log_window,
-        act=lambda outputs: outputs.squeeze(-1).clamp(-MAX_LOG_STEP, MAX_LOG_STEP).numpy(),
+        act=lambda outputs: outputs.squeeze(-1).numpy(),
         loss=_absolute_error,
         draw=lambda generator, count: generator.uniform(-MAX_LOG_STEP, MAX_LOG_STEP, count).astype(np.float32),
         agree=lambda acts, labels: np.abs(acts - labels) <= AGREEING_LOG_STEP,

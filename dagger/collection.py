@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-
-from ccgym.agents.lstm import LstmPolicy
+from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
+from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
 from .config import Stalls, TrainingConfig
@@ -83,7 +82,8 @@ class Crew:
                     if sequence > 0:
                         restarted = generator.random(count) < self._config.restart_probability
                         self._restart(restarted, generator)
-                        state = tuple(part * torch.from_numpy(~restarted)[:, None] for part in state)
+                        flying_on = torch.from_numpy(~restarted)[:, None]
+                        state = (state[0] * flying_on, state[1] * flying_on)
                     recording.hidden[sequence], recording.cell[sequence] = state[0].numpy(), state[1].numpy()
                     kicks.begin(generator)
                 recording.observations[:, step] = self._inputs
@@ -107,7 +107,8 @@ class Crew:
             spec = emulator.spec
             if self._config.redraw_poisson:
                 spec = _with_arrivals_drawn_anew(spec, generator)
-            self._batch.set_path(index, spec.to_path(**_draw_stalls(self._config.stalls, generator)))
+            probability, max_ms = _draw_stalls(self._config.stalls, generator)
+            self._batch.set_path(index, spec.to_path(stall_probability=probability, stall_max_ms=max_ms))
 
 
 class Kicks:
@@ -148,24 +149,19 @@ def form_crews(config: TrainingConfig, emulators: list[NamedEmulator], windows: 
 
 
 def _decide(
-    policy: LstmPolicy, inputs: NDArray[np.float32], state: tuple[torch.Tensor, ...]
-) -> tuple[torch.Tensor, tuple[torch.Tensor, ...]]:
+    policy: LstmPolicy, inputs: NDArray[np.float32], state: LstmState
+) -> tuple[torch.Tensor, LstmState]:
     """One decision of every environment: outputs (n, O) and the next state, twice (n, H)."""
-    lstm = policy.lstm
-    state = torch.lstm_cell(
-        torch.from_numpy(inputs), state, lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0, lstm.bias_hh_l0
-    )
+    state = torch.lstm_cell(torch.from_numpy(inputs), state, *policy.lstm.all_weights[0])
     return policy.linear(state[0]), state
 
 
-def _draw_stalls(stalls: Stalls, generator: np.random.Generator) -> dict[str, float]:
-    share, probability, length_ms = generator.random(3)
+def _draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, int]:
+    """Probability per ms and longest length in ms of one host's stalls."""
+    share, probability, length = generator.random(3)
     if share >= stalls.share:
-        return {}
-    return {
-        "stall_probability": (1 - probability) * stalls.max_probability,
-        "stall_max_ms": 1 + int(length_ms * stalls.max_ms),
-    }
+        return 0.0, 0
+    return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
 
 
 def _with_arrivals_drawn_anew(spec: EmulatorSpec, generator: np.random.Generator) -> EmulatorSpec:

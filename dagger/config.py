@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
 from ccgym.envs.spec_errors import first_mistake
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
 class Stalls(BaseModel):
@@ -20,7 +19,7 @@ class Stalls(BaseModel):
     """Share of the environments with stalls."""
     max_probability: float = Field(0.0, ge=0, le=1)
     """Probability per millisecond that a stall begins, drawn per environment from (0, this]."""
-    max_ms: int = Field(0, ge=0)
+    max_ms: int = Field(1, ge=1)
     """Longest stall in ms, drawn per environment from 1..this."""
 
 

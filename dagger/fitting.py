@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-
 from ccgym.agents.lstm import LstmPolicy
+from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet
 from .collection import FITTING
@@ -40,16 +39,20 @@ class Fit:
 def initialise(policy: LstmPolicy, seed: int) -> None:
     """Glorot-uniform weights, zero biases, forget gates open by 1, as in Indigo."""
     generator = torch.Generator().manual_seed(seed)
+    input_weight, recurrent_weight, bias, other_bias = policy.lstm.all_weights[0]
     hidden = policy.lstm.hidden_size
+    kernel_bound = math.sqrt(6 / (policy.lstm.input_size + hidden + 4 * hidden))  # one kernel [inputs + H, 4 H]
+    head_bound = math.sqrt(6 / (hidden + policy.linear.out_features))
     with torch.no_grad():
-        for weight in (policy.lstm.weight_ih_l0, policy.lstm.weight_hh_l0):
-            bound = math.sqrt(6 / (policy.lstm.input_size + hidden + 4 * hidden))  # one kernel [inputs + H, 4 H]
+        for weight, bound in (
+            (input_weight, kernel_bound),
+            (recurrent_weight, kernel_bound),
+            (policy.linear.weight, head_bound),
+        ):
             weight.uniform_(-bound, bound, generator=generator)
-        bound = math.sqrt(6 / (hidden + policy.linear.out_features))
-        policy.linear.weight.uniform_(-bound, bound, generator=generator)
-        for bias in (policy.lstm.bias_ih_l0, policy.lstm.bias_hh_l0, policy.linear.bias):
-            bias.zero_()
-        policy.lstm.bias_ih_l0[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
+        for vector in (bias, other_bias, policy.linear.bias):
+            vector.zero_()
+        bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
 
 
 def make_optimiser(policy: LstmPolicy, config: TrainingConfig) -> torch.optim.Adam:
@@ -105,7 +108,8 @@ def _gradient_step(
     shares = [len(shard) / len(batch) for shard in shards]
     parameters = list(policy.parameters())
     for index, parameter in enumerate(parameters):
-        parameter.grad = sum(share * gradients[index] for share, (_, gradients) in zip(shares, results, strict=True))
+        parts = [share * gradients[index] for share, (_, gradients) in zip(shares, results, strict=True)]
+        parameter.grad = torch.stack(parts).sum(dim=0)
     norm = torch.nn.utils.clip_grad_norm_(parameters, config.max_gradient_norm or math.inf)
     optimiser.step()
     return sum(share * loss for share, (loss, _) in zip(shares, results, strict=True)), float(norm)

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from ccgym.envs.errors import InputError
 from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
-
-from ccgym.envs.errors import InputError
 
 from .config import TrainingConfig, load_config, save_config
 from .dataset import Dataset, Sequences, load_sequences

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
 from ccgym.envs import _core
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.flow_metrics import FlowMetrics, measure

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.flow_metrics import measure
@@ -70,7 +69,7 @@ def find_window(spec: EmulatorSpec) -> OracleWindow:
 
 def bdp_packets(spec: EmulatorSpec) -> float:
     """Mean rate times the round trip of an empty path, in packets."""
-    bits = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
+    bits: float = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
     return bits / (8 * PACKET_IP_BYTES)
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from ccgym.dagger.action_sets import ACTION_SETS
 from ccgym.envs import _core
 
@@ -12,7 +11,7 @@ from ccgym.envs import _core
     "cwnd,ideal,label",
     [
         (20, 10, 0),  # /2 and -10 both reach 10: the lower class
-        (20, 12, 1),
+        (30, 19, 1),
         (40, 41, 2),
         (40, 48, 3),
         (40, 75, 4),

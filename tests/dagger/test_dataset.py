@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from ccgym.dagger.dataset import Dataset, Sequences, load_sequences
 
 BLOCK = 4

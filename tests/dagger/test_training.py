@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from safetensors.torch import load_file
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
 from ccgym.dagger.config import TrainingConfig, load_config, save_config
 from ccgym.dagger.run_directory import RunDirectory
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 TinyConfig = Callable[..., TrainingConfig]
 Weights = dict[str, torch.Tensor]

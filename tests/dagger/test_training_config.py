@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from ccgym.configs import config_files
 from ccgym.dagger.config import TrainingConfig, config_file, load_config, save_config
 from ccgym.envs.errors import InputError
