@@ -54,11 +54,12 @@ PolicyNetwork::PolicyNetwork(const LstmWeights& weights)
       gate_inputs_(weights.inputs + weights.hidden),
       gates_(4 * weights.hidden),
       cell_(weights.hidden),
+      head_outputs_(weights.outputs),
       outputs_(weights.outputs) {}
 
 void PolicyNetwork::reset() {
-  std::ranges::fill(gate_inputs_, 0.f);
-  std::ranges::fill(cell_, 0.f);
+  std::ranges::fill(gate_inputs_, 0.0);
+  std::ranges::fill(cell_, 0.0);
 }
 
 std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
@@ -69,18 +70,19 @@ std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
   std::ranges::copy(observation, gate_inputs_.begin());
   gate_layer_.apply(gate_inputs_, gates_);
   update_state();
-  head_.apply(std::span{gate_inputs_}.subspan(inputs_), outputs_);
+  head_.apply(std::span{gate_inputs_}.subspan(inputs_), head_outputs_);
+  std::ranges::transform(head_outputs_, outputs_.begin(), [](double output) { return static_cast<float>(output); });
   return outputs_;
 }
 
 // torch.nn.LSTM: c' = f * c + i * g, h' = o * tanh(c').
 void PolicyNetwork::update_state() {
-  float* const input = gates_.data();
-  float* const forget = input + hidden_;
-  float* const candidate = forget + hidden_;
-  float* const output = candidate + hidden_;
-  float* const cell = cell_.data();
-  float* const state = gate_inputs_.data() + inputs_;
+  double* const input = gates_.data();
+  double* const forget = input + hidden_;
+  double* const candidate = forget + hidden_;
+  double* const output = candidate + hidden_;
+  double* const cell = cell_.data();
+  double* const state = gate_inputs_.data() + inputs_;
   for (std::size_t i = 0; i < 2 * hidden_; ++i) input[i] = sigmoid(input[i]);
   for (std::size_t i = 0; i < hidden_; ++i) candidate[i] = hyperbolic_tangent(candidate[i]);
   for (std::size_t i = 0; i < hidden_; ++i) output[i] = sigmoid(output[i]);

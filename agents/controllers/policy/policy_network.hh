@@ -1,4 +1,5 @@
 // The exported network: one LSTM layer and a linear head, evaluated one decision at a time.
+// Weights, observations and outputs are float32; in between it computes in float64 (see activations.hh).
 #pragma once
 
 #include <cstddef>
@@ -42,9 +43,10 @@ class PolicyNetwork {
   std::size_t hidden_;
   TransposedLinear gate_layer_;          // [observation, hidden state] -> gates i, f, g, o
   TransposedLinear head_;                // hidden state -> outputs
-  std::vector<float> gate_inputs_;   // observation, then hidden state
-  std::vector<float> gates_;
-  std::vector<float> cell_;
+  std::vector<double> gate_inputs_;  // observation, then hidden state
+  std::vector<double> gates_;
+  std::vector<double> cell_;
+  std::vector<double> head_outputs_;
   std::vector<float> outputs_;
 };
 

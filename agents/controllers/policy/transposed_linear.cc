@@ -10,12 +10,12 @@ TransposedLinear::TransposedLinear(std::span<const float> weights, std::span<con
   for (std::size_t i = 0; i < weights.size(); ++i) columns_[i % inputs * bias.size() + i / inputs] = weights[i];
 }
 
-void TransposedLinear::apply(std::span<const float> inputs, std::span<float> outputs) const {
+void TransposedLinear::apply(std::span<const double> inputs, std::span<double> outputs) const {
   std::ranges::copy(bias_, outputs.begin());
   const std::size_t count = bias_.size();
-  const float* column = columns_.data();
-  float* const sums = outputs.data();
-  for (const float input : inputs) {
+  const double* column = columns_.data();
+  double* const sums = outputs.data();
+  for (const double input : inputs) {
     for (std::size_t i = 0; i < count; ++i) sums[i] += column[i] * input;
     column += count;
   }

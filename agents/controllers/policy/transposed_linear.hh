@@ -13,11 +13,11 @@ class TransposedLinear {
   // `weights` row-major [outputs, inputs], `bias` [outputs]; the caller has checked the sizes.
   TransposedLinear(std::span<const float> weights, std::span<const float> bias);
 
-  void apply(std::span<const float> inputs, std::span<float> outputs) const;
+  void apply(std::span<const double> inputs, std::span<double> outputs) const;
 
  private:
-  std::vector<float> bias_;
-  std::vector<float> columns_;  // [inputs, outputs]
+  std::vector<double> bias_;
+  std::vector<double> columns_;  // [inputs, outputs]
 };
 
 }  // namespace ccgym
