@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the sub-command to the command line."""
     parser = subparsers.add_parser(
         "oracle",
         help="find the ideal window of an emulator",
@@ -19,14 +20,19 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     which.add_argument("--emulator", metavar="NAME", help="an emulator (see `ccgym emulators`) or file:PATH")
     which.add_argument("--rate-mbps", metavar="R", type=float, help="rate of a link in Mbit/s")
     parser.add_argument("--delay-ms", metavar="D", type=int, help="its one-way delay in ms, each direction")
-    parser.add_argument("--queue-packets", metavar="Q", type=int, help="its droptail queue in packets (default: infinite)")
-    parser.add_argument("--loss", metavar="L", type=float, default=0.0, help="its loss probability (default: 0)")
+    parser.add_argument(
+        "--queue-packets", metavar="Q", type=int, help="its droptail queue in packets (default: infinite)"
+    )
+    parser.add_argument(
+        "--loss", metavar="L", type=float, default=0.0, help="its loss probability (default: 0)"
+    )
     parser.add_argument("--poisson", action="store_true", help="its delivery opportunities are Poisson")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
+    """Runs the sub-command; returns the exit code."""
     from ccgym.oracle.window import find_window
 
     window = find_window(_spec(args))
@@ -50,11 +56,17 @@ def _spec(args: argparse.Namespace) -> "EmulatorSpec":
         selected = select_emulators(args.emulator)
         if len(selected) != 1:
             names = ", ".join(emulator.label for emulator in selected)
-            raise InputError(f"--emulator {args.emulator}: names {len(selected)} emulators; choose one of {names}")
+            raise InputError(
+                f"--emulator {args.emulator}: names {len(selected)} emulators; choose one of {names}"
+            )
         return selected[0].spec
     if args.delay_ms is None:
         raise InputError("--rate-mbps needs --delay-ms, the one-way delay in ms")
-    uplink = {"rate_mbps": args.rate_mbps, "loss": args.loss, "arrivals": "poisson" if args.poisson else "constant"}
+    uplink = {
+        "rate_mbps": args.rate_mbps,
+        "loss": args.loss,
+        "arrivals": "poisson" if args.poisson else "constant",
+    }
     if args.queue_packets is not None:
         uplink |= {"queue": "droptail", "packets": args.queue_packets}
     try:

@@ -24,7 +24,7 @@ class ActionSet:
     label: Callable[[Windows, Windows], Floats]
     """The expert's act for (cwnd, ideal window), both in packets."""
     act: Callable[[torch.Tensor], Floats]
-    """The learner's act for its outputs (N, outputs) -> (N,), to the bit what the controller does with them."""
+    """The learner's act for outputs (N, outputs) -> (N,), to the bit what the controller does with them."""
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     """Mean loss of outputs (..., outputs) against labels (...)."""
     draw: Callable[[np.random.Generator, int], Floats]
@@ -34,7 +34,7 @@ class ActionSet:
 
 
 def label_indigo(cwnd: Windows, ideal: Windows) -> Floats:
-    """The class whose window lies nearest to the ideal one; ties go to the lowest class (facts on Indigo, section 3)."""
+    """The class whose window lies nearest to the ideal one; ties go to the lowest class, as in Indigo."""
     outcomes = np.stack([cwnd / 2, cwnd - 10, cwnd, cwnd + 10, cwnd * 2])
     classes: NDArray[np.intp] = np.abs(outcomes - ideal).argmin(axis=0)
     return classes.astype(np.float32)
@@ -68,7 +68,9 @@ ACTION_SETS: dict[str, ActionSet] = {
         label=label_log_window,
         act=lambda outputs: outputs.squeeze(-1).numpy(),
         loss=_absolute_error,
-        draw=lambda generator, count: generator.uniform(-MAX_LOG_STEP, MAX_LOG_STEP, count).astype(np.float32),
+        draw=lambda generator, count: generator.uniform(-MAX_LOG_STEP, MAX_LOG_STEP, count).astype(
+            np.float32
+        ),
         agree=lambda acts, labels: np.abs(acts - labels) <= AGREEING_LOG_STEP,
     ),
 }

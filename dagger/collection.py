@@ -1,4 +1,4 @@
-"""Collection: the learner (in iteration 0 the expert) flies many emulators at once and everything it meets is recorded."""
+"""Collection: the learner, in iteration 0 the expert, flies many emulators at once; all it meets is recorded."""
 
 from dataclasses import dataclass
 
@@ -40,21 +40,24 @@ class Recording:
 class Crew:
     """Some of the environments, flown in lockstep by one thread.
 
-    Every iteration starts all flows anew, with seeds and random choices that follow from the configuration and the
-    numbers of the iteration and the environments alone: any iteration can be repeated, which makes a resumed run exact.
+    Every iteration starts all flows anew, with seeds and random choices that follow from the configuration and
+    the numbers of the iteration and the environments alone: any iteration can be repeated, which makes a resumed
+    run exact.
     """
 
     def __init__(
         self, config: TrainingConfig, first: int, emulators: list[NamedEmulator], windows: NDArray[np.float64]
     ) -> None:
-        """`emulators` and their ideal `windows` (packets), one per environment; `first` numbers the first of them."""
+        """`emulators` and their ideal `windows` in packets, one per environment; `first` numbers the first."""
         self._config = config
         self._first = first
         self._emulators = emulators
         self.windows = windows
         self._actions = ACTION_SETS[config.actions]
         self._batch = _core.PathBatch(
-            [emulator.spec.to_path() for emulator in emulators], features=config.features, actions=config.actions
+            [emulator.spec.to_path() for emulator in emulators],
+            features=config.features,
+            actions=config.actions,
         )
         self._inputs = np.empty((len(emulators), self._batch.observation_size), np.float32)
         self._telemetry = np.empty((len(emulators), len(_core.TELEMETRY)), np.float64)
@@ -112,7 +115,7 @@ class Crew:
 
 
 class Kicks:
-    """Random acts held for some steps: they bring windows about that neither learner nor expert would choose."""
+    """Random acts held for some steps: they bring about windows that neither learner nor expert choose."""
 
     def __init__(self, config: TrainingConfig, count: int) -> None:
         self._config = config
@@ -121,6 +124,7 @@ class Kicks:
         self._acts = np.zeros(count, np.float32)
 
     def begin(self, generator: np.random.Generator) -> None:
+        """Draws who is kicked from now on, for how long and by what act."""
         count = len(self._remaining)
         kicked = generator.random(count) < self._config.kick_probability
         lengths = generator.integers(1, self._config.max_kick_steps + 1, size=count)
@@ -135,7 +139,7 @@ class Kicks:
 
 
 def form_crews(config: TrainingConfig, emulators: list[NamedEmulator], windows: list[float]) -> list[Crew]:
-    """Deals the configured number of environments out over the emulators in turn, and cuts them into crews."""
+    """Deals the environments out over the emulators in turn, and cuts them into crews."""
     dealt = [index % len(emulators) for index in range(config.environments)]
     return [
         Crew(
@@ -168,7 +172,9 @@ def _with_arrivals_drawn_anew(spec: EmulatorSpec, generator: np.random.Generator
     seed = int(generator.integers(2**31))
     links = {"uplink": spec.uplink, "downlink": spec.downlink}
     redrawn = {
-        name: link.model_copy(update={"seed": seed}) for name, link in links.items() if link.arrivals == "poisson"
+        name: link.model_copy(update={"seed": seed})
+        for name, link in links.items()
+        if link.arrivals == "poisson"
     }
     return spec.model_copy(update=redrawn) if redrawn else spec
 

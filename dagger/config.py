@@ -1,4 +1,4 @@
-"""The training configuration: one frozen model, read from configs/training/*.yaml, saved resolved in the run."""
+"""The training configuration: a frozen model, read from configs/training/*.yaml, saved resolved in the run."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -65,7 +65,7 @@ class TrainingConfig(BaseModel):
     dataset_iterations: int = Field(gt=0)
     """Iterations kept for training; the oldest is dropped first."""
     epoch_sequences: int | None = Field(None, gt=0)
-    """Sequences per epoch: the newest iteration's and a random choice of older ones; none: all that are kept."""
+    """Sequences per epoch: the newest iteration's and a random choice of older ones; none: all kept."""
     batch_sequences: int = Field(gt=0)
     """Sequences per gradient step."""
     max_epochs: int = Field(1, ge=1)
@@ -94,6 +94,7 @@ class TrainingConfig(BaseModel):
 
     @property
     def sequences_per_iteration(self) -> int:
+        """How many training sequences one iteration yields."""
         return self.environments * (self.episode_steps // self.sequence_steps)
 
 
@@ -103,7 +104,9 @@ def load_config(file: Path, overrides: dict[str, Any]) -> TrainingConfig:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         known = ", ".join(config_files("training"))
-        raise InputError(f"{file}: cannot read the config: {error.strerror}; those that come along: {known}") from None
+        raise InputError(
+            f"{file}: cannot read the config: {error.strerror}; those that come along: {known}"
+        ) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
@@ -120,6 +123,7 @@ def config_file(name_or_path: str) -> Path:
 
 
 def save_config(config: TrainingConfig, file: Path) -> None:
+    """Writes every option, given or default, as `load_config` reads them."""
     temporary = file.with_suffix(".partial")
     temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))
     temporary.replace(file)

@@ -22,7 +22,9 @@ class Sequences:
 
     def __post_init__(self) -> None:
         if self.observations.shape[:2] != self.labels.shape:
-            raise ValueError(f"observations {self.observations.shape} do not match labels {self.labels.shape}")
+            raise ValueError(
+                f"observations {self.observations.shape} do not match labels {self.labels.shape}"
+            )
         if self.hidden.shape != self.cell.shape:
             raise ValueError(f"hidden {self.hidden.shape} does not match cell {self.cell.shape}")
         if len(self.hidden) != len(self.labels):
@@ -32,9 +34,11 @@ class Sequences:
         return len(self.labels)
 
     def pick(self, rows: NDArray[np.intp]) -> "Sequences":
+        """Returns the sequences of these rows."""
         return Sequences(self.observations[rows], self.labels[rows], self.hidden[rows], self.cell[rows])
 
     def save(self, file: Path) -> None:
+        """Writes a NumPy archive with one array per field, at once or not at all."""
         temporary = file.with_suffix(".partial")
         with temporary.open("wb") as stream:
             np.savez(stream, **{field.name: getattr(self, field.name) for field in fields(self)})
@@ -42,12 +46,13 @@ class Sequences:
 
 
 def load_sequences(file: Path) -> Sequences:
+    """Reads what `Sequences.save` wrote."""
     with np.load(file) as arrays:
         return Sequences(**{field.name: arrays[field.name] for field in fields(Sequences)})
 
 
 class Dataset:
-    """A ring over the last `capacity` iterations of `block` sequences each; the oldest iteration is dropped first."""
+    """A ring over the last `capacity` iterations of `block` sequences each; the oldest is dropped first."""
 
     def __init__(self, capacity: int, block: int) -> None:
         self._capacity = capacity
@@ -70,7 +75,7 @@ class Dataset:
         self._iterations += 1
 
     def draw(self, count: int | None, newest: int, generator: np.random.Generator) -> NDArray[np.intp]:
-        """Shuffled rows for one epoch: all of iteration `newest`, older ones at random up to `count` (none: all)."""
+        """Shuffled rows for an epoch: all of iteration `newest`, older ones at random up to `count`."""
         newest_rows = np.arange(self._begin(newest), self._begin(newest) + self._block)
         older_rows = np.setdiff1d(np.arange(len(self)), newest_rows, assume_unique=True)
         if count is not None:

@@ -1,4 +1,4 @@
-"""Fitting: gradient steps on shuffled batches of sequences, back-propagated through time from stored states."""
+"""Fitting: gradient steps on shuffled batches of sequences, through time from stored states."""
 
 import math
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from .config import TrainingConfig
 from .dataset import Dataset, Sequences
 
 GRADIENT_SHARDS = 2
-"""Parts of a batch whose gradients are taken side by side. Fixed: results do not depend on the number of workers."""
+"""Parts of a batch whose gradients are taken side by side. Fixed: results do not depend on the workers."""
 
-# When an epoch counts as progress, and how long to wait for one: Indigo's training (facts on Indigo, section 4).
+# When an epoch counts as progress, and how long to wait for one: as in Indigo's training.
 MIN_IMPROVEMENT = 0.001
 MIN_PATIENCE_EPOCHS = 10
 PATIENCE_SHARE = 0.2
@@ -41,7 +41,9 @@ def initialise(policy: LstmPolicy, seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     input_weight, recurrent_weight, bias, other_bias = policy.lstm.all_weights[0]
     hidden = policy.lstm.hidden_size
-    kernel_bound = math.sqrt(6 / (policy.lstm.input_size + hidden + 4 * hidden))  # one kernel [inputs + H, 4 H]
+    kernel_bound = math.sqrt(
+        6 / (policy.lstm.input_size + hidden + 4 * hidden)
+    )  # one kernel [inputs + H, 4 H]
     head_bound = math.sqrt(6 / (hidden + policy.linear.out_features))
     with torch.no_grad():
         for weight, bound in (
@@ -56,10 +58,12 @@ def initialise(policy: LstmPolicy, seed: int) -> None:
 
 
 def make_optimiser(policy: LstmPolicy, config: TrainingConfig) -> torch.optim.Adam:
+    """Adam; its decay is the gradient of the L2 term."""
     return torch.optim.Adam(policy.parameters(), lr=config.initial_learning_rate, weight_decay=config.l2)
 
 
 def learning_rate(config: TrainingConfig, iteration: int) -> float:
+    """The rate of an iteration: half a cosine from the first to the last."""
     progress = iteration / max(1, config.iterations - 1)
     span = config.initial_learning_rate - config.final_learning_rate
     return config.final_learning_rate + span * (1 + math.cos(math.pi * progress)) / 2
@@ -80,7 +84,9 @@ def fit(
         group["lr"] = rate
     best, best_epoch = math.inf, 0
     for epoch in range(config.max_epochs):
-        batches = list(_batches(dataset.draw(config.epoch_sequences, iteration, generator), config.batch_sequences))
+        batches = list(
+            _batches(dataset.draw(config.epoch_sequences, iteration, generator), config.batch_sequences)
+        )
         steps = [_gradient_step(policy, optimiser, dataset.rows(rows), config, executor) for rows in batches]
         losses, norms = zip(*steps, strict=True)
         if max(losses) < best - MIN_IMPROVEMENT:
@@ -103,7 +109,9 @@ def _gradient_step(
 ) -> tuple[float, float]:
     """One step of the optimiser; the batch's loss and the norm of its gradient before clipping."""
     actions = ACTION_SETS[config.actions]
-    shards = [batch.pick(rows) for rows in np.array_split(np.arange(len(batch)), min(GRADIENT_SHARDS, len(batch)))]
+    shards = [
+        batch.pick(rows) for rows in np.array_split(np.arange(len(batch)), min(GRADIENT_SHARDS, len(batch)))
+    ]
     results = list(executor.map(lambda shard: _gradient(policy, shard, actions), shards))
     shares = [len(shard) / len(batch) for shard in shards]
     parameters = list(policy.parameters())

@@ -1,4 +1,4 @@
-"""The throughput/delay picture of an evaluation, as Pantheon draws it: low delay on the right, better is up and right."""
+"""The throughput/delay picture of an evaluation, as Pantheon draws it: up and to the right is better."""
 
 from collections.abc import Sequence
 

@@ -37,12 +37,14 @@ class TrainingProgress:
         self._bar.stop()
 
     def say(self, line: str) -> None:
+        """Prints a line above the bar."""
         if self._bar.disable:
             print(line, flush=True)
         else:
             self._bar.console.print(line, highlight=False)
 
     def advance(self, done: int, metrics: Mapping[str, float]) -> None:
+        """Shows how far the run is and how its last iteration went."""
         summary = (
             f"loss {metrics['loss']:.4f}  agreement {metrics['agreement']:.3f}  "
             f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s"

@@ -1,12 +1,12 @@
-"""The run directory on disk: checkpoints, metrics and the best policy, written so that a kill at any moment leaves it whole.
+"""The run directory on disk, written so that a kill at any moment leaves it whole.
 
-    DIR/
-      config.yaml                          the resolved configuration
-      checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
-      checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
-      best/policy.safetensors              the policy with the least regret on the validation emulators
-      metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
-      events.out.tfevents.*                TensorBoard
+DIR/
+config.yaml                          the resolved configuration
+checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
+checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
+best/policy.safetensors              the policy with the least regret on the validation emulators
+metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
+events.out.tfevents.*                TensorBoard
 """
 
 import json
@@ -46,17 +46,20 @@ class RunDirectory:
 
     @property
     def best_policy(self) -> Path:
+        """The policy with the least regret so far."""
         return self.folder / "best" / "policy.safetensors"
 
     @property
     def candidate_policy(self) -> Path:
         """Where a policy is exported to be evaluated; it becomes the best one by a rename."""
-        return self.folder / "best" / "candidate.safetensors"
+        return self.folder / "checkpoints" / "candidate.safetensors"
 
     def create(self, config: TrainingConfig) -> None:
         """Raises InputError when there is a run already."""
         if self._config_file.exists():
-            raise InputError(f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out")
+            raise InputError(
+                f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
+            )
         try:
             (self.folder / "best").mkdir(parents=True, exist_ok=True)
             self._dataset_folder.mkdir(parents=True, exist_ok=True)
@@ -70,8 +73,16 @@ class RunDirectory:
             raise InputError(f"{self.folder}: holds no run to resume: no config.yaml in it")
         return load_config(self._config_file, {})
 
+    def is_finished(self, config: TrainingConfig) -> bool:
+        """Whether the folder holds a run of just this configuration with nothing left to do."""
+        return (
+            self._checkpoint_file.exists()
+            and self.config() == config
+            and self.load().iterations == config.iterations
+        )
+
     def save(self, checkpoint: Checkpoint, sequences: Sequences | None, kept_iterations: int) -> None:
-        """Writes the state after an iteration and its new `sequences`, then drops sequences beyond `kept_iterations`.
+        """Writes the state after an iteration and its `sequences`, then drops those beyond `kept_iterations`.
 
         The order matters: at every moment the checkpoint on disk finds all the sequences it needs.
         """
@@ -87,7 +98,9 @@ class RunDirectory:
         try:
             return Checkpoint(**torch.load(self._checkpoint_file, weights_only=True))
         except FileNotFoundError:
-            raise InputError(f"{self._checkpoint_file}: no checkpoint to resume from; start the run anew") from None
+            raise InputError(
+                f"{self._checkpoint_file}: no checkpoint to resume from; start the run anew"
+            ) from None
         except Exception as error:  # torch.load raises whatever its unpickler meets
             raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
 
@@ -100,7 +113,9 @@ class RunDirectory:
         """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
         if self._metrics_file.exists():
             lines = self._metrics_file.read_text().splitlines(keepends=True)
-            kept = [line for line in lines if line.endswith("\n") and json.loads(line)["iteration"] < iterations]
+            kept = [
+                line for line in lines if line.endswith("\n") and json.loads(line)["iteration"] < iterations
+            ]
             temporary = self._metrics_file.with_suffix(".partial")
             temporary.write_text("".join(kept))
             temporary.replace(self._metrics_file)
@@ -117,6 +132,7 @@ class RunDirectory:
             self._writer.add_figure(name, picture, iteration)
 
     def close_logs(self) -> None:
+        """Writes out what TensorBoard's writer still holds."""
         if self._writer is not None:
             self._writer.close()
 

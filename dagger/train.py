@@ -1,15 +1,15 @@
-"""DAgger: the learner flies, the oracle says what would have been right, the learner is fitted to all it was told.
+"""DAgger: the learner flies, the oracle says what would have been right, the learner is fitted to all it heard.
 
-One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a pure function of
-(weights, optimiser, dataset, its number, the seed), and the state after each is on disk, so a run that was stopped or
-killed goes on to the same weights, bit for bit, as one that was not. What a run writes: see run_directory.py.
+One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a pure function
+of (weights, optimiser, dataset, its number, the seed), and the state after each is on disk, so a run that was
+stopped or killed goes on to the same weights, bit for bit, as one that was not. What a run writes: see
+run_directory.py.
 """
 
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -30,12 +30,17 @@ from .run_directory import Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
 
 
-def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, minutes: float = math.inf) -> None:
+def train(
+    config: TrainingConfig, run: RunDirectory, *, resume: bool, workers: int, minutes: float = math.inf
+) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
     Args:
-        folder: of the run; must hold one with `resume`, must not without.
+        config: of the run; with `resume`, the one it was begun with.
+        run: must hold a run with `resume`, must not without.
+        resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
+        minutes: the iteration that passes this limit is the last one.
 
     Raises:
         InputError: an unknown emulator, or no run to resume, or a run in the way.
@@ -49,7 +54,6 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
     initialise(policy, config.seed)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
-    run = RunDirectory(folder)
     if resume:
         done = run.load()
         policy.load_state_dict(done.policy)
@@ -61,8 +65,13 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
         run.save(done, None, config.dataset_iterations)
     run.open_logs(done.iterations)
 
-    with ThreadPoolExecutor(workers) as executor, TrainingProgress(done.iterations, config.iterations) as progress:
-        progress.say(f"{len(emulators)} emulators to train on, {len(validation)} to validate; finding oracle windows")
+    with (
+        ThreadPoolExecutor(workers) as executor,
+        TrainingProgress(done.iterations, config.iterations) as progress,
+    ):
+        progress.say(
+            f"{len(emulators)} emulators to train on, {len(validation)} to validate; finding oracle windows"
+        )
         oracle = find_windows([emulator.spec for emulator in emulators + validation], executor)
         windows = [float(window.cwnd_packets) for window in oracle]
         crews = form_crews(config, emulators, windows[: len(emulators)])
@@ -85,15 +94,22 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
             sequences = to_sequences(recordings, labels, config.sequence_steps)
             dataset.append(iteration, sequences)
 
+            agreement = float(
+                np.mean(
+                    [
+                        actions.agree(recording.acts, right).mean()
+                        for recording, right in zip(recordings, labels, strict=True)
+                    ]
+                )
+            )
+
             # Fit.
             fitted = fit(policy, optimiser, dataset, config, iteration, executor)
             fitted_s = time.monotonic()
             decisions = done.decisions + sequences.labels.size
             metrics = {
                 "loss": fitted.loss,
-                "agreement": float(
-                    np.mean([actions.agree(r.acts, l).mean() for r, l in zip(recordings, labels, strict=True)])
-                ),
+                "agreement": agreement,
                 "fit/epochs": fitted.epochs,
                 "fit/learning_rate": fitted.learning_rate,
                 "fit/gradient_norm": fitted.gradient_norm,
@@ -103,25 +119,32 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
                 "speed/fit_seconds": fitted_s - collected_s,
             }
 
-            # Evaluate: the exported policy flies in the twin as it will be flown; the best one so far is kept.
+            # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_regret = done.best_regret
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                save_policy(run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration))
+                save_policy(
+                    run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
+                )
                 trials = fly_trials(
                     run.candidate_policy, emulators + validation, windows, config.evaluation_seconds, executor
                 )
                 regret = mean_regret(trials[len(emulators) :])
                 metrics |= trial_metrics(trials) | {"validation/regret": regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                progress.say(f"iteration {iteration + 1}: {summarise(trials[: len(emulators)])}; validation regret {regret:.3f}")
+                progress.say(
+                    f"iteration {iteration + 1}: {summarise(trials[: len(emulators)])}; "
+                    f"validation regret {regret:.3f}"
+                )
                 if regret < best_regret:
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
 
             # Save: a run that ends here, however it ends, goes on from here.
-            done = Checkpoint(iteration + 1, policy.state_dict(), optimiser.state_dict(), best_regret, decisions)
+            done = Checkpoint(
+                iteration + 1, policy.state_dict(), optimiser.state_dict(), best_regret, decisions
+            )
             run.log(iteration, metrics, pictures)
             run.save(done, sequences, config.dataset_iterations)
             progress.advance(iteration + 1, metrics)
@@ -132,4 +155,5 @@ def train(config: TrainingConfig, folder: Path, *, resume: bool, workers: int, m
 
 def _provenance(config: TrainingConfig, iteration: int) -> str:
     """What the policy file says of its training: enough to repeat it."""
-    return f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}, iteration {iteration + 1}"
+    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
+    return f"{command}, iteration {iteration + 1}"

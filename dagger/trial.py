@@ -17,7 +17,7 @@ TRIAL_SEED = 0
 
 @dataclass(frozen=True)
 class Trial:
-    """One policy on one emulator; throughput in Mbit/s of IP bytes, p95 one-way delay in ms with propagation."""
+    """One policy on one emulator: Mbit/s of IP bytes, p95 one-way delay in ms with propagation."""
 
     emulator: str
     throughput_mbps: float
@@ -27,15 +27,17 @@ class Trial:
 
     @property
     def relative_throughput(self) -> float:
+        """As a share of the oracle window's."""
         return self.throughput_mbps / self.oracle_throughput_mbps
 
     @property
     def relative_delay(self) -> float:
+        """The p95 delay as a multiple of the oracle window's."""
         return self.p95_delay_ms / self.oracle_p95_delay_ms
 
     @property
     def regret(self) -> float:
-        """What is missing to the oracle's throughput plus what is in excess of its delay, as shares of them."""
+        """What is missing to the oracle's throughput plus the excess over its delay, as shares of them."""
         return max(0.0, 1 - self.relative_throughput) + max(0.0, self.relative_delay - 1)
 
 
@@ -52,17 +54,23 @@ def fly_trials(
         ours = fly_measured(emulator, f"policy:{policy_file}", seconds)
         oracles = _fly_window(emulator, window, seconds)
         return Trial(
-            emulator.label, ours.throughput_mbps, ours.p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms
+            emulator.label,
+            ours.throughput_mbps,
+            ours.p95_delay_ms,
+            oracles.throughput_mbps,
+            oracles.p95_delay_ms,
         )
 
     return list(executor.map(trial, emulators, windows))
 
 
 def mean_regret(trials: Sequence[Trial]) -> float:
+    """What the best checkpoint has least of, on the validation emulators."""
     return float(np.mean([trial.regret for trial in trials]))
 
 
 def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float) -> FlowMetrics:
+    """One flight of a scheme in the twin."""
     flight = _core.fly(emulator.spec.to_path(), scheme, seconds=seconds, seed=TRIAL_SEED)
     log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule().opportunities_ms())
     return measure(log, emulator.spec.delay_ms)
@@ -83,6 +91,7 @@ def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def summarise(trials: Sequence[Trial]) -> str:
+    """One line for people: mean and worst beside the oracle windows."""
     throughputs = [trial.relative_throughput for trial in trials]
     delays = [trial.relative_delay for trial in trials]
     return (

@@ -1,7 +1,7 @@
 """Search results on disk, found again by the emulator's content and the code that searched.
 
-One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec, trace file,
-search or twin has another key, so an entry is never wrong, only unused.
+One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec, trace
+file, search or twin has another key, so an entry is never wrong, only unused.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from ccgym.envs.emulators import EmulatorSpec
 
 
 def load(spec: EmulatorSpec, search: Path) -> dict[str, float] | None:
-    """What the code in the file `search` found for `spec`, or nothing; an unreadable entry counts as nothing."""
+    """What the code in the file `search` found for `spec`; an unreadable entry counts as nothing."""
     try:
         entry: dict[str, float] = json.loads(_file(spec, search).read_text())
     except (OSError, ValueError):

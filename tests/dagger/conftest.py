@@ -50,7 +50,8 @@ def tiny_config(tmp_path: Path) -> TinyConfig:
 
     def make(**options: Any) -> TrainingConfig:
         selection = f"file:{emulators}"
-        return TrainingConfig.model_validate(TINY | {"emulators": selection, "validation": selection} | options)
+        return TrainingConfig.model_validate(
+            TINY | {"emulators": selection, "validation": selection} | options
+        )
 
     return make
-

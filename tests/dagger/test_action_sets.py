@@ -8,7 +8,7 @@ from ccgym.envs import _core
 
 
 @pytest.mark.parametrize(
-    "cwnd,ideal,label",
+    ("cwnd", "ideal", "label"),
     [
         (20, 10, 0),  # /2 and -10 both reach 10: the lower class
         (30, 19, 1),
@@ -34,7 +34,9 @@ def test_log_window_label_leads_to_the_ideal_window_within_one_step_of_e() -> No
 def test_loss_is_least_at_the_label(name: str) -> None:
     actions = ACTION_SETS[name]
     labels = torch.tensor([[0.0, 1.0]])
-    right = torch.nn.functional.one_hot(labels.long(), 5).float() * 9 if name == "indigo" else labels[..., None]
+    right = (
+        torch.nn.functional.one_hot(labels.long(), 5).float() * 9 if name == "indigo" else labels[..., None]
+    )
     assert actions.loss(right, labels) < actions.loss(right.flip(1), labels)
     assert actions.agree(actions.act(right), labels.numpy()).all()
 

@@ -33,7 +33,9 @@ def drawn_iterations(dataset: Dataset, count: int | None, newest: int) -> list[f
 
 
 def test_oldest_iterations_are_dropped_when_full() -> None:
-    assert drawn_iterations(filled(capacity=3, iterations=5), None, 4) == [2] * BLOCK + [3] * BLOCK + [4] * BLOCK
+    assert (
+        drawn_iterations(filled(capacity=3, iterations=5), None, 4) == [2] * BLOCK + [3] * BLOCK + [4] * BLOCK
+    )
 
 
 def test_draw_holds_all_of_the_newest_and_some_of_the_older() -> None:

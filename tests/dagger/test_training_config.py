@@ -28,7 +28,7 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "change,message",
+    ("change", "message"),
     [
         ("learnign_rate: 1", "learnign_rate: unknown key"),
         ("stalls: {sahre: 1}", "stalls.sahre: unknown key"),

@@ -1,6 +1,5 @@
-"""The oracle: near the BDP where the answer is known, near the published windows, the same twice, kept on disk."""
+"""The oracle: near the BDP, near the published windows, the same twice, kept on disk."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def test_bdp_counts_packets_of_1464_bytes() -> None:
     assert bdp_packets(constant(12, 30)) == pytest.approx(12e6 * 0.060 / (8 * 1464))
 
 
-@pytest.mark.parametrize("rate_mbps,delay_ms", [(5.0, 10), (12.0, 30), (50.0, 40)])
+@pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(5.0, 10), (12.0, 30), (50.0, 40)])
 def test_constant_link_wants_the_bdp_and_a_short_queue(rate_mbps: float, delay_ms: int) -> None:
     spec = constant(rate_mbps, delay_ms)
     found = search_window(spec)
@@ -67,11 +66,11 @@ def test_search_finds_the_same_again() -> None:
 def test_second_find_reads_the_cache(monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> None:
     found = find_window(constant(4, 10))
     assert len(list(own_cache.iterdir())) == 1
-    monkeypatch.setattr(search, "search_window", lambda spec: pytest.fail("searched again"))
+    monkeypatch.setattr(search, "search_window", lambda _: pytest.fail("searched again"))
     assert find_window(constant(4, 10)) == found
 
 
-def test_cache_tells_specs_and_searches_apart(own_cache: Path, tmp_path: Path) -> None:
+def test_cache_tells_specs_and_searches_apart(tmp_path: Path) -> None:
     spec, other = constant(4, 10), constant(4, 11)
     code, changed = tmp_path / "a.py", tmp_path / "b.py"
     code.write_text("a")
@@ -83,7 +82,7 @@ def test_cache_tells_specs_and_searches_apart(own_cache: Path, tmp_path: Path) -
     assert cache.load(spec.model_copy(update={"name": "alias"}), code) == {"cwnd_packets": 1.0}
 
 
-def test_changed_trace_file_is_another_key(own_cache: Path, tmp_path: Path) -> None:
+def test_changed_trace_file_is_another_key(tmp_path: Path) -> None:
     trace, code = tmp_path / "link.trace", tmp_path / "a.py"
     code.write_text("a")
     trace.write_text("1\n2\n")
@@ -102,8 +101,7 @@ def test_torn_cache_entry_counts_as_none(own_cache: Path, tmp_path: Path) -> Non
     assert cache.load(constant(4, 10), code) is None
 
 
-@pytest.mark.parametrize("root", ["/proc/none"])
-def test_cache_that_cannot_be_written_does_not_stop_the_search(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", root)
+def test_cache_that_cannot_be_written_does_not_stop_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     assert find_window(constant(4, 10)).cwnd_packets > 0
-    assert not os.path.exists(root)
+    assert not Path("/proc/none").exists()
