@@ -38,6 +38,7 @@ class FlowMetrics:
     pantheon_throughput_mbps: float
     pantheon_capacity_mbps: float
     pantheon_utilisation: float
+    pantheon_p95_delay_ms: float
     pantheon_loss: float
 
 
@@ -82,6 +83,7 @@ def measure(
         pantheon_throughput_mbps=whole_throughput_mbps,
         pantheon_capacity_mbps=whole_capacity_mbps,
         pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
+        pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
         pantheon_loss=1 - _ratio(_ip_bytes(log, log.departure_bytes), _ip_bytes(log, log.arrival_bytes)),
     )
 
