@@ -1,4 +1,4 @@
-"""Files of one run in Pantheon's data directory: names, the merged log, the window samples, the statistics page.
+"""Files of one run in Pantheon's data directory: names, and the merged log.
 
 The merged log has one event per line, times in ms with three decimals: `T # 1500` a delivery opportunity,
 `T + SIZE FLOW` a packet sent, `T - SIZE DELAY FLOW` one received, delays one way with propagation, sizes of IP packets.
@@ -21,8 +21,8 @@ from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.link_log import LinkLog
 
 _LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
-_DATA_LOG = re.compile(r"(.+)_datalink_run(\d+)\.log")
-_MM_SUFFIX = "_mm"
+_RUN_FILE = re.compile(r"(.+)_(datalink|failure)_run(\d+)\.log")
+_LINK_LOG_ENDING = "_mm"
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,27 @@ class RunFiles:
         """Why the run failed, one line, where it did."""
         return self._named("failure")
 
-    @property
-    def window(self) -> Path:
-        """Samples of the congestion window."""
-        return self._named("cwnd", "csv")
-
-    def _named(self, kind: str, extension: str = "log") -> Path:
-        return self.folder / f"{self.scheme}_{kind}_run{self.run}.{extension}"
+    def _named(self, kind: str) -> Path:
+        return self.folder / f"{self.scheme}_{kind}_run{self.run}.log"
 
 
 def recorded_runs(folder: Path) -> list[RunFiles]:
     """The runs of which `folder` holds a merged data log, by scheme and number."""
-    found = [_DATA_LOG.fullmatch(path.name) for path in folder.iterdir()]
-    runs = [RunFiles(folder, name[1], int(name[2])) for name in found if name and not name[1].endswith(_MM_SUFFIX)]
-    return sorted(runs, key=lambda files: (files.scheme, files.run))
+    return _runs_with(folder, "datalink")
+
+
+def recorded_failures(folder: Path) -> list[RunFiles]:
+    """The runs that failed, by scheme and number."""
+    return _runs_with(folder, "failure")
+
+
+def _runs_with(folder: Path, kind: str) -> list[RunFiles]:
+    found = [_RUN_FILE.fullmatch(path.name) for path in folder.iterdir()]
+    runs = [RunFiles(folder, name[1], int(name[3])) for name in found if name and name[2] == kind]
+    return sorted(
+        (files for files in runs if not files.scheme.endswith(_LINK_LOG_ENDING)),
+        key=lambda files: (files.scheme, files.run),
+    )
 
 
 @contextmanager
