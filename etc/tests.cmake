@@ -7,7 +7,7 @@ add_library(sanitizers INTERFACE)
 target_compile_options(sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g -O1)
 target_link_options(sanitizers INTERFACE -fsanitize=address,undefined)
 
-add_library(core_sanitized STATIC ${CORE_SOURCES})
+add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES})
 target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
 target_link_libraries(core_sanitized PUBLIC warnings sanitizers)

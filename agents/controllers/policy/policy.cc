@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,9 @@ void PolicyController::on_ack(Time now, const AckedPacket& packet) {
   if (!heard_receiver_) step_start_ = now;
   heard_receiver_ = true;
   acked_in_step_ = true;
+  ++step_rtts_.acks;
+  step_rtts_.total += packet.rtt.latest;
+  step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
   features_->on_ack(now, packet);
 }
 
@@ -69,8 +73,16 @@ void PolicyController::on_timer(Time now) {
   features_->observe(now, cwnd_packets_, observation_);
   step_start_ = now;
   acked_in_step_ = false;
+  closed_step_rtts_ = std::exchange(step_rtts_, {});
   awaiting_action_ = true;
   if (network_) act(choose(spec_.actions, network_->step(observation_)));
+}
+
+StepRtt PolicyController::step_rtt() const {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  if (closed_step_rtts_.acks == 0) return {};
+  const double total_ms = Milliseconds{closed_step_rtts_.total}.count();
+  return {total_ms / static_cast<double>(closed_step_rtts_.acks), Milliseconds{closed_step_rtts_.max}.count()};
 }
 
 void PolicyController::act(float action) {

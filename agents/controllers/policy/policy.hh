@@ -32,6 +32,12 @@ struct PolicySpec {
   double max_cwnd_packets{100000};
 };
 
+// Round-trip times of the ACKs of one step; all 0 when there were none.
+struct StepRtt {
+  double mean_ms{0};
+  double max_ms{0};
+};
+
 class PolicyController final : public CongestionController {
  public:
   // Without a network the controller waits for `act` after each observation.
@@ -49,6 +55,7 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] std::span<const float> observation() const { return observation_; }
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
+  [[nodiscard]] StepRtt step_rtt() const;  // of the step that the observation closes
   void act(float action);               // a class index, or y: see ActionSet
   void set_cwnd(double cwnd_packets);  // kept within the policy's limits
 
@@ -60,6 +67,13 @@ class PolicyController final : public CongestionController {
   std::vector<float> observation_{};
   double cwnd_packets_;
   std::optional<Time> step_start_{};
+  struct RttSum {
+    int64_t acks{0};
+    Time total{};
+    Time max{};
+  };
+  RttSum step_rtts_{};
+  RttSum closed_step_rtts_{};
   bool heard_receiver_{false};
   bool acked_in_step_{false};
   bool awaiting_action_{false};

@@ -1,9 +1,12 @@
 // The exported network: one LSTM layer and a linear head, evaluated one decision at a time.
+// Weights, observations and outputs are float32; in between it computes in float64 (see activations.hh).
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <vector>
+
+#include "agents/controllers/policy/transposed_linear.hh"
 
 namespace ccgym {
 
@@ -12,30 +15,39 @@ struct LstmWeights {
   std::size_t inputs{};
   std::size_t hidden{};
   std::size_t outputs{};
-  std::vector<float> weight_ih{};  // [4*hidden, inputs]
-  std::vector<float> weight_hh{};  // [4*hidden, hidden]
-  std::vector<float> bias_ih{};    // [4*hidden]
-  std::vector<float> bias_hh{};    // [4*hidden]
+  std::vector<float> weight_ih{};    // [4*hidden, inputs]
+  std::vector<float> weight_hh{};    // [4*hidden, hidden]
+  std::vector<float> bias_ih{};      // [4*hidden]
+  std::vector<float> bias_hh{};      // [4*hidden]
   std::vector<float> head_weight{};  // [outputs, hidden]
   std::vector<float> head_bias{};    // [outputs]
 };
 
 class PolicyNetwork {
  public:
-  explicit PolicyNetwork(LstmWeights weights);  // throws std::invalid_argument when shapes disagree
+  explicit PolicyNetwork(const LstmWeights& weights);  // throws std::invalid_argument when shapes disagree
 
-  [[nodiscard]] std::size_t inputs() const { return weights_.inputs; }
-  [[nodiscard]] std::size_t outputs() const { return weights_.outputs; }
+  [[nodiscard]] std::size_t inputs() const { return inputs_; }
+  [[nodiscard]] std::size_t outputs() const { return outputs_.size(); }
 
-  void reset();                                                     // zero state, as at the start of a flow
-  std::span<const float> step(std::span<const float> observation);  // outputs of this decision
+  void reset();  // zero state, as at the start of a flow
+
+  // Outputs of this decision, valid until the next. Throws std::invalid_argument unless the observation
+  // has `inputs()` entries.
+  std::span<const float> step(std::span<const float> observation);
 
  private:
-  LstmWeights weights_;
-  std::vector<float> hidden_{};
-  std::vector<float> cell_{};
-  std::vector<float> gates_{};
-  std::vector<float> outputs_{};
+  void update_state();
+
+  std::size_t inputs_;
+  std::size_t hidden_;
+  TransposedLinear gate_layer_;          // [observation, hidden state] -> gates i, f, g, o
+  TransposedLinear head_;                // hidden state -> outputs
+  std::vector<double> gate_inputs_;  // observation, then hidden state
+  std::vector<double> gates_;
+  std::vector<double> cell_;
+  std::vector<double> head_outputs_;
+  std::vector<float> outputs_;
 };
 
 }  // namespace ccgym

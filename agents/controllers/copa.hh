@@ -1,0 +1,58 @@
+// Copa, after Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
+// NSDI 2018 (section and equation numbers are the paper's).
+#pragma once
+
+#include "transport/congestion_controller.hh"
+#include "transport/windowed_filter.hh"
+
+namespace ccgym {
+
+class Copa final : public CongestionController {
+ public:
+  static constexpr double kDefaultDelta = 0.5;  // section 2.1: the default mode
+
+  explicit Copa(int64_t packet_bytes, double delta = kDefaultDelta);
+
+  [[nodiscard]] std::string_view name() const override { return "copa"; }
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+  [[nodiscard]] double delta() const { return state_.delta; }
+  [[nodiscard]] double velocity() const { return state_.velocity; }
+  [[nodiscard]] bool competitive() const { return state_.competitive; }
+
+ private:
+  enum class Direction { up, down };
+  struct State {
+    double cwnd_packets{};
+    double delta{};
+    bool slow_start{true};
+    bool competitive{false};
+    double velocity{1};  // v: multiplies the step of the window
+    Direction direction{Direction::up};
+    int same_direction_rtts{0};
+    Time window_began{};  // an ACK of a packet sent from here on ends the window
+    double window_began_with_packets{};
+    bool lost_in_window{false};
+    std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
+  };
+
+  void observe(Time now, const RttStats& rtt);
+  void update_mode(Time now, Time smoothed_rtt);
+  void end_window(Time now);
+  void update_velocity();
+  void update_delta();
+  void update_cwnd();
+  [[nodiscard]] bool below_target_rate() const;
+  [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
+
+  int64_t packet_bytes_;
+  double default_delta_;
+  State state_;
+  WindowedMin<Time> rtt_standing_{};
+  WindowedMin<Time> rtt_min_{};
+  WindowedMax<Time> rtt_max_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,93 @@
+#include "agents/controllers/make_controller.hh"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "agents/controllers/copa.hh"
+#include "agents/controllers/fixed_window.hh"
+#include "agents/controllers/new_reno.hh"
+#include "agents/controllers/policy/policy_file.hh"
+
+namespace ccgym {
+
+namespace {
+
+using Factory = std::unique_ptr<CongestionController> (*)(std::string_view argument, const ControllerConfig& config);
+
+struct TableEntry {
+  Scheme scheme;
+  Factory make;
+};
+
+[[noreturn]] void refuse_argument(std::string_view scheme, std::string_view argument, std::string_view right) {
+  throw std::invalid_argument("scheme " + std::string{scheme} + ": argument '" + std::string{argument} +
+                              "' is not " + std::string{right});
+}
+
+// A number in [lowest, highest]; NaN and what is not a number as a whole are refused.
+double number(std::string_view scheme, std::string_view text, double lowest, double highest, std::string_view right) {
+  double value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  if (!whole || !(value >= lowest && value <= highest)) refuse_argument(scheme, text, right);
+  return value;
+}
+
+std::unique_ptr<CongestionController> make_fixed(std::string_view argument, const ControllerConfig& config) {
+  const double packets = number("fixed", argument, 1, 1e9, "a window in packets, 1 to 1e9, as in fixed:40");
+  return std::make_unique<FixedWindow>(config.packet_bytes, packets);
+}
+
+std::unique_ptr<CongestionController> make_reno(std::string_view argument, const ControllerConfig& config) {
+  if (!argument.empty()) refuse_argument("reno", argument, "expected: reno takes none");
+  return std::make_unique<NewReno>(config.packet_bytes);
+}
+
+std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) return std::make_unique<Copa>(config.packet_bytes);
+  const double delta = number("copa", argument, 1e-6, 1e3, "a delta, 1e-6 to 1e3, as in copa:0.5");
+  return std::make_unique<Copa>(config.packet_bytes, delta);
+}
+
+std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) refuse_argument("policy", argument, "a policy file, as in policy:policy.safetensors");
+  PolicyFile file = load_policy(argument);
+  auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
+  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
+}
+
+const std::array kTable{
+    TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
+    TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
+    TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
+    TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
+};
+
+[[noreturn]] void refuse_scheme(std::string_view name) {
+  std::string known;
+  for (const TableEntry& entry : kTable) known += (known.empty() ? "" : ", ") + std::string{entry.scheme.name};
+  throw std::invalid_argument("unknown scheme '" + std::string{name} + "'; known: " + known);
+}
+
+}  // namespace
+
+std::unique_ptr<CongestionController> make_controller(std::string_view scheme, const ControllerConfig& config) {
+  const std::size_t colon = scheme.find(':');
+  const std::string_view name = scheme.substr(0, colon);
+  const std::string_view argument = colon == std::string_view::npos ? "" : scheme.substr(colon + 1);
+  const auto entry = std::ranges::find(kTable, name, [](const TableEntry& row) { return row.scheme.name; });
+  if (entry == kTable.end()) refuse_scheme(name);
+  return entry->make(argument, config);
+}
+
+std::vector<Scheme> known_schemes() {
+  std::vector<Scheme> schemes;
+  for (const TableEntry& entry : kTable) schemes.push_back(entry.scheme);
+  return schemes;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,42 @@
+// NewReno: slow start, congestion avoidance and fast recovery (RFC 5681, RFC 6582), growth by bytes
+// acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937).
+#pragma once
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class NewReno final : public CongestionController {
+ public:
+  explicit NewReno(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "reno"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = state_.cwnd_bytes, .pacing_mbps = {}}; }
+
+ private:
+  struct State {
+    int64_t cwnd_bytes{};
+    int64_t ssthresh_bytes{};
+    int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of it opens cwnd by a packet
+    uint64_t next_seq{0};              // of the next packet to leave
+    uint64_t recovery_point{0};        // a loss below it belongs to an episode that has been paid for
+    bool in_recovery{false};
+    int64_t prr_delivered_bytes{0};  // RFC 6937's variables, counted since recovery began
+    int64_t prr_out_bytes{0};
+    int64_t recover_flight_bytes{0};
+  };
+
+  void grow(int64_t acked_bytes);
+  void reduce_proportionally(const AckedPacket& packet);
+  void enter_recovery(const Loss& loss);
+  void restart(const Loss& loss);
+  void halve_ssthresh(int64_t flight_bytes);
+
+  int64_t packet_bytes_;
+  State state_;
+};
+
+}  // namespace ccgym

@@ -1,0 +1,23 @@
+// y = W x + b for small matrices, transposed so that the compiler's vectors run over the outputs: every
+// output is one sum in the order of the inputs, so the bits do not depend on the width of the vectors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace ccgym {
+
+class TransposedLinear {
+ public:
+  // `weights` row-major [outputs, inputs], `bias` [outputs]; the caller has checked the sizes.
+  TransposedLinear(std::span<const float> weights, std::span<const float> bias);
+
+  void apply(std::span<const double> inputs, std::span<double> outputs) const;
+
+ private:
+  std::vector<double> bias_;
+  std::vector<double> columns_;  // [inputs, outputs]
+};
+
+}  // namespace ccgym

@@ -1,0 +1,30 @@
+"""Indigo's network: one LSTM layer and a linear head (Pantheon, USENIX ATC 2018, section 4.1)."""
+
+import torch
+
+LstmState = tuple[torch.Tensor, torch.Tensor]
+"""Hidden and cell state, each (1, B, H)."""
+
+
+class LstmPolicy(torch.nn.Module):
+    """Observations to outputs: logits of the actions, or one real number, see the policy's action set."""
+
+    def __init__(self, inputs: int, hidden: int, outputs: int) -> None:
+        super().__init__()
+        self.lstm = torch.nn.LSTM(inputs, hidden, batch_first=True)
+        self.linear = torch.nn.Linear(hidden, outputs)
+
+    def forward(
+        self, observations: torch.Tensor, state: LstmState | None = None
+    ) -> tuple[torch.Tensor, LstmState]:
+        """One or more steps of B flows.
+
+        Args:
+            observations: (B, T, I).
+            state: the state before the first step; zero, as at the start of a flow, when left out.
+
+        Returns:
+            Outputs (B, T, O) and the state after the last step.
+        """
+        hidden, next_state = self.lstm(observations, state)
+        return self.linear(hidden), next_state

@@ -1,0 +1,115 @@
+"""`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how they are to be flown.
+
+The C++ controller is the one judge of a policy file: what it refuses is neither written nor loaded here.
+"""
+
+import json
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import save
+
+from ccgym.envs import _core  # the C++ core; no Python of a higher floor
+
+from .lstm import LstmPolicy
+
+FORMAT_VERSION = 1
+
+
+class PolicyFileError(ValueError):
+    """A policy file that cannot be flown: one line with the file, what is wrong and what would be right."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    min_cwnd_packets: float = 2.0
+    max_cwnd_packets: float = 100_000.0
+
+
+@dataclass(frozen=True)
+class PolicySpec:
+    """How a policy is flown; names as in the file's metadata."""
+
+    feature_set: str
+    """Observation: a name of `_core.POLICY_FEATURES`."""
+    actions: str
+    """Meaning of the outputs: a name of `_core.POLICY_ACTIONS`."""
+    step_ms: float = 10.0
+    """Time between two decisions."""
+    initial_cwnd: float = 10.0
+    """Window at the start of a flow, in packets."""
+    limits: Limits = Limits()
+    trained_on: str = ""
+    """How the policy was trained: enough to repeat it."""
+    git: str = ""
+    """Revision of the training code; empty outside a repository."""
+
+
+def save_policy(path: Path, module: LstmPolicy, spec: PolicySpec, *, trained_on: str) -> None:
+    """Writes `module` as a policy file, replacing an older one at once or not at all.
+
+    Raises:
+        PolicyFileError: the C++ controller would refuse the file.
+    """
+    metadata = _metadata(module, replace(spec, trained_on=trained_on, git=_git_revision()))
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        unchecked = Path(folder) / path.name
+        unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata)}))
+        _check(unchecked)
+        unchecked.replace(path)
+
+
+def load_policy(path: Path) -> tuple[LstmPolicy, PolicySpec]:
+    """The module, on the CPU, and how it is flown.
+
+    Raises:
+        PolicyFileError: the C++ controller refuses the file.
+    """
+    _check(path)
+    with safe_open(path, framework="pt") as file:
+        metadata = json.loads(file.metadata()["ccgym"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    architecture = metadata["architecture"]
+    module = LstmPolicy(architecture["inputs"], architecture["hidden"], architecture["outputs"])
+    module.load_state_dict(tensors)
+    return module, _spec(metadata)
+
+
+def _check(path: Path) -> None:
+    try:
+        _core.check_policy(str(path))
+    except RuntimeError as error:
+        raise PolicyFileError(str(error)) from None
+
+
+def _metadata(module: LstmPolicy, spec: PolicySpec) -> dict[str, Any]:
+    return {
+        "format_version": FORMAT_VERSION,
+        "architecture": {
+            "kind": "lstm",
+            "inputs": module.lstm.input_size,
+            "hidden": module.lstm.hidden_size,
+            "outputs": module.linear.out_features,
+        },
+        "normalisers": _core.POLICY_FEATURES.get(spec.feature_set, []),
+        **asdict(spec),
+    }
+
+
+def _spec(metadata: dict[str, Any]) -> PolicySpec:
+    fields = {name: metadata[name] for name in PolicySpec.__dataclass_fields__}
+    return PolicySpec(**(fields | {"limits": Limits(**metadata["limits"])}))
+
+
+def _git_revision() -> str:
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()

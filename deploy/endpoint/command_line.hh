@@ -1,0 +1,39 @@
+// The arguments of an endpoint program: positional ones, options with a value, switches.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ccgym {
+
+struct OptionNames {
+  std::set<std::string_view> with_value;  // "--seconds 3" or "--seconds=3"
+  std::set<std::string_view> switches;
+};
+
+class CommandLine {
+ public:
+  // Throws InputError for an unknown or repeated option and for a missing value.
+  CommandLine(std::span<char* const> arguments, const OptionNames& known);
+
+  [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
+  [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
+  [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }
+
+ private:
+  void keep(std::string_view option, std::string value);
+
+  std::vector<std::string> positional_{};
+  std::map<std::string, std::string, std::less<>> given_{};
+};
+
+// Throw InputError for anything else than a port from 1 to 65535, a duration above 0.
+uint16_t parse_port(std::string_view text);
+double parse_seconds(std::string_view text);
+
+}  // namespace ccgym

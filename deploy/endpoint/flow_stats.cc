@@ -1,0 +1,103 @@
+#include "deploy/endpoint/flow_stats.hh"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <sstream>
+
+#include "deploy/endpoint/errors.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr int64_t kUdpHeaderBytes = 8;
+constexpr int64_t kIpv4HeaderBytes = 20;
+constexpr int64_t kIpv6HeaderBytes = 40;
+
+std::string json_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char character : text) {
+    std::array<char, 8> escaped{};
+    if (static_cast<unsigned char>(character) < 0x20) {
+      std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(character));
+      quoted += escaped.data();
+    } else {
+      if (character == '"' || character == '\\') quoted += '\\';
+      quoted += character;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string json_quantiles(const DurationHistogram& times, std::chrono::duration<double, std::nano> unit) {
+  std::ostringstream json;
+  json << "{\"p50\": " << times.quantile(0.5) / unit << ", \"p95\": " << times.quantile(0.95) / unit
+       << ", \"p99\": " << times.quantile(0.99) / unit << "}";
+  return json.str();
+}
+
+double throughput_mbps(const FlowSummary& summary, int64_t packets) {
+  const int64_t ip_bytes = kDataBytes + kUdpHeaderBytes + (summary.ipv6 ? kIpv6HeaderBytes : kIpv4HeaderBytes);
+  return static_cast<double>(8 * packets * ip_bytes) / 1e6 / summary.seconds;
+}
+
+}  // namespace
+
+double cpu_seconds() {
+  rusage usage{};
+  check_system_call("getrusage", getrusage(RUSAGE_SELF, &usage));
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times) {
+  const Sender<>& sender = flow.sender();
+  std::ostringstream json;
+  json << "{\n  \"scheme\": " << json_string(summary.scheme)
+       << ",\n  \"receiver\": " << json_string(summary.receiver)
+       << ",\n  \"seconds\": " << summary.seconds
+       << ",\n  \"sent_packets\": " << sender.sent_packets()
+       << ",\n  \"acked_packets\": " << sender.delivered_packets()
+       << ",\n  \"lost_packets\": " << sender.lost_packets()
+       << ",\n  \"received_packets\": " << flow.received_packets()
+       << ",\n  \"failed_sends\": " << flow.failed_sends()
+       << ",\n  \"ignored_datagrams\": " << flow.ignored_datagrams()
+       << ",\n  \"throughput_mbps\": " << throughput_mbps(summary, sender.delivered_packets())
+       << ",\n  \"rtt_ms\": " << json_quantiles(flow.rtts(), std::chrono::milliseconds{1});
+  if (decision_times != nullptr) {
+    json << ",\n  \"decisions\": " << decision_times->count()
+         << ",\n  \"decision_us\": " << json_quantiles(*decision_times, std::chrono::microseconds{1});
+  }
+  json << ",\n  \"cpu_seconds\": " << summary.cpu_seconds << "\n}\n";
+  return json.str();
+}
+
+void check_writable(const std::filesystem::path& file) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path{"."};
+  if (access(folder.c_str(), W_OK) < 0) throw InputError{file.string() + ": the folder cannot be written to"};
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+    throw InputError{file.string() + ": not a regular file: the name of one would be right"};
+}
+
+void write_atomically(const std::filesystem::path& file, const std::string& text) {
+  const std::string temporary = file.string() + ".partial-" + std::to_string(getpid());
+  try {
+    const FileDescriptor out{check_system_call(
+        temporary.c_str(), open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644))};
+    for (std::string_view rest = text; !rest.empty();)
+      rest.remove_prefix(static_cast<std::size_t>(check_system_call(
+          temporary.c_str(), static_cast<int>(write(out.number(), rest.data(), rest.size())))));
+    std::filesystem::rename(temporary, file);
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+}
+
+}  // namespace ccgym

@@ -1,0 +1,32 @@
+// What a flow came to, as the JSON of `ccgym-sender --stats FILE`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "deploy/endpoint/histogram.hh"
+#include "deploy/endpoint/udp_flow.hh"
+
+namespace ccgym {
+
+struct FlowSummary {
+  std::string scheme;
+  std::string receiver;
+  bool ipv6;
+  double seconds;
+  double cpu_seconds;
+};
+
+// User and system time of this process so far.
+double cpu_seconds();
+
+// `decision_times` is null for a scheme that is no policy.
+std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times);
+
+// Throws InputError when `file` is no place to write to.
+void check_writable(const std::filesystem::path& file);
+
+// Under a temporary name first: a reader sees the whole text or none. Throws std::system_error.
+void write_atomically(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace ccgym

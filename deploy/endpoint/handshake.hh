@@ -1,0 +1,22 @@
+// How a flow begins and ends: hello until the receiver answers, bye until it answers or is gone.
+#pragma once
+
+#include <cstdint>
+
+#include "deploy/endpoint/file_descriptor.hh"
+#include "deploy/endpoint/wait.hh"
+
+namespace ccgym {
+
+inline constexpr int kHelloTries = 10;
+inline constexpr Time kHelloInterval = std::chrono::seconds{1};
+
+enum class Answer { heard, silence, stopped };
+
+Answer say_hello(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
+
+// Best effort, over within 0.6 s, at once at a further signal: a receiver that does not hear it
+// notices the silence.
+void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
+
+}  // namespace ccgym

@@ -1,0 +1,103 @@
+// ccgym-receiver: acknowledges every packet of one flow after the other.
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "deploy/endpoint/clock.hh"
+#include "deploy/endpoint/command_line.hh"
+#include "deploy/endpoint/datagram_batch.hh"
+#include "deploy/endpoint/errors.hh"
+#include "deploy/endpoint/udp_socket.hh"
+#include "deploy/endpoint/wait.hh"
+#include "transport/receiver.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(usage: ccgym-receiver PORT [--once]
+
+Listens at UDP PORT (1 to 65535) of every local IPv4 and IPv6 address for ccgym-sender and
+acknowledges every packet at once. One flow at a time; it gives way to another sender after 5
+seconds without a word, and is forgotten at its bye. Runs until SIGTERM, SIGINT or SIGHUP.
+
+  --once           end with the first flow: at its bye, or 60 seconds after its last word (exit 1)
+  --version, --help
+
+Exit codes: 0 done, 1 failure, 2 bad usage or input.
+)";
+
+// Longer than any published test: what has been silent for so long does not come back.
+constexpr Time kSilenceLimit = std::chrono::seconds{60};
+
+// The sockets and the core of a receiver, and the loop between them.
+class ReceiverLoop {
+ public:
+  ReceiverLoop(uint16_t port, bool once) : socket_(listen_udp(port)), once_(once) {}
+
+  // Until the stop signal or, with `once`, the end of the first flow; returns the exit code.
+  int run() {
+    while (!once_ || receiver_.ended_flows() == 0) {
+      const auto silence_at = once_ && receiver_.in_flow() ? std::optional{receiver_.last_heard() + kSilenceLimit}
+                                                           : std::nullopt;
+      const Readiness ready = wait_for(socket_.number(), !replies_.empty(), stop_, silence_at);
+      if (ready.stop) return 0;
+      if (silence_at && monotonic_now() >= *silence_at) return report_silence();
+      replies_.flush(socket_.number());
+      if (ready.readable && replies_.empty()) answer_waiting();
+    }
+    return 0;
+  }
+
+ private:
+  void answer_waiting() {
+    const std::size_t count = incoming_.receive(socket_.number());
+    const Time steady = monotonic_now();
+    const Time real = realtime_now();
+    for (std::size_t i = 0; i < count; ++i) {
+      const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
+      if (const auto reply = receiver_.on_datagram(steady - age, incoming_.datagram(i))) {
+        std::ranges::copy(reply->bytes(), replies_.slot().begin());
+        replies_.push(reply->bytes().size(), incoming_.origin(i));
+      }
+    }
+    replies_.flush(socket_.number());
+  }
+
+  static int report_silence() {
+    std::cerr << "ccgym-receiver: the sender fell silent " << kSilenceLimit / std::chrono::seconds{1}
+              << " seconds ago without a bye\n";
+    return 1;
+  }
+
+  // How long a datagram may have waited in the socket; more means that the wall clock was set.
+  static constexpr Time kMaxAge = std::chrono::seconds{1};
+
+  StopSignals stop_{};
+  FileDescriptor socket_;
+  bool once_;
+  Receiver receiver_{};
+  ReceiveBatch incoming_{};
+  SendBatch replies_{};
+};
+
+int run(std::span<char* const> arguments) {
+  const CommandLine line{arguments, {.with_value = {}, .switches = {"--once", "--help", "--version"}}};
+  if (line.has("--help") || line.has("--version")) {
+    std::cout << (line.has("--help") ? kHelp : "ccgym-receiver " CCGYM_VERSION "\n");
+    return 0;
+  }
+  if (line.positional().size() != 1) throw InputError{"one PORT would be right: see --help"};
+  return ReceiverLoop{parse_port(line.positional()[0]), line.has("--once")}.run();
+}
+
+}  // namespace
+
+}  // namespace ccgym
+
+int main(int argc, char* argv[]) {
+  const std::span<char* const> arguments{argv + 1, static_cast<std::size_t>(argc - 1)};
+  return ccgym::run_program("ccgym-receiver", [&] { return ccgym::run(arguments); });
+}

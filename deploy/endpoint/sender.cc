@@ -1,0 +1,144 @@
+// ccgym-sender: one full-throttle flow of dummy data to a ccgym-receiver, under any scheme.
+#include <sys/random.h>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/controllers/make_controller.hh"
+#include "deploy/endpoint/address.hh"
+#include "deploy/endpoint/command_line.hh"
+#include "deploy/endpoint/errors.hh"
+#include "deploy/endpoint/flow_stats.hh"
+#include "deploy/endpoint/handshake.hh"
+#include "deploy/endpoint/timed_policy.hh"
+#include "deploy/endpoint/udp_flow.hh"
+#include "deploy/endpoint/udp_socket.hh"
+#include "deploy/endpoint/wait.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr std::string_view kUsage =
+    "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--stats FILE]\n"
+    "       ccgym-sender --check --scheme NAME[:ARG]\n";
+
+constexpr std::string_view kHelp = R"(
+Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the scheme allows.
+
+  IP               numeric IPv4 or IPv6 address, or localhost
+  PORT             UDP port, 1 to 65535
+  --scheme NAME    who decides (below)
+  --seconds S      length of the flow in seconds; without it: until SIGTERM, SIGINT or SIGHUP
+  --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
+                   rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
+  --check          say only whether the scheme can be flown
+  --version, --help
+
+Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad usage or input.
+
+Schemes:
+)";
+
+struct Arguments {
+  Address receiver;
+  std::string scheme;
+  std::optional<Time> duration;
+  std::optional<std::string> stats_file;
+};
+
+std::string scheme_of(const CommandLine& line) {
+  const std::optional<std::string> scheme = line.value("--scheme");
+  if (!scheme) throw InputError{"--scheme is missing: --help lists the schemes"};
+  return *scheme;
+}
+
+Arguments parse_arguments(const CommandLine& line) {
+  if (line.positional().size() != 2) throw InputError{"IP and PORT would be right: see --help"};
+  std::optional<Time> duration;
+  if (const auto seconds = line.value("--seconds"))
+    duration = Time{static_cast<int64_t>(parse_seconds(*seconds) * 1e9)};
+  const auto stats_file = line.value("--stats");
+  if (stats_file) check_writable(*stats_file);
+  return {Address{line.positional()[0], parse_port(line.positional()[1])}, scheme_of(line), duration, stats_file};
+}
+
+std::unique_ptr<CongestionController> controller_for(const std::string& scheme) {
+  try {
+    return make_controller(scheme, {.packet_bytes = kDataBytes, .seed = 0});
+  } catch (const std::exception& error) {
+    throw InputError{error.what()};
+  }
+}
+
+uint64_t random_token() {
+  uint64_t token = 0;
+  check_system_call("getrandom", static_cast<int>(getrandom(&token, sizeof token, 0)));
+  return token;
+}
+
+int no_answer(const Arguments& arguments) {
+  const std::string where = arguments.receiver.to_string();
+  std::cerr << "ccgym-sender: no answer from " + where + " after " + std::to_string(kHelloTries) +
+                   " tries: start ccgym-receiver there first, and let its UDP port through\n";
+  return 1;
+}
+
+int fly(const Arguments& arguments) {
+  const auto scheme = controller_for(arguments.scheme);
+  TimedPolicy timed{*scheme};
+  const bool is_policy = scheme->name() == "policy";
+
+  StopSignals stop;
+  const FileDescriptor socket = connect_udp(arguments.receiver);
+  const uint64_t token = random_token();
+  const Answer answer = say_hello(socket, token, stop);
+  if (answer == Answer::stopped) return 0;
+  if (answer == Answer::silence) return no_answer(arguments);
+
+  const double cpu_before = cpu_seconds();
+  UdpFlow flow{socket, is_policy ? timed : *scheme, token};
+  flow.run(arguments.duration, stop);
+  if (arguments.stats_file) {
+    const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
+                              std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
+    write_atomically(*arguments.stats_file, to_json(summary, flow, is_policy ? &timed.decision_times() : nullptr));
+  }
+  say_bye(socket, token, stop);
+  return 0;
+}
+
+int help() {
+  std::cout << kUsage << kHelp;
+  for (const Scheme& scheme : known_schemes()) {
+    const std::string_view separator = scheme.argument.empty() ? "" : ":";
+    std::cout << "  " << scheme.name << separator << scheme.argument << "   " << scheme.source << "\n";
+  }
+  return 0;
+}
+
+int run(std::span<char* const> arguments) {
+  const CommandLine line{arguments, {.with_value = {"--scheme", "--seconds", "--stats"},
+                                     .switches = {"--check", "--help", "--version"}}};
+  if (line.has("--help")) return help();
+  if (line.has("--version")) {
+    std::cout << "ccgym-sender " CCGYM_VERSION "\n";
+    return 0;
+  }
+  if (line.has("--check")) {
+    controller_for(scheme_of(line));
+    return 0;
+  }
+  return fly(parse_arguments(line));
+}
+
+}  // namespace
+
+}  // namespace ccgym
+
+int main(int argc, char* argv[]) {
+  const std::span<char* const> arguments{argv + 1, static_cast<std::size_t>(argc - 1)};
+  return ccgym::run_program("ccgym-sender", [&] { return ccgym::run(arguments); });
+}

@@ -1,0 +1,79 @@
+#include "deploy/endpoint/udp_flow.hh"
+
+#include <algorithm>
+#include <variant>
+
+#include "deploy/endpoint/clock.hh"
+
+namespace ccgym {
+
+UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow)
+    : socket_(socket.number()), flow_(flow), sender_(controller, kDataBytes), start_(monotonic_now()) {}
+
+Time UdpFlow::now() const { return monotonic_now() - start_; }
+
+void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
+  while (!duration || now() < *duration) {
+    send_due(now());
+    outgoing_.flush(socket_);
+    const std::optional<Time> event = next_event(duration);
+    const std::optional<Time> deadline = event ? std::optional{start_ + *event} : std::nullopt;
+    const Readiness ready = wait_for(socket_, !outgoing_.empty(), stop, deadline);
+    if (ready.stop) return;
+    if (ready.readable) take_acks();
+    fire_due_timer(now());
+  }
+}
+
+void UdpFlow::fire_due_timer(Time now) {
+  const std::optional<Time> timer = sender_.next_timer();
+  if (timer && *timer <= now) sender_.on_timer(now);
+}
+
+// Every ACK is answered with what its window lets go before the next one is looked at, as if each had
+// come alone; only the system calls are shared.
+void UdpFlow::take_acks() {
+  const std::size_t count = incoming_.receive(socket_);
+  const Time arrival = now();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::optional<Datagram> datagram = parse(incoming_.datagram(i));
+    const Ack* ack = datagram ? std::get_if<Ack>(&*datagram) : nullptr;
+    if (ack == nullptr || ack->flow != flow_) {
+      ++ignored_datagrams_;
+      continue;
+    }
+    take_ack(arrival, *ack);
+    send_due(arrival);
+  }
+}
+
+void UdpFlow::take_ack(Time now, const Ack& ack) {
+  const int64_t delivered_before = sender_.delivered_packets();
+  sender_.on_ack(now, ack.seq, ack.received_at);
+  if (sender_.delivered_packets() == delivered_before) return;
+  rtts_.add(sender_.rtt().latest);
+  received_packets_ = std::max(received_packets_, ack.received_packets);
+}
+
+// Writes what may leave now into the batch. A full batch waits for its flush and for the ACKs that
+// have come meanwhile: no window, however large, keeps them waiting.
+void UdpFlow::send_due(Time now) {
+  while (!outgoing_.full()) {
+    const std::optional<Time> due = sender_.next_send(now);
+    if (!due || *due > now) return;
+    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot());
+    outgoing_.push(kDataBytes);
+  }
+}
+
+std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
+  std::optional<Time> earliest = end;
+  const auto consider = [&earliest](std::optional<Time> event) {
+    if (event) earliest = std::min(earliest.value_or(Time::max()), *event);
+  };
+  consider(sender_.next_timer());
+  if (outgoing_.empty()) consider(sender_.next_send(now()));
+  return earliest;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,50 @@
+// One flow over a connected UDP socket: the sender core driven by the steady clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "deploy/endpoint/datagram_batch.hh"
+#include "deploy/endpoint/file_descriptor.hh"
+#include "deploy/endpoint/histogram.hh"
+#include "deploy/endpoint/wait.hh"
+#include "transport/sender.hh"
+#include "transport/wire.hh"
+
+namespace ccgym {
+
+class UdpFlow {
+ public:
+  // The receiver has answered the hello of `flow`; time begins now.
+  UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow);
+
+  // Sends full datagrams as the controller allows until `duration` is over (nullopt: never) or a stop
+  // signal comes.
+  void run(std::optional<Time> duration, StopSignals& stop);
+
+  [[nodiscard]] Time now() const;  // since the flow began
+  [[nodiscard]] const Sender<>& sender() const { return sender_; }
+  [[nodiscard]] const DurationHistogram& rtts() const { return rtts_; }
+  [[nodiscard]] uint64_t received_packets() const { return received_packets_; }  // as the receiver counts
+  [[nodiscard]] uint64_t ignored_datagrams() const { return ignored_datagrams_; }
+  [[nodiscard]] std::size_t failed_sends() const { return outgoing_.failed(); }
+
+ private:
+  void fire_due_timer(Time now);
+  void take_acks();
+  void take_ack(Time now, const Ack& ack);
+  void send_due(Time now);
+  [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end) const;
+
+  int socket_;
+  uint64_t flow_;
+  Sender<> sender_;
+  Time start_;
+  ReceiveBatch incoming_{};
+  SendBatch outgoing_{};
+  DurationHistogram rtts_{};
+  uint64_t received_packets_{0};
+  uint64_t ignored_datagrams_{0};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,69 @@
+#include "deploy/endpoint/udp_socket.hh"
+
+#include <cerrno>
+#include <string>
+
+#include "deploy/endpoint/errors.hh"
+
+namespace ccgym {
+
+namespace {
+
+// Some 10 ms at 5 Gbit/s: the default of 208 kB holds 92 full datagrams, which a busy host outlasts.
+constexpr int kBufferBytes = 8 << 20;
+
+void set_option(int socket, int level, int option, int value, const char* attempt) {
+  check_system_call(attempt, setsockopt(socket, level, option, &value, sizeof value));
+}
+
+// Beyond the system's limit where the user may, else as near to it as allowed.
+void set_buffer(int socket, int forced_option, int option) {
+  const int bytes = kBufferBytes;
+  if (setsockopt(socket, SOL_SOCKET, forced_option, &bytes, sizeof bytes) < 0)
+    set_option(socket, SOL_SOCKET, option, bytes, "set the socket's buffer size");
+}
+
+FileDescriptor open_udp(int family) {
+  FileDescriptor socket_{check_system_call("open a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
+  set_buffer(socket_.number(), SO_RCVBUFFORCE, SO_RCVBUF);
+  set_buffer(socket_.number(), SO_SNDBUFFORCE, SO_SNDBUF);
+  return socket_;
+}
+
+bool kernel_has_ipv6() {
+  const int probe = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  const FileDescriptor closed_on_return{probe};
+  return true;
+}
+
+void bind_any(int socket, const Address& any, uint16_t port) {
+  if (bind(socket, any.raw(), any.raw_bytes()) == 0) return;
+  const std::string port_text = "port " + std::to_string(port);
+  if (errno == EADDRINUSE) throw InputError{port_text + " is in use: choose another or stop what listens there"};
+  if (errno == EACCES) throw InputError{port_text + " is reserved: choose one above 1023 or run as root"};
+  check_system_call("bind", -1);
+}
+
+}  // namespace
+
+FileDescriptor connect_udp(const Address& receiver) {
+  FileDescriptor socket_ = open_udp(receiver.is_ipv6() ? AF_INET6 : AF_INET);
+  const std::string attempt = "connect to " + receiver.to_string();
+  check_system_call(attempt.c_str(), connect(socket_.number(), receiver.raw(), receiver.raw_bytes()));
+  return socket_;
+}
+
+FileDescriptor listen_udp(uint16_t port) {
+  const bool ipv6 = kernel_has_ipv6();
+  FileDescriptor socket_ = open_udp(ipv6 ? AF_INET6 : AF_INET);
+  if (ipv6) {
+    set_option(socket_.number(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "listen on IPv4 too");
+    set_option(socket_.number(), IPPROTO_IPV6, IPV6_RECVPKTINFO, 1, "ask for destination addresses");
+  }
+  set_option(socket_.number(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "ask for receive timestamps");
+  bind_any(socket_.number(), Address{ipv6 ? "::" : "0.0.0.0", port}, port);
+  return socket_;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,36 @@
+// The network between one sender and its receiver, as an emulator spec describes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "envs/twin/schedule.hh"
+
+namespace ccgym {
+
+enum class QueueKind { infinite, droptail };
+
+// mahimahi's limits: on waiting packets only, bytes with the TUN header; 0 is no limit.
+struct QueueSpec {
+  QueueKind kind{QueueKind::infinite};
+  int64_t packets{0};
+  int64_t bytes{0};
+};
+
+struct LinkSpec {
+  std::shared_ptr<const Schedule> schedule;
+  QueueSpec queue{};
+  double loss{0};  // of packets, independent
+};
+
+// mm-delay [mm-loss] mm-link, the sender inside: data meets the uplink's queue, its loss, the delay;
+// ACKs meet the delay, the downlink's loss, its queue.
+struct PathSpec {
+  int64_t delay_ms{0};  // one way, each direction
+  LinkSpec uplink;      // data
+  LinkSpec downlink;    // ACKs
+  double stall_probability{0};  // of the sender's host, per millisecond: it is not scheduled for a while
+  double stall_max_ms{0};       // uniform in (0, stall_max_ms]
+};
+
+}  // namespace ccgym

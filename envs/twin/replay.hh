@@ -1,0 +1,24 @@
+// Feeds recorded arrivals to the twin's link: what would the real mm-link have done with them?
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "envs/twin/path.hh"
+
+namespace ccgym {
+
+struct Departures {
+  std::vector<int32_t> ms{};
+  std::vector<int32_t> bytes{};
+  std::vector<int32_t> delay_ms{};
+};
+
+// All times in ms of one clock; the link's schedule begins at `base_ms` (mm-link's base timestamp) and
+// departures are computed up to and including `end_ms`. Arrivals must not decrease.
+Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, std::span<const int32_t> arrival_ms,
+                  std::span<const int32_t> arrival_bytes, int64_t base_ms, int64_t end_ms);
+
+}  // namespace ccgym

@@ -1,0 +1,126 @@
+#include "envs/twin/schedule.hh"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "envs/twin/random.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr int64_t kMinuteMs = 60'000;
+constexpr double kOpportunitiesPerMinutePerMbps = 5000;  // of 1500 bytes
+constexpr double kMsPerOpportunityAtOneMbps = 12;        // 1500 bytes * 8 / 1 Mbit/s
+constexpr double kMaxRateMbps = 1e6;
+
+void require_rate(double rate_mbps) {
+  if (rate_mbps > 0 && rate_mbps <= kMaxRateMbps) return;  // false for NaN
+  throw std::invalid_argument("rate_mbps " + std::to_string(rate_mbps) + " is not within (0, 1000000]");
+}
+
+}  // namespace
+
+Schedule::Schedule(int64_t period_ms, int64_t opportunities, std::vector<uint32_t> timestamps_ms)
+    : period_ms_(period_ms), opportunities_(opportunities), timestamps_ms_(std::move(timestamps_ms)) {}
+
+std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
+  require_rate(rate_mbps);
+  const int64_t per_minute = std::max<int64_t>(1, std::llround(rate_mbps * kOpportunitiesPerMinutePerMbps));
+  const int64_t divisor = std::gcd(per_minute, kMinuteMs);
+  return std::shared_ptr<const Schedule>(new Schedule(kMinuteMs / divisor, per_minute / divisor, {}));
+}
+
+std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms) {
+  require_rate(rate_mbps);
+  if (period_ms < 1) throw std::invalid_argument("period_ms " + std::to_string(period_ms) + " is not positive");
+  Random random{seed};
+  std::vector<uint32_t> timestamps_ms;
+  const double mean_gap_ms = kMsPerOpportunityAtOneMbps / rate_mbps;
+  for (double at = random.exponential(mean_gap_ms); at < static_cast<double>(period_ms);
+       at += random.exponential(mean_gap_ms)) {
+    timestamps_ms.push_back(static_cast<uint32_t>(at));
+  }
+  timestamps_ms.push_back(static_cast<uint32_t>(period_ms));
+  return trace(std::move(timestamps_ms));
+}
+
+std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps_ms) {
+  if (timestamps_ms.empty()) throw std::invalid_argument("a trace needs at least one timestamp");
+  const auto fall = std::ranges::adjacent_find(timestamps_ms, std::greater<>{});
+  if (fall != timestamps_ms.end()) {
+    throw std::invalid_argument("timestamp " + std::to_string(std::distance(timestamps_ms.begin(), fall) + 2) +
+                                " of the trace is smaller than the one before it: they must not decrease");
+  }
+  if (timestamps_ms.back() == 0) throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
+  const int64_t period_ms = timestamps_ms.back();
+  const auto opportunities = static_cast<int64_t>(timestamps_ms.size());
+  return std::shared_ptr<const Schedule>(new Schedule(period_ms, opportunities, std::move(timestamps_ms)));
+}
+
+double Schedule::mean_rate_mbps() const {
+  return kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) / static_cast<double>(period_ms_);
+}
+
+int64_t Schedule::count_through(int64_t ms) const {
+  if (ms < 0) return 0;
+  if (is_constant()) return ms * opportunities_ / period_ms_;
+  const auto begun = std::ranges::upper_bound(timestamps_ms_, ms % period_ms_);
+  return ms / period_ms_ * opportunities_ + std::distance(timestamps_ms_.begin(), begun);
+}
+
+std::vector<uint32_t> Schedule::opportunities_ms() const {
+  if (!is_constant()) return timestamps_ms_;
+  std::vector<uint32_t> lines;
+  lines.reserve(static_cast<std::size_t>(opportunities_));
+  for (int64_t i = 1; i <= opportunities_; ++i) {
+    lines.push_back(static_cast<uint32_t>((i * period_ms_ + opportunities_ - 1) / opportunities_));
+  }
+  return lines;
+}
+
+OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
+    : schedule_(std::move(schedule)),
+      timestamps_ms_(&schedule_->timestamps_ms()),
+      constant_(schedule_->is_constant()),
+      period_ms_(schedule_->period_ms()),
+      opportunities_(schedule_->opportunities_per_period()),
+      step_ms_(period_ms_ / opportunities_),
+      step_remainder_(period_ms_ % opportunities_) {
+  if (constant_) {
+    place_constant(1);
+  } else {
+    next_ms_ = timestamps_ms_->front();
+  }
+}
+
+void OpportunityCursor::skip_through(int64_t ms) {
+  if (next_ms_ > ms) return;
+  if (constant_) {
+    place_constant(ms * opportunities_ / period_ms_ + 1);
+  } else {
+    place_trace(ms);
+  }
+}
+
+void OpportunityCursor::place_constant(int64_t number) {
+  const int64_t product = number * period_ms_;
+  quotient_ms_ = product / opportunities_;
+  remainder_ = product % opportunities_;
+  next_ms_ = quotient_ms_ + (remainder_ > 0 ? 1 : 0);
+}
+
+void OpportunityCursor::place_trace(int64_t after_ms) {
+  // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
+  loop_base_ms_ = after_ms / period_ms_ * period_ms_;
+  const auto later = std::ranges::upper_bound(*timestamps_ms_, after_ms - loop_base_ms_);
+  index_ = std::distance(timestamps_ms_->begin(), later);
+  next_ms_ = loop_base_ms_ + *later;
+}
+
+}  // namespace ccgym

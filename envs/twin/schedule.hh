@@ -1,0 +1,84 @@
+// When a link may deliver: mahimahi's trace of delivery opportunities, each of one full packet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace ccgym {
+
+inline constexpr int64_t kOpportunityBytes = 1504;  // 1500 of IP and mahimahi's 4-byte TUN header
+inline constexpr int64_t kTunHeaderBytes = 4;
+
+// Immutable and repeated for ever; shared by every link that uses it.
+class Schedule {
+ public:
+  // round(rate_mbps * 5000) opportunities of 1500 bytes a minute, the i-th at ceil(i * 60000 / n) ms.
+  static std::shared_ptr<const Schedule> constant(double rate_mbps);
+  // Exponential gaps of mean 12 / rate_mbps ms, cut to whole ms, over `period_ms`.
+  static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms);
+  // mahimahi's rules: not empty, never decreasing, the last one (the period) above zero.
+  static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms);
+  // The factories throw std::invalid_argument: what is wrong and what would be right.
+
+  [[nodiscard]] bool is_constant() const { return timestamps_ms_.empty(); }
+  [[nodiscard]] int64_t period_ms() const { return period_ms_; }
+  [[nodiscard]] int64_t opportunities_per_period() const { return opportunities_; }
+  [[nodiscard]] double mean_rate_mbps() const;
+  [[nodiscard]] int64_t count_through(int64_t ms) const;           // opportunities at or before `ms`
+  [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;    // one period: the lines of a trace file
+  [[nodiscard]] const std::vector<uint32_t>& timestamps_ms() const { return timestamps_ms_; }
+
+ private:
+  Schedule(int64_t period_ms, int64_t opportunities, std::vector<uint32_t> timestamps_ms);
+
+  int64_t period_ms_;
+  int64_t opportunities_;
+  std::vector<uint32_t> timestamps_ms_;  // empty for a constant rate, which needs no list
+};
+
+// A position in a schedule.
+class OpportunityCursor {
+ public:
+  explicit OpportunityCursor(std::shared_ptr<const Schedule> schedule);
+
+  [[nodiscard]] int64_t next_ms() const { return next_ms_; }
+  void advance() { constant_ ? advance_constant() : advance_trace(); }
+  void skip_through(int64_t ms);  // to the first opportunity after `ms`; never back
+
+ private:
+  void advance_constant() {
+    quotient_ms_ += step_ms_;
+    remainder_ += step_remainder_;
+    if (remainder_ >= opportunities_) {
+      remainder_ -= opportunities_;
+      ++quotient_ms_;
+    }
+    next_ms_ = quotient_ms_ + (remainder_ > 0 ? 1 : 0);
+  }
+  void advance_trace() {
+    if (++index_ == opportunities_) {
+      index_ = 0;
+      loop_base_ms_ += period_ms_;
+    }
+    next_ms_ = loop_base_ms_ + (*timestamps_ms_)[static_cast<std::size_t>(index_)];
+  }
+  void place_constant(int64_t number);
+  void place_trace(int64_t after_ms);
+
+  std::shared_ptr<const Schedule> schedule_;
+  const std::vector<uint32_t>* timestamps_ms_;
+  bool constant_;
+  int64_t period_ms_;
+  int64_t opportunities_;
+  int64_t step_ms_;         // constant: opportunity n is due at ceil(n * period / opportunities), kept as
+  int64_t step_remainder_;  // quotient and remainder so that no opportunity costs a division
+  int64_t quotient_ms_{0};
+  int64_t remainder_{0};
+  int64_t index_{0};
+  int64_t loop_base_ms_{0};
+  int64_t next_ms_{0};
+};
+
+}  // namespace ccgym

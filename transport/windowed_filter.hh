@@ -1,0 +1,56 @@
+// The best (smallest or largest) of the values seen within a time window.
+//
+// A monotone queue in a fixed ring: an entry is kept while it is in the window and no later value is as
+// good, so the oldest entry is the best. A worse value is kept only when it is at least
+// window / kCapacity younger than the entry before it; `best` is therefore the best of the last w,
+// window * (1 - 1/kCapacity) <= w <= window. No allocation, amortised O(1).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+template <class Value, class Better>
+class WindowedFilter {
+ public:
+  // `now` never decreases; the window may change from call to call.
+  void update(Time now, Value value, Time window) {
+    while (size_ > 0 && oldest().at + window < now) drop_oldest();
+    while (size_ > 0 && !Better{}(newest().value, value)) --size_;
+    if (size_ == 0 || (size_ < kRing && now - newest().at >= window / kCapacity)) append({now, value});
+  }
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] Value best() const { return entries_[first_].value; }  // only when not empty
+
+ private:
+  struct Entry {
+    Time at{};
+    Value value{};
+  };
+  static constexpr int kCapacity = 16;                // entries per window
+  static constexpr std::size_t kRing = 2 * kCapacity;  // with room for a window that grows
+
+  [[nodiscard]] const Entry& oldest() const { return entries_[first_]; }
+  [[nodiscard]] const Entry& newest() const { return entries_[(first_ + size_ - 1) % kRing]; }
+  void append(Entry entry) { entries_[(first_ + size_++) % kRing] = entry; }
+  void drop_oldest() {
+    first_ = (first_ + 1) % kRing;
+    --size_;
+  }
+
+  std::array<Entry, kRing> entries_{};
+  std::size_t first_{0};
+  std::size_t size_{0};
+};
+
+template <class Value>
+using WindowedMin = WindowedFilter<Value, std::less<Value>>;
+template <class Value>
+using WindowedMax = WindowedFilter<Value, std::greater<Value>>;
+
+}  // namespace ccgym

@@ -1,0 +1,101 @@
+#include "transport/wire.hh"
+
+#include <algorithm>
+
+namespace ccgym {
+
+namespace {
+
+constexpr std::array kMagic{std::byte{'c'}, std::byte{'c'}, std::byte{'g'}, std::byte{'m'}};
+constexpr std::byte kVersion{1};
+constexpr std::size_t kVersionAt = 4;
+constexpr std::size_t kTypeAt = 5;
+constexpr std::size_t kFlowAt = 6;
+constexpr std::size_t kSeqAt = 14;
+constexpr std::size_t kReceivedAtAt = 22;
+constexpr std::size_t kReceivedPacketsAt = 30;
+
+// Far beyond any clock, and near enough to zero that no difference of two times overflows.
+constexpr uint64_t kMaxTimeNs = uint64_t{1} << 62;
+
+enum class Type : uint8_t { hello = 1, hello_reply, data, ack, bye, bye_reply };
+
+uint64_t read_u64(std::span<const std::byte> bytes, std::size_t at) {
+  uint64_t value = 0;
+  for (const std::byte byte : bytes.subspan(at, 8)) value = value << 8 | std::to_integer<uint64_t>(byte);
+  return value;
+}
+
+void write_u64(std::span<std::byte> bytes, std::size_t at, uint64_t value) {
+  for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::byte>(value >> (56 - 8 * i));
+}
+
+void write_head(std::span<std::byte> bytes, Type type, uint64_t flow) {
+  std::ranges::copy(kMagic, bytes.begin());
+  bytes[kVersionAt] = kVersion;
+  bytes[kTypeAt] = static_cast<std::byte>(type);
+  write_u64(bytes, kFlowAt, flow);
+}
+
+ControlBuffer control(Type type, uint64_t flow) {
+  ControlBuffer bytes{};
+  write_head(bytes, type, flow);
+  return bytes;
+}
+
+template <class Control>
+std::optional<Datagram> parse_control(std::span<const std::byte> bytes) {
+  if (bytes.size() != kControlBytes) return std::nullopt;
+  return Control{read_u64(bytes, kFlowAt)};
+}
+
+std::optional<Datagram> parse_data(std::span<const std::byte> bytes) {
+  if (bytes.size() != kDataBytes) return std::nullopt;
+  return Data{read_u64(bytes, kFlowAt), read_u64(bytes, kSeqAt)};
+}
+
+std::optional<Datagram> parse_ack(std::span<const std::byte> bytes) {
+  if (bytes.size() != kAckBytes) return std::nullopt;
+  const uint64_t received_at_ns = read_u64(bytes, kReceivedAtAt);
+  if (received_at_ns >= kMaxTimeNs) return std::nullopt;
+  return Ack{read_u64(bytes, kFlowAt), read_u64(bytes, kSeqAt), Time{static_cast<int64_t>(received_at_ns)},
+             read_u64(bytes, kReceivedPacketsAt)};
+}
+
+}  // namespace
+
+std::optional<Datagram> parse(std::span<const std::byte> bytes) {
+  if (bytes.size() < kControlBytes || !std::ranges::equal(bytes.first(kMagic.size()), kMagic) ||
+      bytes[kVersionAt] != kVersion)
+    return std::nullopt;
+  switch (Type{std::to_integer<uint8_t>(bytes[kTypeAt])}) {
+    case Type::hello: return parse_control<Hello>(bytes);
+    case Type::hello_reply: return parse_control<HelloReply>(bytes);
+    case Type::data: return parse_data(bytes);
+    case Type::ack: return parse_ack(bytes);
+    case Type::bye: return parse_control<Bye>(bytes);
+    case Type::bye_reply: return parse_control<ByeReply>(bytes);
+  }
+  return std::nullopt;
+}
+
+ControlBuffer serialize(const Hello& hello) { return control(Type::hello, hello.flow); }
+ControlBuffer serialize(const HelloReply& reply) { return control(Type::hello_reply, reply.flow); }
+ControlBuffer serialize(const Bye& bye) { return control(Type::bye, bye.flow); }
+ControlBuffer serialize(const ByeReply& reply) { return control(Type::bye_reply, reply.flow); }
+
+std::array<std::byte, kAckBytes> serialize(const Ack& ack) {
+  std::array<std::byte, kAckBytes> bytes{};
+  write_head(bytes, Type::ack, ack.flow);
+  write_u64(bytes, kSeqAt, ack.seq);
+  write_u64(bytes, kReceivedAtAt, static_cast<uint64_t>(ack.received_at.count()));
+  write_u64(bytes, kReceivedPacketsAt, ack.received_packets);
+  return bytes;
+}
+
+void serialize(const Data& data, std::span<std::byte, kDataBytes> out) {
+  write_head(out, Type::data, data.flow);
+  write_u64(out, kSeqAt, data.seq);
+}
+
+}  // namespace ccgym
