@@ -34,6 +34,8 @@ class FlowMetrics:
     """Mean one-way delay above propagation."""
     power: float
     """throughput / p95 delay, Mbit/s per ms."""
+    start_ms: float
+    """When the flow's window begins, on the log's clock."""
     duration_ms: float
     pantheon_throughput_mbps: float
     pantheon_capacity_mbps: float
@@ -79,6 +81,7 @@ def measure(
         utilisation=_ratio(throughput_mbps, capacity_mbps),
         queueing_delay_ms=float(delays_ms.mean()) - delay_ms,
         power=throughput_mbps / p95_ms,
+        start_ms=start_ms,
         duration_ms=end_ms - start_ms,
         pantheon_throughput_mbps=whole_throughput_mbps,
         pantheon_capacity_mbps=whole_capacity_mbps,
