@@ -34,10 +34,13 @@ class FlowMetrics:
     """Mean one-way delay above propagation."""
     power: float
     """throughput / p95 delay, Mbit/s per ms."""
+    start_ms: float
+    """When the flow's window begins, on the log's clock."""
     duration_ms: float
     pantheon_throughput_mbps: float
     pantheon_capacity_mbps: float
     pantheon_utilisation: float
+    pantheon_p95_delay_ms: float
     pantheon_loss: float
 
 
@@ -78,10 +81,12 @@ def measure(
         utilisation=_ratio(throughput_mbps, capacity_mbps),
         queueing_delay_ms=float(delays_ms.mean()) - delay_ms,
         power=throughput_mbps / p95_ms,
+        start_ms=start_ms,
         duration_ms=end_ms - start_ms,
         pantheon_throughput_mbps=whole_throughput_mbps,
         pantheon_capacity_mbps=whole_capacity_mbps,
         pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
+        pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
         pantheon_loss=1 - _ratio(_ip_bytes(log, log.departure_bytes), _ip_bytes(log, log.arrival_bytes)),
     )
 

@@ -55,16 +55,14 @@ class ProcessGroup:
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.name} still runs after {timeout_s:.0f} s") from None
 
-    def stdout(self) -> str:
-        """What it has printed so far."""
-        return self._stdout.read_text(errors="replace")
-
     def complaint(self) -> str:
         """The last line it printed on stderr, or else on stdout: why it failed."""
-        for output in (self._stderr.read_text(errors="replace"), self.stdout()):
-            lines = [line.strip() for line in output.splitlines() if line.strip()]
-            if lines:
-                return lines[-1]
+        for output in (self._stderr, self._stdout):
+            lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
+            # Every mahimahi shell adds that it died of its command's failure.
+            reasons = [line for line in lines if line and not line.startswith("Died on std::runtime_error: `packetshell'")]
+            if reasons:
+                return reasons[-1]
         return "no message"
 
     def stop(self) -> None:
