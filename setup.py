@@ -1,5 +1,6 @@
-"""Builds the C++ core, the endpoint programs and the Python binding through CMake; all else is in setup.cfg."""
+"""Builds the C++ core, the endpoint programs and the binding through CMake; all else is in setup.cfg."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,23 +9,42 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent.resolve()
+BUILD = ROOT / "build" / "release"
+
+
+def build_with_cmake() -> None:
+    """Compiles what has changed; the binding goes to BUILD/binding, the programs to BUILD/programs."""
+    configure = [
+        "cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja",
+        f"-DCCGYM_BINDING_DIR={BUILD / 'binding'}",
+        f"-DCCGYM_PROGRAMS_DIR={BUILD / 'programs'}",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]  # fmt: skip
+    subprocess.run(configure, check=True)
+    subprocess.run(["cmake", "--build", str(BUILD)], check=True)
+
+
+def place(built: Path, folder: Path) -> None:
+    """Puts every file of `built` into `folder`, each by a rename: a program that runs cannot be written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sorted(built.iterdir()):
+        there = folder / file.name
+        if there.exists() and there.stat().st_mtime_ns == file.stat().st_mtime_ns:
+            continue
+        copy = folder / f".{file.name}.new"
+        shutil.copy2(file, copy)
+        copy.rename(there)
 
 
 class CMakeBuild(build_ext):
-    """Runs CMake once; the binding lands beside the extension's package, the programs in deploy/bin."""
+    """Places what CMake built beside the Python modules: in the source tree, or where a wheel is made."""
 
-    def build_extension(self, ext: Extension) -> None:
-        binding_folder = Path(self.get_ext_fullpath(ext.name)).parent.resolve()
-        programs_folder = binding_folder.parent / "deploy" / "bin"
-        build_folder = ROOT / "build" / "release"
-        configure = [
-            "cmake", "-S", str(ROOT), "-B", str(build_folder), "-G", "Ninja",
-            f"-DCCGYM_BINDING_DIR={binding_folder}",
-            f"-DCCGYM_PROGRAMS_DIR={programs_folder}",
-            f"-DPython_EXECUTABLE={sys.executable}",
-        ]
-        subprocess.run(configure, check=True)
-        subprocess.run(["cmake", "--build", str(build_folder)], check=True)
+    def run(self) -> None:
+        build_with_cmake()
+        in_place = self.inplace or self.editable_mode
+        packages = ROOT if in_place else Path(self.build_lib) / "ccgym"
+        place(BUILD / "binding", packages / "envs")
+        place(BUILD / "programs", packages / "deploy" / "bin")
 
 
 setup(ext_modules=[Extension("ccgym.envs._core", sources=[])], cmdclass={"build_ext": CMakeBuild})

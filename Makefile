@@ -1,0 +1,72 @@
+# The verbs of the project. Each says what it does, and sets up what it needs; what is done is not done again.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
+cpp_files := find agents deploy envs tests transport \( -name '*.cc' -o -name '*.hh' \) -print0
+
+.PHONY: help train test setup build check cpp-tests format system-packages test-packages network
+
+help:
+	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
+	@echo 'make test    set up, then all tests: C++ under ASan and UBSan, linters, Python'
+	@echo 'make setup   system packages (as root on Debian), .venv, C++ build, the command .venv/bin/ccgym'
+	@echo 'make build   compile what has changed'
+	@echo 'make check   ruff, mypy, clang-format'
+	@echo 'make format  bring every file into form'
+
+train: setup
+	.venv/bin/ccgym train --emulators synthetic,calibrated
+
+# pytest comes last, so that its closing line is the summary.
+test: cpp-tests check network
+	@echo '==> Python tests'
+	.venv/bin/pytest
+
+setup: build .venv/ccgym.installed network
+
+build: .venv/packages.installed
+	@echo '==> C++ core, endpoint programs, Python binding'
+	@$(in_venv) python setup.py --quiet build_ext --inplace
+
+# The build's own tools are in .venv: an isolated build would fetch them twice, and CMake would remember the paths of
+# copies that are gone afterwards.
+.venv/ccgym.installed: .venv/packages.installed | build
+	@echo '==> the command .venv/bin/ccgym'
+	@$(in_venv) python -m pip --disable-pip-version-check install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/packages.installed: setup.cfg etc/make_venv.py | system-packages
+	@$(PYTHON) etc/make_venv.py
+	@touch $@
+
+cpp-tests: .venv/packages.installed test-packages
+	@echo '==> C++ tests under ASan and UBSan'
+	@$(in_venv) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
+	@$(in_venv) cmake --build build/tests --target cpp_tests
+	@$(in_venv) ctest --test-dir build/tests --output-on-failure --parallel 2
+
+check: setup
+	@echo '==> ruff'
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@echo '==> mypy'
+	@.venv/bin/mypy
+	@echo '==> clang-format'
+	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
+
+format: .venv/packages.installed
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	$(cpp_files) | xargs -0 .venv/bin/clang-format -i
+
+system-packages:
+	@etc/install-system-packages.sh
+
+test-packages:
+	@etc/install-system-packages.sh --tests
+
+network: | system-packages
+	@etc/prepare-network.sh

@@ -1,0 +1,104 @@
+"""`ccgym doctor`: what this machine lacks, and the command that mends each lack."""
+
+import argparse
+import dataclasses
+import json
+import os
+import subprocess
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ccgym.envs.host_checks import Check
+
+PROGRAMS = ("ccgym-sender", "ccgym-receiver")
+PROGRAM_TRIAL_S = 5.0
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the command to the command line."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="check what this machine lacks, and say how to mend it",
+        description="Checks the installation, mahimahi, the kernel's congestion controls and the clocks. "
+        "Exit code 0: all is well, 1: something is missing; the line below it is the command that mends it. "
+        "Training needs the installation alone.",
+    )
+    parser.add_argument("--json", action="store_true", help="print the checks as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints every check."""
+    from ccgym.envs.host_checks import check_host
+
+    checks = [*check_installation(), *check_host()]
+    well = all(check.ok for check in checks)
+    if args.json:
+        print(json.dumps({"ok": well, "checks": [dataclasses.asdict(check) for check in checks]}))
+    else:
+        for check in checks:
+            print(_lines(check))
+    return 0 if well else 1
+
+
+def check_installation() -> "list[Check]":
+    """What ccgym itself is made of."""
+    return [check_packages(), check_binding(), *(check_program(program) for program in PROGRAMS)]
+
+
+def check_packages() -> "Check":
+    """The Python packages, in the versions that ccgym's metadata ask for."""
+    from ccgym.envs.host_checks import Check
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(line) for line in metadata.requires("ccgym") or []]
+    wanted = [each for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})]
+    unmet = []
+    for requirement in wanted:
+        try:
+            version = metadata.version(requirement.name)
+        except metadata.PackageNotFoundError:
+            unmet.append(f"{requirement} is missing")
+        else:
+            if not requirement.specifier.contains(version, prereleases=True):
+                unmet.append(f"{requirement} is {version}")
+    if unmet:
+        return Check("packages", False, ", ".join(unmet), "everything", "make setup")
+    return Check("packages", True, f"{len(wanted)} Python packages", "everything")
+
+
+def check_binding() -> "Check":
+    """The C++ core can be loaded."""
+    from ccgym.envs.host_checks import Check
+
+    try:
+        import_module("ccgym.envs._core")
+    except ImportError as error:
+        return Check("core", False, f"the C++ core does not load: {error}", "everything", "make setup")
+    return Check("core", True, "the C++ core loads", "everything")
+
+
+def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Check":
+    """An endpoint program is built and runs here."""
+    from ccgym.envs.host_checks import Check
+
+    path, needed_for = folder / program, "real mahimahi, export"
+    if not os.access(path, os.X_OK):
+        return Check(program, False, f"{path} is not built", needed_for, "make setup")
+    try:
+        answer = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=PROGRAM_TRIAL_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check(program, False, f"{path} does not run: {error}", needed_for, "make setup")
+    return Check(program, True, answer.stdout.strip(), needed_for)
+
+
+def _lines(check: "Check") -> str:
+    if check.ok:
+        return f"ok       {check.name:15} {check.found}"
+    mend = f"{'':9}mend it: {check.mend}"
+    return f"MISSING  {check.name:15} {check.found} (needed for: {check.needed_for})\n{mend}"

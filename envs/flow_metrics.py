@@ -1,0 +1,145 @@
+"""Metrics of one flow from the log of the link it crossed.
+
+Definitions are Pantheon's, with two defects mended: capacity and throughput are taken over the same window,
+and packets still in flight at the end do not count as lost. Where the mended figure differs, `pantheon_*`
+gives Pantheon's own.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .event_log import Array
+from .link_log import LinkLog
+
+OPPORTUNITY_IP_BYTES = 1500
+"""What one delivery opportunity carries, without the TUN header."""
+
+
+@dataclass(frozen=True)
+class FlowMetrics:
+    """One flow; rates in Mbit/s of IP bytes, delays one way in ms including propagation."""
+
+    throughput_mbps: float
+    mean_delay_ms: float
+    p95_delay_ms: float
+    """Nearest rank."""
+    p99_delay_ms: float
+    loss: float
+    """Share of the bytes sent that never reached the receiver, in [0, 1]."""
+    capacity_mbps: float
+    """What the link could have delivered in the flow's window; 0 where the log has no opportunities."""
+    utilisation: float
+    """throughput / capacity; 0 where the capacity is unknown."""
+    queueing_delay_ms: float
+    """Mean one-way delay above propagation."""
+    power: float
+    """throughput / p95 delay, Mbit/s per ms."""
+    start_ms: float
+    """When the flow's window begins, on the log's clock."""
+    duration_ms: float
+    pantheon_throughput_mbps: float
+    pantheon_capacity_mbps: float
+    pantheon_utilisation: float
+    pantheon_p95_delay_ms: float
+    pantheon_loss: float
+
+
+def measure(
+    log: LinkLog, delay_ms: float, *, seconds: float | None = None, loss_probability: float = 0.0
+) -> FlowMetrics:
+    """The metrics of the flow in `log`.
+
+    The window reaches from the first to the last departure of a data packet: one at least half as large as
+    the largest, which leaves handshakes out.
+
+    Args:
+        log: the direction of the link that carried the data.
+        delay_ms: one-way propagation delay outside the link.
+        seconds: the window ends so long after its beginning at the latest.
+        loss_probability: of a loss stage behind the link, which the log does not see.
+
+    Raises:
+        ValueError: no window: fewer than two instants at which data packets left the link.
+    """
+    start_ms, end_ms = _data_window(log, seconds)
+    inside = (log.departure_ms >= start_ms) & (log.departure_ms <= end_ms)
+    delays_ms = log.departure_delay_ms[inside] + delay_ms
+    throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes[inside]), end_ms - start_ms)
+    p95_ms = _nearest_percentile(delays_ms, 95)
+    usable = int(np.count_nonzero((log.opportunity_ms >= start_ms) & (log.opportunity_ms <= end_ms)))
+    capacity_mbps = _mbps(usable * OPPORTUNITY_IP_BYTES, end_ms - start_ms)
+    link_loss = _loss(log, end_ms)
+    whole_throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes), _span_ms(log.departure_ms))
+    whole_capacity_mbps = _mbps(len(log.opportunity_ms) * OPPORTUNITY_IP_BYTES, _span_ms(log.opportunity_ms))
+    return FlowMetrics(
+        throughput_mbps=throughput_mbps,
+        mean_delay_ms=float(delays_ms.mean()),
+        p95_delay_ms=p95_ms,
+        p99_delay_ms=_nearest_percentile(delays_ms, 99),
+        loss=1 - (1 - link_loss) * (1 - loss_probability),
+        capacity_mbps=capacity_mbps,
+        utilisation=_ratio(throughput_mbps, capacity_mbps),
+        queueing_delay_ms=float(delays_ms.mean()) - delay_ms,
+        power=throughput_mbps / p95_ms,
+        start_ms=start_ms,
+        duration_ms=end_ms - start_ms,
+        pantheon_throughput_mbps=whole_throughput_mbps,
+        pantheon_capacity_mbps=whole_capacity_mbps,
+        pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
+        pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
+        pantheon_loss=1 - _ratio(_ip_bytes(log, log.departure_bytes), _ip_bytes(log, log.arrival_bytes)),
+    )
+
+
+def _data_window(log: LinkLog, seconds: float | None) -> tuple[float, float]:
+    data_ms = log.departure_ms[log.departure_bytes >= log.departure_bytes.max(initial=0) / 2]
+    if not len(data_ms) or data_ms[0] == data_ms[-1]:
+        raise ValueError(f"no flow to measure: {len(data_ms)} data packets left the link")
+    start_ms, end_ms = float(data_ms[0]), float(data_ms[-1])
+    return start_ms, end_ms if seconds is None else min(end_ms, start_ms + 1000 * seconds)
+
+
+def _loss(log: LinkLog, end_ms: float) -> float:
+    """Share of the bytes that arrived before the last one to depart until `end_ms`, and did not depart.
+
+    The queue is first in, first out: what arrived before a packet that departed has departed or is lost.
+    """
+    departed = log.departure_ms <= end_ms
+    departures = _keys(
+        log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
+    )
+    same = np.flatnonzero(_keys(log.arrival_ms, log.arrival_bytes) == departures[-1])
+    twins = np.count_nonzero(departures == departures[-1])
+    if len(same) < twins:
+        raise ValueError(f"the departure at {log.departure_ms[departed][-1]} ms has no arrival")
+    decided = _ip_bytes(log, log.arrival_bytes[: same[twins - 1] + 1])
+    return 1 - _ratio(_ip_bytes(log, log.departure_bytes[departed]), decided)
+
+
+def _keys(times_ms: Array, sizes_bytes: Array, delays_ms: Array | float = 0.0) -> Array:
+    """One integer per packet: its arrival in us and its size."""
+    arrivals_us = np.rint(1000 * np.asarray(times_ms, np.float64)) - np.rint(
+        1000 * np.asarray(delays_ms, np.float64)
+    )
+    return arrivals_us.astype(np.int64) * 65536 + sizes_bytes
+
+
+def _ip_bytes(log: LinkLog, sizes_bytes: Array) -> int:
+    return int(sizes_bytes.sum(dtype=np.int64)) - log.header_bytes * len(sizes_bytes)
+
+
+def _mbps(total_bytes: int, duration_ms: float) -> float:
+    return 8 * total_bytes / (1000 * duration_ms) if duration_ms else 0.0
+
+
+def _span_ms(times_ms: Array) -> float:
+    return float(times_ms[-1] - times_ms[0]) if len(times_ms) else 0.0
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _nearest_percentile(values: Array, percent: float) -> float:
+    return float(np.percentile(values, percent, method="nearest"))

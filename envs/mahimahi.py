@@ -1,0 +1,179 @@
+"""Real mahimahi shells around a command: an emulator spec rendered, started, watched and taken down.
+
+Nesting as published, `mm-delay D [mm-loss uplink L] [mm-loss downlink L] mm-link UP DOWN ...`: a packet that
+leaves the inner command meets the link's queue first, then loss and delay. Each direction's log is written by
+mm-link.
+"""
+
+import fcntl
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .emulators import EmulatorSpec, LinkSpec
+from .errors import InputError, OutsideError
+from .host_checks import Check, check_mahimahi_needs
+from .host_user import HostUser
+from .link_log import LinkLog, read_link_log
+from .process_group import POLL_S, ProcessGroup
+from .traces import write_trace
+
+START_S = 20.0
+"""Longest time until nested shells stand, or a server listens."""
+
+_QUEUE_ARGUMENTS = {
+    "packets": "packets",
+    "bytes": "bytes",
+    "target_ms": "target",
+    "interval_ms": "interval",
+    "qdelay_ref_ms": "qdelay_ref",
+    "max_burst_ms": "max_burst",
+}
+_LISTENING = {"tcp": "0A", "udp": "07"}
+
+
+class MahimahiError(OutsideError):
+    """A shell, or a program in or outside of it, failed; one line saying which and why."""
+
+
+def require_mahimahi() -> None:
+    """Raises InputError, with the command that mends it, when this machine cannot run mahimahi shells."""
+    require(check_mahimahi_needs())
+
+
+def require(checks: list[Check]) -> None:
+    """Raises InputError for the first need that is not met."""
+    for check in checks:
+        if not check.ok:
+            raise InputError(
+                f"{check.needed_for}: {check.found}; mend it: {check.mend} (`ccgym doctor` checks everything)"
+            )
+
+
+def shell_command(spec: EmulatorSpec) -> list[str]:
+    """The command line of the shells, without the inner command; its files are in the working directory."""
+    command = ["mm-delay", str(spec.delay_ms)]
+    for direction, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+        if link.loss:
+            command += ["mm-loss", direction, str(link.loss)]
+    command += ["mm-link", "uplink.trace", "downlink.trace"]
+    for direction, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+        command += [f"--{direction}-log={direction}.log", *_queue_options(direction, link)]
+    return [*command, "--"]
+
+
+def _queue_options(direction: str, link: LinkSpec) -> list[str]:
+    if link.queue == "infinite":
+        return []
+    values = {argument: getattr(link, field) for field, argument in _QUEUE_ARGUMENTS.items()}
+    arguments = ",".join(f"{argument}={value}" for argument, value in values.items() if value is not None)
+    return [f"--{direction}-queue={link.queue}", f"--{direction}-queue-args={arguments}"]
+
+
+class MahimahiShell:
+    """Shells of one emulator and the programs that talk through them; leaving the context takes all down.
+
+    Programs run as `HostUser.unprivileged()` in a folder of their own, with traces, logs and staged files.
+    """
+
+    def __init__(self, spec: EmulatorSpec) -> None:
+        self._spec = spec
+        self._user = HostUser.unprivileged()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "MahimahiShell":
+        with ExitStack() as stack:
+            self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
+            self.folder.chmod(0o755)
+            self._user.give(self.folder)
+            for direction in ("uplink", "downlink"):
+                link: LinkSpec = getattr(self._spec, direction)
+                write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        self._stack.close()
+
+    def stage(self, file: Path) -> Path:
+        """A copy of `file` that the unprivileged user can read and run."""
+        copy = self.folder / file.name
+        shutil.copyfile(file, copy)
+        copy.chmod(0o755)
+        return copy
+
+    def serve(self, argv: list[str], protocol: str, port: int) -> ProcessGroup:
+        """Starts a server outside the shells and waits until it listens.
+
+        Raises:
+            MahimahiError: it ended, or does not listen in time.
+        """
+        server = self._stack.enter_context(ProcessGroup(self._user.command(argv), self.folder, "server"))
+        name = f"{Path(argv[0]).name} on port {port}"
+        _await(lambda: _listens(protocol, port), server, f"{name} ended at once", f"{name} does not listen")
+        return server
+
+    def start(self, script: str, *arguments: str) -> ProcessGroup:
+        """Runs a sh script inside the shells and returns once they stand; $MAHIMAHI_BASE is the outside.
+
+        Raises:
+            MahimahiError: the shells ended, or do not stand in time.
+        """
+        ready = self.folder / "ready"
+        inner = ["sh", "-c", f"touch ready; {script}", *arguments]
+        with _start_lock():
+            command = self._user.command(shell_command(self._spec) + inner)
+            shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
+            _await(
+                ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand"
+            )
+        return shells
+
+    def uplink_log(self) -> LinkLog:
+        """The log of the packets that left the shells, so far."""
+        return read_link_log(self.folder / "uplink.log")
+
+
+def _await(condition: Callable[[], bool], group: ProcessGroup, ended: str, late: str) -> None:
+    deadline = time.monotonic() + START_S
+    while not condition():
+        if group.returncode is not None:
+            raise MahimahiError(f"{ended}: {group.complaint()} (`ccgym doctor` may know why)")
+        if time.monotonic() > deadline:
+            raise MahimahiError(f"{late} after {START_S:.0f} s (`ccgym doctor` may know why)")
+        time.sleep(POLL_S)
+
+
+@contextmanager
+def _start_lock() -> Iterator[None]:
+    """Only one nest of shells starts at a time: each looks for free addresses before it takes them."""
+    program = shutil.which("mm-delay")
+    if program is None:
+        require_mahimahi()
+        raise MahimahiError("mm-delay has just vanished")
+    with Path(program).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def free_port(protocol: str) -> int:
+    """A port nothing is bound to."""
+    kind = socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
+    with socket.socket(socket.AF_INET, kind) as probe:
+        probe.bind(("0.0.0.0", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _listens(protocol: str, port: int) -> bool:
+    for table in (f"/proc/net/{protocol}", f"/proc/net/{protocol}6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            _, local, _, state = line.split()[:4]
+            if int(local.rsplit(":", 1)[1], 16) == port and state == _LISTENING[protocol]:
+                return True
+    return False

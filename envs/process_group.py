@@ -1,0 +1,97 @@
+"""A program and all it starts, which end together."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+POLL_S = 0.01
+TERMINATION_S = 5.0
+
+
+class ProcessGroup:
+    """A running command in a session of its own, its output in two files; as a context, it ends with it."""
+
+    def __init__(
+        self, argv: list[str], folder: Path, name: str, environment: dict[str, str] | None = None
+    ) -> None:
+        self.name = name
+        self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
+        with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=folder,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> "ProcessGroup":
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        """Of the command, and of its process group."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll()
+
+    def wait(self, timeout_s: float) -> int:
+        """The exit code.
+
+        Raises:
+            TimeoutError: it still runs after `timeout_s`.
+        """
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"{self.name} still runs after {timeout_s:.0f} s") from None
+
+    def complaint(self) -> str:
+        """The last line it printed on stderr, or else on stdout: why it failed."""
+        for output in (self._stderr, self._stdout):
+            lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
+            # Every mahimahi shell adds that it died of its command's failure.
+            reasons = [
+                line
+                for line in lines
+                if line and not line.startswith("Died on std::runtime_error: `packetshell'")
+            ]
+            if reasons:
+                return reasons[-1]
+        return "no message"
+
+    def stop(self) -> None:
+        """Ends the group: asked first, so that each program undoes what it set up, then killed."""
+        for request in (signal.SIGTERM, signal.SIGKILL):
+            if self._ends_after(request):
+                break
+        self._process.wait()
+
+    def _ends_after(self, request: int) -> bool:
+        deadline = time.monotonic() + TERMINATION_S
+        self._signal(request)
+        while self._signal(0):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(POLL_S)
+        return True
+
+    def _signal(self, number: int) -> bool:
+        """Signals the group; False once it has no process left."""
+        self._process.poll()
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return False
+        return True

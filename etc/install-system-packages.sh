@@ -1,0 +1,120 @@
+#!/bin/bash
+# Installs the Debian packages that ccgym uses: install-system-packages.sh [--tests]
+#
+# Training needs none of them; evaluation in real mahimahi and the tests do. Installs only what is missing, and says
+# what it leaves out, and what that means, where there is no apt or no root.
+# --tests: also what only the tests use.
+set -euo pipefail
+
+readonly mahimahi_page=http://mahimahi.mit.edu
+readonly bullseye_sources=/etc/apt/sources.list.d/ccgym-bullseye.sources
+readonly bullseye_pin=/etc/apt/preferences.d/ccgym-bullseye
+# From 1.8.8 on, libxtables refuses to run in a setuid program, which the mahimahi shells are.
+readonly first_refusing_libxtables=1.8.8
+
+say() { echo "system packages: $*"; }
+
+installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]; }
+
+missing_of() {
+  local package
+  for package in "$@"; do installed "$package" || echo "$package"; done
+}
+
+python_packages() {  # only a python3 of the distribution leaves venv and headers in packages of their own
+  [[ $(python3 -c 'import sys; print(sys.base_prefix)' 2>/dev/null) == /usr ]] && echo python3-venv python3-dev
+  return 0
+}
+
+libxtables_refuses() {
+  local version
+  version=$(dpkg-query -W -f '${Version}' libxtables12 2>/dev/null) || return 1
+  dpkg --compare-versions "$version" ge "$first_refusing_libxtables"
+}
+
+apt_install() {
+  say "installing $*"
+  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --allow-downgrades \
+    -o DPkg::Lock::Timeout=300 "$@"
+}
+
+apt_update_once() {
+  [[ -z ${apt_updated:-} ]] || return 0
+  apt-get update -q -o DPkg::Lock::Timeout=300
+  apt_updated=yes
+}
+
+has_candidate() { [[ $(apt-cache policy "$1") == *'Candidate: '[^\(]* ]]; }
+
+debian_mirror() {  # the mirror this machine has its own release from
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
+    awk -v release="$VERSION_CODENAME" '$2 == release && $3 == "main" { print $1; exit }'
+}
+
+add_bullseye() {  # the last Debian release with mahimahi; it gives mahimahi and its iptables, nothing else
+  local mirror
+  mirror=$(debian_mirror)
+  [[ -n $mirror ]] || { say "no mirror of $VERSION_CODENAME in the apt sources, cannot derive that of bullseye"; exit 1; }
+  say "adding $mirror bullseye, pinned low"
+  cat >"$bullseye_pin" <<PIN
+Package: *
+Pin: release n=bullseye
+Pin-Priority: 100
+
+Package: iptables libxtables12 libip4tc2 libip6tc2
+Pin: version 1.8.7-*
+Pin-Priority: 1001
+PIN
+  cat >"$bullseye_sources" <<SOURCE
+Types: deb
+URIs: $mirror
+Suites: bullseye
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+SOURCE
+  apt_updated=
+  apt_update_once
+}
+
+install_mahimahi() {
+  if installed mahimahi && ! libxtables_refuses; then return; fi
+  apt_update_once
+  if [[ $ID == debian ]] && { libxtables_refuses || ! has_candidate mahimahi; }; then add_bullseye; fi
+  if ! has_candidate mahimahi; then
+    say "$PRETTY_NAME has no mahimahi package: see $mahimahi_page; training and the twin work without it"
+    return
+  fi
+  apt_install mahimahi iptables libxtables12 libip4tc2 libip6tc2
+}
+
+install_rest() {
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  apt_update_once
+  apt_install "${missing[@]}"
+}
+
+main() {
+  local packages=(iproute2 iputils-ping iperf3)
+  if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium); fi
+  # shellcheck disable=SC2046
+  packages+=($(python_packages))
+
+  if ! command -v apt-get >/dev/null; then
+    say "skipped, no apt-get here: provide mahimahi, iptables < $first_refusing_libxtables, ${packages[*]} yourself"
+  elif [[ $EUID -ne 0 ]]; then
+    mapfile -t missing < <(missing_of mahimahi "${packages[@]}")
+    [[ ${#missing[@]} -eq 0 ]] || say "skipped, not root; missing: ${missing[*]} (install: sudo $0 $*)"
+  else
+    # shellcheck disable=SC1091
+    . /etc/os-release
+    install_mahimahi
+    install_rest "${packages[@]}"
+    say "complete"
+    return
+  fi
+  say "training and evaluation in the twin work without them, --backend mahimahi and its tests do not"
+}
+
+main "$@"

@@ -1,0 +1,44 @@
+"""Makes .venv with all the packages that setup.cfg asks for; again when it is there already: an update.
+
+Runs on any Python 3, to be able to say which one is needed.
+"""
+
+import configparser
+import importlib.util
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / ".venv"
+
+
+def main():
+    # type: () -> None
+    setup = configparser.RawConfigParser()
+    setup.read(str(ROOT / "setup.cfg"))
+    check_python(setup["options"]["python_requires"])
+    print("==> .venv with Python " + sys.version.split()[0], flush=True)
+    venv.create(str(FOLDER), with_pip=True)
+    wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
+    print("==> its packages: " + " ".join(wanted), flush=True)
+    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
+    sys.exit(subprocess.call(pip + wanted))
+
+
+def check_python(required):
+    # type: (str) -> None
+    version = tuple(int(part) for part in required[len(">=") :].split("."))
+    if sys.version_info < version:
+        sys.exit(
+            "{} is Python {}, ccgym needs {}: give another one, as in `make setup PYTHON=python3.11`".format(
+                sys.executable, sys.version.split()[0], required
+            )
+        )
+    if importlib.util.find_spec("ensurepip") is None:
+        sys.exit("{} has no ensurepip: install python3-venv".format(sys.executable))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ccgym.cli import main as command_line
+from ccgym.envs.errors import InputError, OutsideError
+
+CLI = Path(command_line.__file__).parent
+
+
+def give_a_command_that_raises(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def run(args: argparse.Namespace) -> int:
+        raise error
+
+    monkeypatch.setattr("ccgym.cli.emulators.run", run)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(InputError("no such thing"), 2), (OutsideError("it broke"), 1), (KeyboardInterrupt(), 130)],
+)
+def test_an_expected_failure_is_one_line_and_an_exit_code(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give_a_command_that_raises(monkeypatch, error)
+    assert command_line.main(["emulators"]) == code
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err == f"ccgym emulators: {str(error) or 'interrupted'}\n"
+
+
+def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_a_command_that_raises(monkeypatch, KeyError("a defect"))
+    with pytest.raises(KeyError):
+        command_line.main(["emulators"])
+
+
+@pytest.mark.parametrize("argv", [[], ["fly"], ["emulators", "--jsom"], ["emulators", "--js"]])
+def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        command_line.main(argv)
+    assert end.value.code == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert complaint.startswith("ccgym")
+    assert "--help)" in complaint
+
+
+def test_an_unknown_command_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command_line.main(["fly"])
+    complaint = capsys.readouterr().err
+    assert all(command in complaint for command in command_line.COMMANDS)
+
+
+@pytest.mark.parametrize("command", command_line.COMMANDS)
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        command_line.main([command, "--help"])
+    assert end.value.code == 0
+    assert f"usage: ccgym {command}" in capsys.readouterr().out
+
+
+def test_every_module_with_a_command_is_listed() -> None:
+    modules = {path.stem for path in CLI.glob("*.py") if "\ndef add_parser(" in path.read_text()}
+    assert modules == set(command_line.COMMANDS)
+
+
+def test_the_command_line_is_built_without_the_heavy_packages() -> None:
+    program = "import sys; from ccgym.cli.main import build_parser; build_parser(); print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60, cwd="/"
+    )
+    assert not {"torch", "numpy", "matplotlib", "gymnasium"} & set(loaded.stdout.split())
+
+
+def test_a_reader_that_leaves_early_brings_no_traceback() -> None:
+    program = Path(sys.executable).parent / "ccgym"
+    pipe = subprocess.run(
+        ["bash", "-c", '"$0" emulators | true; echo "${PIPESTATUS[0]}"', program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    # 0: all of it was in the pipe already when the reader left.
+    assert pipe.stdout.strip() in {"0", "141"}
+    assert pipe.stderr == ""

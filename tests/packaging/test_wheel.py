@@ -1,0 +1,100 @@
+"""What is shipped: the wheel has every file of every package, and works away from the source tree."""
+
+import ast
+import configparser
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILED = {".cc", ".hh"}
+
+
+def setup_cfg() -> configparser.RawConfigParser:
+    setup = configparser.RawConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    return setup
+
+
+PACKAGES = setup_cfg()["options"]["packages"].split()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, unpacked; made in a folder of its own, so that nothing stale slips in."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["build", "--build-base", folder / "build", "egg_info", "--egg-base", folder]
+    pack = ["bdist_wheel", "--bdist-dir", folder / "bdist", "--dist-dir", folder]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(
+        [sys.executable, "setup.py", "--quiet", *build, *pack],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        timeout=280,
+    )
+    (packed,) = folder.glob("*.whl")
+    with zipfile.ZipFile(packed) as archive:
+        for member in archive.infolist():
+            unpacked = Path(archive.extract(member, folder / "site"))
+            unpacked.chmod(member.external_attr >> 16 or 0o755)
+    return folder / "site"
+
+
+def shipped_files(package: str) -> list[Path]:
+    """Every file of a package's folder that is not compiled, relative to the root of the project."""
+    folder = ROOT / package.removeprefix("ccgym.")
+    return [
+        path.relative_to(ROOT)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix not in COMPILED and "__pycache__" not in path.parts
+    ]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_wheel_has_every_file_of_the_package(package: str, wheel: Path) -> None:
+    assert [str(path) for path in shipped_files(package) if not (wheel / "ccgym" / path).is_file()] == []
+
+
+def test_the_wheel_has_what_is_compiled(wheel: Path) -> None:
+    assert list((wheel / "ccgym" / "envs").glob("_core.*.so"))
+    assert (wheel / "ccgym" / "envs" / "_core.pyi").exists()
+    for program in ("ccgym-sender", "ccgym-receiver"):
+        assert os.access(wheel / "ccgym" / "deploy" / "bin" / program, os.X_OK)
+
+
+def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) -> None:
+    program = (
+        "import importlib, sys\nfor name in sys.argv[1:]: print(importlib.import_module(name).__path__[0])"
+    )
+    imported = subprocess.run(
+        [sys.executable, "-c", f"{program}\nimport ccgym.envs._core", *PACKAGES],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(wheel)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert imported.stdout.split() == [str(wheel / name.replace(".", "/")) for name in PACKAGES]
+
+
+def test_every_folder_with_python_modules_is_a_package() -> None:
+    folders = {path.parent.name for path in ROOT.glob("*/*.py")} - {"etc", "tests"}
+    assert {f"ccgym.{folder}" for folder in folders} <= set(PACKAGES)
+
+
+def test_no_folder_of_the_root_is_called_ccgym() -> None:
+    assert not (ROOT / "ccgym").exists()  # it would hide the namespace from `python -m`
+
+
+def test_the_build_asks_for_the_same_tools_with_and_without_isolation() -> None:
+    requires = re.search(r"^requires = (\[.*\])$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert requires is not None
+    developers = setup_cfg()["options.extras_require"]["dev"].split()
+    assert set(ast.literal_eval(requires[1])) <= set(developers)
