@@ -21,8 +21,8 @@ class EventLog:
         path: named in errors.
         body: the lines, without the header.
         first_line: number of the first of them in the file.
-        layouts: for each kind of line one letter per field: `k` the kind (always the second field), `i` a whole number,
-            `d` a number with three decimals.
+        layouts: for each kind of line one letter per field: `k` the kind (always the second field), `i` a
+            whole number, `d` a number with three decimals.
 
     Raises:
         InputError: a line is broken; the message names file, line and what is wrong.

@@ -1,7 +1,8 @@
 """Metrics of one flow from the log of the link it crossed.
 
-Definitions are Pantheon's, with two defects mended: capacity and throughput are taken over the same window, and packets
-still in flight at the end do not count as lost. Where the mended figure differs, `pantheon_*` gives Pantheon's own.
+Definitions are Pantheon's, with two defects mended: capacity and throughput are taken over the same window,
+and packets still in flight at the end do not count as lost. Where the mended figure differs, `pantheon_*`
+gives Pantheon's own.
 """
 
 from dataclasses import dataclass
@@ -49,8 +50,8 @@ def measure(
 ) -> FlowMetrics:
     """The metrics of the flow in `log`.
 
-    The window reaches from the first to the last departure of a data packet: one at least half as large as the largest,
-    which leaves handshakes out.
+    The window reaches from the first to the last departure of a data packet: one at least half as large as
+    the largest, which leaves handshakes out.
 
     Args:
         log: the direction of the link that carried the data.
@@ -102,10 +103,12 @@ def _data_window(log: LinkLog, seconds: float | None) -> tuple[float, float]:
 def _loss(log: LinkLog, end_ms: float) -> float:
     """Share of the bytes that arrived before the last one to depart until `end_ms`, and did not depart.
 
-    The queue is first in, first out: what arrived earlier than a packet that departed has departed or is lost.
+    The queue is first in, first out: what arrived before a packet that departed has departed or is lost.
     """
     departed = log.departure_ms <= end_ms
-    departures = _keys(log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed])
+    departures = _keys(
+        log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
+    )
     same = np.flatnonzero(_keys(log.arrival_ms, log.arrival_bytes) == departures[-1])
     twins = np.count_nonzero(departures == departures[-1])
     if len(same) < twins:
@@ -116,7 +119,9 @@ def _loss(log: LinkLog, end_ms: float) -> float:
 
 def _keys(times_ms: Array, sizes_bytes: Array, delays_ms: Array | float = 0.0) -> Array:
     """One integer per packet: its arrival in us and its size."""
-    arrivals_us = np.rint(1000 * np.asarray(times_ms, np.float64)) - np.rint(1000 * np.asarray(delays_ms, np.float64))
+    arrivals_us = np.rint(1000 * np.asarray(times_ms, np.float64)) - np.rint(
+        1000 * np.asarray(delays_ms, np.float64)
+    )
     return arrivals_us.astype(np.int64) * 65536 + sizes_bytes
 
 

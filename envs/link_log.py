@@ -1,8 +1,8 @@
 """What one direction of a link saw: the log of mahimahi's mm-link, or a flight in the twin.
 
-The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE DELAY` a
-departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred everywhere alike).
-Times are whole ms, sizes include the 4-byte header of the TUN device.
+The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE
+DELAY` a departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred
+everywhere alike). Times are whole ms, sizes include the 4-byte header of the TUN device.
 """
 
 import re
@@ -84,7 +84,7 @@ class LinkLog:
 
 
 def repeated_opportunities_ms(period_ms: Array, end_ms: float) -> Array:
-    """The opportunities of a trace that begins at 0 and repeats after its last one, up to `end_ms` inclusive."""
+    """The opportunities until `end_ms`, inclusive, of a trace that begins at 0 and repeats after its last."""
     periods = int(end_ms // period_ms[-1]) + 1
     starts = np.arange(periods, dtype=np.int64)[:, None] * int(period_ms[-1])
     times = (starts + period_ms[None, :].astype(np.int64)).ravel()

@@ -8,8 +8,9 @@ from typing import Protocol
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
 from ccgym.envs.errors import InputError
+from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
-from ccgym.envs.mahimahi import DOCTOR, MahimahiError, MahimahiShell, check_mahimahi, free_port
+from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
 
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
@@ -17,7 +18,6 @@ from .schemes import Kind, Scheme
 SETTLING_S = 2.0
 """A kernel flow runs so much longer than asked: its handshakes do not shorten the flow that is measured."""
 _OVERRUN_S = 15.0
-_CONTROLS = Path("/proc/sys/net/ipv4")
 
 
 class Backend(Protocol):
@@ -41,11 +41,13 @@ class TwinBackend:
         """Kernel TCP lives in real time only."""
         for scheme in schemes:
             if scheme.kind is Kind.KERNEL:
-                raise InputError(f"scheme {scheme.label!r} does not live in the twin: leave it out or use --backend mahimahi")
+                raise InputError(
+                    f"scheme {scheme.label!r} is not in the twin: leave it out or say --backend mahimahi"
+                )
         for emulator in emulators:
             emulator.spec.to_path()
 
-    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles) -> LinkLog:
+    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, _: RunFiles) -> LinkLog:
         """The flow begins at time 0."""
         flight = _core.fly(spec.to_path(), scheme.controller, seconds=seconds, seed=seed)
         return LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())
@@ -56,16 +58,15 @@ class MahimahiBackend:
 
     name = "mahimahi"
 
-    def check(self, emulators: list[NamedEmulator], schemes: list[Scheme]) -> None:
+    def check(self, _: list[NamedEmulator], schemes: list[Scheme]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
-        check_mahimahi()
-        for scheme in schemes:
-            if scheme.kind is Kind.KERNEL:
-                _check_kernel_control(scheme)
-            else:
-                _program("ccgym-sender")
+        require_mahimahi()
+        if any(scheme.kind is Kind.KERNEL for scheme in schemes):
+            require(check_kernel_tcp())
+        if any(scheme.kind is not Kind.KERNEL for scheme in schemes):
+            _program("ccgym-sender")
 
-    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles) -> LinkLog:
+    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, _: int, files: RunFiles) -> LinkLog:
         """Takes `seconds` of real time and the shells' start; keeps mm-link's own logs."""
         with MahimahiShell(spec) as shell:
             if scheme.kind is Kind.KERNEL:
@@ -77,13 +78,14 @@ class MahimahiBackend:
             return shell.uplink_log().without_background()
 
 
-BACKENDS: dict[str, type[TwinBackend] | type[MahimahiBackend]] = {
-    backend.name: backend for backend in (TwinBackend, MahimahiBackend)
-}
+def make_backend(name: str) -> Backend:
+    """The backend of this name."""
+    backends: list[Backend] = [TwinBackend(), MahimahiBackend()]
+    return {backend.name: backend for backend in backends}[name]
 
 
 def _fly_kernel(shell: MahimahiShell, scheme: Scheme, seconds: float) -> None:
-    """iperf3, a fresh server for this flow; the client is cut off, since its good-bye waits behind a full queue."""
+    """iperf3, a fresh server for this flow; the client is cut off: its good-bye waits behind a full queue."""
     port = free_port("tcp")
     shell.serve(["iperf3", "--server", "--one-off", "--port", str(port)], "tcp", port)
     limit_s = seconds + SETTLING_S
@@ -110,17 +112,5 @@ def _fly_endpoint(shell: MahimahiShell, scheme: Scheme, seconds: float) -> None:
 def _program(name: str) -> Path:
     path = Path(str(files("ccgym.deploy") / "bin" / name))
     if not path.is_file():
-        raise InputError(f"{path} is not built: run `make`")
+        raise InputError(f"{path} is not built: run `make setup`")
     return path
-
-
-def _check_kernel_control(scheme: Scheme) -> None:
-    if shutil.which("iperf3") is None:
-        raise InputError(f"scheme {scheme.label!r} needs iperf3, which is not installed: {DOCTOR}")
-    for kind in ("available", "allowed"):
-        controls = (_CONTROLS / f"tcp_{kind}_congestion_control").read_text().split()
-        if scheme.controller not in controls:
-            raise InputError(
-                f"scheme {scheme.label!r}: {scheme.controller} is not in net.ipv4.tcp_{kind}_congestion_control"
-                f" ({' '.join(controls)}): {DOCTOR}"
-            )

@@ -1,10 +1,10 @@
-"""The pictures of the report as plotly figures: frontiers and runs over time. The page gives them paper and ink."""
+"""The pictures of the report as plotly figures; the page gives them paper and ink."""
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-
 from ccgym.envs.event_log import Array
 
 from .palette import Style
@@ -44,7 +44,7 @@ def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
 
 
 def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Figure:
-    """Every scheme over all scenarios: mean utilisation over the geometric mean of p95 delay / propagation delay."""
+    """Every scheme over all scenarios: mean utilisation, geometric mean of p95 delay / propagation."""
     clouds = {scheme: np.array([_relative(scenario, scheme) for scenario in scenarios]) for scheme in styles}
     clouds = {scheme: points[~np.isnan(points[:, 0])] for scheme, points in clouds.items()}
     means = [
@@ -67,7 +67,7 @@ def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Fig
 
 
 def runs_over_time(scenario: Scenario, run: int, styles: dict[str, Style]) -> Figure:
-    """One row per scheme: throughput against the link's capacity on the left, delay of packets on the right."""
+    """One row per scheme: throughput against the link's capacity left, delays of packets right."""
     flows = [flow for flow in scenario.flows if flow.run == run]
     rows = len(flows)
     layout: Figure = {
@@ -80,14 +80,16 @@ def runs_over_time(scenario: Scenario, run: int, styles: dict[str, Style]) -> Fi
     traces: list[Figure] = []
     for row, flow in enumerate(flows):
         left, right = 2 * row + 1, 2 * row + 2
-        traces += _throughput_traces(flow, styles[flow.scheme], left) + _delay_traces(flow, styles[flow.scheme], right)
+        traces += _throughput_traces(flow, styles[flow.scheme], left) + _delay_traces(
+            flow, styles[flow.scheme], right
+        )
         layout |= _row_axes(flows, left, right, last=row == rows - 1)
         layout["annotations"] += _row_titles(flow, styles[flow.scheme], left, right)
     return {"data": traces, "layout": layout}
 
 
 def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
-    """The scheme's mean in one scenario as (p95 delay / propagation, utilisation in %); NaN where either is unknown."""
+    """The scheme's mean in a scenario as (p95 delay / propagation, utilisation in %); NaN where unknown."""
     flows = [flow for flow in scenario.flows if flow.scheme == scheme]
     if not flows or not scenario.delay_ms or not flows[0].metrics.capacity_mbps:
         return math.nan, math.nan
@@ -170,9 +172,13 @@ def _frontier_line(means: list[SchemeMean]) -> list[Figure]:
             best.append(mean)
     line = {"type": "line", "layer": "below", "line": {"color": _NEUTRAL, "width": 1, "dash": "dot"}}
     steps = []
-    for low, high in zip(best, best[1:], strict=False):
-        steps.append(_segment(line, low.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, low.throughput_mbps))
-        steps.append(_segment(line, high.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, high.throughput_mbps))
+    for low, high in pairwise(best):
+        steps.append(
+            _segment(line, low.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, low.throughput_mbps)
+        )
+        steps.append(
+            _segment(line, high.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, high.throughput_mbps)
+        )
     return steps
 
 
@@ -263,11 +269,17 @@ def _row_axes(flows: list[FlowResult], left: int, right: int, last: bool) -> Fig
     delays = np.concatenate([flow.series.delay_ms for flow in flows])
     wide = delays.max() > 2 * _WIDE * delays.min()
     delay_axis = (
-        {"type": "log", "range": [math.log10(delays.min() / 1.3), math.log10(delays.max() * 1.3)], "dtick": "D2"}
+        {
+            "type": "log",
+            "range": [math.log10(delays.min() / 1.3), math.log10(delays.max() * 1.3)],
+            "dtick": "D2",
+        }
         if wide
         else {"range": [0, 1.08 * float(delays.max())]}
     )
-    time_axis = {"range": [0, end_s], "showticklabels": last} | ({"title": {"text": "time (s)"}} if last else {})
+    time_axis = {"range": [0, end_s], "showticklabels": last} | (
+        {"title": {"text": "time (s)"}} if last else {}
+    )
     return {
         f"xaxis{left}": time_axis,
         f"xaxis{right}": time_axis,
@@ -278,9 +290,10 @@ def _row_axes(flows: list[FlowResult], left: int, right: int, last: bool) -> Fig
 
 def _row_titles(flow: FlowResult, style: Style, left: int, right: int) -> list[Figure]:
     metrics = flow.metrics
+    used, loss = f"{100 * metrics.utilisation:.0f} %", f"{100 * metrics.loss:.2f} %"
     texts = {
-        left: f"<b>{flow.scheme}</b>  {metrics.throughput_mbps:.2f} Mbit/s, {100 * metrics.utilisation:.0f} % of capacity",
-        right: f"p95 {metrics.p95_delay_ms:.0f} ms, mean {metrics.mean_delay_ms:.0f} ms, loss {100 * metrics.loss:.2f} %",
+        left: f"<b>{flow.scheme}</b>  {metrics.throughput_mbps:.2f} Mbit/s, {used} of capacity",
+        right: f"p95 {metrics.p95_delay_ms:.0f} ms, mean {metrics.mean_delay_ms:.0f} ms, loss {loss}",
     }
     return [
         {

@@ -11,7 +11,18 @@ _FIXED = {
     "kernel-reno": ("#84a35a", "pentagon"),
     "reno": ("#65a30d", "hexagon"),
 }
-_OTHERS = ["#ec4899", "#0ea5e9", "#a855f7", "#b45309", "#22c55e", "#e879f9", "#0891b2", "#ca8a04", "#f43f5e", "#3b82f6"]
+_OTHERS = [
+    "#ec4899",
+    "#0ea5e9",
+    "#a855f7",
+    "#b45309",
+    "#22c55e",
+    "#e879f9",
+    "#0891b2",
+    "#ca8a04",
+    "#f43f5e",
+    "#3b82f6",
+]
 _MARKERS = ["cross", "triangle-down", "star", "x", "triangle-left", "hourglass", "bowtie", "triangle-right"]
 
 

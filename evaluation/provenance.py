@@ -7,7 +7,13 @@ import subprocess
 from pathlib import Path
 
 _TIMEOUT_S = 10.0
-_SETTINGS = ("net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")
+_SETTINGS = (
+    "net.core.default_qdisc",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+)
 
 
 def provenance() -> dict[str, str]:
@@ -39,7 +45,9 @@ def _git_summary(folder: Path) -> str:
     if not commit:
         return ""
     branch = _first_line(["git", "-C", str(folder), "rev-parse", "--abbrev-ref", "HEAD"])
-    changed = len(_output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"]).splitlines())
+    changed = len(
+        _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"]).splitlines()
+    )
     return f"branch: {branch} @ {commit}" + (f", {changed} files changed" if changed else "")
 
 

@@ -67,7 +67,9 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "league": evaluation_league(evaluation),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
-        "scenarios": [_scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)],
+        "scenarios": [
+            _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
+        ],
         "glance": _glance(evaluation),
         "columns": COLUMNS,
     }
@@ -90,7 +92,7 @@ def _runs(scenario: Scenario) -> list[int]:
 
 
 def _rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """One row per scheme: mean and standard deviation of every metric over its runs, the best of each marked."""
+    """One row per scheme: mean and standard deviation of every metric over its runs, the best marked."""
     schemes = dict.fromkeys(flow.scheme for flow in scenario.flows)
     by_scheme = {scheme: [flow for flow in scenario.flows if flow.scheme == scheme] for scheme in schemes}
     best = {
@@ -110,7 +112,9 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 def _cell(flows: list[FlowResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
     mean = _mean(flows, metric)
-    deviation = float(np.std([getattr(flow.metrics, metric) for flow in flows], ddof=1)) if len(flows) > 1 else 0.0
+    deviation = (
+        float(np.std([getattr(flow.metrics, metric) for flow in flows], ddof=1)) if len(flows) > 1 else 0.0
+    )
     return {
         "text": f"{factor * mean:.{decimals}f}",
         "deviation": f"{factor * deviation:.{decimals}f}" if len(flows) > 1 else "",

@@ -106,7 +106,8 @@ def _load_pantheon(folder: Path) -> Evaluation:
 
 def _scenario(folder: Path, empty: Scenario, seconds: float | None, loss: float) -> Scenario:
     failures = [
-        Failure(files.scheme, files.run, files.failure.read_text().strip()) for files in recorded_failures(folder)
+        Failure(files.scheme, files.run, files.failure.read_text().strip())
+        for files in recorded_failures(folder)
     ]
     flows = []
     for files in recorded_runs(folder):
@@ -124,7 +125,9 @@ def _measure_run(files: RunFiles, delay_ms: float, seconds: float | None, loss: 
     for flow, log in read_merged_log(files.data_log).items():
         at_link = _before_propagation(log, delay_ms)
         metrics = measure(at_link, delay_ms, seconds=seconds, loss_probability=loss)
-        results.append(FlowResult(files.scheme, files.run, flow, metrics, time_series(at_link, metrics, delay_ms)))
+        results.append(
+            FlowResult(files.scheme, files.run, flow, metrics, time_series(at_link, metrics, delay_ms))
+        )
     return results
 
 
@@ -142,7 +145,12 @@ def _describe(spec: EmulatorSpec) -> str:
         rate += " Poisson"
     limits = [f"{link.packets} packets" if link.packets else "", f"{link.bytes} bytes" if link.bytes else ""]
     queue = " ".join([link.queue, *filter(None, limits)])
-    parts = [rate, f"{spec.delay_ms} ms one way", f"{queue} queue", f"loss {100 * link.loss:g} %" if link.loss else ""]
+    parts = [
+        rate,
+        f"{spec.delay_ms} ms one way",
+        f"{queue} queue",
+        f"loss {100 * link.loss:g} %" if link.loss else "",
+    ]
     return ", ".join(part for part in parts if part)
 
 

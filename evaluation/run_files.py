@@ -1,12 +1,12 @@
 """Files of one run in Pantheon's data directory: names, and the merged log.
 
-The merged log has one event per line, times in ms with three decimals: `T # 1500` a delivery opportunity,
-`T + SIZE FLOW` a packet sent, `T - SIZE DELAY FLOW` one received, delays one way with propagation, sizes of IP packets.
+The merged log has one event per line, times in ms with three decimals: `T # 1500` a delivery opportunity, `T
++ SIZE FLOW` a packet sent, `T - SIZE DELAY FLOW` one received, delays one way with propagation, sizes of IP
+packets.
 """
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-
 from ccgym.envs.errors import InputError
 from ccgym.envs.event_log import EventLog
 from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES
@@ -85,18 +84,19 @@ def _runs_with(folder: Path, kind: str) -> list[RunFiles]:
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[str]]:
     """A text file that takes the place of `path` once it is whole."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
-        with open(descriptor, "w", encoding="utf-8") as stream:
+        with temporary.open("w", encoding="utf-8") as stream:
             yield stream
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def write_merged_log(path: Path, log: LinkLog, delay_ms: float, init_timestamp_ms: float, flow: int = 1) -> None:
+def write_merged_log(
+    path: Path, log: LinkLog, delay_ms: float, init_timestamp_ms: float, flow: int = 1
+) -> None:
     """Writes a link's log as one of both ends: propagation is added, what is not IP taken off."""
     events = [
         (_sent_lines(log, flow), log.arrival_ms),

@@ -15,7 +15,11 @@ _SHIPPED = {
     "indigo": "LSTM trained by DAgger on Indigo's own features (ATC 2018)",
     "indigo2": "LSTM trained by DAgger on scale-free features",
 }
-_KERNEL_CONTROLS = {"bbr": "TCP BBR of this kernel", "cubic": "TCP Cubic of this kernel", "reno": "TCP Reno of this kernel"}
+_KERNEL_CONTROLS = {
+    "bbr": "TCP BBR of this kernel",
+    "cubic": "TCP Cubic of this kernel",
+    "reno": "TCP Reno of this kernel",
+}
 _KERNEL_PREFIX = "kernel-"
 
 
@@ -35,7 +39,7 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of the congestion control."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it."""
 
     @property
     def policy_file(self) -> Path | None:
@@ -45,7 +49,11 @@ class Scheme:
     def fingerprint(self) -> str:
         """Changes when what flies under this label does."""
         file = self.policy_file
-        return self.controller if file is None else f"policy sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        return (
+            self.controller
+            if file is None
+            else f"policy sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        )
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,16 @@ class KnownScheme:
 
 def known_schemes() -> list[KnownScheme]:
     """Every name that `select_schemes` takes."""
-    native = [KnownScheme(*row[:1], Kind.NATIVE, *row[1:]) for row in _core.known_schemes() if row[0] != "policy"]
+    native = [
+        KnownScheme(*row[:1], Kind.NATIVE, *row[1:]) for row in _core.known_schemes() if row[0] != "policy"
+    ]
     policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
     policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
     policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
-    kernel = [KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "") for name, source in _KERNEL_CONTROLS.items()]
+    kernel = [
+        KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
+        for name, source in _KERNEL_CONTROLS.items()
+    ]
     return native + policies + kernel
 
 
@@ -73,13 +86,16 @@ def select_schemes(selection: str) -> list[Scheme]:
     """The schemes of a comma-separated list, in its order.
 
     Raises:
-        InputError: a name is unknown (the known ones are listed), stands twice, or its policy file is missing or broken.
+        InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
+            or broken.
     """
     schemes: dict[str, Scheme] = {}
     for item in selection.split(","):
         scheme = _find(item.strip())
         if scheme.label in schemes:
-            raise InputError(f"--schemes: two schemes are called {scheme.label!r}: name each once, or rename the policy file")
+            raise InputError(
+                f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+            )
         schemes[scheme.label] = scheme
     return list(schemes.values())
 
@@ -88,7 +104,10 @@ def _find(item: str) -> Scheme:
     name, _, argument = item.partition(":")
     known = {scheme.name: scheme for scheme in known_schemes()}
     if name not in known:
-        listed = ", ".join(f"{row.name}:{row.argument}" if row.kind is Kind.POLICY and row.argument else row.name for row in known.values())
+        listed = ", ".join(
+            f"{row.name}:{row.argument}" if row.kind is Kind.POLICY and row.argument else row.name
+            for row in known.values()
+        )
         raise InputError(f"unknown scheme {item!r}; known: {listed}")
     kind = known[name].kind
     if kind is Kind.POLICY:

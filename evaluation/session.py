@@ -15,7 +15,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
-
 from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
@@ -133,7 +132,7 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> FlowM
 
 
 def _flights(plan: Plan) -> list[Flight]:
-    """Round-robin: every scheme meets every emulator before any run is repeated, in an order drawn for each round."""
+    """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
     order = np.random.default_rng(plan.seed)
     flights = []
     for run in range(1, plan.runs + 1):
@@ -152,10 +151,12 @@ def _describe(plan: Plan) -> dict[str, object]:
         "runs": plan.runs,
         "seed": plan.seed,
         "schemes": {
-            scheme.label: {"kind": scheme.kind.value, "flies": scheme.fingerprint()} for scheme in plan.schemes
+            scheme.label: {"kind": scheme.kind.value, "flies": scheme.fingerprint()}
+            for scheme in plan.schemes
         },
         "emulators": {
-            emulator.label: emulator.spec.model_dump(mode="json", exclude_none=True) for emulator in plan.emulators
+            emulator.label: emulator.spec.model_dump(mode="json", exclude_none=True)
+            for emulator in plan.emulators
         },
         "provenance": provenance(),
     }
@@ -167,11 +168,15 @@ def _continued(path: Path, described: dict[str, object]) -> dict[str, object]:
         before = json.loads(path.read_text())
         for key in _FIXED:
             if before[key] != described[key]:
-                raise InputError(f"{path}: this evaluation has {key} {before[key]}, not {described[key]}: choose another --out")
+                raise InputError(
+                    f"{path}: this one has {key} {before[key]}, not {described[key]}: choose another --out"
+                )
         for key in ("schemes", "emulators"):
             for label, value in described[key].items():
                 if before[key].setdefault(label, value) != value:
-                    raise InputError(f"{path}: {label} has changed since this evaluation began: choose another --out")
+                    raise InputError(
+                        f"{path}: {label} has changed since this evaluation began: choose another --out"
+                    )
     except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
         raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
     continued: dict[str, object] = {**before, "runs": max(before["runs"], described["runs"])}

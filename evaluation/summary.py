@@ -77,7 +77,9 @@ def _mean(scheme: str, flows: list[FlowResult]) -> SchemeMean:
 def league(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeagueRow]:
     """The table over all scenarios, best mean log power first."""
     rows = [_league_row(scheme, scenarios) for scheme in schemes]
-    return sorted(rows, key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True)
+    return sorted(
+        rows, key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True
+    )
 
 
 def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:

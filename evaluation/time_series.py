@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from ccgym.envs.event_log import Array
 from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES, FlowMetrics
 from ccgym.envs.link_log import LinkLog
@@ -28,7 +27,7 @@ class TimeSeries:
 
 
 def time_series(log: LinkLog, metrics: FlowMetrics, delay_ms: float) -> TimeSeries:
-    """The series of the flow in `log` over the window of `metrics`; `delay_ms` is the propagation outside the link."""
+    """The series of the flow in `log` over the window of `metrics`; `delay_ms`: propagation."""
     edges_ms = metrics.start_ms + BIN_MS * np.arange(max(1, int(metrics.duration_ms // BIN_MS)) + 1)
     sizes = log.departure_bytes - log.header_bytes
     delivered, _ = np.histogram(log.departure_ms, edges_ms, weights=sizes)
