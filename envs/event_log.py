@@ -10,8 +10,7 @@ from .errors import InputError
 
 Array = NDArray[Any]
 
-_DECIMAL_FIELDS = (0, 3)
-"""Time and delay."""
+DECIMALS = 3
 _LONGEST_NUMBER = 18
 
 
@@ -22,31 +21,26 @@ class EventLog:
         path: named in errors.
         body: the lines, without the header.
         first_line: number of the first of them in the file.
-        fields: how many fields a line of each kind has, the time and the kind included.
-        decimals: how many of them times and delays have.
+        layouts: for each kind of line one letter per field: `k` the kind (always the second field), `i` a
+            whole number, `d` a number with three decimals.
 
     Raises:
         InputError: a line is broken; the message names file, line and what is wrong.
     """
 
-    def __init__(self, path: Path, body: bytes, first_line: int, fields: dict[str, int], decimals: int) -> None:
-        self._path, self._body, self._first_line = path, body, first_line
-        self._expected, self._decimals = fields, decimals
+    def __init__(self, path: Path, body: bytes, first_line: int, layouts: dict[str, str]) -> None:
+        self._path, self._body, self._first_line, self._layouts = path, body, first_line, layouts
         self._raw = np.frombuffer(body, np.uint8).copy()
         self._split()
-        self.kinds = self._parse_kinds()
+        self._kinds = self._parse_kinds()
         self._numbers = self._parse_numbers()
-        self.times = self.column(0)
-        self._reject_where(np.diff(self.times, prepend=self.times[:1]) < 0, "is earlier than the line before")
+        times = self._numbers[self._first]
+        self._reject_where(np.diff(times, prepend=times[:1]) < 0, "is earlier than the line before")
 
-    def of_kind(self, kind: str) -> Array:
-        """Which lines are of this kind, shape (lines,)."""
-        return self.kinds == ord(kind)
-
-    def column(self, index: int) -> Array:
-        """Field `index` (0 the time, 1 the kind) of every line; anything where a line has no such field."""
-        numbers = self._numbers[np.minimum(self._first + index, len(self._numbers) - 1)]
-        return numbers / 10**self._decimals if self._decimals and index in _DECIMAL_FIELDS else numbers
+    def values(self, kind: str, field: int) -> Array:
+        """Field `field` (0 the time) of all lines of this kind, in their order."""
+        numbers = self._numbers[self._first[self._kinds == ord(kind)] + field]
+        return numbers / 10**DECIMALS if self._layouts[kind][field] == "d" else numbers
 
     def _split(self) -> None:
         blank = np.concatenate(([True], self._raw <= ord(" "), [True]))
@@ -62,28 +56,36 @@ class EventLog:
         second = self._first + 1
         kinds = self._raw[self._starts[second]]
         expected = np.zeros(256, np.int64)
-        expected[[ord(kind) for kind in self._expected]] = list(self._expected.values())
+        for kind, layout in self._layouts.items():
+            expected[ord(kind)] = len(layout)
         longer = self._ends[second] - self._starts[second] != 1
-        known = " ".join(self._expected)
+        known = " ".join(self._layouts)
         self._reject_where((expected[kinds] == 0) | longer, f"has none of {known} as its second field")
         self._reject_where(expected[kinds] != self._fields, "has too few or too many fields")
         self._raw[self._starts[second]] = ord("0")
         return kinds
 
     def _parse_numbers(self) -> Array:
-        """Every field as a whole number, in units of its last decimal; kinds are 0."""
-        field = np.arange(len(self._starts)) - self._first[self._line]
-        point = self._ends - 1 - self._decimals
-        has_point = np.isin(field, _DECIMAL_FIELDS) & (self._decimals > 0)
-        digit = (self._raw >= ord("0")) & (self._raw <= ord("9"))
-        digit[point[has_point & (self._raw[point] == ord("."))]] = True
-        digit[self._starts[self._raw[self._starts] == ord("-")]] = True
-        broken = (self._ends - self._starts > _LONGEST_NUMBER) | (self._raw[self._ends - 1] == ord("-"))
-        broken |= has_point & (self._raw[point] != ord("."))
-        strange = np.flatnonzero(~digit & (self._raw > ord(" ")))
+        """Every field in units of its last decimal; kinds are 0."""
+        point = self._ends - 1 - DECIMALS
+        decimal = self._decimal_fields()
+        broken = decimal & (self._raw[point] != ord("."))
+        allowed = (self._raw >= ord("0")) & (self._raw <= ord("9"))
+        allowed[point[decimal]] = True
+        allowed[self._starts[self._raw[self._starts] == ord("-")]] = True
+        broken |= (self._ends - self._starts > _LONGEST_NUMBER) | (self._raw[self._ends - 1] == ord("-"))
+        strange = np.flatnonzero(~allowed & (self._raw > ord(" ")))
         broken[np.searchsorted(self._starts, strange, side="right") - 1] = True
-        self._reject_where(np.bincount(self._line[broken], minlength=len(self._fields)) > 0, "has a field that is no number")
+        lines = np.bincount(self._line[broken], minlength=len(self._fields)) > 0
+        self._reject_where(lines, "has a field that is not the number it should be")
         return np.fromstring(self._raw[self._raw != ord(".")].tobytes(), np.int64, sep=" ")
+
+    def _decimal_fields(self) -> Array:
+        table = np.zeros((256, max(map(len, self._layouts.values()))), bool)
+        for kind, layout in self._layouts.items():
+            table[ord(kind), : len(layout)] = [letter == "d" for letter in layout]
+        field = np.arange(len(self._starts)) - self._first[self._line]
+        return table[self._kinds[self._line], field]
 
     def _reject_where(self, broken: Array, wrong: str) -> None:
         if broken.any():

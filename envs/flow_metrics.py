@@ -1,7 +1,8 @@
 """Metrics of one flow from the log of the link it crossed.
 
-Definitions are Pantheon's, with two defects mended: capacity and throughput are taken over the same window, and packets
-still in flight at the end do not count as lost. Where the mended figure differs, `pantheon_*` gives Pantheon's own.
+Definitions are Pantheon's, with two defects mended: capacity and throughput are taken over the same window,
+and packets still in flight at the end do not count as lost. Where the mended figure differs, `pantheon_*`
+gives Pantheon's own.
 """
 
 from dataclasses import dataclass
@@ -34,10 +35,13 @@ class FlowMetrics:
     """Mean one-way delay above propagation."""
     power: float
     """throughput / p95 delay, Mbit/s per ms."""
+    start_ms: float
+    """When the flow's window begins, on the log's clock."""
     duration_ms: float
     pantheon_throughput_mbps: float
     pantheon_capacity_mbps: float
     pantheon_utilisation: float
+    pantheon_p95_delay_ms: float
     pantheon_loss: float
 
 
@@ -46,8 +50,8 @@ def measure(
 ) -> FlowMetrics:
     """The metrics of the flow in `log`.
 
-    The window reaches from the first to the last departure of a data packet: one at least half as large as the largest,
-    which leaves handshakes out.
+    The window reaches from the first to the last departure of a data packet: one at least half as large as
+    the largest, which leaves handshakes out.
 
     Args:
         log: the direction of the link that carried the data.
@@ -78,10 +82,12 @@ def measure(
         utilisation=_ratio(throughput_mbps, capacity_mbps),
         queueing_delay_ms=float(delays_ms.mean()) - delay_ms,
         power=throughput_mbps / p95_ms,
+        start_ms=start_ms,
         duration_ms=end_ms - start_ms,
         pantheon_throughput_mbps=whole_throughput_mbps,
         pantheon_capacity_mbps=whole_capacity_mbps,
         pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
+        pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
         pantheon_loss=1 - _ratio(_ip_bytes(log, log.departure_bytes), _ip_bytes(log, log.arrival_bytes)),
     )
 
@@ -97,10 +103,12 @@ def _data_window(log: LinkLog, seconds: float | None) -> tuple[float, float]:
 def _loss(log: LinkLog, end_ms: float) -> float:
     """Share of the bytes that arrived before the last one to depart until `end_ms`, and did not depart.
 
-    The queue is first in, first out: what arrived earlier than a packet that departed has departed or is lost.
+    The queue is first in, first out: what arrived before a packet that departed has departed or is lost.
     """
     departed = log.departure_ms <= end_ms
-    departures = _keys(log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed])
+    departures = _keys(
+        log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
+    )
     same = np.flatnonzero(_keys(log.arrival_ms, log.arrival_bytes) == departures[-1])
     twins = np.count_nonzero(departures == departures[-1])
     if len(same) < twins:
@@ -111,7 +119,9 @@ def _loss(log: LinkLog, end_ms: float) -> float:
 
 def _keys(times_ms: Array, sizes_bytes: Array, delays_ms: Array | float = 0.0) -> Array:
     """One integer per packet: its arrival in us and its size."""
-    arrivals_us = np.rint(1000 * np.asarray(times_ms, np.float64)) - np.rint(1000 * np.asarray(delays_ms, np.float64))
+    arrivals_us = np.rint(1000 * np.asarray(times_ms, np.float64)) - np.rint(
+        1000 * np.asarray(delays_ms, np.float64)
+    )
     return arrivals_us.astype(np.int64) * 65536 + sizes_bytes
 
 

@@ -29,7 +29,9 @@ class HostUser:
         try:
             nobody = pwd.getpwnam("nobody")
         except KeyError:
-            raise InputError("root cannot run mahimahi and there is no user 'nobody': run as another user") from None
+            raise InputError(
+                "root cannot run mahimahi and there is no user 'nobody': run as another user"
+            ) from None
         return cls(nobody.pw_uid, nobody.pw_gid)
 
     def command(self, argv: list[str]) -> list[str]:

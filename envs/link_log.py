@@ -1,8 +1,8 @@
 """What one direction of a link saw: the log of mahimahi's mm-link, or a flight in the twin.
 
-The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE DELAY` a
-departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred everywhere alike).
-Times are whole ms, sizes include the 4-byte header of the TUN device.
+The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE
+DELAY` a departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred
+everywhere alike). Times are whole ms, sizes include the 4-byte header of the TUN device.
 """
 
 import re
@@ -19,7 +19,7 @@ TUN_HEADER_BYTES = 4
 BACKGROUND_BYTES = (80, 52)
 """Sizes of the IPv6 listener reports and router solicitations that a new shell sends by itself."""
 
-_FIELDS = {"#": 3, "+": 3, "-": 4, "d": 4}
+_LAYOUTS = {"#": "iki", "+": "iki", "-": "ikii", "d": "ikii"}
 _HEADER_NUMBER = r"^# {}: (\d+)$"
 _QUEUE = re.compile(r"^# queue: (\w+)(?: \[(.*)\])?$", re.MULTILINE)
 
@@ -84,7 +84,7 @@ class LinkLog:
 
 
 def repeated_opportunities_ms(period_ms: Array, end_ms: float) -> Array:
-    """The opportunities of a trace that begins at 0 and repeats after its last one, up to `end_ms` inclusive."""
+    """The opportunities until `end_ms`, inclusive, of a trace that begins at 0 and repeats after its last."""
     periods = int(end_ms // period_ms[-1]) + 1
     starts = np.arange(periods, dtype=np.int64)[:, None] * int(period_ms[-1])
     times = (starts + period_ms[None, :].astype(np.int64)).ravel()
@@ -102,16 +102,10 @@ def read_link_log(path: Path) -> LinkLog:
     except OSError as error:
         raise InputError(f"{path}: cannot read the link log: {error.strerror}") from error
     head, body = _split_header(text)
-    events = EventLog(path, body, head.count(b"\n") + 1, _FIELDS, 0)
-    times, sizes, delays = (events.column(field).astype(np.int32) for field in (0, 2, 3))
-    arrivals, departures = events.of_kind("+"), events.of_kind("-")
+    events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
+    columns = [("+", 0), ("+", 2), ("-", 0), ("-", 2), ("-", 3), ("#", 0)]
     return LinkLog(
-        times[arrivals],
-        sizes[arrivals],
-        times[departures],
-        sizes[departures],
-        delays[departures],
-        times[events.of_kind("#")],
+        *(events.values(kind, field).astype(np.int32) for kind, field in columns),
         header=_parse_header(path, head.decode(errors="replace")),
     )
 

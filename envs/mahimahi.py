@@ -1,32 +1,31 @@
 """Real mahimahi shells around a command: an emulator spec rendered, started, watched and taken down.
 
-Nesting as published, `mm-delay D [mm-loss uplink L] [mm-loss downlink L] mm-link UP DOWN ...`: a packet that leaves the
-inner command meets the link's queue first, then loss and delay. Each direction's log is written by mm-link.
+Nesting as published, `mm-delay D [mm-loss uplink L] [mm-loss downlink L] mm-link UP DOWN ...`: a packet that
+leaves the inner command meets the link's queue first, then loss and delay. Each direction's log is written by
+mm-link.
 """
 
 import fcntl
-import os
 import shutil
 import socket
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from .emulators import EmulatorSpec, LinkSpec
-from .errors import InputError
+from .errors import InputError, OutsideError
+from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
 from .link_log import LinkLog, read_link_log
 from .process_group import POLL_S, ProcessGroup
 from .traces import write_trace
 
-DOCTOR = "`ccgym doctor` says how to mend it"
 START_S = 20.0
 """Longest time until nested shells stand, or a server listens."""
 
-_PROGRAMS = ("mm-delay", "mm-link", "mm-loss")
 _QUEUE_ARGUMENTS = {
     "packets": "packets",
     "bytes": "bytes",
@@ -38,20 +37,22 @@ _QUEUE_ARGUMENTS = {
 _LISTENING = {"tcp": "0A", "udp": "07"}
 
 
-class MahimahiError(RuntimeError):
-    """A shell or a program in or outside of it failed; one line saying which and why."""
+class MahimahiError(OutsideError):
+    """A shell, or a program in or outside of it, failed; one line saying which and why."""
 
 
-def check_mahimahi() -> None:
-    """Raises InputError when this machine cannot run mahimahi shells."""
-    for program in _PROGRAMS:
-        if shutil.which(program) is None:
-            raise InputError(f"mahimahi is not installed ({program} not found): {DOCTOR}")
-    if Path("/proc/sys/net/ipv4/ip_forward").read_text().strip() != "1":
-        raise InputError(f"mahimahi needs net.ipv4.ip_forward = 1, it is 0: {DOCTOR}")
-    if not Path("/dev/net/tun").exists():
-        raise InputError(f"mahimahi needs the device /dev/net/tun, which is missing: {DOCTOR}")
-    HostUser.unprivileged()
+def require_mahimahi() -> None:
+    """Raises InputError, with the command that mends it, when this machine cannot run mahimahi shells."""
+    require(check_mahimahi_needs())
+
+
+def require(checks: list[Check]) -> None:
+    """Raises InputError for the first need that is not met."""
+    for check in checks:
+        if not check.ok:
+            raise InputError(
+                f"{check.needed_for}: {check.found}; mend it: {check.mend} (`ccgym doctor` checks everything)"
+            )
 
 
 def shell_command(spec: EmulatorSpec) -> list[str]:
@@ -75,9 +76,9 @@ def _queue_options(direction: str, link: LinkSpec) -> list[str]:
 
 
 class MahimahiShell:
-    """Shells of one emulator and the programs that talk through them; leaving the context takes everything down.
+    """Shells of one emulator and the programs that talk through them; leaving the context takes all down.
 
-    Programs run as `HostUser.unprivileged()` in a folder of their own, which holds traces, logs and staged files.
+    Programs run as `HostUser.unprivileged()` in a folder of their own, with traces, logs and staged files.
     """
 
     def __init__(self, spec: EmulatorSpec) -> None:
@@ -86,14 +87,14 @@ class MahimahiShell:
         self._stack = ExitStack()
 
     def __enter__(self) -> "MahimahiShell":
-        check_mahimahi()
-        self.folder = Path(tempfile.mkdtemp(prefix="ccgym-shell-"))
-        self._stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
-        os.chmod(self.folder, 0o755)
-        self._user.give(self.folder)
-        for direction in ("uplink", "downlink"):
-            link: LinkSpec = getattr(self._spec, direction)
-            write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
+        with ExitStack() as stack:
+            self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
+            self.folder.chmod(0o755)
+            self._user.give(self.folder)
+            for direction in ("uplink", "downlink"):
+                link: LinkSpec = getattr(self._spec, direction)
+                write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *failure: Any) -> None:
@@ -103,7 +104,7 @@ class MahimahiShell:
         """A copy of `file` that the unprivileged user can read and run."""
         copy = self.folder / file.name
         shutil.copyfile(file, copy)
-        os.chmod(copy, 0o755)
+        copy.chmod(0o755)
         return copy
 
     def serve(self, argv: list[str], protocol: str, port: int) -> ProcessGroup:
@@ -113,17 +114,12 @@ class MahimahiShell:
             MahimahiError: it ended, or does not listen in time.
         """
         server = self._stack.enter_context(ProcessGroup(self._user.command(argv), self.folder, "server"))
-        deadline = time.monotonic() + START_S
-        while not _listens(protocol, port):
-            if server.returncode is not None:
-                raise MahimahiError(f"{Path(argv[0]).name} on port {port} ended at once: {server.complaint()}")
-            if time.monotonic() > deadline:
-                raise MahimahiError(f"{Path(argv[0]).name} does not listen on port {port} after {START_S:.0f} s")
-            time.sleep(POLL_S)
+        name = f"{Path(argv[0]).name} on port {port}"
+        _await(lambda: _listens(protocol, port), server, f"{name} ended at once", f"{name} does not listen")
         return server
 
     def start(self, script: str, *arguments: str) -> ProcessGroup:
-        """Runs a sh script inside the shells and returns once they stand; $MAHIMAHI_BASE is the outside's address.
+        """Runs a sh script inside the shells and returns once they stand; $MAHIMAHI_BASE is the outside.
 
         Raises:
             MahimahiError: the shells ended, or do not stand in time.
@@ -133,13 +129,9 @@ class MahimahiShell:
         with _start_lock():
             command = self._user.command(shell_command(self._spec) + inner)
             shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
-            deadline = time.monotonic() + START_S
-            while not ready.exists():
-                if shells.returncode is not None:
-                    raise MahimahiError(f"the mahimahi shells ended at once ({DOCTOR}): {shells.complaint()}")
-                if time.monotonic() > deadline:
-                    raise MahimahiError(f"the mahimahi shells do not stand after {START_S:.0f} s ({DOCTOR})")
-                time.sleep(POLL_S)
+            _await(
+                ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand"
+            )
         return shells
 
     def uplink_log(self) -> LinkLog:
@@ -147,12 +139,24 @@ class MahimahiShell:
         return read_link_log(self.folder / "uplink.log")
 
 
+def _await(condition: Callable[[], bool], group: ProcessGroup, ended: str, late: str) -> None:
+    deadline = time.monotonic() + START_S
+    while not condition():
+        if group.returncode is not None:
+            raise MahimahiError(f"{ended}: {group.complaint()} (`ccgym doctor` may know why)")
+        if time.monotonic() > deadline:
+            raise MahimahiError(f"{late} after {START_S:.0f} s (`ccgym doctor` may know why)")
+        time.sleep(POLL_S)
+
+
 @contextmanager
 def _start_lock() -> Iterator[None]:
     """Only one nest of shells starts at a time: each looks for free addresses before it takes them."""
     program = shutil.which("mm-delay")
-    assert program is not None
-    with open(program, "rb") as file:
+    if program is None:
+        require_mahimahi()
+        raise MahimahiError("mm-delay has just vanished")
+    with Path(program).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

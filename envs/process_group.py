@@ -12,12 +12,14 @@ TERMINATION_S = 5.0
 
 
 class ProcessGroup:
-    """A running command in a session of its own, its output in two files; a context manager that leaves nothing running."""
+    """A running command in a session of its own, its output in two files; as a context, it ends with it."""
 
-    def __init__(self, argv: list[str], folder: Path, name: str, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, argv: list[str], folder: Path, name: str, environment: dict[str, str] | None = None
+    ) -> None:
         self.name = name
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
-        with open(self._stdout, "wb") as stdout, open(self._stderr, "wb") as stderr:
+        with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
             self._process = subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -55,16 +57,18 @@ class ProcessGroup:
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.name} still runs after {timeout_s:.0f} s") from None
 
-    def stdout(self) -> str:
-        """What it has printed so far."""
-        return self._stdout.read_text(errors="replace")
-
     def complaint(self) -> str:
         """The last line it printed on stderr, or else on stdout: why it failed."""
-        for output in (self._stderr.read_text(errors="replace"), self.stdout()):
-            lines = [line.strip() for line in output.splitlines() if line.strip()]
-            if lines:
-                return lines[-1]
+        for output in (self._stderr, self._stdout):
+            lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
+            # Every mahimahi shell adds that it died of its command's failure.
+            reasons = [
+                line
+                for line in lines
+                if line and not line.startswith("Died on std::runtime_error: `packetshell'")
+            ]
+            if reasons:
+                return reasons[-1]
         return "no message"
 
     def stop(self) -> None:

@@ -97,11 +97,19 @@ void Copa::update_delta() {
   state_.delta = std::min(1 / next, default_delta_);
 }
 
+// A velocity gathered one way must not carry the window the other way until the end of its round trip.
+void Copa::turn(Direction direction) {
+  state_.direction = direction;
+  state_.velocity = 1;
+  state_.same_direction_rtts = 0;
+}
+
 // Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. A step is at most a packet per
 // ACK, so that the velocity cannot move the window faster than slow start does.
 void Copa::update_cwnd() {
   const bool up = below_target_rate();
   state_.slow_start &= up;
+  if (up != (state_.direction == Direction::up)) turn(up ? Direction::up : Direction::down);
   const double step = std::min(1.0, state_.velocity / (state_.delta * state_.cwnd_packets));
   if (state_.slow_start) {
     state_.cwnd_packets += 1;

@@ -44,6 +44,7 @@ class Copa final : public CongestionController {
   void update_velocity();
   void update_delta();
   void update_cwnd();
+  void turn(Direction direction);
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 

@@ -1,0 +1,146 @@
+"""`report.html`: the whole evaluation on one page that needs nothing but itself."""
+
+import json
+import math
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from plotly.offline import get_plotlyjs
+
+from .figures import Figure, frontier, overall_frontier, runs_over_time
+from .palette import styles
+from .results import Evaluation, FlowResult, Scenario
+from .run_files import replaced
+from .summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
+
+COLUMNS = {
+    "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
+    "utilisation": ("utilisation", "%", 100, 1, max),
+    "p95_delay_ms": ("p95 delay", "ms", 1, 1, min),
+    "p99_delay_ms": ("p99 delay", "ms", 1, 1, min),
+    "mean_delay_ms": ("mean delay", "ms", 1, 1, min),
+    "queueing_delay_ms": ("queueing delay", "ms", 1, 1, min),
+    "loss": ("loss", "%", 100, 2, min),
+    "power": ("power", "kbit/s per ms", 1000, 1, max),
+}
+"""Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
+
+
+def write_report(evaluation: Evaluation, path: Path) -> None:
+    """Writes the page."""
+    page = _environment().get_template("report.html").render(_content(evaluation))
+    with replaced(path) as stream:
+        stream.write(page)
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("ccgym.evaluation", "templates"),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _content(evaluation: Evaluation) -> dict[str, Any]:
+    colours = styles(evaluation.schemes)
+    flown = [scenario for scenario in evaluation.scenarios if scenario.flows]
+    figures: dict[str, Figure] = {}
+    if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
+        figures["overall"] = overall_frontier(flown, colours)
+    for index, scenario in enumerate(evaluation.scenarios):
+        if scenario.flows:
+            figures[f"frontier-{index}"] = frontier(scenario, colours)
+        for run in _runs(scenario):
+            figures[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours)
+    return {
+        "plotly_js": get_plotlyjs(),
+        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        "has_overall": "overall" in figures,
+        "session": evaluation.session,
+        "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "colours": {scheme: style.colour for scheme, style in colours.items()},
+        "league": evaluation_league(evaluation),
+        "clearly": f"{100 * CLEARLY:.0f} %",
+        "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
+        "scenarios": [
+            _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
+        ],
+        "glance": _glance(evaluation),
+        "columns": COLUMNS,
+    }
+
+
+def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
+    return {
+        "index": index,
+        "label": scenario.label,
+        "backend": scenario.backend,
+        "description": scenario.description,
+        "rows": _rows(scenario),
+        "runs": _runs(scenario),
+        "failures": scenario.failures,
+    }
+
+
+def _runs(scenario: Scenario) -> list[int]:
+    return sorted({flow.run for flow in scenario.flows})
+
+
+def _rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """One row per scheme: mean and standard deviation of every metric over its runs, the best marked."""
+    schemes = dict.fromkeys(flow.scheme for flow in scenario.flows)
+    by_scheme = {scheme: [flow for flow in scenario.flows if flow.scheme == scheme] for scheme in schemes}
+    best = {
+        metric: best_of(_mean(flows, metric) for flows in by_scheme.values()) if by_scheme else math.nan
+        for metric, (_, _, _, _, best_of) in COLUMNS.items()
+    }
+    return [
+        {
+            "scheme": scheme,
+            "runs": len({flow.run for flow in flows}),
+            "cells": [_cell(flows, metric, best[metric]) for metric in COLUMNS],
+        }
+        for scheme, flows in by_scheme.items()
+    ]
+
+
+def _cell(flows: list[FlowResult], metric: str, best: float) -> dict[str, Any]:
+    _, _, factor, decimals, _ = COLUMNS[metric]
+    mean = _mean(flows, metric)
+    deviation = (
+        float(np.std([getattr(flow.metrics, metric) for flow in flows], ddof=1)) if len(flows) > 1 else 0.0
+    )
+    return {
+        "text": f"{factor * mean:.{decimals}f}",
+        "deviation": f"{factor * deviation:.{decimals}f}" if len(flows) > 1 else "",
+        "best": math.isclose(mean, best, rel_tol=1e-9),
+    }
+
+
+def _mean(flows: list[FlowResult], metric: str) -> float:
+    return float(np.mean([getattr(flow.metrics, metric) for flow in flows]))
+
+
+def _glance(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Per scenario, what each scheme reached, with its power as a share of the best."""
+    rows = []
+    for index, scenario in enumerate(evaluation.scenarios):
+        means = {mean.scheme: mean for mean in scheme_means(scenario.flows)}
+        best = max((mean.power for mean in means.values()), default=1.0)
+        cells = [
+            {
+                "throughput": f"{means[scheme].throughput_mbps:.2f}",
+                "delay": f"{means[scheme].p95_delay_ms:.0f}",
+                "share": round(means[scheme].power / best, 3),
+            }
+            if scheme in means
+            else None
+            for scheme in evaluation.schemes
+        ]
+        rows.append({"index": index, "label": scenario.label, "cells": cells})
+    return rows

@@ -1,0 +1,151 @@
+"""Files of one run in Pantheon's data directory: names, and the merged log.
+
+The merged log has one event per line, times in ms with three decimals: `T # 1500` a delivery opportunity, `T
++ SIZE FLOW` a packet sent, `T - SIZE DELAY FLOW` one received, delays one way with propagation, sizes of IP
+packets.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.event_log import EventLog
+from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES
+from ccgym.envs.link_log import LinkLog
+
+_LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
+_RUN_FILE = re.compile(r"(.+)_(datalink|failure)_run(\d+)\.log")
+_LINK_LOG_ENDING = "_mm"
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Where the files of one run of one scheme are."""
+
+    folder: Path
+    scheme: str
+    run: int
+    """From 1."""
+
+    @property
+    def data_log(self) -> Path:
+        """Merged log of the direction that carries data."""
+        return self._named("datalink")
+
+    @property
+    def link_data_log(self) -> Path:
+        """mm-link's own log of that direction."""
+        return self._named("mm_datalink")
+
+    @property
+    def link_ack_log(self) -> Path:
+        """mm-link's own log of the other direction."""
+        return self._named("mm_acklink")
+
+    @property
+    def statistics(self) -> Path:
+        """Written last: a run that has it is complete."""
+        return self._named("stats")
+
+    @property
+    def failure(self) -> Path:
+        """Why the run failed, one line, where it did."""
+        return self._named("failure")
+
+    def _named(self, kind: str) -> Path:
+        return self.folder / f"{self.scheme}_{kind}_run{self.run}.log"
+
+
+def recorded_runs(folder: Path) -> list[RunFiles]:
+    """The runs of which `folder` holds a merged data log, by scheme and number."""
+    return _runs_with(folder, "datalink")
+
+
+def recorded_failures(folder: Path) -> list[RunFiles]:
+    """The runs that failed, by scheme and number."""
+    return _runs_with(folder, "failure")
+
+
+def _runs_with(folder: Path, kind: str) -> list[RunFiles]:
+    found = [_RUN_FILE.fullmatch(path.name) for path in folder.iterdir()]
+    runs = [RunFiles(folder, name[1], int(name[3])) for name in found if name and name[2] == kind]
+    return sorted(
+        (files for files in runs if not files.scheme.endswith(_LINK_LOG_ENDING)),
+        key=lambda files: (files.scheme, files.run),
+    )
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[str]]:
+    """A text file that takes the place of `path` once it is whole."""
+    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8") as stream:
+            yield stream
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_merged_log(
+    path: Path, log: LinkLog, delay_ms: float, init_timestamp_ms: float, flow: int = 1
+) -> None:
+    """Writes a link's log as one of both ends: propagation is added, what is not IP taken off."""
+    events = [
+        (_sent_lines(log, flow), log.arrival_ms),
+        (_received_lines(log, delay_ms, flow), log.departure_ms + delay_ms),
+        ([f" # {OPPORTUNITY_IP_BYTES}"] * len(log.opportunity_ms), log.opportunity_ms),
+    ]
+    tails = [tail for tails, _ in events for tail in tails]
+    times_ms = np.concatenate([times for _, times in events]).astype(np.float64)
+    order = np.argsort(times_ms, kind="stable")
+    with replaced(path) as stream:
+        stream.write(f"# init timestamp: {init_timestamp_ms:.3f}\n")
+        stream.writelines(
+            f"{time:.3f}{tails[index]}\n"
+            for index, time in zip(order.tolist(), times_ms[order].tolist(), strict=True)
+        )
+
+
+def _sent_lines(log: LinkLog, flow: int) -> list[str]:
+    return [f" + {size - log.header_bytes} {flow}" for size in log.arrival_bytes.tolist()]
+
+
+def _received_lines(log: LinkLog, delay_ms: float, flow: int) -> list[str]:
+    delays_ms = (log.departure_delay_ms + delay_ms).tolist()
+    sizes = (log.departure_bytes - log.header_bytes).tolist()
+    return [f" - {size} {delay:.3f} {flow}" for size, delay in zip(sizes, delays_ms, strict=True)]
+
+
+def read_merged_log(path: Path) -> dict[int, LinkLog]:
+    """The flows of a merged log, by number; delays include propagation.
+
+    Raises:
+        InputError: the file is broken; names file, line and what is wrong.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the merged log: {error.strerror}") from None
+    head, _, body = text.partition(b"\n")
+    if not head.startswith(b"# init timestamp:"):
+        raise InputError(f"{path}:1: expected '# init timestamp: MS': not a merged log")
+    events = EventLog(path, body, 2, _LAYOUTS)
+    return {flow: _flow_log(events, flow) for flow in np.unique(events.values("+", 3)).tolist()}
+
+
+def _flow_log(events: EventLog, flow: int) -> LinkLog:
+    sent, received = events.values("+", 3) == flow, events.values("-", 4) == flow
+    return LinkLog(
+        *(events.values("+", field)[sent] for field in (0, 2)),
+        *(events.values("-", field)[received] for field in (0, 2, 3)),
+        events.values("#", 0),
+        header_bytes=0,
+    )

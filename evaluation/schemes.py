@@ -1,0 +1,149 @@
+"""The schemes that can be evaluated: names, and what flies under each."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import Enum
+from importlib.resources import files
+from pathlib import Path
+
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_SHIPPED = {
+    "indigo": "LSTM trained by DAgger on Indigo's own features (ATC 2018)",
+    "indigo2": "LSTM trained by DAgger on scale-free features",
+}
+_KERNEL_CONTROLS = {
+    "bbr": "TCP BBR of this kernel",
+    "cubic": "TCP Cubic of this kernel",
+    "reno": "TCP Reno of this kernel",
+}
+_KERNEL_PREFIX = "kernel-"
+
+
+class Kind(Enum):
+    """Who runs a scheme's sender."""
+
+    NATIVE = "native"
+    POLICY = "policy"
+    KERNEL = "kernel"
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One competitor of an evaluation."""
+
+    label: str
+    """What reports and files call it."""
+    kind: Kind
+    controller: str
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it."""
+
+    @property
+    def policy_file(self) -> Path | None:
+        """What a POLICY flies."""
+        return Path(self.controller.removeprefix("policy:")) if self.kind is Kind.POLICY else None
+
+    def fingerprint(self) -> str:
+        """Changes when what flies under this label does."""
+        file = self.policy_file
+        return (
+            self.controller
+            if file is None
+            else f"policy sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+        )
+
+
+@dataclass(frozen=True)
+class KnownScheme:
+    """A row of `ccgym schemes`."""
+
+    name: str
+    kind: Kind
+    source: str
+    argument: str
+    """What may or must follow `NAME:`; empty when nothing may."""
+
+
+def known_schemes() -> list[KnownScheme]:
+    """Every name that `select_schemes` takes."""
+    native = [
+        KnownScheme(*row[:1], Kind.NATIVE, *row[1:]) for row in _core.known_schemes() if row[0] != "policy"
+    ]
+    policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
+    policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
+    policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
+    kernel = [
+        KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
+        for name, source in _KERNEL_CONTROLS.items()
+    ]
+    return native + policies + kernel
+
+
+def select_schemes(selection: str) -> list[Scheme]:
+    """The schemes of a comma-separated list, in its order.
+
+    Raises:
+        InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
+            or broken.
+    """
+    schemes: dict[str, Scheme] = {}
+    for item in selection.split(","):
+        scheme = _find(item.strip())
+        if scheme.label in schemes:
+            raise InputError(
+                f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+            )
+        schemes[scheme.label] = scheme
+    return list(schemes.values())
+
+
+def _find(item: str) -> Scheme:
+    name, _, argument = item.partition(":")
+    known = {scheme.name: scheme for scheme in known_schemes()}
+    if name not in known:
+        listed = ", ".join(
+            f"{row.name}:{row.argument}" if row.kind is Kind.POLICY and row.argument else row.name
+            for row in known.values()
+        )
+        raise InputError(f"unknown scheme {item!r}; known: {listed}")
+    kind = known[name].kind
+    if kind is Kind.POLICY:
+        return _policy(name, argument, item)
+    if kind is Kind.KERNEL:
+        if argument:
+            raise InputError(f"scheme {item!r}: {name} takes no argument")
+        return Scheme(name, kind, name.removeprefix(_KERNEL_PREFIX))
+    return _checked(Scheme(_label(item), kind, item))
+
+
+def _policy(name: str, argument: str, item: str) -> Scheme:
+    if name in _SHIPPED:
+        if argument:
+            raise InputError(f"scheme {item!r}: {name} takes no argument")
+        file, label = Path(str(files("ccgym.agents") / "policies" / f"{name}.safetensors")), name
+    elif not argument:
+        raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
+    elif name == "run":
+        file, label = Path(argument) / "best" / "policy.safetensors", Path(argument).resolve().name
+    else:
+        file, label = Path(argument), Path(argument).stem
+    if not file.is_file():
+        raise InputError(f"scheme {item!r}: no policy file {file}")
+    return _checked(Scheme(_label(label), Kind.POLICY, f"policy:{file.resolve()}"))
+
+
+def _checked(scheme: Scheme) -> Scheme:
+    """`scheme`, after the core has made its controller once: its argument or policy file is right."""
+    link = _core.Link(_core.Schedule.constant(1))
+    try:
+        _core.fly(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)
+    except ValueError as error:
+        raise InputError(str(error).splitlines()[0]) from None
+    return scheme
+
+
+def _label(text: str) -> str:
+    return _UNSAFE.sub("-", text)

@@ -1,0 +1,204 @@
+"""A session: schemes x emulators x runs, flown in random order, kept in Pantheon's data directory.
+
+    DIR/session.json                                   what was asked, and on what it ran
+    DIR/data/GROUP/NAME/pantheon_metadata.json         one folder per emulator, in Pantheon's layout
+    DIR/data/GROUP/NAME/SCHEME_datalink_run1.log ...   see run_files
+
+A run is complete once its statistics page stands; a session that was interrupted flies the others only.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
+from ccgym.envs.errors import InputError
+from ccgym.envs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.mahimahi import shell_command
+
+from .backends import Backend
+from .provenance import provenance
+from .run_files import RunFiles, replaced, write_merged_log
+from .schemes import Scheme
+from .statistics_page import statistics_page
+
+SCHEMA = 1
+SHORTEST_FLOW = 0.8
+"""A flow that lasted less than this share of its time is a failed run."""
+_FIXED = ("backend", "seconds", "seed")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an evaluation is to fly."""
+
+    emulators: list[NamedEmulator]
+    schemes: list[Scheme]
+    runs: int
+    seconds: float
+    seed: int
+    backend: str
+    command: str
+    """As the user typed it."""
+
+
+@dataclass(frozen=True)
+class Flight:
+    """One run of the plan."""
+
+    emulator: NamedEmulator
+    scheme: Scheme
+    run: int
+
+    def seed(self, session_seed: int) -> int:
+        """The same for all schemes, which meet the same network."""
+        entropy = [session_seed, self.run, *self.emulator.label.encode()]
+        return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+
+    def files(self, folder: Path) -> RunFiles:
+        """Where this run is kept."""
+        return RunFiles(emulator_folder(folder, self.emulator.label), self.scheme.label, self.run)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: with metrics, or with the reason why it failed."""
+
+    flight: Flight
+    metrics: FlowMetrics | None
+    failure: str
+
+
+def emulator_folder(folder: Path, label: str) -> Path:
+    """Where the runs over one emulator are kept."""
+    return folder / "data" / label
+
+
+def open_session(plan: Plan, folder: Path) -> list[Flight]:
+    """Prepares the folder, new or interrupted, and returns what is left to fly, in the order to fly it in.
+
+    Raises:
+        InputError: the folder holds another evaluation.
+    """
+    path = folder / "session.json"
+    described = _describe(plan)
+    if path.exists():
+        described = _continued(path, described)
+    elif folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} is not empty and holds no evaluation to go on with: choose another --out")
+    for emulator in plan.emulators:
+        emulator_folder(folder, emulator.label).mkdir(parents=True, exist_ok=True)
+    with replaced(path) as stream:
+        json.dump(described, stream, indent=2)
+    for emulator in plan.emulators:
+        with replaced(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
+            json.dump(_pantheon_metadata(plan, emulator.spec, described), stream, indent=4, sort_keys=True)
+    return [flight for flight in _flights(plan) if not flight.files(folder).statistics.exists()]
+
+
+def fly_session(plan: Plan, folder: Path, flights: list[Flight], backend: Backend) -> Iterator[Outcome]:
+    """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
+    for flight in flights:
+        files = flight.files(folder)
+        try:
+            metrics = _fly(plan, flight, files, backend)
+        except Exception as error:  # whatever befalls one run must not cost the others
+            reason = " ".join(str(error).split()) or type(error).__name__
+            with replaced(files.failure) as stream:
+                stream.write(reason + "\n")
+            yield Outcome(flight, None, reason)
+        else:
+            files.failure.unlink(missing_ok=True)
+            yield Outcome(flight, metrics, "")
+
+
+def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> FlowMetrics:
+    spec = flight.emulator.spec
+    started = time.time()
+    log = backend.fly(spec, flight.scheme, plan.seconds, flight.seed(plan.seed), files)
+    ended = time.time()
+    metrics = measure(log, spec.delay_ms, seconds=plan.seconds, loss_probability=spec.uplink.loss)
+    if metrics.duration_ms < 1000 * SHORTEST_FLOW * plan.seconds:
+        raise ValueError(f"the flow lasted {metrics.duration_ms / 1000:.1f} s of {plan.seconds:g} s")
+    init_ms = 1000 * started if log.header is None else log.header.init_timestamp_ms
+    write_merged_log(files.data_log, log, spec.delay_ms, init_ms)
+    with replaced(files.statistics) as stream:
+        stream.write(statistics_page(metrics, started, ended))
+    return metrics
+
+
+def _flights(plan: Plan) -> list[Flight]:
+    """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
+    order = np.random.default_rng(plan.seed)
+    flights = []
+    for run in range(1, plan.runs + 1):
+        this_round = [Flight(emulator, scheme, run) for emulator in plan.emulators for scheme in plan.schemes]
+        flights += [this_round[index] for index in order.permutation(len(this_round))]
+    return flights
+
+
+def _describe(plan: Plan) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "command": plan.command,
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "backend": plan.backend,
+        "seconds": plan.seconds,
+        "runs": plan.runs,
+        "seed": plan.seed,
+        "schemes": {
+            scheme.label: {"kind": scheme.kind.value, "flies": scheme.fingerprint()}
+            for scheme in plan.schemes
+        },
+        "emulators": {
+            emulator.label: emulator.spec.model_dump(mode="json", exclude_none=True)
+            for emulator in plan.emulators
+        },
+        "provenance": provenance(),
+    }
+
+
+def _continued(path: Path, described: dict[str, object]) -> dict[str, object]:
+    """The session of `path` with what the plan adds: more runs, schemes or emulators."""
+    try:
+        before = json.loads(path.read_text())
+        for key in _FIXED:
+            if before[key] != described[key]:
+                raise InputError(
+                    f"{path}: this one has {key} {before[key]}, not {described[key]}: choose another --out"
+                )
+        for key in ("schemes", "emulators"):
+            for label, value in described[key].items():
+                if before[key].setdefault(label, value) != value:
+                    raise InputError(
+                        f"{path}: {label} has changed since this evaluation began: choose another --out"
+                    )
+    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
+        raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
+    continued: dict[str, object] = {**before, "runs": max(before["runs"], described["runs"])}
+    return continued
+
+
+def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, object]) -> dict[str, object]:
+    """The keys Pantheon's analysis reads."""
+    command = shell_command(spec)
+    link = command.index("mm-link")
+    return {
+        "mode": "local",
+        "cc_schemes": sorted(described["schemes"]),  # type: ignore[call-overload]
+        "flows": 1,
+        "interval": 0,
+        "run_times": described["runs"],
+        "start_run_id": 1,
+        "runtime": plan.seconds,
+        "random_order": True,
+        "uplink_trace": command[link + 1],
+        "downlink_trace": command[link + 2],
+        "prepend_mm_cmds": " ".join(command[:link]),
+        "extra_mm_link_args": " ".join(option for option in command[link + 3 :] if "-queue" in option),
+        "git_summary": provenance().get("git", ""),
+    }

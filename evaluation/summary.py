@@ -1,0 +1,141 @@
+"""`summary.json`: every run's figures, and how the schemes compare over all scenarios."""
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .results import Evaluation, FlowResult, Scenario
+from .run_files import replaced
+
+SCHEMA = 1
+CLEARLY = 0.02
+"""Another scheme is clearly better when it has this share more throughput and this share less delay."""
+NEAR_BEST = 0.9
+"""Share of the best power within which a scheme wins a scenario."""
+_FIGURES = (
+    "throughput_mbps",
+    "p95_delay_ms",
+    "mean_delay_ms",
+    "p99_delay_ms",
+    "loss",
+    "utilisation",
+    "queueing_delay_ms",
+)
+
+
+@dataclass(frozen=True)
+class SchemeMean:
+    """Mean over the runs of one scheme in one scenario."""
+
+    scheme: str
+    throughput_mbps: float
+    p95_delay_ms: float
+
+    @property
+    def power(self) -> float:
+        """Mbit/s per ms."""
+        return self.throughput_mbps / self.p95_delay_ms
+
+    def clearly_beats(self, other: "SchemeMean") -> bool:
+        """Has both clearly more throughput and clearly less p95 delay."""
+        faster = self.throughput_mbps >= (1 + CLEARLY) * other.throughput_mbps
+        return faster and self.p95_delay_ms <= (1 - CLEARLY) * other.p95_delay_ms
+
+
+@dataclass(frozen=True)
+class LeagueRow:
+    """How one scheme did over all scenarios; one in which it failed counts as neither frontier nor win."""
+
+    scheme: str
+    frontier_share: float
+    """Share of scenarios in which no other scheme clearly beats it."""
+    mean_log_power: float | None
+    """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
+    winning_rate: float
+    """Share of scenarios in which its power is within 10 % of the best."""
+
+
+def scheme_means(flows: list[FlowResult]) -> list[SchemeMean]:
+    """Throughput and p95 delay of every scheme, the mean over its runs, each the sum or mean of its flows."""
+    schemes = dict.fromkeys(flow.scheme for flow in flows)
+    return [_mean(scheme, [flow for flow in flows if flow.scheme == scheme]) for scheme in schemes]
+
+
+def _mean(scheme: str, flows: list[FlowResult]) -> SchemeMean:
+    runs = len({flow.run for flow in flows})
+    return SchemeMean(
+        scheme,
+        sum(flow.metrics.throughput_mbps for flow in flows) / runs,
+        float(np.mean([flow.metrics.p95_delay_ms for flow in flows])),
+    )
+
+
+def league(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeagueRow]:
+    """The table over all scenarios, best mean log power first."""
+    rows = [_league_row(scheme, scenarios) for scheme in schemes]
+    return sorted(
+        rows, key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True
+    )
+
+
+def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
+    frontier = wins = 0
+    log_powers = []
+    for means in scenarios:
+        for own in means:
+            if own.scheme == scheme:
+                frontier += not any(other.clearly_beats(own) for other in means)
+                wins += own.power >= NEAR_BEST * max(other.power for other in means)
+                log_powers.append(math.log(own.power))
+    return LeagueRow(
+        scheme,
+        frontier / len(scenarios),
+        float(np.mean(log_powers)) if log_powers else None,
+        wins / len(scenarios),
+    )
+
+
+def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
+    """The league of a whole evaluation."""
+    return league([scheme_means(scenario.flows) for scenario in evaluation.scenarios], evaluation.schemes)
+
+
+def summarise(evaluation: Evaluation) -> dict[str, Any]:
+    """The content of `summary.json`."""
+    return {
+        "schema": SCHEMA,
+        "scenarios": [_scenario_entry(scenario) for scenario in evaluation.scenarios],
+        "table": [vars(row) for row in evaluation_league(evaluation)],
+        "failures": [
+            {"emulator": scenario.label, **vars(failure)}
+            for scenario in evaluation.scenarios
+            for failure in scenario.failures
+        ],
+    }
+
+
+def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "emulator": scenario.label,
+        "backend": scenario.backend,
+        "schemes": [
+            {
+                "scheme": flow.scheme,
+                "run": flow.run,
+                "flow": flow.flow,
+                **{name: getattr(flow.metrics, name) for name in _FIGURES},
+            }
+            for flow in scenario.flows
+        ],
+    }
+
+
+def write_summary(summary: dict[str, Any], path: Path) -> None:
+    """Writes `summary.json`."""
+    with replaced(path) as stream:
+        json.dump(summary, stream, indent=2)
+        stream.write("\n")
