@@ -24,7 +24,7 @@ class PantheonCheckout:
         for expected in (root / "src" / "wrappers", root / "third_party", self.config):
             if not expected.exists():
                 raise InputError(f"{root} is no Pantheon checkout: {expected.relative_to(root)} is missing")
-        self._text = self.config.read_text(encoding="utf-8", newline="")
+        self._text = self.config.read_bytes().decode()  # keeps the line ends
         self.schemes = _schemes(self.config, self._text)
 
     def wrapper(self, name: str) -> Path:
@@ -47,7 +47,7 @@ class PantheonCheckout:
         text = _with_entry(self._text, name, entry)
         if text is None or _parse(text) != {**_parse(self._text), "schemes": {**self.schemes, name: entry}}:
             raise InputError(f"{self.config}: its 'schemes' are not a list of indented entries: add '{name}' by hand")
-        target.write_text(text, encoding="utf-8", newline="")
+        target.write_bytes(text.encode())
         target.chmod(self.config.stat().st_mode & 0o777)
 
 

@@ -1,4 +1,4 @@
-"""Emulator specs: what a network path is, whichever backend emulates it, and the YAML files that hold them.
+"""Emulators by name: the YAML files that hold their specs, and selections of them.
 
 The file format is a contract:
 
@@ -12,187 +12,30 @@ infinite queue and no loss. Trace paths are relative to the file; a path that be
 the value of that environment variable.
 """
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import yaml
 from ccgym.configs import config_files
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import ValidationError
 
-from . import _core
+from .emulator_spec import EmulatorSpec, LinkSpec
 from .errors import InputError
-from .schedules import constant_schedule, poisson_schedule, trace_schedule
+from .random_emulators import random_emulators
 from .spec_errors import first_mistake
 
-TWIN_QUEUES = ("infinite", "droptail")
+__all__ = [
+    "EmulatorSpec",
+    "LinkSpec",
+    "NamedEmulator",
+    "emulator_groups",
+    "load_emulators",
+    "select_emulators",
+]
 
-
-def _within(low: float, high: float) -> AfterValidator:
-    def check(value: float) -> float:
-        if not low <= value <= high:
-            raise ValueError(f"{value} is not within [{low}, {high}]")
-        return value
-
-    return AfterValidator(check)
-
-
-def _emulator_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise ValueError(f"{name!r} is not a name of letters, digits, '.', '_' and '-'")
-    return name
-
-
-def _trace_path(value: object, info: ValidationInfo) -> object:
-    """Resolves a path against the file's folder; an unset variable stays, to be told when it is needed."""
-    if not isinstance(value, str) or not value:
-        return value
-    expanded = os.path.expandvars(value)
-    if expanded.startswith("$") or not info.context:
-        return Path(expanded)
-    return Path(info.context["folder"], expanded)
-
-
-# Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
-# end bounds the memory of a Poisson schedule.
-RateMbps = Annotated[float, _within(0.0002, 10_000)]
-Probability = Annotated[float, _within(0, 1)]
-DelayMs = Annotated[int, _within(0, 60_000)]
-PositiveMs = Annotated[int, _within(1, 60_000)]
-Seed = Annotated[int, _within(0, 2**63 - 1)]
-QueueLimit = Annotated[int, _within(1, 2**31 - 1)]
-TracePath = Annotated[Path, BeforeValidator(_trace_path)]
-Queue = Literal["infinite", "droptail", "drophead", "codel", "pie"]
-
-# What each queue needs beyond a limit in packets or bytes.
-_QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
-
-
-class LinkSpec(BaseModel):
-    """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; either this or `trace`
-    arrivals: Literal["constant", "poisson"] = "constant"  # how the opportunities of `rate_mbps` lie
-    seed: Seed = 1  # of poisson opportunities
-    trace: TracePath | None = None  # mahimahi trace file
-    loss: Probability = 0.0  # of each packet, independently
-    queue: Queue = "infinite"
-    packets: QueueLimit | None = None  # most packets that wait
-    bytes: QueueLimit | None = None  # most bytes that wait, each packet with its 4-byte TUN header
-    target_ms: PositiveMs | None = None  # codel
-    interval_ms: PositiveMs | None = None  # codel
-    qdelay_ref_ms: PositiveMs | None = None  # pie
-    max_burst_ms: PositiveMs | None = None  # pie
-
-    @model_validator(mode="after")
-    def _check_rate(self) -> "LinkSpec":
-        if (self.rate_mbps is None) == (self.trace is None):
-            given = "neither" if self.trace is None else "both"
-            raise ValueError(f"has {given} of rate_mbps and trace; give exactly one")
-        if self.trace is not None and self.arrivals != "constant":
-            raise ValueError("arrivals goes with rate_mbps; a trace has its own arrivals")
-        return self
-
-    @model_validator(mode="after")
-    def _check_queue(self) -> "LinkSpec":
-        limited = self.packets is not None or self.bytes is not None
-        if self.queue == "infinite" and limited:
-            raise ValueError("an infinite queue takes no packets or bytes; a limited one is queue: droptail")
-        if self.queue != "infinite" and not limited:
-            raise ValueError(f"a {self.queue} queue needs packets or bytes")
-        for owner, names in _QUEUE_PARAMETERS.items():
-            for name in names:
-                if (getattr(self, name) is not None) != (self.queue == owner):
-                    verb = "needs" if self.queue == owner else "does not take"
-                    raise ValueError(f"queue {self.queue} {verb} {name}")
-        return self
-
-    def mirrored(self) -> "LinkSpec":
-        """Returns the downlink that a file leaves out: same rate or trace, infinite queue, no loss."""
-        return LinkSpec(rate_mbps=self.rate_mbps, arrivals=self.arrivals, seed=self.seed, trace=self.trace)
-
-    def schedule(self) -> _core.Schedule:
-        """Returns when this link may deliver; equal links share one schedule.
-
-        Raises:
-            InputError: the trace cannot be read or is broken.
-        """
-        if self.trace is not None:
-            if str(self.trace).startswith("$"):
-                variable = self.trace.parts[0][1:]
-                raise InputError(
-                    f"{self.trace}: set {variable} to the folder of the trace files; it is not set"
-                )
-            return trace_schedule(self.trace)
-        assert self.rate_mbps is not None
-        if self.arrivals == "poisson":
-            return poisson_schedule(self.rate_mbps, self.seed)
-        return constant_schedule(self.rate_mbps)
-
-    def to_link(self) -> _core.Link:
-        """Returns the twin of this link.
-
-        Raises:
-            InputError: the twin has no such queue, or the trace is broken.
-        """
-        if self.queue not in TWIN_QUEUES:
-            raise InputError(f"queue: the twin has no {self.queue} queue; it has {', '.join(TWIN_QUEUES)}")
-        return _core.Link(
-            self.schedule(),
-            queue=self.queue,
-            queue_packets=self.packets or 0,
-            queue_bytes=self.bytes or 0,
-            loss=self.loss,
-        )
-
-
-def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
-    uplink: LinkSpec = data["uplink"]
-    return uplink.mirrored()
-
-
-class EmulatorSpec(BaseModel):
-    """A network path from a sender to a receiver: its delay, its uplink (data) and its downlink (ACKs)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    name: Annotated[str, AfterValidator(_emulator_name)]
-    delay_ms: DelayMs  # one way, each direction; whole, since mahimahi's clock is
-    uplink: LinkSpec
-    downlink: LinkSpec = Field(default_factory=_mirror_uplink)
-
-    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: int = 0) -> _core.Path:
-        """Returns the twin of this emulator.
-
-        Args:
-            stall_probability: how often, per ms, the sender's host stalls.
-            stall_max_ms: how long it then stalls at most.
-
-        Raises:
-            InputError: the twin has no such queue, or a trace cannot be read or is broken.
-        """
-        links = []
-        for direction in ("uplink", "downlink"):
-            try:
-                links.append(getattr(self, direction).to_link())
-            except InputError as error:
-                raise InputError(f"{self.name}: {direction}: {error}") from None
-        return _core.Path(
-            self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms
-        )
+MOST_RANDOM = 100_000
+DEFAULT_RANDOM_SEED = 1
 
 
 @dataclass(frozen=True)
@@ -258,7 +101,10 @@ def _load_group(group: str, path: Path) -> list[NamedEmulator]:
 
 
 def select_emulators(selection: str) -> list[NamedEmulator]:
-    """Returns the emulators of a comma-separated list of groups, `group/name`s and `file:PATH`s, each once.
+    """Returns the emulators of a comma-separated list, each once, in order.
+
+    The list holds groups (`synthetic`), single ones (`calibrated/india`), files (`file:PATH`, whose labels
+    begin with the file's stem) and `random:N` or `random:N:SEED`, see `random_emulators`.
 
     Raises:
         InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
@@ -276,15 +122,27 @@ def _find(item: str) -> list[NamedEmulator]:
     if item.startswith("file:"):
         path = Path(item.removeprefix("file:"))
         return _load_group(path.stem, path)
+    if item.startswith("random:"):
+        return _random_group(item)
     groups = emulator_groups()
     if item in groups:
         return groups[item]
     found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
     if not found:
         labels = ", ".join(emulator.label for group in groups.values() for emulator in group)
-        known = f"known groups: {', '.join(groups)}, file:PATH; known emulators: {labels}"
+        known = f"known groups: {', '.join(groups)}, random:N[:SEED], file:PATH; known emulators: {labels}"
         raise InputError(f"unknown emulator {item!r}; {known}")
     return found
+
+
+def _random_group(item: str) -> list[NamedEmulator]:
+    numbers = re.fullmatch(r"random:([0-9]{1,6})(?::([0-9]{1,18}))?", item)
+    if not numbers or not 0 < int(numbers[1]) <= MOST_RANDOM:
+        raise InputError(
+            f"{item}: not random:N or random:N:SEED with N from 1 to {MOST_RANDOM} and a whole SEED"
+        )
+    specs = random_emulators(int(numbers[1]), seed=int(numbers[2] or DEFAULT_RANDOM_SEED))
+    return [NamedEmulator(f"random/{spec.name}", spec) for spec in specs]
 
 
 def _check_traces(emulator: NamedEmulator) -> None:

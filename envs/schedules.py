@@ -34,5 +34,5 @@ def trace_schedule(path: Path) -> _core.Schedule:
 
 
 @lru_cache(maxsize=64)
-def _trace_schedule(path: Path, changed_ns: int) -> _core.Schedule:
+def _trace_schedule(path: Path, _changed_ns: int) -> _core.Schedule:
     return _core.Schedule.trace(read_trace(path))

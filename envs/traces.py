@@ -70,12 +70,13 @@ def write_trace(path: Path, timestamps_ms: NDArray[np.uint32]) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
     try:
-        with open(descriptor, "w", encoding="ascii") as stream:
+        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
             stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink()
         raise

@@ -4,8 +4,10 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 
-nanobind_add_module(_core NB_STATIC envs/binding.cc)
+file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS envs/binding/*.cc)
+nanobind_add_module(_core NB_STATIC ${BINDING_SOURCES})
 target_link_libraries(_core PRIVATE core)
+target_include_directories(_core SYSTEM PRIVATE ${NB_DIR}/include ${Python_INCLUDE_DIRS})  # not our warnings
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CCGYM_BINDING_DIR})
 nanobind_add_stub(core_stub MODULE _core OUTPUT ${CCGYM_BINDING_DIR}/_core.pyi
   PYTHON_PATH ${CCGYM_BINDING_DIR} DEPENDS _core)

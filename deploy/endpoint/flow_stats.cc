@@ -4,9 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <sstream>
+#include <nlohmann/json.hpp>
 
 #include "deploy/endpoint/errors.hh"
 
@@ -18,26 +16,8 @@ constexpr int64_t kUdpHeaderBytes = 8;
 constexpr int64_t kIpv4HeaderBytes = 20;
 constexpr int64_t kIpv6HeaderBytes = 40;
 
-std::string json_string(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char character : text) {
-    std::array<char, 8> escaped{};
-    if (static_cast<unsigned char>(character) < 0x20) {
-      std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(character));
-      quoted += escaped.data();
-    } else {
-      if (character == '"' || character == '\\') quoted += '\\';
-      quoted += character;
-    }
-  }
-  return quoted + '"';
-}
-
-std::string json_quantiles(const DurationHistogram& times, std::chrono::duration<double, std::nano> unit) {
-  std::ostringstream json;
-  json << "{\"p50\": " << times.quantile(0.5) / unit << ", \"p95\": " << times.quantile(0.95) / unit
-       << ", \"p99\": " << times.quantile(0.99) / unit << "}";
-  return json.str();
+nlohmann::ordered_json quantiles(const DurationHistogram& times, std::chrono::duration<double, std::nano> unit) {
+  return {{"p50", times.quantile(0.5) / unit}, {"p95", times.quantile(0.95) / unit}, {"p99", times.quantile(0.99) / unit}};
 }
 
 double throughput_mbps(const FlowSummary& summary, int64_t packets) {
@@ -58,24 +38,23 @@ double cpu_seconds() {
 
 std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times) {
   const Sender<>& sender = flow.sender();
-  std::ostringstream json;
-  json << "{\n  \"scheme\": " << json_string(summary.scheme)
-       << ",\n  \"receiver\": " << json_string(summary.receiver)
-       << ",\n  \"seconds\": " << summary.seconds
-       << ",\n  \"sent_packets\": " << sender.sent_packets()
-       << ",\n  \"acked_packets\": " << sender.delivered_packets()
-       << ",\n  \"lost_packets\": " << sender.lost_packets()
-       << ",\n  \"received_packets\": " << flow.received_packets()
-       << ",\n  \"failed_sends\": " << flow.failed_sends()
-       << ",\n  \"ignored_datagrams\": " << flow.ignored_datagrams()
-       << ",\n  \"throughput_mbps\": " << throughput_mbps(summary, sender.delivered_packets())
-       << ",\n  \"rtt_ms\": " << json_quantiles(flow.rtts(), std::chrono::milliseconds{1});
+  nlohmann::ordered_json json{{"scheme", summary.scheme},
+                              {"receiver", summary.receiver},
+                              {"seconds", summary.seconds},
+                              {"sent_packets", sender.sent_packets()},
+                              {"acked_packets", sender.delivered_packets()},
+                              {"lost_packets", sender.lost_packets()},
+                              {"received_packets", flow.received_packets()},
+                              {"failed_sends", flow.failed_sends()},
+                              {"ignored_datagrams", flow.ignored_datagrams()},
+                              {"throughput_mbps", throughput_mbps(summary, sender.delivered_packets())},
+                              {"rtt_ms", quantiles(flow.rtts(), std::chrono::milliseconds{1})},
+                              {"cpu_seconds", summary.cpu_seconds}};
   if (decision_times != nullptr) {
-    json << ",\n  \"decisions\": " << decision_times->count()
-         << ",\n  \"decision_us\": " << json_quantiles(*decision_times, std::chrono::microseconds{1});
+    json["decisions"] = decision_times->count();
+    json["decision_us"] = quantiles(*decision_times, std::chrono::microseconds{1});
   }
-  json << ",\n  \"cpu_seconds\": " << summary.cpu_seconds << "\n}\n";
-  return json.str();
+  return json.dump(2, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 void check_writable(const std::filesystem::path& file) {

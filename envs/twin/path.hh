@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "envs/twin/schedule.hh"
 
@@ -16,6 +17,10 @@ struct QueueSpec {
   int64_t packets{0};
   int64_t bytes{0};
 };
+
+// By mahimahi's name of the queue; throws std::invalid_argument for an unknown one, a negative limit,
+// or a dropping queue without a limit.
+QueueSpec make_queue(std::string_view kind, int64_t packets, int64_t bytes);
 
 struct LinkSpec {
   std::shared_ptr<const Schedule> schedule;

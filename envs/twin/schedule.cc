@@ -86,7 +86,7 @@ std::vector<uint32_t> Schedule::opportunities_ms() const {
 
 OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
     : schedule_(std::move(schedule)),
-      timestamps_ms_(&schedule_->timestamps_ms()),
+      timestamps_ms_(schedule_->timestamps_ms()),
       constant_(schedule_->is_constant()),
       period_ms_(schedule_->period_ms()),
       opportunities_(schedule_->opportunities_per_period()),
@@ -95,7 +95,7 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
   if (constant_) {
     place_constant(1);
   } else {
-    next_ms_ = timestamps_ms_->front();
+    next_ms_ = timestamps_ms_.front();
   }
 }
 
@@ -118,8 +118,8 @@ void OpportunityCursor::place_constant(int64_t number) {
 void OpportunityCursor::place_trace(int64_t after_ms) {
   // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
   loop_base_ms_ = after_ms / period_ms_ * period_ms_;
-  const auto later = std::ranges::upper_bound(*timestamps_ms_, after_ms - loop_base_ms_);
-  index_ = std::distance(timestamps_ms_->begin(), later);
+  const auto later = std::ranges::upper_bound(timestamps_ms_, after_ms - loop_base_ms_);
+  index_ = std::distance(timestamps_ms_.begin(), later);
   next_ms_ = loop_base_ms_ + *later;
 }
 

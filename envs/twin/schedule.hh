@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
 namespace ccgym {
@@ -62,13 +62,13 @@ class OpportunityCursor {
       index_ = 0;
       loop_base_ms_ += period_ms_;
     }
-    next_ms_ = loop_base_ms_ + (*timestamps_ms_)[static_cast<std::size_t>(index_)];
+    next_ms_ = loop_base_ms_ + timestamps_ms_[static_cast<std::size_t>(index_)];
   }
   void place_constant(int64_t number);
   void place_trace(int64_t after_ms);
 
   std::shared_ptr<const Schedule> schedule_;
-  const std::vector<uint32_t>* timestamps_ms_;
+  std::span<const uint32_t> timestamps_ms_;  // of the schedule held above
   bool constant_;
   int64_t period_ms_;
   int64_t opportunities_;

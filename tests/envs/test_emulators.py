@@ -123,7 +123,7 @@ def test_an_unknown_name_lists_the_known_ones(selection: str) -> None:
     assert str(caught.value).startswith(
         f"unknown emulator {wrong!r}; known groups: calibrated, cellular, field, "
     )
-    assert "file:PATH" in str(caught.value)
+    assert "random:N[:SEED], file:PATH" in str(caught.value)
     assert "calibrated/india" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -225,7 +225,7 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path, content: str, messag
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="mine.yaml: not a text file; expected YAML in UTF-8"):
+    with pytest.raises(InputError, match=r"mine\.yaml: not a text file; expected YAML in UTF-8"):
         load_emulators(path)
 
 
@@ -272,7 +272,7 @@ def test_a_changed_trace_is_read_anew(tmp_path: Path) -> None:
 
 def links() -> st.SearchStrategy[dict[str, Any]]:
     whole = st.integers(1, 60_000)
-    queues = st.one_of(
+    queues: st.SearchStrategy[dict[str, Any]] = st.one_of(
         st.just({}),
         st.fixed_dictionaries({"queue": st.sampled_from(["droptail", "drophead"]), "packets": whole}),
         st.fixed_dictionaries({"queue": st.just("droptail"), "bytes": whole}),
@@ -288,7 +288,9 @@ def links() -> st.SearchStrategy[dict[str, Any]]:
         optional={"arrivals": st.sampled_from(["constant", "poisson"]), "seed": st.integers(0, 2**63 - 1)},
     )
     capacities = st.one_of(rates, st.just({"trace": "/traces/a.trace"}))
-    losses = st.one_of(st.just({}), st.fixed_dictionaries({"loss": st.floats(0, 1)}))
+    losses: st.SearchStrategy[dict[str, Any]] = st.one_of(
+        st.just({}), st.fixed_dictionaries({"loss": st.floats(0, 1)})
+    )
     return st.tuples(capacities, queues, losses).map(
         lambda parts: {k: v for part in parts for k, v in part.items()}
     )

@@ -56,7 +56,7 @@ def test_says_in_one_line_where_a_trace_is_broken(tmp_path: Path, content: bytes
 
 
 def test_names_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere.trace: cannot read the trace: No such file"):
+    with pytest.raises(InputError, match=r"nowhere\.trace: cannot read the trace: No such file"):
         read_trace(tmp_path / "nowhere.trace")
 
 

@@ -1,5 +1,5 @@
 // The policy file as the C++ controller reads it, for Python: checks and parity tests.
-#include "envs/binding_policy.hh"
+#include "envs/binding/bind.hh"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>

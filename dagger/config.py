@@ -1,0 +1,129 @@
+"""The training configuration: a frozen model, read from configs/training/*.yaml, saved resolved in the run."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from ccgym.configs import config_files
+from ccgym.envs.errors import InputError
+from ccgym.envs.spec_errors import first_mistake
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+
+class Stalls(BaseModel):
+    """Host jitter: the sender is held up at random, as a busy machine would hold it up."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    share: float = Field(0.0, ge=0, le=1)
+    """Share of the environments with stalls."""
+    max_probability: float = Field(0.0, ge=0, le=1)
+    """Probability per millisecond that a stall begins, drawn per environment from (0, this]."""
+    max_ms: int = Field(1, ge=1)
+    """Longest stall in ms, drawn per environment from 1..this."""
+
+
+class TrainingConfig(BaseModel):
+    """Everything a run depends on besides the machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """What the exported policy says it is."""
+    features: Literal["indigo", "scale_free"]
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
+    actions: Literal["indigo", "log_window"]
+    """Action set: a key of `_core.POLICY_ACTIONS`."""
+    hidden: int = Field(gt=0)
+    """Units of the LSTM layer."""
+
+    emulators: str = "synthetic,calibrated"
+    """What to train on, as for `--emulators`."""
+    validation: str = "validation"
+    """Emulators the best checkpoint is chosen on; training never sees them."""
+    stalls: Stalls = Stalls()
+    """Sender stalls as domain randomisation."""
+    redraw_poisson: bool = False
+    """Draw the arrivals of Poisson links anew for every episode."""
+
+    seed: int = Field(1, ge=0)
+    iterations: int = Field(gt=0)
+    """DAgger iterations; the learning rate decays over all of them."""
+    environments: int = Field(gt=0)
+    """Environments flown at once, dealt out over the emulators in turn."""
+    episode_steps: int = Field(gt=0)
+    """Decisions per environment and iteration; every iteration starts all flows anew."""
+    sequence_steps: int = Field(gt=0)
+    """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
+    restart_probability: float = Field(0.0, ge=0, le=1)
+    """Probability that a flow starts anew at a sequence boundary."""
+    kick_probability: float = Field(0.0, ge=0, le=1)
+    """Probability that a random action is held for a few steps from a sequence boundary on."""
+    max_kick_steps: int = Field(1, ge=1)
+    """Longest time a random action is held, in decisions."""
+
+    dataset_iterations: int = Field(gt=0)
+    """Iterations kept for training; the oldest is dropped first."""
+    epoch_sequences: int | None = Field(None, gt=0)
+    """Sequences per epoch: the newest iteration's and a random choice of older ones; none: all kept."""
+    batch_sequences: int = Field(gt=0)
+    """Sequences per gradient step."""
+    max_epochs: int = Field(1, ge=1)
+    """Epochs per iteration; fewer when the loss stops falling."""
+
+    initial_learning_rate: float = Field(gt=0)
+    final_learning_rate: float = Field(gt=0)
+    """The rate falls from the initial to the final one along half a cosine."""
+    l2: float = Field(0.0, ge=0)
+    """Weight of half the squared norm of all parameters in the loss."""
+    max_gradient_norm: float | None = Field(None, gt=0)
+    """Gradients are scaled down to this norm; none: never."""
+
+    evaluation_interval: int = Field(gt=0)
+    """Iterations between evaluations in the twin."""
+    evaluation_seconds: float = Field(30.0, gt=0)
+    """Length of an evaluation flight in seconds."""
+
+    @model_validator(mode="after")
+    def _sequences_fill_episodes(self) -> Self:
+        if self.episode_steps % self.sequence_steps:
+            raise ValueError(
+                f"sequence_steps ({self.sequence_steps}) must divide episode_steps ({self.episode_steps})"
+            )
+        return self
+
+    @property
+    def sequences_per_iteration(self) -> int:
+        """How many training sequences one iteration yields."""
+        return self.environments * (self.episode_steps // self.sequence_steps)
+
+
+def load_config(file: Path, overrides: dict[str, Any]) -> TrainingConfig:
+    """Reads `file`; `overrides` (from flags) win. Raises InputError, one line, on any mistake."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        known = ", ".join(config_files("training"))
+        raise InputError(
+            f"{file}: cannot read the config: {error.strerror}; those that come along: {known}"
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{file}: expected a mapping of training options")
+    try:
+        return TrainingConfig.model_validate(content | overrides)
+    except ValidationError as error:
+        raise InputError(f"{file}: {first_mistake(error, TrainingConfig)}") from None
+
+
+def config_file(name_or_path: str) -> Path:
+    """`indigo2` means the config of that name that comes along; anything else is a path."""
+    return config_files("training").get(name_or_path, Path(name_or_path))
+
+
+def save_config(config: TrainingConfig, file: Path) -> None:
+    """Writes every option, given or default, as `load_config` reads them."""
+    temporary = file.with_suffix(".partial")
+    temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))
+    temporary.replace(file)

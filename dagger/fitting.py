@@ -1,0 +1,133 @@
+"""Fitting: gradient steps on shuffled batches of sequences, through time from stored states."""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from ccgym.agents.lstm import LstmPolicy
+from numpy.typing import NDArray
+
+from .action_sets import ACTION_SETS, ActionSet
+from .collection import FITTING
+from .config import TrainingConfig
+from .dataset import Dataset, Sequences
+
+GRADIENT_SHARDS = 2
+"""Parts of a batch whose gradients are taken side by side. Fixed: results do not depend on the workers."""
+
+# When an epoch counts as progress, and how long to wait for one: as in Indigo's training.
+MIN_IMPROVEMENT = 0.001
+MIN_PATIENCE_EPOCHS = 10
+PATIENCE_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How one iteration's fitting went."""
+
+    loss: float
+    """Mean over the last epoch's batches, without the L2 term."""
+    epochs: int
+    learning_rate: float
+    gradient_norm: float
+    """Mean over the last epoch's batches, before clipping."""
+
+
+def initialise(policy: LstmPolicy, seed: int) -> None:
+    """Glorot-uniform weights, zero biases, forget gates open by 1, as in Indigo."""
+    generator = torch.Generator().manual_seed(seed)
+    input_weight, recurrent_weight, bias, other_bias = policy.lstm.all_weights[0]
+    hidden = policy.lstm.hidden_size
+    kernel_bound = math.sqrt(
+        6 / (policy.lstm.input_size + hidden + 4 * hidden)
+    )  # one kernel [inputs + H, 4 H]
+    head_bound = math.sqrt(6 / (hidden + policy.linear.out_features))
+    with torch.no_grad():
+        for weight, bound in (
+            (input_weight, kernel_bound),
+            (recurrent_weight, kernel_bound),
+            (policy.linear.weight, head_bound),
+        ):
+            weight.uniform_(-bound, bound, generator=generator)
+        for vector in (bias, other_bias, policy.linear.bias):
+            vector.zero_()
+        bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
+
+
+def make_optimiser(policy: LstmPolicy, config: TrainingConfig) -> torch.optim.Adam:
+    """Adam; its decay is the gradient of the L2 term."""
+    return torch.optim.Adam(policy.parameters(), lr=config.initial_learning_rate, weight_decay=config.l2)
+
+
+def learning_rate(config: TrainingConfig, iteration: int) -> float:
+    """The rate of an iteration: half a cosine from the first to the last."""
+    progress = iteration / max(1, config.iterations - 1)
+    span = config.initial_learning_rate - config.final_learning_rate
+    return config.final_learning_rate + span * (1 + math.cos(math.pi * progress)) / 2
+
+
+def fit(
+    policy: LstmPolicy,
+    optimiser: torch.optim.Adam,
+    dataset: Dataset,
+    config: TrainingConfig,
+    iteration: int,
+    executor: Executor,
+) -> Fit:
+    """Fits `policy` in place to the dataset, for at most `max_epochs` epochs."""
+    generator = np.random.default_rng([config.seed, FITTING, iteration])
+    rate = learning_rate(config, iteration)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    best, best_epoch = math.inf, 0
+    for epoch in range(config.max_epochs):
+        batches = list(
+            _batches(dataset.draw(config.epoch_sequences, iteration, generator), config.batch_sequences)
+        )
+        steps = [_gradient_step(policy, optimiser, dataset.rows(rows), config, executor) for rows in batches]
+        losses, norms = zip(*steps, strict=True)
+        if max(losses) < best - MIN_IMPROVEMENT:
+            best, best_epoch = max(losses), epoch
+        if epoch - best_epoch >= max(PATIENCE_SHARE * epoch, MIN_PATIENCE_EPOCHS):
+            break
+    return Fit(float(np.mean(losses)), epoch + 1, rate, float(np.mean(norms)))
+
+
+def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
+    yield from np.array_split(rows, max(1, round(len(rows) / size)))
+
+
+def _gradient_step(
+    policy: LstmPolicy,
+    optimiser: torch.optim.Adam,
+    batch: Sequences,
+    config: TrainingConfig,
+    executor: Executor,
+) -> tuple[float, float]:
+    """One step of the optimiser; the batch's loss and the norm of its gradient before clipping."""
+    actions = ACTION_SETS[config.actions]
+    shards = [
+        batch.pick(rows) for rows in np.array_split(np.arange(len(batch)), min(GRADIENT_SHARDS, len(batch)))
+    ]
+    results = list(executor.map(lambda shard: _gradient(policy, shard, actions), shards))
+    shares = [len(shard) / len(batch) for shard in shards]
+    parameters = list(policy.parameters())
+    for index, parameter in enumerate(parameters):
+        parts = [share * gradients[index] for share, (_, gradients) in zip(shares, results, strict=True)]
+        parameter.grad = torch.stack(parts).sum(dim=0)
+    norm = torch.nn.utils.clip_grad_norm_(parameters, config.max_gradient_norm or math.inf)
+    optimiser.step()
+    return sum(share * loss for share, (loss, _) in zip(shares, results, strict=True)), float(norm)
+
+
+def _gradient(
+    policy: LstmPolicy, sequences: Sequences, actions: ActionSet
+) -> tuple[float, tuple[torch.Tensor, ...]]:
+    """Loss of some sequences and its gradient for every parameter."""
+    state = (torch.from_numpy(sequences.hidden)[None], torch.from_numpy(sequences.cell)[None])
+    outputs, _ = policy(torch.from_numpy(sequences.observations), state)
+    loss = actions.loss(outputs, torch.from_numpy(sequences.labels))
+    return loss.item(), torch.autograd.grad(loss, list(policy.parameters()))

@@ -1,0 +1,56 @@
+"""Progress of a run for whoever watches: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+PLAIN_INTERVAL_S = 5.0
+
+
+class TrainingProgress:
+    """Context manager; `advance` after every iteration, `say` for whole lines."""
+
+    def __init__(self, done: int, total: int) -> None:
+        self._total = total
+        self._last_line_s = 0.0
+        self._bar = Progress(
+            TextColumn("iteration"),
+            MofNCompleteColumn(),
+            BarColumn(),
+            TextColumn("{task.description}"),
+            TimeRemainingColumn(),
+            disable=not sys.stdout.isatty(),
+        )
+        self._task = self._bar.add_task("", completed=done, total=total)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def say(self, line: str) -> None:
+        """Prints a line above the bar."""
+        if self._bar.disable:
+            print(line, flush=True)
+        else:
+            self._bar.console.print(line, highlight=False)
+
+    def advance(self, done: int, metrics: Mapping[str, float]) -> None:
+        """Shows how far the run is and how its last iteration went."""
+        summary = (
+            f"loss {metrics['loss']:.4f}  agreement {metrics['agreement']:.3f}  "
+            f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s"
+        )
+        self._bar.update(self._task, completed=done, description=summary)
+        now_s = time.monotonic()
+        if self._bar.disable and (now_s - self._last_line_s >= PLAIN_INTERVAL_S or done == self._total):
+            self._last_line_s = now_s
+            self.say(f"iteration {done}/{self._total}  {summary}")

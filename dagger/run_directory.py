@@ -1,0 +1,156 @@
+"""The run directory on disk, written so that a kill at any moment leaves it whole.
+
+DIR/
+config.yaml                          the resolved configuration
+checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
+checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
+best/policy.safetensors              the policy with the least regret on the validation emulators
+metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
+events.out.tfevents.*                TensorBoard
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from ccgym.envs.errors import InputError
+from matplotlib.figure import Figure
+from torch.utils.tensorboard import SummaryWriter
+
+from .config import TrainingConfig, load_config, save_config
+from .dataset import Dataset, Sequences, load_sequences
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All of a run's state besides its dataset; random streams follow from the seed and the iteration."""
+
+    iterations: int
+    """Whole iterations done."""
+    policy: dict[str, Any]
+    optimiser: dict[str, Any]
+    best_regret: float
+    """Least regret on the validation emulators so far; infinite before the first evaluation."""
+    decisions: int
+    """Decisions collected."""
+
+
+class RunDirectory:
+    """One run on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._writer: SummaryWriter | None = None
+
+    @property
+    def best_policy(self) -> Path:
+        """The policy with the least regret so far."""
+        return self.folder / "best" / "policy.safetensors"
+
+    @property
+    def candidate_policy(self) -> Path:
+        """Where a policy is exported to be evaluated; it becomes the best one by a rename."""
+        return self.folder / "checkpoints" / "candidate.safetensors"
+
+    def create(self, config: TrainingConfig) -> None:
+        """Raises InputError when there is a run already."""
+        if self._config_file.exists():
+            raise InputError(
+                f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
+            )
+        try:
+            (self.folder / "best").mkdir(parents=True, exist_ok=True)
+            self._dataset_folder.mkdir(parents=True, exist_ok=True)
+            save_config(config, self._config_file)
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
+
+    def config(self) -> TrainingConfig:
+        """Raises InputError when the folder holds no run."""
+        if not self._config_file.exists():
+            raise InputError(f"{self.folder}: holds no run to resume: no config.yaml in it")
+        return load_config(self._config_file, {})
+
+    def is_finished(self, config: TrainingConfig) -> bool:
+        """Whether the folder holds a run of just this configuration with nothing left to do."""
+        return (
+            self._checkpoint_file.exists()
+            and self.config() == config
+            and self.load().iterations == config.iterations
+        )
+
+    def save(self, checkpoint: Checkpoint, sequences: Sequences | None, kept_iterations: int) -> None:
+        """Writes the state after an iteration and its `sequences`, then drops those beyond `kept_iterations`.
+
+        The order matters: at every moment the checkpoint on disk finds all the sequences it needs.
+        """
+        if sequences is not None:
+            sequences.save(self._sequences_file(checkpoint.iterations - 1))
+        temporary = self._checkpoint_file.with_suffix(".partial")
+        torch.save(asdict(checkpoint), temporary)
+        temporary.replace(self._checkpoint_file)
+        self._sequences_file(checkpoint.iterations - 1 - kept_iterations).unlink(missing_ok=True)
+
+    def load(self) -> Checkpoint:
+        """Raises InputError when there is no checkpoint, or none that can be read."""
+        try:
+            return Checkpoint(**torch.load(self._checkpoint_file, weights_only=True))
+        except FileNotFoundError:
+            raise InputError(
+                f"{self._checkpoint_file}: no checkpoint to resume from; start the run anew"
+            ) from None
+        except Exception as error:  # torch.load raises whatever its unpickler meets
+            raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
+
+    def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
+        """Fills `dataset` with what it held after so many iterations."""
+        for iteration in range(max(0, iterations - kept_iterations), iterations):
+            dataset.append(iteration, load_sequences(self._sequences_file(iteration)))
+
+    def open_logs(self, iterations: int) -> None:
+        """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
+        if self._metrics_file.exists():
+            lines = self._metrics_file.read_text().splitlines(keepends=True)
+            kept = [
+                line for line in lines if line.endswith("\n") and json.loads(line)["iteration"] < iterations
+            ]
+            temporary = self._metrics_file.with_suffix(".partial")
+            temporary.write_text("".join(kept))
+            temporary.replace(self._metrics_file)
+        self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
+
+    def log(self, iteration: int, metrics: dict[str, float], pictures: dict[str, Figure]) -> None:
+        """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
+        assert self._writer is not None, "open_logs comes first"
+        with self._metrics_file.open("a") as stream:
+            stream.write(json.dumps({"iteration": iteration, **metrics}) + "\n")
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, iteration)
+        for name, picture in pictures.items():
+            self._writer.add_figure(name, picture, iteration)
+
+    def close_logs(self) -> None:
+        """Writes out what TensorBoard's writer still holds."""
+        if self._writer is not None:
+            self._writer.close()
+
+    @property
+    def _config_file(self) -> Path:
+        return self.folder / "config.yaml"
+
+    @property
+    def _metrics_file(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def _checkpoint_file(self) -> Path:
+        return self.folder / "checkpoints" / "latest.pt"
+
+    @property
+    def _dataset_folder(self) -> Path:
+        return self.folder / "checkpoints" / "dataset"
+
+    def _sequences_file(self, iteration: int) -> Path:
+        return self._dataset_folder / f"{iteration:06d}.npz"

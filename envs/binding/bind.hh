@@ -1,0 +1,13 @@
+// The parts of ccgym.envs._core, each in the file of its name.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace ccgym {
+
+void bind_network(nanobind::module_& module);
+void bind_flight(nanobind::module_& module);
+void bind_path_batch(nanobind::module_& module);
+void bind_policy(nanobind::module_& module);
+
+}  // namespace ccgym

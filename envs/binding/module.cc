@@ -1,0 +1,10 @@
+// ccgym.envs._core: the twin and its policies, for Python.
+#include "envs/binding/bind.hh"
+
+NB_MODULE(_core, module) {
+  module.doc() = "mahimahi in virtual time, the gym's batch engine, and policy files as C++ reads them.";
+  ccgym::bind_network(module);
+  ccgym::bind_flight(module);
+  ccgym::bind_path_batch(module);
+  ccgym::bind_policy(module);
+}

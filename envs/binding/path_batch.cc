@@ -1,0 +1,119 @@
+#include "envs/twin/path_batch.hh"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "envs/binding/arrays.hh"
+#include "envs/binding/bind.hh"
+
+namespace ccgym {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig>;
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw std::invalid_argument(message);
+}
+
+template <class T>
+std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows, std::size_t columns) {
+  require(matrix.shape(0) == rows && matrix.shape(1) == columns,
+          std::string{name} + " must have shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
+  return {matrix.data(), matrix.size()};
+}
+
+void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features, const std::string& actions,
+               int64_t step_ms, double initial_cwnd_packets, double min_cwnd_packets, double max_cwnd_packets,
+               std::size_t threads) {
+  require(!paths.empty(), "a batch needs at least one path");
+  require(step_ms > 0, "step_ms must be positive");
+  require(threads > 0, "threads must be positive");
+  require(min_cwnd_packets >= 1 && min_cwnd_packets <= initial_cwnd_packets && initial_cwnd_packets <= max_cwnd_packets,
+          "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");
+  new (self) PathBatch{std::move(paths),
+                       {.policy = {.feature_set = feature_set_by_name(features),
+                                   .actions = action_set_by_name(actions),
+                                   .step = std::chrono::milliseconds{step_ms},
+                                   .initial_cwnd_packets = initial_cwnd_packets,
+                                   .min_cwnd_packets = min_cwnd_packets,
+                                   .max_cwnd_packets = max_cwnd_packets},
+                        .threads = threads}};
+}
+
+void reset(PathBatch& batch, const Vector<const int32_t>& indices, const Vector<const uint64_t>& seeds,
+           const Matrix<float>& observations) {
+  require(indices.size() == seeds.size(), "reset needs one seed for each index");
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    require(indices(i) >= 0 && static_cast<std::size_t>(indices(i)) < batch.size(),
+            "index " + std::to_string(indices(i)) + " is not within the batch");
+  }
+  const auto rows = rows_of(observations, "observations", batch.size(), batch.observation_size());
+  const nb::gil_scoped_release unlocked;
+  batch.reset({indices.data(), indices.size()}, {seeds.data(), seeds.size()}, rows);
+}
+
+void step(PathBatch& batch, const Vector<const float>& actions, const Matrix<float>& observations,
+          const Matrix<double>& telemetry) {
+  require(actions.size() == batch.size(), "step needs one action for each flow");
+  const auto rows = rows_of(observations, "observations", batch.size(), batch.observation_size());
+  const auto columns = rows_of(telemetry, "telemetry", batch.size(), kTelemetry.size());
+  const nb::gil_scoped_release unlocked;
+  batch.step({actions.data(), actions.size()}, rows, columns);
+}
+
+NumpyVector<double> windows(const PathBatch& batch) {
+  std::vector<double> cwnd_packets(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) cwnd_packets[i] = batch.cwnd_packets(i);
+  return to_numpy(std::move(cwnd_packets));
+}
+
+std::map<std::string, std::vector<float>> features_table() {
+  std::map<std::string, std::vector<float>> table;
+  for (const FeatureSet set : {FeatureSet::indigo, FeatureSet::scale_free}) {
+    const auto divisors = feature_divisors(set);
+    table.emplace(feature_set_name(set), std::vector<float>{divisors.begin(), divisors.end()});
+  }
+  return table;
+}
+
+}  // namespace
+
+void bind_path_batch(nb::module_& module) {
+  nb::class_<PathBatch>(module, "PathBatch", "Many flows of the `policy` controller, one decision a call.")
+      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
+           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
+           "threads"_a = 1)
+      .def("__len__", &PathBatch::size)
+      .def_prop_ro("observation_size", &PathBatch::observation_size)
+      .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
+                   "Windows (n,), a copy; 0 before the first reset.")
+      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that flow's next reset on.")
+      .def("set_cwnd", &PathBatch::set_cwnd, "index"_a, "cwnd_packets"_a, "Within the policy's limits.")
+      .def("reset", &reset, "indices"_a, "seeds"_a, "observations"_a.noconvert(),
+           "Starts the flows `indices` (int32) anew from `seeds` (uint64), flies each to its first decision and "
+           "writes its row of `observations` (n, observation_size) float32.")
+      .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
+           "Applies `actions` (n,) float32, flies to the next decisions, writes `observations` float32 and "
+           "`telemetry` (n, len(TELEMETRY)) float64 in place.");
+  module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
+  module.attr("POLICY_FEATURES") = features_table();
+  module.attr("POLICY_ACTIONS") = std::map<std::string, std::size_t>{
+      {"indigo", action_count(ActionSet::indigo)}, {"log_window", action_count(ActionSet::log_window)}};
+}
+
+}  // namespace ccgym

@@ -1,0 +1,188 @@
+"""A batch of learning flows in the twin: the one engine under the single and the vector environment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from . import _core
+from .emulators import EmulatorSpec, select_emulators
+from .errors import InputError
+from .rewards import REWARDS, Floats, Info
+
+Emulators = str | EmulatorSpec | Sequence[str | EmulatorSpec]  # a selection, a spec, or several of either
+
+DEFAULT_EMULATOR = "calibrated/india"
+
+_KNOWN = TypeVar("_KNOWN")
+
+
+def emulator_specs(emulators: Emulators) -> list[EmulatorSpec]:
+    """Returns the specs of a selection as the command line takes it, of specs, or of a sequence of either.
+
+    Raises:
+        InputError: a name is unknown, or a file or a trace is broken.
+    """
+    if isinstance(emulators, EmulatorSpec):
+        return [emulators]
+    if isinstance(emulators, str):
+        return [emulator.spec for emulator in select_emulators(emulators)]
+    return [spec for one in emulators for spec in emulator_specs(one)]
+
+
+def observation_space(features: str) -> spaces.Space[NDArray[np.float32]]:
+    """Returns the space of one observation, float32; its entries are described in `PathEnv`.
+
+    Raises:
+        InputError: there is no such feature set.
+    """
+    size = len(_known("features", features, _core.POLICY_FEATURES))
+    if features != "indigo":
+        return spaces.Box(-4, 4, (size,), dtype=np.float32)
+    high = np.full(size, np.inf, dtype=np.float32)
+    high[-_core.POLICY_ACTIONS["indigo"] :] = 1  # the previous action, one-hot
+    return spaces.Box(np.zeros(size, dtype=np.float32), high, dtype=np.float32)
+
+
+def action_space(actions: str) -> spaces.Discrete | spaces.Box:
+    """Returns the space of one action; its values are described in `PathEnv`.
+
+    Raises:
+        InputError: there is no such action set.
+    """
+    count = _known("actions", actions, _core.POLICY_ACTIONS)
+    return spaces.Discrete(count) if actions == "indigo" else spaces.Box(-1, 1, (count,), dtype=np.float32)
+
+
+def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
+    if name not in table:
+        raise InputError(f"{argument}: {name!r} is unknown; known are {', '.join(table)}")
+    return table[name]
+
+
+class PathEngine:
+    """One flow per emulator, all stepped by one C++ call.
+
+    The seed of a flow's k-th episode is a function of the flow's own seed and k alone: neither the batch
+    around it, nor the number of threads, nor when its neighbours are reset changes a bit of it.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[EmulatorSpec],
+        *,
+        features: str,
+        actions: str,
+        reward: str,
+        threads: int,
+        oracle_cwnd_packets: Sequence[float] | None,
+    ) -> None:
+        """Builds the flows; they fly from the first `reset` on.
+
+        Args:
+            specs: the emulator of each flow.
+            features: feature set of the observations.
+            actions: action set.
+            reward: name in `REWARDS`.
+            threads: that share the flows.
+            oracle_cwnd_packets: the ideal window of each flow, where known; goes into info.
+
+        Raises:
+            InputError: an argument is unknown, or the twin cannot emulate a spec.
+        """
+        self.observation_space = observation_space(features)
+        self.action_space = action_space(actions)
+        if features == "indigo" and actions != "indigo":
+            raise InputError(
+                f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
+            )
+        self._reward = _known("reward", reward, REWARDS)
+        self._batch = _core.PathBatch(
+            [spec.to_path() for spec in specs], features=features, actions=actions, threads=threads
+        )
+        size = len(specs)
+        self._actions = np.zeros(size, dtype=np.float32)
+        self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
+        self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
+        self._capacity_mbps = np.array([spec.uplink.schedule().mean_rate_mbps for spec in specs])
+        self._propagation_rtt_ms = np.array([2.0 * spec.delay_ms for spec in specs])
+        self._oracle = (
+            None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
+        )
+        self._seeds = np.zeros(size, dtype=np.uint64)
+        self._episodes = np.zeros(size, dtype=np.uint64)
+
+    def seed(self, flows: NDArray[np.int32], seeds: Sequence[int]) -> None:
+        """Sets the seeds of some flows; the next episode of each is its first."""
+        self._seeds[flows] = [seed % 2**64 for seed in seeds]
+        self._episodes[flows] = 0
+
+    def reset(self, flows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Begins the next episode of some flows and flies them to their first decision.
+
+        Returns:
+            The observations of all flows, shape (flows, entries).
+        """
+        seeds = _episode_seeds(self._seeds[flows], self._episodes[flows])
+        self._episodes[flows] += np.uint64(1)
+        self._batch.reset(flows, seeds, self._observations)
+        return self._observations.copy()
+
+    def reset_info(self) -> Info:
+        """What is known before the first step, each entry of shape (flows,)."""
+        return {} if self._oracle is None else {"oracle_cwnd_packets": self._oracle.copy()}
+
+    def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Info]:
+        """Lets every flow act and flies it to its next decision.
+
+        Args:
+            actions: one per flow, shape (flows,) or (flows, 1).
+
+        Returns:
+            The observations, shape (flows, entries); the rewards, shape (flows,); and what `PathEnv` calls
+            info, each entry of shape (flows,).
+
+        Raises:
+            ValueError: an action lies outside the action space.
+        """
+        given = np.asarray(actions).reshape(self._actions.shape)
+        self._check_actions(given)
+        self._actions[:] = given
+        self._batch.step(self._actions, self._observations, self._telemetry)
+        info = self._step_info()
+        rewards = self._reward(info, self._capacity_mbps, self._propagation_rtt_ms)
+        return self._observations.copy(), rewards, info
+
+    def _check_actions(self, actions: NDArray[Any]) -> None:
+        space = self.action_space
+        low, high = (0, int(space.n) - 1) if isinstance(space, spaces.Discrete) else (-1, 1)
+        if isinstance(space, spaces.Discrete) and not np.issubdtype(actions.dtype, np.integer):
+            raise ValueError(f"actions must be whole numbers within [{low}, {high}], not {actions.dtype}")
+        legal = (actions >= low) & (actions <= high)
+        if not legal.all():
+            flow = int(np.argmin(legal))
+            raise ValueError(f"action {actions[flow]} of flow {flow} is not within [{low}, {high}]")
+
+    def _step_info(self) -> Info:
+        column = {name: self._telemetry[:, index] for index, name in enumerate(_core.TELEMETRY)}
+        sent_and_gone = column["delivered_bytes"] + column["lost_bytes"]
+        return {
+            "time_ms": column["time_ms"].copy(),
+            "throughput_mbps": 0.008 * column["delivered_bytes"] / column["step_ms"],
+            "delay_ms": column["mean_rtt_ms"].copy(),
+            "loss": column["lost_bytes"] / np.maximum(sent_and_gone, 1),
+            "queue_packets": column["queue_packets"].copy(),
+            "cwnd_packets": column["cwnd_packets"].copy(),
+            **self.reset_info(),
+        }
+
+
+def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Output k + 1 of SplitMix64 for each seed and episode k (Steele, Lea, Flood, OOPSLA 2014)."""
+    mixed: NDArray[np.uint64] = seeds + (episodes + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

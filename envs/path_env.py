@@ -1,0 +1,215 @@
+"""`PathEnv`: one network path as a Gymnasium environment."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
+from .rewards import Info
+
+
+class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
+    """A sender with endless data on one network path: the agent sets its congestion window.
+
+    ## Description
+
+    A sender with endless data faces a network path: a bottleneck link with a queue, loss, and a propagation
+    delay each way, as one of the project's emulators describes it (`ccgym emulators` lists them). Every 10 ms
+    the agent sets the congestion window, the number of packets that may be in flight; it sees what the
+    acknowledgements of the last step tell, nothing of the path itself. A small window leaves the link idle, a
+    large one fills its queue and makes every packet wait. The setting is that of Indigo in "Pantheon: the
+    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 4.
+
+    The path is mahimahi's in virtual time: packet for packet what the real program would do.
+
+    ## Action Space
+
+    With `actions="indigo"`, a `Discrete(5)`; W is the congestion window in packets:
+
+    | Num | Action           |
+    |-----|------------------|
+    | 0   | W becomes W / 2  |
+    | 1   | W becomes W - 10 |
+    | 2   | W stays          |
+    | 3   | W becomes W + 10 |
+    | 4   | W becomes 2 W    |
+
+    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y).
+
+    The window begins at 10 packets and stays between 2 and 100,000.
+
+    ## Observation Space
+
+    With `features="indigo"`, a `ndarray` of shape `(9,)`, float32. The averages run over the acknowledgements
+    of the last step, each new one with weight 1/8; they are 0 when none came.
+
+    | Num | Observation                                            | Unit         | Min | Max |
+    |-----|--------------------------------------------------------|--------------|-----|-----|
+    | 0   | queueing delay: round-trip time minus the least so far | 200 ms       | 0   | Inf |
+    | 1   | delivery rate over the last round trip                 | 200 Mbit/s   | 0   | Inf |
+    | 2   | sending rate over the last round trip                  | 200 Mbit/s   | 0   | Inf |
+    | 3   | congestion window                                      | 5000 packets | 0   | Inf |
+    | 4-8 | previous action, one-hot; at first the last one        | -            | 0   | 1   |
+
+    With `features="scale_free"`, a `ndarray` of shape `(20,)`, float32, each entry divided by its own
+    constant (`ccgym.envs._core.POLICY_FEATURES`) and cut to [-4, 4]. R is the least round-trip time so far, q
+    the mean queueing delay of the step, bdp(r) the packets that a rate r delivers in R. Means over n round
+    trips are exponential.
+
+    | Num | Observation                                                       | Unit       | Min | Max |
+    |-----|-------------------------------------------------------------------|------------|-----|-----|
+    | 0   | ln W                                                              | ln packets | -4  | 4   |
+    | 1   | ln(1 + R)                                                         | ln ms      | -4  | 4   |
+    | 2   | ln(1 + q / R)                                                     | -          | -4  | 4   |
+    | 3   | ln(1 + q / 10 ms)                                                 | -          | -4  | 4   |
+    | 4   | ln(1 + least queueing delay of the step / 10 ms)                  | -          | -4  | 4   |
+    | 5   | ln(bdp(delivery rate in the step) / W)                            | -          | -4  | 4   |
+    | 6   | ln(bdp(delivery rate over the last round trip) / W)               | -          | -4  | 4   |
+    | 7   | as 6, with the mean over 4 round trips                            | -          | -4  | 4   |
+    | 8   | as 6, with the mean over 16 round trips                           | -          | -4  | 4   |
+    | 9   | as 6, with the maximum over 10 round trips                        | -          | -4  | 4   |
+    | 10  | ln(sending rate / delivery rate) over the last round trip         | -          | -4  | 4   |
+    | 11  | ln((packets in flight + 1) / W)                                   | -          | -4  | 4   |
+    | 12  | square root of the loss over 2 round trips                        | -          | -4  | 4   |
+    | 13  | square root of the loss over 16 round trips                       | -          | -4  | 4   |
+    | 14  | ln(1 + mean deviation of the round-trip time / 10 ms)             | -          | -4  | 4   |
+    | 15  | ln((q + 1 ms) / (q over 2 round trips + 1 ms))                    | -          | -4  | 4   |
+    | 16  | ln((q over 2 round trips + 1 ms) / (q over 8 round trips + 1 ms)) | -          | -4  | 4   |
+    | 17  | ln(duration of the step / 10 ms)                                  | -          | -4  | 4   |
+    | 18  | age of the flow / 20 R, at most 1                                 | -          | -4  | 4   |
+    | 19  | previous action                                                   | -          | -4  | 4   |
+
+    ## Rewards
+
+    With `reward="power"`: (throughput / mean rate of the link) / (round-trip time / propagation round-trip
+    time), of the step. It is at most about 1, and 0 in a step without acknowledgements; on a link whose rate
+    varies it can exceed 1 for a while.
+
+    ## Starting State
+
+    A new flow at time 0 of the link's schedule, flown to its first decision: one step after its first
+    acknowledgement.
+
+    ## Episode End
+
+    1. Truncation: 1000 steps (`max_episode_steps` of `gymnasium.make`).
+
+    It never terminates. A step lasts 10 ms; one in which no acknowledgement comes, up to 1 s.
+
+    ## Information
+
+    `step` returns in `info`:
+
+    | Key                   | Meaning                                                   | Unit    |
+    |-----------------------|-----------------------------------------------------------|---------|
+    | `time_ms`             | since the flow began                                      | ms      |
+    | `throughput_mbps`     | delivered in the step                                     | Mbit/s  |
+    | `delay_ms`            | mean round-trip time of the step's acknowledgements       | ms      |
+    | `loss`                | lost in the step / (delivered + lost)                     | -       |
+    | `queue_packets`       | that wait at the bottleneck                               | packets |
+    | `cwnd_packets`        | congestion window                                         | packets |
+    | `oracle_cwnd_packets` | as given to the constructor, if it was; also from `reset` | packets |
+
+    ## Arguments
+
+    ```python
+    >>> import gymnasium as gym
+    >>> env = gym.make("ccgym/Path-v0", emulator="calibrated/nepal", features="scale_free")
+    >>> observation, info = env.reset(seed=1)
+    >>> observation.shape
+    (20,)
+
+    ```
+
+    | Parameter             | Type                | Default              | Description                |
+    |-----------------------|---------------------|----------------------|----------------------------|
+    | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
+    | `features`            | **str**             | `"indigo"`           | `indigo` or `scale_free`   |
+    | `actions`             | **str**             | `"indigo"`           | `indigo` or `log_window`   |
+    | `reward`              | **str**             | `"power"`            | `power`                    |
+    | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
+
+    A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+
+    Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
+    without a seed goes on to the next episode of the last one.
+
+    ## Vectorized environment
+
+    `gymnasium.make_vec("ccgym/Path-v0", num_envs=256, ...)` makes a `PathVectorEnv`: one call steps all.
+
+    ## Version History
+
+    * v0: initial version.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
+
+    def __init__(
+        self,
+        *,
+        emulator: Emulators = DEFAULT_EMULATOR,
+        features: str = "indigo",
+        actions: str = "indigo",
+        reward: str = "power",
+        oracle_cwnd_packets: float | None = None,
+    ) -> None:
+        """Builds the path; see the class for the arguments.
+
+        Raises:
+            InputError: an argument is unknown, or the emulator or its trace is broken.
+        """
+        specs = emulator_specs(emulator)
+        if len(specs) != 1:
+            raise InputError(f"emulator: {len(specs)} emulators for one flow; give one, or use make_vec")
+        self._engine = PathEngine(
+            specs,
+            features=features,
+            actions=actions,
+            reward=reward,
+            threads=1,
+            oracle_cwnd_packets=None if oracle_cwnd_packets is None else [oracle_cwnd_packets],
+        )
+        self.observation_space = self._engine.observation_space
+        self.action_space = self._engine.action_space
+        self._flow = np.zeros(1, dtype=np.int32)
+        self._seeded = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins a new episode.
+
+        Args:
+            seed: of this episode and those that follow; None: go on with the last seed, at first with any.
+            options: none is known.
+
+        Returns:
+            The first observation, and info.
+        """
+        super().reset(seed=seed, options=options)
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**63))
+        if seed is not None:
+            self._engine.seed(self._flow, [seed])
+            self._seeded = True
+        return self._engine.reset(self._flow)[0], _only(self._engine.reset_info())
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Acts and flies to the next decision.
+
+        Returns:
+            Observation, reward, terminated (never), truncated (never: the time limit is a wrapper), info.
+
+        Raises:
+            ValueError: the action lies outside the action space.
+        """
+        observations, rewards, info = self._engine.step(action)
+        return observations[0], float(rewards[0]), False, False, _only(info)
+
+
+def _only(info: Info) -> dict[str, Any]:
+    return {name: float(values[0]) for name, values in info.items()}

@@ -1,0 +1,171 @@
+"""`PathVectorEnv`: a batch of network paths as one native Gymnasium vector environment."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .errors import InputError
+from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
+from .registration import EPISODE_STEPS
+from .rewards import Info
+
+T = TypeVar("T")
+
+
+class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
+    """A batch of flows, each what `PathEnv` is alone, advanced by one C++ call per step, the GIL released.
+
+    Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i flies over the
+    i-th emulator, modulo their number. `reset(seed=s)` gives flow i the seed s + i, and flow i then goes
+    through exactly what `PathEnv` goes through after `reset(seed=s + i)`, whatever the size of the batch and
+    the number of threads.
+
+    A flow whose episode ends is reset in the same step: its observation is the first of the next episode; the
+    last of the old one stands in `info["final_obs"]`, its `info` in `info["final_info"]`.
+
+    ```python
+    >>> import gymnasium as gym
+    >>> envs = gym.make_vec("ccgym/Path-v0", num_envs=256, emulator="synthetic,calibrated", threads=2)
+    >>> observations, info = envs.reset(seed=1)
+    >>> observations.shape
+    (256, 9)
+
+    ```
+
+    | Parameter             | Type                 | Default              | Description                  |
+    |-----------------------|----------------------|----------------------|------------------------------|
+    | `num_envs`            | **int**              | `1`                  | flows in the batch           |
+    | `max_episode_steps`   | **int**              | `1000`               | steps, then truncation       |
+    | `emulator`            | **str**, spec, list  | `"calibrated/india"` | groups and lists as well     |
+    | `oracle_cwnd_packets` | **float** or list    | `None`               | one for all, or per emulator |
+    | `threads`             | **int**              | `1`                  | that share the batch         |
+
+    `features`, `actions` and `reward` are those of `PathEnv`.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        max_episode_steps: int = EPISODE_STEPS,
+        *,
+        emulator: Emulators = DEFAULT_EMULATOR,
+        features: str = "indigo",
+        actions: str = "indigo",
+        reward: str = "power",
+        oracle_cwnd_packets: float | Sequence[float] | None = None,
+        threads: int = 1,
+    ) -> None:
+        """Builds the batch; see the class for the arguments.
+
+        Raises:
+            InputError: an argument is unknown or out of range, or an emulator or its trace is broken.
+        """
+        if min(num_envs, max_episode_steps, threads) < 1:
+            raise InputError("num_envs, max_episode_steps and threads must be at least 1")
+        self.num_envs = num_envs
+        self._engine = PathEngine(
+            self._dealt("emulator", emulator_specs(emulator)),
+            features=features,
+            actions=actions,
+            reward=reward,
+            threads=threads,
+            oracle_cwnd_packets=self._dealt_windows(oracle_cwnd_packets),
+        )
+        self.single_observation_space = self._engine.observation_space
+        self.single_action_space = self._engine.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._max_episode_steps = max_episode_steps
+        self._elapsed_steps = np.zeros(num_envs, dtype=np.int64)
+        self._flows = np.arange(num_envs, dtype=np.int32)
+        self._seeded = False
+
+    def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
+        if not 0 < len(values) <= self.num_envs:
+            raise InputError(
+                f"{argument}: {len(values)} for {self.num_envs} flows; give 1 or more, at most one per flow"
+            )
+        return [values[flow % len(values)] for flow in range(self.num_envs)]
+
+    def _dealt_windows(self, windows: float | Sequence[float] | None) -> list[float] | None:
+        if windows is None:
+            return None
+        return self._dealt("oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows])
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins a new episode of every flow.
+
+        Args:
+            seed: of flow 0, its successors for the others; or one per flow, None to keep the flow's own.
+            options: none is known.
+
+        Returns:
+            Observations of shape (num_envs, entries), and info.
+        """
+        super().reset(seed=seed if isinstance(seed, int) else None, options=options)
+        if not self._seeded:
+            self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
+            self._seeded = True
+        self._seed_flows(range(seed, seed + self.num_envs) if isinstance(seed, int) else seed)
+        self._elapsed_steps[:] = 0
+        present = np.ones(self.num_envs, dtype=np.bool_)
+        return self._engine.reset(self._flows), _masked(self._engine.reset_info(), present)
+
+    def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
+        if seeds is None:
+            return
+        if len(seeds) != self.num_envs:
+            raise InputError(
+                f"seed: {len(seeds)} seeds for {self.num_envs} flows; give one seed, or one per flow"
+            )
+        given = {flow: seed for flow, seed in enumerate(seeds) if seed is not None}
+        self._engine.seed(np.fromiter(given, dtype=np.int32), list(given.values()))
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Advances every flow by one step and resets those whose episode has ended.
+
+        Args:
+            actions: one per flow, shape of `action_space`.
+
+        Returns:
+            Observations (num_envs, entries), rewards, terminations (never), truncations (num_envs,), info.
+
+        Raises:
+            ValueError: an action lies outside the action space.
+        """
+        observations, rewards, info = self._engine.step(actions)
+        self._elapsed_steps += 1
+        truncations = self._elapsed_steps >= self._max_episode_steps
+        infos = _masked(info, ~truncations)
+        if truncations.any():
+            infos |= _masked(self._engine.reset_info(), np.ones_like(truncations))
+            infos |= {"final_info": _masked(info, truncations), "_final_info": truncations.copy()}
+            infos |= {"final_obs": _rows(observations, truncations), "_final_obs": truncations.copy()}
+            self._elapsed_steps[truncations] = 0
+            observations = self._engine.reset(self._flows[truncations])
+        return observations, rewards, np.zeros_like(truncations), truncations, infos
+
+
+def _masked(info: Info, present: NDArray[np.bool_]) -> dict[str, Any]:
+    """Adds to each entry the mask that tells, under `_name`, which flows have it, if any has."""
+    if not present.any():
+        return {}
+    filled = info if present.all() else {name: np.where(present, info[name], 0.0) for name in info}
+    return filled | {f"_{name}": present for name in info}
+
+
+def _rows(observations: NDArray[np.float32], chosen: NDArray[np.bool_]) -> NDArray[np.object_]:
+    rows = np.full(len(chosen), None, dtype=object)
+    for flow in np.flatnonzero(chosen):
+        rows[flow] = observations[flow]
+    return rows

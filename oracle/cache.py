@@ -1,0 +1,56 @@
+"""Search results on disk, found again by the emulator's content and the code that searched.
+
+One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec, trace
+file, search or twin has another key, so an entry is never wrong, only unused.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec
+
+
+def load(spec: EmulatorSpec, search: Path) -> dict[str, float] | None:
+    """What the code in the file `search` found for `spec`; an unreadable entry counts as nothing."""
+    try:
+        entry: dict[str, float] = json.loads(_file(spec, search).read_text())
+    except (OSError, ValueError):
+        return None
+    return entry
+
+
+def store(spec: EmulatorSpec, search: Path, result: dict[str, float]) -> None:
+    """Keeps a result. Where the cache cannot be written, the next run searches again."""
+    file = _file(spec, search)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".partial", delete=False) as stream:
+            json.dump(result, stream)
+        Path(stream.name).replace(file)
+    except OSError:
+        return
+
+
+def _file(spec: EmulatorSpec, search: Path) -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "ccgym" / "oracle" / f"{_key(spec, search)}.json"
+
+
+def _key(spec: EmulatorSpec, search: Path) -> str:
+    digest = hashlib.sha256(_code_version(search).encode())
+    digest.update(spec.model_dump_json(exclude={"name"}).encode())
+    for link in (spec.uplink, spec.downlink):
+        if link.trace is not None:
+            digest.update(hashlib.sha256(link.trace.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+@cache
+def _code_version(search: Path) -> str:
+    binary = Path(_core.__file__ or "")
+    return hashlib.sha256(search.read_bytes() + binary.read_bytes()).hexdigest()

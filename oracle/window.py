@@ -1,0 +1,137 @@
+"""The ideal fixed window of an emulator: start from the BDP, then search around it in the twin.
+
+What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing queue
+of up to `FREE_QUEUE_MS` costs nothing; flown on a host that stalls now and then, as real ones do. Power alone, on
+an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The windows
+published with Indigo were found in real time on real hosts and hold such a reserve too: see published.py.
+"""
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.flow_metrics import measure
+from ccgym.envs.link_log import LinkLog
+
+from . import cache
+
+FREE_QUEUE_MS = 4.0
+"""Standing queue that the objective does not charge."""
+MIN_WINDOW_PACKETS = 2
+SEARCH_FACTOR = 2.0
+"""The search covers the BDP divided and multiplied by this."""
+SEARCH_MARGIN_PACKETS = 8
+"""... and so many packets beyond, for links whose BDP is a few packets."""
+GRID = 8
+"""Windows tried per round; each round then narrows to the neighbours of the best."""
+RESOLUTION = 0.005
+"""The search ends when neighbouring windows differ by this share of the BDP, or by one packet."""
+STALL_PROBABILITY = 0.02
+STALL_MAX_MS = 4
+"""The host of the search: how often per ms it stalls, and for how long at most."""
+STEADY_FLIGHTS = (1, 10.0)
+RANDOM_FLIGHTS = (8, 30.0)
+"""Flights averaged per window and their length in s: on links that deliver evenly, on random ones."""
+
+PACKET_IP_BYTES = 1464
+"""A data packet as an IP packet."""
+
+
+@dataclass(frozen=True)
+class OracleWindow:
+    """The best fixed window of one emulator and what it reaches there."""
+
+    cwnd_packets: int
+    bdp_packets: float
+    throughput_mbps: float
+    """IP bytes, on a host without stalls."""
+    p95_delay_ms: float
+    """One way, with propagation."""
+
+
+def find_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> list[OracleWindow]:
+    """The windows of many emulators, searched for side by side."""
+    return list(executor.map(find_window, specs))
+
+
+def find_window(spec: EmulatorSpec) -> OracleWindow:
+    """The window of `spec`, from the cache on disk when it has been searched for by the same code."""
+    kept = cache.load(spec, Path(__file__))
+    if kept is not None:
+        return OracleWindow(**kept)  # type: ignore[arg-type]
+    found = search_window(spec)
+    cache.store(spec, Path(__file__), asdict(found))
+    return found
+
+
+def bdp_packets(spec: EmulatorSpec) -> float:
+    """Mean rate times the round trip of an empty path, in packets."""
+    bits: float = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
+    return bits / (8 * PACKET_IP_BYTES)
+
+
+def search_window(spec: EmulatorSpec) -> OracleWindow:
+    """Searches coarse to fine around the BDP. Deterministic: chance is averaged over fixed seeds."""
+    bdp = bdp_packets(spec)
+    low = max(MIN_WINDOW_PACKETS, math.floor(bdp / SEARCH_FACTOR))
+    high = math.ceil(bdp * SEARCH_FACTOR) + SEARCH_MARGIN_PACKETS
+    scores: dict[int, float] = {}
+    while True:
+        grid = sorted({round(window) for window in np.linspace(low, high, GRID)})
+        for window in grid:
+            if window not in scores:
+                scores[window] = score(spec.delay_ms, *_fly(spec, window, stalls=True))
+        best = max(grid, key=lambda window: scores[window])
+        if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
+            return OracleWindow(best, bdp, *_fly(spec, best, stalls=False))
+        place = grid.index(best)
+        low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
+
+
+def score(delay_ms: float, throughput_mbps: float, p95_delay_ms: float) -> float:
+    """What the best window has most of; see the module's docstring."""
+    return math.log(throughput_mbps) - math.log(max(p95_delay_ms, delay_ms + FREE_QUEUE_MS))
+
+
+def _fly(spec: EmulatorSpec, window: int, *, stalls: bool) -> tuple[float, float]:
+    """Throughput in Mbit/s and p95 one-way delay in ms of a fixed window, averaged over seeds."""
+    flights, seconds = RANDOM_FLIGHTS if _is_random(spec) else STEADY_FLIGHTS
+    outcomes = [
+        _fly_once(_redrawn(spec, seed), window, seconds, seed, stalls=stalls) for seed in range(flights)
+    ]
+    throughputs, delays = zip(*outcomes, strict=True)
+    return float(np.mean(throughputs)), float(np.mean(delays))
+
+
+def _fly_once(
+    spec: EmulatorSpec, window: int, seconds: float, seed: int, *, stalls: bool
+) -> tuple[float, float]:
+    path = (
+        spec.to_path(stall_probability=STALL_PROBABILITY, stall_max_ms=STALL_MAX_MS)
+        if stalls
+        else spec.to_path()
+    )
+    flight = _core.fly(path, f"fixed:{window}", seconds=seconds, seed=seed)
+    metrics = measure(LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms()), spec.delay_ms)
+    return metrics.throughput_mbps, metrics.p95_delay_ms
+
+
+def _is_random(spec: EmulatorSpec) -> bool:
+    return any(link.loss > 0 or link.arrivals == "poisson" for link in (spec.uplink, spec.downlink))
+
+
+def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:
+    """The same emulator with other Poisson arrivals: the window shall suit the link, not one draw of it."""
+    links = {"uplink": spec.uplink, "downlink": spec.downlink}
+    return spec.model_copy(
+        update={
+            name: link.model_copy(update={"seed": link.seed + seed})
+            for name, link in links.items()
+            if link.arrivals == "poisson"
+        }
+    )

@@ -1,0 +1,176 @@
+"""Training as a whole: it learns, it repeats itself, it goes on where it stopped."""
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from ccgym.dagger.config import TrainingConfig, load_config, save_config
+from ccgym.dagger.run_directory import RunDirectory
+from ccgym.dagger.train import train
+from ccgym.envs.errors import InputError
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+TinyConfig = Callable[..., TrainingConfig]
+Weights = dict[str, torch.Tensor]
+
+
+def train_in(
+    folder: Path, config: TrainingConfig, *, resume: bool = False, workers: int = 1, minutes: float = math.inf
+) -> None:
+    train(config, RunDirectory(folder), resume=resume, workers=workers, minutes=minutes)
+
+
+def weights(folder: Path) -> Weights:
+    return RunDirectory(folder).load().policy
+
+
+def assert_same_bits(ours: Weights, theirs: Weights) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, theirs[name]), name
+
+
+def metrics(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def test_learns_the_window_of_one_emulator(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config(iterations=30, environments=32, episode_steps=128, hidden=24, evaluation_interval=30,
+                         dataset_iterations=8, batch_sequences=32, evaluation_seconds=10.0)  # fmt: skip
+    train_in(tmp_path / "run", config, workers=2)
+    first, last = metrics(tmp_path / "run")[1], metrics(tmp_path / "run")[-1]
+    assert last["loss"] < first["loss"] / 2
+    assert last["relative_throughput/emulators/small"] > 0.9
+    assert last["relative_delay/emulators/small"] < 1.3
+
+
+def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config(features="indigo", actions="indigo", iterations=12, environments=16, hidden=32,
+                         initial_learning_rate=1e-2, batch_sequences=16)  # fmt: skip
+    train_in(tmp_path / "run", config, workers=2)
+    first, last = metrics(tmp_path / "run")[1], metrics(tmp_path / "run")[-1]
+    assert last["loss"] < 0.7 * first["loss"]
+    assert last["agreement"] > 0.4, "twice as often right as by chance"
+
+
+@pytest.mark.parametrize(("actions", "features"), [("log_window", "scale_free"), ("indigo", "indigo")])
+def test_same_seed_gives_the_same_weights_on_any_number_of_workers(
+    tiny_config: TinyConfig, tmp_path: Path, actions: str, features: str
+) -> None:
+    config = tiny_config(actions=actions, features=features, environments=70)  # more than one crew
+    train_in(tmp_path / "one", config)
+    train_in(tmp_path / "two", config, workers=2)
+    assert_same_bits(weights(tmp_path / "one"), weights(tmp_path / "two"))
+
+
+def test_another_seed_gives_other_weights(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        train_in(tmp_path / str(seed), tiny_config(iterations=1, seed=seed))
+    assert not torch.equal(weights(tmp_path / "1")["linear.weight"], weights(tmp_path / "2")["linear.weight"])
+
+
+def test_stopped_and_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    config = tiny_config(iterations=6)
+    train_in(tmp_path / "whole", config)
+    train_in(tmp_path / "parts", config, minutes=1e-9)
+    assert RunDirectory(tmp_path / "parts").load().iterations == 1
+    train_in(tmp_path / "parts", config, resume=True, workers=2)
+    assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    assert [line["iteration"] for line in metrics(tmp_path / "parts")] == [0, 1, 2, 3, 4, 5]
+    assert metrics(tmp_path / "parts")[-1]["loss"] == metrics(tmp_path / "whole")[-1]["loss"]
+
+
+@pytest.mark.parametrize(("sign", "exit_code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
+def test_killed_or_interrupted_process_resumes_exactly(
+    tiny_config: TinyConfig, tmp_path: Path, sign: signal.Signals, exit_code: int
+) -> None:
+    config = tiny_config(iterations=40, environments=16)
+    train_in(tmp_path / "whole", config)
+    save_config(config, tmp_path / "config.yaml")
+    command = [sys.executable, "-m", "ccgym.cli.main", "train", "--config", str(tmp_path / "config.yaml")]
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "hurt")])
+    log = tmp_path / "hurt" / "metrics.jsonl"
+    deadline_s = time.monotonic() + 60
+    while not (log.exists() and len(log.read_text().splitlines()) >= 3):
+        assert process.poll() is None
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    process.send_signal(sign)
+    assert process.wait(60) == exit_code
+    assert RunDirectory(tmp_path / "hurt").load().iterations < 40
+    train_in(tmp_path / "hurt", config, resume=True)
+    assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "hurt"))
+    assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(40))
+
+
+def test_resuming_a_finished_run_changes_nothing(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config()
+    train_in(tmp_path / "run", config)
+    before = (tmp_path / "run" / "checkpoints" / "latest.pt").read_bytes()
+    train_in(tmp_path / "run", config, resume=True)
+    assert (tmp_path / "run" / "checkpoints" / "latest.pt").read_bytes() == before
+
+
+def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config()
+    train_in(tmp_path / "run", config)
+    run = tmp_path / "run"
+    assert load_config(run / "config.yaml", {}) == config
+    assert yaml.safe_load((run / "config.yaml").read_text())["hidden"] == 16
+    tensors = load_file(run / "best" / "policy.safetensors")
+    assert tensors["lstm.weight_hh_l0"].shape == (64, 16)
+    kept = sorted(file.name for file in (run / "checkpoints" / "dataset").iterdir())
+    assert kept == ["000002.npz", "000003.npz"], "the dataset is bounded"
+    assert not list(run.rglob("*.partial"))
+
+
+def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    train_in(tmp_path / "run", tiny_config())
+    events = EventAccumulator(str(tmp_path / "run"))
+    events.Reload()
+    lines = metrics(tmp_path / "run")
+    for name in ("loss", "agreement", "throughput_mbps/emulators/small", "relative_delay/emulators/small"):
+        shown = {event.step: event.value for event in events.Scalars(name)}
+        written = {line["iteration"]: line[name] for line in lines if name in line}
+        assert shown == pytest.approx(written)
+    assert [image.step for image in events.Images("trials")] == [1, 3]
+
+
+def test_resume_of_a_folder_without_a_run_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no run to resume"):
+        RunDirectory(tmp_path).config()
+
+
+def test_new_run_in_the_folder_of_another_is_an_input_error(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    train_in(tmp_path / "run", tiny_config(iterations=1))
+    with pytest.raises(InputError, match="--resume"):
+        train_in(tmp_path / "run", tiny_config(iterations=1))
+
+
+def test_broken_checkpoint_is_an_input_error(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config(iterations=1)
+    train_in(tmp_path / "run", config)
+    checkpoint = tmp_path / "run" / "checkpoints" / "latest.pt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    with pytest.raises(InputError, match="broken checkpoint"):
+        train_in(tmp_path / "run", config, resume=True)
+
+
+def test_unknown_emulator_is_an_input_error_and_writes_nothing(
+    tmp_path: Path, tiny_config: TinyConfig
+) -> None:
+    config: TrainingConfig = tiny_config(emulators="synthetic,atlantis")
+    with pytest.raises(InputError, match="unknown emulator 'atlantis'"):
+        train_in(tmp_path / "run", config)
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,136 @@
+"""Garbage, copies, foreign and reordered datagrams thrown at both ends."""
+
+import json
+import random
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import wire_format as wire
+from endpoint_programs import SENDER, free_port, receiver, running
+
+FLOW = 0x1122334455667788
+
+
+@contextmanager
+def peer(address: tuple[str, int] | None = None) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(5)
+        if address is not None:
+            sock.connect(address)
+        yield sock
+
+
+def garbage(seed: int) -> list[bytes]:
+    """Every length around those of the datagrams, right heads before wrong bodies, and noise."""
+    rng = random.Random(seed)
+    whole = [wire.control(wire.HELLO, FLOW), wire.ack(FLOW, 1, 2, 3), wire.data(FLOW, 1)]
+    cut = [datagram[:size] for datagram in whole for size in range(0, len(datagram), 7)]
+    longer = [datagram + b"x" for datagram in whole]
+    other_version = [datagram[:4] + b"\x02" + datagram[5:] for datagram in whole]
+    noise = [rng.randbytes(rng.randrange(1, 3000)) for _ in range(200)]
+    short_cut = [datagram for datagram in cut if len(datagram) not in (14, 38, wire.DATA_BYTES)]
+    return [*short_cut, *longer, *other_version, *noise]
+
+
+def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
+    port = free_port()
+    with receiver(port) as listening, peer(("127.0.0.1", port)) as sender, peer(("127.0.0.1", port)) as stranger:
+        sender.send(wire.control(wire.HELLO, FLOW))
+        assert wire.kind_and_flow(sender.recv(100)) == (wire.HELLO_REPLY, FLOW)
+        stranger.send(wire.control(wire.HELLO, FLOW + 1))
+        stranger.send(wire.control(wire.BYE, FLOW + 1))
+        stranger.send(wire.data(FLOW + 1, 0))
+        for junk in garbage(seed=1):
+            sender.send(junk)
+            stranger.send(junk)
+        seqs = [3, 0, 2, 0, 3, 1, 1000, 1]
+        for seq in seqs:
+            sender.send(wire.data(FLOW, seq))
+        acks = [wire.parse_ack(sender.recv(100)) for _ in range(5)]
+        assert [ack.seq for ack in acks] == [3, 0, 2, 1, 1000]
+        assert [ack.received_packets for ack in acks] == [1, 2, 3, 4, 5]
+        assert all(ack.flow == FLOW for ack in acks)
+        times = [ack.received_at_ns for ack in acks]
+        assert times == sorted(times)
+        sender.send(wire.control(wire.BYE, FLOW))
+        assert wire.kind_and_flow(sender.recv(100)) == (wire.BYE_REPLY, FLOW)
+        stranger.settimeout(0.2)
+        assert silent(stranger)
+        assert listening.poll() is None
+
+
+def silent(sock: socket.socket) -> bool:
+    try:
+        sock.recv(100)
+    except TimeoutError:
+        return True
+    return False
+
+
+def test_the_receiver_answers_from_the_address_it_was_called_at() -> None:
+    port = free_port()
+    with receiver(port), peer(("127.0.0.2", port)) as sender:  # connected: hears 127.0.0.2 only
+        sender.send(wire.control(wire.HELLO, FLOW))
+        assert wire.kind_and_flow(sender.recv(100)) == (wire.HELLO_REPLY, FLOW)
+
+
+def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -> None:
+    port = free_port()
+    with receiver(port), peer(("127.0.0.1", port)) as sender:
+        sender.send(wire.control(wire.HELLO, FLOW))
+        sender.recv(100)
+        sent_at = []
+        for seq in range(5):
+            sent_at.append(time.monotonic_ns())
+            sender.send(wire.data(FLOW, seq))
+            time.sleep(0.02)
+        received_at = [wire.parse_ack(sender.recv(100)).received_at_ns for _ in range(5)]
+    delays_ms = [(received - sent) / 1e6 for sent, received in zip(sent_at, received_at, strict=True)]
+    assert all(0 <= delay < 20 for delay in delays_ms)  # one host, one steady clock
+
+
+def test_the_sender_believes_only_acks_of_its_flow(tmp_path: Path) -> None:
+    stats_file = tmp_path / "s.json"
+    with peer() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+        argv = [SENDER, "127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "2", "--stats", str(stats_file)]
+        with running(argv) as sending:
+            acked, ignored = play_a_hostile_receiver(sock)
+            assert sending.wait(timeout=20) == 0
+            assert sending.communicate()[1] == ""
+    stats = json.loads(stats_file.read_text())
+    assert stats["ignored_datagrams"] == ignored
+    assert stats["acked_packets"] == acked
+    assert stats["received_packets"] == acked
+
+
+def play_a_hostile_receiver(sock: socket.socket) -> tuple[int, int]:
+    """Answers the handshake and the first 200 packets, each amid junk; then the bye. Counts ACKs and junk."""
+    hello, sender = sock.recvfrom(2000)
+    kind, flow = wire.kind_and_flow(hello)
+    assert kind == wire.HELLO
+    for junk in garbage(seed=2):
+        sock.sendto(junk, sender)
+    sock.sendto(wire.control(wire.HELLO_REPLY, flow), sender)
+    acked = ignored = 0
+    while True:
+        datagram, sender = sock.recvfrom(2000)
+        if wire.kind_and_flow(datagram)[0] == wire.BYE:
+            sock.sendto(wire.control(wire.BYE_REPLY, flow), sender)
+            return acked, ignored
+        if wire.kind_and_flow(datagram)[0] == wire.HELLO or acked == 200:
+            continue
+        seq = wire.seq_of(datagram)
+        acked += 1
+        now_ns = time.monotonic_ns()
+        right = wire.ack(flow, seq, now_ns, acked)
+        junk = [wire.ack(flow + 1, seq, now_ns, 10**9), wire.ack(flow, seq, 2**63, 10**9), right[:-1]]
+        junk += [wire.control(wire.HELLO_REPLY, flow), wire.control(wire.BYE_REPLY, flow), random.randbytes(100)]
+        never_sent = wire.ack(flow, seq + 10**6, now_ns, 10**9)
+        for bytes_ in (*junk, never_sent, right, right, wire.ack(flow, seq, 0, 10**9)):
+            sock.sendto(bytes_, sender)
+        ignored += len(junk)

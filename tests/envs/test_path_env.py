@@ -1,0 +1,212 @@
+"""`ccgym/Path-v0` alone: Gymnasium's contract, determinism, info and rewards, bad arguments."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+import stable_baselines3.common.env_checker as sb3_checker
+from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.errors import InputError
+from ccgym.envs.path_env import PathEnv
+from ccgym.envs.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
+from gymnasium.utils.env_checker import check_env
+
+register_environments()
+
+KINDS = [
+    {"features": "indigo", "actions": "indigo"},
+    {"features": "scale_free", "actions": "indigo"},
+    {"features": "scale_free", "actions": "log_window"},
+]
+STAY = 2  # the index of Indigo's action that keeps the window
+
+
+def spec(rate_mbps: float = 12.0, delay_ms: int = 20, **uplink: Any) -> EmulatorSpec:
+    return EmulatorSpec.model_validate(
+        {"name": "test", "delay_ms": delay_ms, "uplink": {"rate_mbps": rate_mbps, **uplink}}
+    )
+
+
+def rollout(env: PathEnv, seed: int | None, steps: int) -> list[tuple[Any, ...]]:
+    observation, info = env.reset(seed=seed)
+    env.action_space.seed(5)
+    seen: list[tuple[Any, ...]] = [(observation.tobytes(), info)]
+    for _ in range(steps):
+        observation, reward, _, _, info = env.step(env.action_space.sample())
+        seen.append((observation.tobytes(), reward, info))
+    return seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passes_the_check_of_gymnasium(kind: dict[str, Any]) -> None:
+    env = gymnasium.make(PATH_ENV_ID, emulator="calibrated/nepal", **kind)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        check_env(env.unwrapped)
+    about_bounds = "value is infinity"  # rates and delays have no bound
+    assert [str(one.message) for one in raised if about_bounds not in str(one.message)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passes_the_check_of_stable_baselines3(kind: dict[str, Any]) -> None:
+    env = gymnasium.make(PATH_ENV_ID, emulator="calibrated/nepal", **kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sb3_checker.check_env(env)
+
+
+def test_is_truncated_after_a_thousand_steps() -> None:
+    env = gymnasium.make(PATH_ENV_ID, emulator="synthetic/5mbps-10ms")
+    env.reset(seed=1)
+    ends = [env.step(STAY)[2:4] for _ in range(EPISODE_STEPS)]
+    assert ends == [(False, False)] * (EPISODE_STEPS - 1) + [(False, True)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_observation_lies_in_the_space(kind: dict[str, Any]) -> None:
+    env = PathEnv(
+        emulator=spec(rate_mbps=3.0, loss=0.02, arrivals="poisson", queue="droptail", packets=30), **kind
+    )
+    env.action_space.seed(1)
+    observation, _ = env.reset(seed=1)
+    for _ in range(500):
+        assert env.observation_space.contains(observation)
+        observation, *_ = env.step(env.action_space.sample())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_seed_gives_the_same_bits(kind: dict[str, Any]) -> None:
+    lossy = spec(loss=0.05)
+    first = rollout(PathEnv(emulator=lossy, **kind), 3, 300)
+    assert rollout(PathEnv(emulator=lossy, **kind), 3, 300) == first
+    assert rollout(PathEnv(emulator=lossy, **kind), 4, 300) != first
+
+
+def test_a_reset_without_a_seed_goes_on_to_another_episode() -> None:
+    def episodes(seed: int) -> list[list[tuple[Any, ...]]]:
+        env = PathEnv(emulator=spec(loss=0.05))
+        return [rollout(env, seed, 200), rollout(env, None, 200), rollout(env, None, 200)]
+
+    first, second, third = episodes(7)
+    assert episodes(7) == [first, second, third]
+    assert first != second != third != first
+
+
+def test_without_any_seed_two_environments_differ() -> None:
+    lossy = spec(loss=0.05)
+    assert rollout(PathEnv(emulator=lossy), None, 200) != rollout(PathEnv(emulator=lossy), None, 200)
+
+
+def test_indigo_actions_set_the_window() -> None:
+    env = PathEnv(emulator=spec())
+    env.reset(seed=1)
+    windows = [env.step(action)[4]["cwnd_packets"] for action in (2, 3, 4, 1, 0, 0, 0, 0)]
+    assert windows == [10, 20, 40, 30, 15, 7.5, 3.75, 2]
+
+
+def test_log_window_actions_set_the_window() -> None:
+    env = PathEnv(emulator=spec(), features="scale_free", actions="log_window")
+    env.reset(seed=1)
+    windows = [env.step(np.array([action], dtype=np.float32))[4]["cwnd_packets"] for action in (0, 1, -0.5)]
+    assert windows == pytest.approx([10, 10 * np.e, 10 * np.exp(0.5)], rel=1e-6)
+
+
+def test_a_window_of_half_the_bdp_uses_half_the_link_without_a_queue() -> None:
+    env = PathEnv(emulator=spec(rate_mbps=12.0, delay_ms=30), oracle_cwnd_packets=60.0)  # BDP 60 packets
+    env.reset(seed=1)
+    for action in (3, 3):  # 30 packets
+        env.step(action)
+    steps = [env.step(STAY) for _ in range(300)][100:]
+    infos = [step[4] for step in steps]
+    assert np.mean([info["throughput_mbps"] for info in infos]) == pytest.approx(6, rel=0.06)
+    assert np.mean([info["delay_ms"] for info in infos]) == pytest.approx(61, abs=2)
+    assert np.mean([step[1] for step in steps]) == pytest.approx(0.5, rel=0.1)
+    assert {info["loss"] for info in infos} == {0.0}
+    assert {info["oracle_cwnd_packets"] for info in infos} == {60.0}
+    assert max(info["queue_packets"] for info in infos) <= 30
+
+
+def test_a_window_of_twice_the_bdp_fills_the_link_and_doubles_the_delay() -> None:
+    env = PathEnv(emulator=spec(rate_mbps=12.0, delay_ms=30))
+    env.reset(seed=1)
+    for action in (4, 4, 4, 4, 1, 1, 1, 1):  # 120 packets
+        env.step(action)
+    steps = [env.step(STAY) for _ in range(300)][100:]
+    infos = [step[4] for step in steps]
+    assert np.mean([info["throughput_mbps"] for info in infos]) == pytest.approx(11.8, rel=0.03)
+    assert np.mean([info["delay_ms"] for info in infos]) == pytest.approx(120, rel=0.05)
+    assert np.mean([info["queue_packets"] for info in infos]) == pytest.approx(60, rel=0.1)
+    assert np.mean([step[1] for step in steps]) == pytest.approx(0.5, rel=0.1)
+
+
+def test_a_full_queue_shows_as_loss() -> None:
+    env = PathEnv(emulator=spec(queue="droptail", packets=10))
+    env.reset(seed=1)
+    infos = [env.step(4 if step < 3 else STAY)[4] for step in range(200)]
+    assert max(info["queue_packets"] for info in infos) <= 11
+    assert 0 < np.mean([info["loss"] for info in infos]) < 1
+
+
+def test_a_dead_path_is_silent_and_worth_nothing() -> None:
+    env = PathEnv(emulator=spec(loss=1.0))
+    env.reset(seed=1)
+    observation, reward, _, _, info = env.step(STAY)
+    assert reward == info["throughput_mbps"] == 0
+    assert np.isfinite(observation).all()
+    assert all(np.isfinite(value) for value in info.values())
+
+
+def test_time_runs_in_steps_of_ten_ms() -> None:
+    env = PathEnv(emulator=spec())
+    env.reset(seed=1)
+    times = [env.step(STAY)[4]["time_ms"] for _ in range(100)]
+    assert np.diff(times) == pytest.approx(10, abs=2)
+
+
+def test_flies_over_a_file(tmp_path: Path) -> None:
+    (tmp_path / "link.trace").write_text("1\n")
+    path = tmp_path / "mine.yaml"
+    path.write_text("emulators: [{name: a, delay_ms: 5, uplink: {trace: link.trace}}]")
+    env = gymnasium.make(PATH_ENV_ID, emulator=f"file:{path}")
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == (9,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"features": "aurora"}, "features: 'aurora' is unknown; known are indigo, scale_free"),
+        ({"actions": "rate"}, "actions: 'rate' is unknown; known are indigo, log_window"),
+        ({"reward": "money"}, "reward: 'money' is unknown; known are power"),
+        (
+            {"actions": "log_window"},
+            "actions: features indigo hold the last of indigo's actions, not of 'log_window'",
+        ),
+        ({"emulator": "calibrated"}, "emulator: 6 emulators for one flow; give one, or use make_vec"),
+        ({"emulator": []}, "emulator: 0 emulators for one flow; give one, or use make_vec"),
+    ],
+)
+def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PathEnv(**arguments)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("actions", "action", "message"),
+    [
+        ("indigo", -1, r"action -1 of flow 0 is not within \[0, 4\]"),
+        ("indigo", 5, r"action 5 of flow 0 is not within \[0, 4\]"),
+        ("indigo", 2.5, r"actions must be whole numbers within \[0, 4\], not float64"),
+        ("log_window", 1.5, r"action 1.5 of flow 0 is not within \[-1, 1\]"),
+        ("log_window", np.nan, r"action nan of flow 0 is not within \[-1, 1\]"),
+    ],
+)
+def test_an_action_outside_the_space_is_refused(actions: str, action: float, message: str) -> None:
+    env = PathEnv(emulator=spec(), features="scale_free", actions=actions)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=message):
+        env.step(action)

@@ -1,0 +1,57 @@
+"""Random emulators: reproducible, within their ranges, and of every kind."""
+
+import numpy as np
+import pytest
+from ccgym.envs.emulators import EmulatorSpec, select_emulators
+from ccgym.envs.errors import InputError
+from ccgym.envs.random_emulators import DELAY_MS, MAX_LOSS, QUEUE_BDPS, RATE_MBPS, random_emulators
+
+
+def test_the_same_seed_draws_the_same_emulators() -> None:
+    assert random_emulators(20, seed=3) == random_emulators(30, seed=3)[:20]
+    assert random_emulators(20, seed=3) != random_emulators(20, seed=4)
+
+
+def test_every_emulator_lies_in_the_ranges() -> None:
+    for spec in random_emulators(500, seed=1):
+        link = spec.uplink
+        assert link.rate_mbps is not None
+        assert RATE_MBPS[0] <= link.rate_mbps <= RATE_MBPS[1]
+        assert DELAY_MS[0] <= spec.delay_ms <= DELAY_MS[1]
+        assert link.loss <= MAX_LOSS
+        if link.packets is not None:
+            bdp_packets = link.rate_mbps * 2 * spec.delay_ms / 12
+            assert QUEUE_BDPS[0] * bdp_packets - 1 <= link.packets <= max(1, QUEUE_BDPS[1] * bdp_packets + 1)
+
+
+def shares(specs: list[EmulatorSpec]) -> dict[str, float]:
+    return {
+        "infinite": float(np.mean([spec.uplink.queue == "infinite" for spec in specs])),
+        "lossy": float(np.mean([spec.uplink.loss > 0 for spec in specs])),
+        "poisson": float(np.mean([spec.uplink.arrivals == "poisson" for spec in specs])),
+    }
+
+
+def test_a_thousand_hold_every_kind_and_every_size() -> None:
+    specs = random_emulators(1000, seed=2)
+    assert shares(specs) == pytest.approx({"infinite": 0.3, "lossy": 0.25, "poisson": 0.3}, abs=0.06)
+    rates = np.log([spec.uplink.rate_mbps or 0 for spec in specs])
+    counts, _ = np.histogram(rates, bins=10, range=tuple(np.log(RATE_MBPS)))
+    assert counts.min() > 60  # log-uniform: 100 expected in each tenth
+
+
+def test_a_selection_draws_them() -> None:
+    selected = select_emulators("random:3")
+    assert [emulator.label for emulator in selected] == ["random/1-0", "random/1-1", "random/1-2"]
+    assert [emulator.spec for emulator in selected] == random_emulators(3, seed=1)
+    assert [emulator.spec for emulator in select_emulators("random:2:9")] == random_emulators(2, seed=9)
+
+
+@pytest.mark.parametrize(
+    "selection", ["random:", "random:0", "random:x", "random:3:", "random:3:-1", "random:999999"]
+)
+def test_a_wrong_number_is_told(selection: str) -> None:
+    with pytest.raises(InputError) as caught:
+        select_emulators(selection)
+    right = "not random:N or random:N:SEED with N from 1 to 100000 and a whole SEED"
+    assert str(caught.value) == f"{selection}: {right}"
