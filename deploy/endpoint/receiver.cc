@@ -40,8 +40,8 @@ class ReceiverLoop {
   // Until the stop signal or, with `once`, the end of the first flow; returns the exit code.
   int run() {
     while (!once_ || receiver_.ended_flows() == 0) {
-      const auto silence_at = once_ && receiver_.in_flow() ? std::optional{receiver_.last_heard() + kSilenceLimit}
-                                                           : std::nullopt;
+      const auto silence_at =
+          once_ && receiver_.in_flow() ? std::optional{receiver_.last_heard() + kSilenceLimit} : std::nullopt;
       const Readiness ready = wait_for(socket_.number(), !replies_.empty(), stop_, silence_at);
       if (ready.stop) return 0;
       if (silence_at && monotonic_now() >= *silence_at) return report_silence();

@@ -71,12 +71,16 @@ def listens(pid: int, port: int) -> bool:
     return any(f":{port:04X} " in table for table in tables)
 
 
-def run_sender(*arguments: str, prefix: Sequence[str] = (), timeout_s: float = 30) -> subprocess.CompletedProcess[str]:
+def run_sender(
+    *arguments: str, prefix: Sequence[str] = (), timeout_s: float = 30
+) -> subprocess.CompletedProcess[str]:
     argv = [*prefix, SENDER, *arguments]
     return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
-def fly(host: str, port: int, scheme: str, stats: Path, *, prefix: Sequence[str] = (), seconds: float = 1) -> Any:
+def fly(
+    host: str, port: int, scheme: str, stats: Path, *, prefix: Sequence[str] = (), seconds: float = 1
+) -> Any:
     """One flow that must succeed; its statistics."""
     arguments = (host, str(port), "--scheme", scheme, "--seconds", str(seconds), "--stats", str(stats))
     done = run_sender(*arguments, prefix=prefix)
@@ -130,13 +134,15 @@ class TwoHosts:
 
     @staticmethod
     def _ip(host: list[str], *arguments: str) -> str:
-        done = subprocess.run([*host, "ip", *arguments], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            [*host, "ip", *arguments], capture_output=True, text=True, timeout=20, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     @staticmethod
     def _wait_for_namespace(process: subprocess.Popen[str], outside_pid: int) -> None:
         def network(pid: int) -> str:
-            return os.readlink(f"/proc/{pid}/ns/net")
+            return str(Path(f"/proc/{pid}/ns/net").readlink())
 
         wait_until(lambda: network(process.pid) != network(outside_pid), "entering a namespace")
