@@ -22,6 +22,8 @@ from . import cache
 
 FREE_QUEUE_MS = 4.0
 """Standing queue that the objective does not charge."""
+TIE = 0.002
+"""Scores that differ by less are equal; of equal windows the smallest is the best."""
 MIN_WINDOW_PACKETS = 2
 SEARCH_FACTOR = 2.0
 """The search covers the BDP divided and multiplied by this."""
@@ -88,7 +90,8 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
                 scores[window] = score(spec.delay_ms, *_fly(spec, window, stalls=True))
         best = max(grid, key=lambda window: scores[window])
         if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
-            return OracleWindow(best, bdp, *_fly(spec, best, stalls=False))
+            ideal = min(window for window in scores if scores[window] >= scores[best] - TIE)
+            return OracleWindow(ideal, bdp, *_fly(spec, ideal, stalls=False))
         place = grid.index(best)
         low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
 
