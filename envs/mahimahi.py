@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .emulators import EmulatorSpec, LinkSpec
+from .emulator_spec import EmulatorSpec, LinkSpec
 from .errors import InputError, OutsideError
 from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser

@@ -1,11 +1,12 @@
 """What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
@@ -86,6 +87,7 @@ def _load_session(folder: Path) -> Evaluation:
             _scenario(
                 folder / "data" / label,
                 Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], []),
+                session["schemes"],
                 session["seconds"],
                 spec.uplink.loss,
             )
@@ -101,10 +103,13 @@ def _load_pantheon(folder: Path) -> Evaluation:
     description = " ".join(part for part in commands if part) if local else metadata.get("remote_desc", "")
     scenario = Scenario(folder.resolve().name, "mahimahi" if local else "path", description, 0, [], [])
     session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": metadata.get("runtime")}
-    return Evaluation(folder, session, [_scenario(folder, scenario, metadata.get("runtime"), 0)])
+    return Evaluation(folder, session, [_scenario(folder, scenario, [], metadata.get("runtime"), 0)])
 
 
-def _scenario(folder: Path, empty: Scenario, seconds: float | None, loss: float) -> Scenario:
+def _scenario(
+    folder: Path, empty: Scenario, schemes: Iterable[str], seconds: float | None, loss: float
+) -> Scenario:
+    """`empty` with the runs found in `folder`, schemes in the order of `schemes`."""
     failures = [
         Failure(files.scheme, files.run, files.failure.read_text().strip())
         for files in recorded_failures(folder)
@@ -117,6 +122,8 @@ def _scenario(folder: Path, empty: Scenario, seconds: float | None, loss: float)
             raise
         except ValueError as error:
             failures.append(Failure(files.scheme, files.run, str(error)))
+    rank = {scheme: place for place, scheme in enumerate(schemes)}
+    flows.sort(key=lambda flow: (rank.get(flow.scheme, len(rank)), flow.run, flow.flow))
     return replace(empty, flows=flows, failures=failures)
 
 

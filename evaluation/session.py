@@ -15,7 +15,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
-from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.mahimahi import shell_command
