@@ -25,8 +25,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "eval",
         help="fly schemes head to head and write the report",
         description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
-        "report.html and, in DIR/data, Pantheon's data directory. Run it again with the same --out to go on after an "
-        "interruption, or with more schemes, emulators or runs to add them. "
+        "report.html and, in DIR/data, Pantheon's data directory. Run it again with the same --out to go on "
+        "after an interruption, or with more schemes, emulators or runs to add them. "
         "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(

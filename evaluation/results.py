@@ -61,7 +61,8 @@ class Evaluation:
         """All schemes that flew or failed to, in the session's order."""
         seen = dict.fromkeys(self.session.get("schemes", {}))
         for scenario in self.scenarios:
-            seen.update(dict.fromkeys(result.scheme for result in [*scenario.flows, *scenario.failures]))
+            seen.update(dict.fromkeys(flow.scheme for flow in scenario.flows))
+            seen.update(dict.fromkeys(failure.scheme for failure in scenario.failures))
         return list(seen)
 
 
