@@ -111,8 +111,10 @@ class MahimahiShell:
         """Starts a server outside the shells and waits until it listens.
 
         Raises:
-            MahimahiError: it ended, or does not listen in time.
+            MahimahiError: the port is in use, or the server ended, or does not listen in time.
         """
+        if _listens(protocol, port):
+            raise MahimahiError(f"{protocol} port {port} is in use: end what listens there (`ss -lnp`)")
         server = self._stack.enter_context(ProcessGroup(self._user.command(argv), self.folder, "server"))
         name = f"{Path(argv[0]).name} on port {port}"
         _await(lambda: _listens(protocol, port), server, f"{name} ended at once", f"{name} does not listen")

@@ -212,7 +212,7 @@ def _delay_axis(values: list[float], title: str) -> Figure:
 
 
 def _log_axis(low: float, high: float) -> Figure:
-    """A logarithmic axis with a tick at every power of two, of every second or fourth where those are many."""
+    """A logarithmic axis with a tick at every power of two, or at every few where those are many."""
     first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
     ticks = [2.0**power for power in range(first, last + 1, 1 + (last - first) // _MOST_TICKS)]
     return {
@@ -275,11 +275,7 @@ def _row_axes(flows: list[FlowResult], left: int, right: int, last: bool) -> Fig
     delays = np.concatenate([flow.series.delay_ms for flow in flows])
     wide = delays.max() > 2 * _WIDE * delays.min()
     delay_axis = (
-        {
-            "type": "log",
-            "range": [math.log10(delays.min() / 1.3), math.log10(delays.max() * 1.3)],
-            "dtick": "D2",
-        }
+        _log_axis(float(delays.min()), float(delays.max()))
         if wide
         else {"range": [0, 1.08 * float(delays.max())]}
     )
