@@ -1,6 +1,7 @@
-"""Registers the environments with Gymnasium, which since 1.0 no longer looks for entry points of packages itself.
+"""Registers the environments with Gymnasium, which since 1.0 no longer reads the entry points of packages.
 
-It is done as soon as Gymnasium is loaded, and does not load it: a command that needs no environment starts fast.
+It is done as soon as Gymnasium is loaded, and does not load it: a command that needs none starts fast. An
+installed ccgym is imported at the start of Python (etc/ccgym-environments.pth), so the user imports nothing.
 """
 
 import importlib.util

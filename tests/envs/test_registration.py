@@ -23,7 +23,7 @@ def test_importing_gymnasium_does_not_load_the_twin() -> None:
 
 def test_registering_twice_is_harmless() -> None:
     code = (
-        "import gymnasium; from ccgym.envs.registration import register_environments as register; register(); "
+        "import gymnasium; from ccgym.envs.registration import register_environments as again; again(); "
         "print(gymnasium.spec('ccgym/Path-v0').max_episode_steps)"
     )
     assert fresh_python(code) == "1000"
