@@ -2,18 +2,17 @@
 
     python tests/agents/convert_weights.py WEIGHTS POLICY
 
-WEIGHTS is a safetensors file with the tensors of an `LstmPolicy` and any metadata; the network's inputs and
-outputs are taken for Indigo's (`feature_set` and `actions` "indigo"). What the original's weights do when they
-are flown by our features and endpoint proves those right.
+WEIGHTS is a safetensors file with the tensors of an `LstmPolicy` and any metadata; its inputs and outputs are
+taken for Indigo's (`feature_set` and `actions` "indigo"). What the original does, flown by our features
+and endpoint, proves those right.
 """
 
 import sys
 from pathlib import Path
 
-from safetensors.torch import load_file
-
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
+from safetensors.torch import load_file
 
 
 def convert_weights(weights: Path, policy: Path) -> None:

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
-
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 EPISODE_STEPS = 1000
 TOLERANCE = 1e-5
@@ -23,7 +22,9 @@ def torch_outputs(module: LstmPolicy, observations: NDArray[np.float32]) -> NDAr
     return outputs[0].numpy()
 
 
-def assert_parity(module: LstmPolicy, observations: NDArray[np.float32], path: Path, spec: PolicySpec) -> None:
+def assert_parity(
+    module: LstmPolicy, observations: NDArray[np.float32], path: Path, spec: PolicySpec
+) -> None:
     save_policy(path, module, spec, trained_on="nothing")
     ours = _core.evaluate_policy(str(path), observations)
     theirs = torch_outputs(module, observations)

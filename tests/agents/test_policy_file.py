@@ -1,20 +1,24 @@
 """The policy file: what is written comes back, and what cannot be flown is refused with one line."""
 
 import json
+import os
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from convert_weights import convert_weights
-from safetensors import safe_open
-from safetensors.torch import save, save_file
-
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import Limits, PolicyFileError, PolicySpec, load_policy, save_policy
 from ccgym.envs import _core
+from safetensors import safe_open
+from safetensors.torch import save, save_file
+
+CONVERT = Path(__file__).with_name("convert_weights.py")
+PACKAGES = Path(__file__).resolve().parents[2] / ".pkg"
 
 Metadata = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
@@ -96,7 +100,13 @@ def test_saving_leaves_no_temporary_files(policy_file: Path) -> None:
 
 def test_bare_weights_become_a_policy(tmp_path: Path) -> None:
     save_file(small_policy().state_dict(), tmp_path / "weights.safetensors", {"source": "elsewhere"})
-    convert_weights(tmp_path / "weights.safetensors", tmp_path / "policy.safetensors")
+    command = [
+        sys.executable,
+        str(CONVERT),
+        str(tmp_path / "weights.safetensors"),
+        str(tmp_path / "policy.safetensors"),
+    ]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": str(PACKAGES)}, check=True, timeout=120)
     module, spec = load_policy(tmp_path / "policy.safetensors")
     assert torch.equal(module.linear.bias, small_policy().linear.bias)
     assert spec.trained_on == "converted from weights.safetensors"
@@ -126,7 +136,11 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "is a folder, should be a policy file"
 
 
-def edit(entry: str, value: Any) -> Callable[[Metadata, Tensors], None]:
+Edit = Callable[[Metadata, Tensors], object]
+Change = Callable[[torch.Tensor], torch.Tensor]
+
+
+def edit(entry: str, value: Any) -> Edit:
     """Sets a metadata entry, `outer/inner` for a nested one."""
 
     def apply(metadata: Metadata, _: Tensors) -> None:
@@ -136,14 +150,16 @@ def edit(entry: str, value: Any) -> Callable[[Metadata, Tensors], None]:
     return apply
 
 
-def edit_tensor(name: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[Metadata, Tensors], None]:
+def edit_tensor(
+    name: str, change: Callable[[torch.Tensor], torch.Tensor]
+) -> Callable[[Metadata, Tensors], None]:
     def apply(_: Metadata, tensors: Tensors) -> None:
         tensors[name] = change(tensors[name]).contiguous()
 
     return apply
 
 
-def with_entry(value: float) -> Callable[[torch.Tensor], torch.Tensor]:
+def with_entry(value: float) -> Change:
     def change(tensor: torch.Tensor) -> torch.Tensor:
         changed = tensor.clone()
         changed.view(-1)[-1] = value
@@ -152,29 +168,50 @@ def with_entry(value: float) -> Callable[[torch.Tensor], torch.Tensor]:
     return change
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Edit, str]] = {
     "another format version": (edit("format_version", 2), "format_version is 2, should be 1"),
     "an unknown feature set": (edit("feature_set", "sonar"), "unknown feature set 'sonar': known are indigo"),
     "a feature set of no name": (edit("feature_set", 3), "feature_set is 3, should be a name"),
     "an unknown action set": (edit("actions", "guess"), "unknown action set 'guess': known are indigo"),
-    "an unknown architecture": (edit("architecture/kind", "gru"), 'architecture kind is "gru", should be "lstm"'),
+    "an unknown architecture": (
+        edit("architecture/kind", "gru"),
+        'architecture kind is "gru", should be "lstm"',
+    ),
     "other inputs": (edit("architecture/inputs", 16), "inputs is 16, should be 9"),
     "other outputs": (edit("architecture/outputs", 1), "outputs is 1, should be 5"),
     "another width": (edit("architecture/hidden", 4), "lstm.weight_ih_l0 is [12,9], should be [16,9]"),
     "no width": (edit("architecture/hidden", "wide"), 'hidden is "wide", should be a number from 1'),
-    "a huge width": (edit("architecture/hidden", 2**62), "hidden is 4611686018427387904, should be a number from 1"),
+    "a huge width": (
+        edit("architecture/hidden", 2**62),
+        "hidden is 4611686018427387904, should be a number from 1",
+    ),
     "half a unit": (edit("architecture/hidden", 3.5), "hidden is 3.5, should be a whole number"),
     "other normalisers": (
         edit("normalisers", [200, 200, 200, 1000, 1, 1, 1, 1, 1]),
         "normalisers are [200,200,200,1000,1,1,1,1,1], should be [200.0,200.0,200.0,5000.0,",
     ),
     "too few normalisers": (edit("normalisers", [200]), "normalisers are [200], should be [200.0,"),
-    "no step": (edit("step_ms", 0), "step_ms is 0, should be a number from 1"),
-    "an initial window below the limit": (edit("initial_cwnd", 2), "initial_cwnd is 2, should be a number from 3"),
-    "crossed limits": (edit("limits/max_cwnd_packets", 2), "max_cwnd_packets is 2, should be a number from 3"),
-    "limits of another kind": (edit("limits", 7), "limits should be an object with min_cwnd_packets, max_cwnd_packets"),
-    "an entry too many": (edit("dropout", 0.1), "metadata 'ccgym' has \"dropout\", known are format_version,"),
-    "an entry too few": (lambda metadata, _: metadata.pop("git"), "metadata 'ccgym' has no 'git', should have"),
+    "no step": (edit("step_ms", 0), "step_ms is 0, should be a number"),
+    "an initial window below the limit": (
+        edit("initial_cwnd", 2),
+        "initial_cwnd is 2, should be a number from 3",
+    ),
+    "crossed limits": (
+        edit("limits/max_cwnd_packets", 2),
+        "max_cwnd_packets is 2, should be a number from 3",
+    ),
+    "limits of another kind": (
+        edit("limits", 7),
+        "limits should be an object with min_cwnd_packets",
+    ),
+    "an entry too many": (
+        edit("dropout", 0.1),
+        "metadata 'ccgym' has \"dropout\", known are format_version",
+    ),
+    "an entry too few": (
+        lambda metadata, _: metadata.pop("git"),
+        "metadata 'ccgym' has no 'git'",
+    ),
     "a missing tensor": (lambda _, tensors: tensors.pop("linear.bias"), "tensor linear.bias is missing"),
     "a strange tensor": (
         lambda _, tensors: tensors.update({"lstm.weight_ih_l1": torch.zeros(12, 3)}),
@@ -188,8 +225,14 @@ REFUSED = {
         edit_tensor("lstm.weight_ih_l0", lambda tensor: tensor.T),
         "shape of tensor lstm.weight_ih_l0 is [9,12], should be [12,9]",
     ),
-    "a NaN": (edit_tensor("linear.weight", with_entry(float("nan"))), "tensor linear.weight has an entry that is not"),
-    "an infinity": (edit_tensor("lstm.bias_hh_l0", with_entry(float("-inf"))), "tensor lstm.bias_hh_l0 has an entry"),
+    "a NaN": (
+        edit_tensor("linear.weight", with_entry(float("nan"))),
+        "tensor linear.weight has an entry",
+    ),
+    "an infinity": (
+        edit_tensor("lstm.bias_hh_l0", with_entry(float("-inf"))),
+        "tensor lstm.bias_hh_l0 has an entry",
+    ),
 }
 
 
@@ -224,7 +267,8 @@ def patch_header(path: Path, tensor: str, entry: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "offsets", [[0], [0, -20], [-20, 0], [20, 0], [0, 10**9], [2**63, 2**63 + 20], [2**64 - 20, 2**64 - 1], "all", None]
+    "offsets",
+    [[0], [0, -20], [-20, 0], [20, 0], [0, 10**9], [2**63, 2**63 + 20], [2**64 - 20, 2**64 - 1], None],
 )
 def test_offsets_that_are_no_range_of_the_data_are_refused(policy_file: Path, offsets: Any) -> None:
     patch_header(policy_file, "linear.bias", "data_offsets", offsets)

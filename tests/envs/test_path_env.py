@@ -119,7 +119,7 @@ def steady_state(env: PathEnv, actions: tuple[int, ...]) -> tuple[dict[str, floa
     env.reset(seed=1)
     for action in (*actions, *[STAY] * 100):
         start_ms = env.step(action)[4]["time_ms"]
-    infos = []
+    infos: list[dict[str, Any]] = []
     while not infos or infos[-1]["time_ms"] < start_ms + 2000:
         _, reward, _, _, info = env.step(STAY)
         infos.append({**info, "reward": reward})

@@ -82,17 +82,18 @@ TEST_F(CopaTest, DoublesTheVelocityAfterThreeRoundTripsInOneDirection) {
     round_trip(kQueued);
     velocity = copa_.velocity();
   }
-  // The first ends the window of slow start's growth, the second turns the direction, three more hold it.
-  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 1, 2, 4}));
+  // The first turns the direction, three more hold it.
+  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 2, 4, 8}));
 }
 
-TEST_F(CopaTest, ResetsTheVelocityWhenTheDirectionTurns) {
+TEST_F(CopaTest, ResetsTheVelocityAsSoonAsTheDirectionTurns) {
   round_trip(kEmpty);
   for (int i = 0; i < 6; ++i) round_trip(kQueued);
-  ASSERT_EQ(copa_.velocity(), 4);
-  round_trip(kEmpty);  // still the window of the last fall
-  round_trip(kEmpty);  // the window grew
+  ASSERT_EQ(copa_.velocity(), 8);
+  const double before = cwnd();
+  ack(kEmpty);  // within the round trip
   EXPECT_EQ(copa_.velocity(), 1);
+  EXPECT_NEAR(cwnd(), before + 1 / (0.5 * before), 1e-3);
 }
 
 TEST_F(CopaTest, NeverMovesByMoreThanAPacketPerAckNorBelowTwoPackets) {
