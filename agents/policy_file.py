@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ccgym.envs import _core  # the C++ core; no Python of a higher floor
 from safetensors import safe_open
 from safetensors.torch import save
-
-from ccgym.envs import _core  # the C++ core; no Python of a higher floor
 
 from .lstm import LstmPolicy
 
@@ -26,6 +25,8 @@ class PolicyFileError(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
+    """The window that a policy may choose."""
+
     min_cwnd_packets: float = 2.0
     max_cwnd_packets: float = 100_000.0
 

@@ -9,15 +9,22 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "export",
         help="make a trained policy a scheme",
-        description="Writes the scheme folder NAME/ with the policy, the native sender and receiver and a wrapper "
-        "that honours Pantheon's contract: it needs neither Python packages nor this project.",
+        description="Writes the scheme folder NAME/ with the policy, the native sender and receiver and a "
+        "wrapper that honours Pantheon's contract: it needs neither Python packages nor this project.",
     )
-    parser.add_argument("policy_or_run", metavar="RUN", type=Path, help="run directory of `ccgym train`, or policy file")
+    parser.add_argument(
+        "policy_or_run", metavar="RUN", type=Path, help="run directory of `ccgym train`, or policy file"
+    )
     parser.add_argument("--name", required=True, help="of the scheme: letters, digits and underscores")
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="folder to put NAME/ in (default: here, unless --pantheon is given)"
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="folder to put NAME/ in (default: here, unless --pantheon is given)",
     )
-    parser.add_argument("--pantheon", metavar="DIR", type=Path, help="Pantheon checkout to install the scheme in")
+    parser.add_argument(
+        "--pantheon", metavar="DIR", type=Path, help="Pantheon checkout to install the scheme in"
+    )
     parser.set_defaults(run=run)
 
 

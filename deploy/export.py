@@ -1,10 +1,10 @@
 """Makes a trained policy a scheme: a folder that flies by itself, also inside a Pantheon checkout.
 
-    NAME/
-      NAME.py                the wrapper, which honours Pantheon's contract; needs /bin/sh only
-      bin/ccgym-sender       static programs for the architecture they were built on
-      bin/ccgym-receiver
-      policy.safetensors
+NAME/
+  NAME.py                the wrapper, which honours Pantheon's contract; needs /bin/sh only
+  bin/ccgym-sender       static programs for the architecture they were built on
+  bin/ccgym-receiver
+  policy.safetensors
 """
 
 import re
@@ -21,15 +21,15 @@ PROGRAMS = ("ccgym-sender", "ccgym-receiver")
 CHECK_TIMEOUT_S = 30
 
 _HERE = Path(__file__).resolve().parent
-_WRAPPER = _HERE / "scheme" / "wrapper.py"
+_WRAPPER = _HERE / "scheme" / "wrapper.sh"
 _WRAPPER_MARK = b"# ccgym scheme wrapper:"
 
 
 def export_scheme(run: Path, name: str, *, out: Path | None, pantheon: Path | None) -> list[Path]:
-    """Writes the scheme folder `out/name`, installs the scheme in the checkout `pantheon`, or both; all or nothing.
+    """Writes the scheme folder `out/name`, installs the scheme in the checkout `pantheon`, or both.
 
-    In a Pantheon checkout it takes `third_party/NAME/`, `src/wrappers/NAME.py` and an entry of
-    `src/config.yml`. An earlier export of this name is replaced.
+    All or nothing is written. In a Pantheon checkout it takes `third_party/NAME/`,
+    `src/wrappers/NAME.py` and an entry of `src/config.yml`. An earlier export of this name is replaced.
 
     Args:
         run: A run directory or a policy file.
@@ -67,7 +67,9 @@ def find_policy(run: Path) -> Path:
     if policy.is_file():
         return policy
     if run.is_dir():
-        raise InputError(f"{run}: best/policy.safetensors is missing: a run directory of `ccgym train` has it")
+        raise InputError(
+            f"{run}: best/policy.safetensors is missing: a run directory of `ccgym train` has it"
+        )
     raise InputError(f"{run}: no such run directory or policy file")
 
 
@@ -125,7 +127,7 @@ def _copy_executable(source: Path, target: Path) -> None:
 
 def _check_policy(sender: Path, policy: Path) -> None:
     """Asks the very program that will fly the policy."""
-    argv = [sender, "--check", "--scheme", f"policy:{policy}"]
+    argv = [str(sender), "--check", "--scheme", f"policy:{policy}"]
     checked = subprocess.run(argv, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S, check=False)
     if checked.returncode != 0:
         raise InputError(checked.stderr.strip().removeprefix("ccgym-sender: "))

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import yaml
-
 from ccgym.envs.errors import InputError
 
 # How Pantheon's plots draw exported schemes: the first colour that no scheme of the checkout has.
@@ -15,7 +14,8 @@ class PantheonCheckout:
     """Paths and configuration of one checkout."""
 
     def __init__(self, root: Path) -> None:
-        """
+        """Reads the checkout's configuration.
+
         Raises:
             InputError: `root` is no Pantheon checkout, or its src/config.yml cannot be read.
         """
@@ -46,7 +46,9 @@ class PantheonCheckout:
         entry = {"name": name, "color": colour, "marker": MARKER}
         text = _with_entry(self._text, name, entry)
         if text is None or _parse(text) != {**_parse(self._text), "schemes": {**self.schemes, name: entry}}:
-            raise InputError(f"{self.config}: its 'schemes' are not a list of indented entries: add '{name}' by hand")
+            raise InputError(
+                f"{self.config}: its 'schemes' are not a list of indented entries: add '{name}' by hand"
+            )
         target.write_bytes(text.encode())
         target.chmod(self.config.stat().st_mode & 0o777)
 

@@ -157,7 +157,7 @@ class EmulatorSpec(BaseModel):
     uplink: LinkSpec
     downlink: LinkSpec = Field(default_factory=_mirror_uplink)
 
-    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: int = 0) -> _core.Path:
+    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0) -> _core.Path:
         """Returns the twin of this emulator.
 
         Args:

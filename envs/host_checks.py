@@ -78,9 +78,7 @@ def check_iptables(shell_starts: bool) -> Check:
         return Check(name, False, "not found", needed_for, mend)
     version = _first_version(_answer([path, "--version"]))
     if version >= FIRST_REFUSING_IPTABLES and not shell_starts:
-        found = (
-            f"{_dotted(version)} refuses setuid programs; below {_dotted(FIRST_REFUSING_IPTABLES)} does not"
-        )
+        found = f"{_dotted(version)}: from {_dotted(FIRST_REFUSING_IPTABLES)} on it refuses setuid programs"
         return Check(name, False, found, needed_for, mend)
     return Check(name, True, _dotted(version), needed_for)
 
@@ -125,11 +123,9 @@ def check_shell_starts() -> Check:
             argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
             with ProcessGroup(argv, Path(folder), "mm-delay") as trial:
                 if trial.wait(TRIAL_S) != 0:
-                    return Check(
-                        name, False, f"mm-delay does not start: {trial.complaint()}", needed_for, mend
-                    )
+                    return Check(name, False, trial.complaint(), needed_for, mend)
     except (InputError, OSError) as error:  # TimeoutError is an OSError
-        return Check(name, False, f"mm-delay does not start: {error}", needed_for, mend)
+        return Check(name, False, str(error), needed_for, mend)
     return Check(name, True, "mm-delay started and ended", needed_for)
 
 
@@ -170,15 +166,10 @@ def check_clocks() -> Check:
     if step_s > MAX_CLOCK_STEP_S:
         found = f"the wall clock stepped by {1000 * step_s:.1f} ms within {CLOCK_TRIAL_S} s"
         return Check(
-            name,
-            False,
-            found,
-            needed_for,
-            "wait until the time service has settled: timedatectl timesync-status",
+            name, False, found, needed_for, "timedatectl timesync-status, then wait until it settles"
         )
-    state = (
-        "synchronised" if _clock_is_synchronised() else "not synchronised (matters between two machines only)"
-    )
+    unsynchronised = "not synchronised, which only matters between two machines"
+    state = "synchronised" if _clock_is_synchronised() else unsynchronised
     return Check(name, True, f"steady, {state}", needed_for)
 
 

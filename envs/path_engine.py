@@ -107,7 +107,7 @@ class PathEngine:
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
         self._capacity_mbps = np.array([spec.uplink.schedule().mean_rate_mbps for spec in specs])
-        self._propagation_rtt_ms = np.array([2.0 * spec.delay_ms for spec in specs])
+        self._propagation_rtt_ms = np.array([max(2.0 * spec.delay_ms, 1.0) for spec in specs])
         self._oracle = (
             None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
         )
@@ -160,21 +160,20 @@ class PathEngine:
         low, high = (0, int(space.n) - 1) if isinstance(space, spaces.Discrete) else (-1, 1)
         if isinstance(space, spaces.Discrete) and not np.issubdtype(actions.dtype, np.integer):
             raise ValueError(f"actions must be whole numbers within [{low}, {high}], not {actions.dtype}")
-        legal = (actions >= low) & (actions <= high)
-        if not legal.all():
-            flow = int(np.argmin(legal))
+        if not (actions.min() >= low and actions.max() <= high):  # so that nan fails too
+            flow = int(np.argmin((actions >= low) & (actions <= high)))
             raise ValueError(f"action {actions[flow]} of flow {flow} is not within [{low}, {high}]")
 
     def _step_info(self) -> Info:
-        column = {name: self._telemetry[:, index] for index, name in enumerate(_core.TELEMETRY)}
+        column = dict(zip(_core.TELEMETRY, self._telemetry.T.copy(), strict=True))
         sent_and_gone = column["delivered_bytes"] + column["lost_bytes"]
         return {
-            "time_ms": column["time_ms"].copy(),
+            "time_ms": column["time_ms"],
             "throughput_mbps": 0.008 * column["delivered_bytes"] / column["step_ms"],
-            "delay_ms": column["mean_rtt_ms"].copy(),
+            "delay_ms": column["mean_rtt_ms"],
             "loss": column["lost_bytes"] / np.maximum(sent_and_gone, 1),
-            "queue_packets": column["queue_packets"].copy(),
-            "cwnd_packets": column["cwnd_packets"].copy(),
+            "queue_packets": column["queue_packets"],
+            "cwnd_packets": column["cwnd_packets"],
             **self.reset_info(),
         }
 

@@ -15,11 +15,10 @@ def power(info: Info, capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floa
     Args:
         info: of the step, see `PathEnv`.
         capacity_mbps: mean rate of each uplink.
-        propagation_rtt_ms: round-trip time of each path without any queue.
+        propagation_rtt_ms: round-trip time of each path without any queue, at least 1.
     """
-    share = info["throughput_mbps"] / capacity_mbps
-    stretch = np.maximum(info["delay_ms"], 1) / np.maximum(propagation_rtt_ms, 1)
-    return np.where(share > 0, share / stretch, 0.0)
+    step_power = info["throughput_mbps"] / np.maximum(info["delay_ms"], 1)
+    return step_power * (propagation_rtt_ms / capacity_mbps)
 
 
 REWARDS: dict[str, Callable[[Info, Floats, Floats], Floats]] = {"power": power}

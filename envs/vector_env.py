@@ -84,6 +84,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         self._max_episode_steps = max_episode_steps
         self._elapsed_steps = np.zeros(num_envs, dtype=np.int64)
         self._flows = np.arange(num_envs, dtype=np.int32)
+        self._everywhere = np.ones(num_envs, dtype=np.bool_)
+        self._everywhere.flags.writeable = False  # handed out with every step
         self._seeded = False
 
     def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
@@ -116,8 +118,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
             self._seeded = True
         self._seed_flows(range(seed, seed + self.num_envs) if isinstance(seed, int) else seed)
         self._elapsed_steps[:] = 0
-        present = np.ones(self.num_envs, dtype=np.bool_)
-        return self._engine.reset(self._flows), _masked(self._engine.reset_info(), present)
+        return self._engine.reset(self._flows), _masked(self._engine.reset_info(), self._everywhere)
 
     def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
         if seeds is None:
@@ -146,22 +147,31 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         observations, rewards, info = self._engine.step(actions)
         self._elapsed_steps += 1
         truncations = self._elapsed_steps >= self._max_episode_steps
-        infos = _masked(info, ~truncations)
         if truncations.any():
-            infos |= _masked(self._engine.reset_info(), np.ones_like(truncations))
-            infos |= {"final_info": _masked(info, truncations), "_final_info": truncations.copy()}
-            infos |= {"final_obs": _rows(observations, truncations), "_final_obs": truncations.copy()}
+            infos = self._final_infos(observations, info, truncations)
             self._elapsed_steps[truncations] = 0
             observations = self._engine.reset(self._flows[truncations])
-        return observations, rewards, np.zeros_like(truncations), truncations, infos
+        else:
+            infos = _masked(info, self._everywhere)
+        return observations, rewards, np.zeros(self.num_envs, dtype=np.bool_), truncations, infos
+
+    def _final_infos(
+        self, observations: NDArray[np.float32], info: Info, ended: NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        going_on = {name: np.where(ended, 0.0, values) for name, values in info.items()}
+        return {
+            **({} if ended.all() else _masked(going_on, ~ended)),
+            **_masked(self._engine.reset_info(), self._everywhere),
+            "final_info": _masked({name: np.where(ended, info[name], 0.0) for name in info}, ended),
+            "final_obs": _rows(observations, ended),
+            "_final_info": ended.copy(),
+            "_final_obs": ended.copy(),
+        }
 
 
 def _masked(info: Info, present: NDArray[np.bool_]) -> dict[str, Any]:
-    """Adds to each entry the mask that tells, under `_name`, which flows have it, if any has."""
-    if not present.any():
-        return {}
-    filled = info if present.all() else {name: np.where(present, info[name], 0.0) for name in info}
-    return filled | {f"_{name}": present for name in info}
+    """Adds to each entry the mask that tells, under `_name`, which flows have it."""
+    return {**info, **{f"_{name}": present for name in info}}
 
 
 def _rows(observations: NDArray[np.float32], chosen: NDArray[np.bool_]) -> NDArray[np.object_]:

@@ -5,7 +5,9 @@
 
 namespace ccgym {
 
-Reply::Reply(std::span<const std::byte> bytes) : size_(bytes.size()) { std::ranges::copy(bytes, buffer_.begin()); }
+Reply::Reply(std::span<const std::byte> bytes) : size_(bytes.size()) {
+  std::ranges::copy(bytes, buffer_.begin());
+}
 
 std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> datagram) {
   const std::optional<Datagram> parsed = parse(datagram);

@@ -44,7 +44,7 @@ class Receiver {
   std::optional<Reply> on_datagram(Time now, std::span<const std::byte> datagram);
 
   [[nodiscard]] bool in_flow() const { return flow_.has_value(); }
-  [[nodiscard]] Time last_heard() const { return last_heard_; }  // of the present or the former flow
+  [[nodiscard]] Time last_heard() const { return last_heard_; }        // of the present or the former flow
   [[nodiscard]] uint64_t ended_flows() const { return ended_flows_; }  // by their sender's bye
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
 

@@ -32,7 +32,7 @@ class WindowedFilter {
     Time at{};
     Value value{};
   };
-  static constexpr int kCapacity = 16;                // entries per window
+  static constexpr int kCapacity = 16;                 // entries per window
   static constexpr std::size_t kRing = 2 * kCapacity;  // with room for a window that grows
 
   [[nodiscard]] const Entry& oldest() const { return entries_[first_]; }

@@ -69,12 +69,18 @@ std::optional<Datagram> parse(std::span<const std::byte> bytes) {
       bytes[kVersionAt] != kVersion)
     return std::nullopt;
   switch (Type{std::to_integer<uint8_t>(bytes[kTypeAt])}) {
-    case Type::hello: return parse_control<Hello>(bytes);
-    case Type::hello_reply: return parse_control<HelloReply>(bytes);
-    case Type::data: return parse_data(bytes);
-    case Type::ack: return parse_ack(bytes);
-    case Type::bye: return parse_control<Bye>(bytes);
-    case Type::bye_reply: return parse_control<ByeReply>(bytes);
+    case Type::hello:
+      return parse_control<Hello>(bytes);
+    case Type::hello_reply:
+      return parse_control<HelloReply>(bytes);
+    case Type::data:
+      return parse_data(bytes);
+    case Type::ack:
+      return parse_ack(bytes);
+    case Type::bye:
+      return parse_control<Bye>(bytes);
+    case Type::bye_reply:
+      return parse_control<ByeReply>(bytes);
   }
   return std::nullopt;
 }

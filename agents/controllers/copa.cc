@@ -37,7 +37,7 @@ void Copa::on_ack(Time now, const AckedPacket& packet) {
 }
 
 void Copa::on_loss(Time /*now*/, const Loss& loss) {
-  const auto is_new = [this](const LostPacket& packet) { return packet.sent_at >= state_.window_began; };
+  const auto is_new = [this](const LostPacket& packet) { return packet.sent_at >= state_.backed_off_at; };
   state_.lost_in_window |= std::ranges::any_of(loss.packets, is_new);
   if (!loss.timeout) return;
   state_.cwnd_packets = kMinWindowPackets;
@@ -73,7 +73,7 @@ void Copa::update_mode(Time now, Time smoothed_rtt) {
 
 void Copa::end_window(Time now) {
   update_velocity();
-  if (state_.competitive) update_delta();
+  if (state_.competitive) update_delta(now);
   state_.window_began = now;
   state_.window_began_with_packets = state_.cwnd_packets;
   state_.lost_in_window = false;
@@ -91,10 +91,18 @@ void Copa::update_velocity() {
 }
 
 // Section 2.2: 1/delta by additive increase and multiplicative decrease, never below the default mode's.
-void Copa::update_delta() {
+void Copa::update_delta(Time now) {
   const double inverse = 1 / state_.delta;
   const double next = state_.lost_in_window ? inverse / 2 : inverse + 1;
   state_.delta = std::min(1 / next, default_delta_);
+  if (state_.lost_in_window) state_.backed_off_at = now;
+}
+
+// A velocity gathered one way must not carry the window the other way until the end of its round trip.
+void Copa::turn(Direction direction) {
+  state_.direction = direction;
+  state_.velocity = 1;
+  state_.same_direction_rtts = 0;
 }
 
 // Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. A step is at most a packet per
@@ -102,6 +110,7 @@ void Copa::update_delta() {
 void Copa::update_cwnd() {
   const bool up = below_target_rate();
   state_.slow_start &= up;
+  if (up != (state_.direction == Direction::up)) turn(up ? Direction::up : Direction::down);
   const double step = std::min(1.0, state_.velocity / (state_.delta * state_.cwnd_packets));
   if (state_.slow_start) {
     state_.cwnd_packets += 1;

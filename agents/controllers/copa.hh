@@ -35,6 +35,7 @@ class Copa final : public CongestionController {
     Time window_began{};  // an ACK of a packet sent from here on ends the window
     double window_began_with_packets{};
     bool lost_in_window{false};
+    Time backed_off_at{};  // a loss of a packet sent before it has been answered
     std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
   };
 
@@ -42,8 +43,9 @@ class Copa final : public CongestionController {
   void update_mode(Time now, Time smoothed_rtt);
   void end_window(Time now);
   void update_velocity();
-  void update_delta();
+  void update_delta(Time now);
   void update_cwnd();
+  void turn(Direction direction);
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 

@@ -16,20 +16,23 @@ namespace ccgym {
 
 namespace {
 
-using Factory = std::unique_ptr<CongestionController> (*)(std::string_view argument, const ControllerConfig& config);
+using Factory = std::unique_ptr<CongestionController> (*)(std::string_view argument,
+                                                          const ControllerConfig& config);
 
 struct TableEntry {
   Scheme scheme;
   Factory make;
 };
 
-[[noreturn]] void refuse_argument(std::string_view scheme, std::string_view argument, std::string_view right) {
+[[noreturn]] void refuse_argument(std::string_view scheme, std::string_view argument,
+                                  std::string_view right) {
   throw std::invalid_argument("scheme " + std::string{scheme} + ": argument '" + std::string{argument} +
-                              "' is not " + std::string{right});
+                              "' " + std::string{right});
 }
 
 // A number in [lowest, highest]; NaN and what is not a number as a whole are refused.
-double number(std::string_view scheme, std::string_view text, double lowest, double highest, std::string_view right) {
+double number(std::string_view scheme, std::string_view text, double lowest, double highest,
+              std::string_view right) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc{} && end == text.data() + text.size();
@@ -38,23 +41,25 @@ double number(std::string_view scheme, std::string_view text, double lowest, dou
 }
 
 std::unique_ptr<CongestionController> make_fixed(std::string_view argument, const ControllerConfig& config) {
-  const double packets = number("fixed", argument, 1, 1e9, "a window in packets, 1 to 1e9, as in fixed:40");
+  const double packets =
+      number("fixed", argument, 1, 1e9, "is not a window in packets, 1 to 1e9, as in fixed:40");
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 
 std::unique_ptr<CongestionController> make_reno(std::string_view argument, const ControllerConfig& config) {
-  if (!argument.empty()) refuse_argument("reno", argument, "expected: reno takes none");
+  if (!argument.empty()) refuse_argument("reno", argument, "is one too many, reno takes none");
   return std::make_unique<NewReno>(config.packet_bytes);
 }
 
 std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty()) return std::make_unique<Copa>(config.packet_bytes);
-  const double delta = number("copa", argument, 1e-6, 1e3, "a delta, 1e-6 to 1e3, as in copa:0.5");
+  const double delta = number("copa", argument, 1e-6, 1e3, "is not a delta, 1e-6 to 1e3, as in copa:0.5");
   return std::make_unique<Copa>(config.packet_bytes, delta);
 }
 
 std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
-  if (argument.empty()) refuse_argument("policy", argument, "a policy file, as in policy:policy.safetensors");
+  if (argument.empty())
+    refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
   PolicyFile file = load_policy(argument);
   auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
   return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
@@ -69,13 +74,15 @@ const std::array kTable{
 
 [[noreturn]] void refuse_scheme(std::string_view name) {
   std::string known;
-  for (const TableEntry& entry : kTable) known += (known.empty() ? "" : ", ") + std::string{entry.scheme.name};
+  for (const TableEntry& entry : kTable)
+    known += (known.empty() ? "" : ", ") + std::string{entry.scheme.name};
   throw std::invalid_argument("unknown scheme '" + std::string{name} + "'; known: " + known);
 }
 
 }  // namespace
 
-std::unique_ptr<CongestionController> make_controller(std::string_view scheme, const ControllerConfig& config) {
+std::unique_ptr<CongestionController> make_controller(std::string_view scheme,
+                                                      const ControllerConfig& config) {
   const std::size_t colon = scheme.find(':');
   const std::string_view name = scheme.substr(0, colon);
   const std::string_view argument = colon == std::string_view::npos ? "" : scheme.substr(colon + 1);

@@ -24,7 +24,8 @@ struct Scheme {
 
 // `scheme` is a name of the table, with what the scheme takes after a colon: "copa", "copa:0.1",
 // "fixed:40" (packets), "policy:FILE". Throws std::invalid_argument naming the known schemes.
-std::unique_ptr<CongestionController> make_controller(std::string_view scheme, const ControllerConfig& config);
+std::unique_ptr<CongestionController> make_controller(std::string_view scheme,
+                                                      const ControllerConfig& config);
 
 std::vector<Scheme> known_schemes();
 

@@ -82,7 +82,8 @@ void NewReno::enter_recovery(const Loss& loss) {
   state_.in_recovery = true;
   state_.recovery_point = state_.next_seq;
   state_.prr_delivered_bytes = state_.prr_out_bytes = 0;
-  state_.cwnd_bytes = loss.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
+  state_.cwnd_bytes =
+      loss.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
 
 void NewReno::restart(const Loss& loss) {

@@ -14,7 +14,9 @@ class NewReno final : public CongestionController {
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = state_.cwnd_bytes, .pacing_mbps = {}}; }
+  [[nodiscard]] SendLimits limits() const override {
+    return {.cwnd_bytes = state_.cwnd_bytes, .pacing_mbps = {}};
+  }
 
  private:
   struct State {

@@ -6,7 +6,8 @@
 
 namespace ccgym {
 
-Address::Address(std::string_view host, uint16_t port) : host_(host == "localhost" ? "127.0.0.1" : host), port_(port) {
+Address::Address(std::string_view host, uint16_t port)
+    : host_(host == "localhost" ? "127.0.0.1" : host), port_(port) {
   auto& ipv4 = reinterpret_cast<sockaddr_in&>(storage_);
   auto& ipv6 = reinterpret_cast<sockaddr_in6&>(storage_);
   if (inet_pton(AF_INET, host_.c_str(), &ipv4.sin_addr) == 1) {

@@ -19,7 +19,8 @@ inline constexpr std::size_t kBatchDatagrams = 64;
 
 // Room for the kernel's notes on one datagram: its timestamp and the address it was sent to.
 struct ControlBlock {
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo))> bytes{};
+  alignas(
+      cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo))> bytes{};
 };
 
 // Where a datagram came from, and which of our addresses it was sent to: where its reply comes from.

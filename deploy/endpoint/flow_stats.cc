@@ -16,12 +16,16 @@ constexpr int64_t kUdpHeaderBytes = 8;
 constexpr int64_t kIpv4HeaderBytes = 20;
 constexpr int64_t kIpv6HeaderBytes = 40;
 
-nlohmann::ordered_json quantiles(const DurationHistogram& times, std::chrono::duration<double, std::nano> unit) {
-  return {{"p50", times.quantile(0.5) / unit}, {"p95", times.quantile(0.95) / unit}, {"p99", times.quantile(0.99) / unit}};
+nlohmann::ordered_json quantiles(const DurationHistogram& times,
+                                 std::chrono::duration<double, std::nano> unit) {
+  return {{"p50", times.quantile(0.5) / unit},
+          {"p95", times.quantile(0.95) / unit},
+          {"p99", times.quantile(0.99) / unit}};
 }
 
 double throughput_mbps(const FlowSummary& summary, int64_t packets) {
-  const int64_t ip_bytes = kDataBytes + kUdpHeaderBytes + (summary.ipv6 ? kIpv6HeaderBytes : kIpv4HeaderBytes);
+  const int64_t ip_bytes =
+      kDataBytes + kUdpHeaderBytes + (summary.ipv6 ? kIpv6HeaderBytes : kIpv4HeaderBytes);
   return static_cast<double>(8 * packets * ip_bytes) / 1e6 / summary.seconds;
 }
 
@@ -36,7 +40,8 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times) {
+std::string to_json(const FlowSummary& summary, const UdpFlow& flow,
+                    const DurationHistogram* decision_times) {
   const Sender<>& sender = flow.sender();
   nlohmann::ordered_json json{{"scheme", summary.scheme},
                               {"receiver", summary.receiver},

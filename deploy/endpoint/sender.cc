@@ -62,7 +62,8 @@ Arguments parse_arguments(const CommandLine& line) {
     duration = Time{static_cast<int64_t>(parse_seconds(*seconds) * 1e9)};
   const auto stats_file = line.value("--stats");
   if (stats_file) check_writable(*stats_file);
-  return {Address{line.positional()[0], parse_port(line.positional()[1])}, scheme_of(line), duration, stats_file};
+  return {Address{line.positional()[0], parse_port(line.positional()[1])}, scheme_of(line), duration,
+          stats_file};
 }
 
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme) {
@@ -101,12 +102,12 @@ int fly(const Arguments& arguments) {
   const double cpu_before = cpu_seconds();
   UdpFlow flow{socket, is_policy ? timed : *scheme, token};
   flow.run(arguments.duration, stop);
-  if (arguments.stats_file) {
-    const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
-                              std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
-    write_atomically(*arguments.stats_file, to_json(summary, flow, is_policy ? &timed.decision_times() : nullptr));
-  }
+  const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
+                            std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
   say_bye(socket, token, stop);
+  if (arguments.stats_file)
+    write_atomically(*arguments.stats_file,
+                     to_json(summary, flow, is_policy ? &timed.decision_times() : nullptr));
   return 0;
 }
 
@@ -120,8 +121,9 @@ int help() {
 }
 
 int run(std::span<char* const> arguments) {
-  const CommandLine line{arguments, {.with_value = {"--scheme", "--seconds", "--stats"},
-                                     .switches = {"--check", "--help", "--version"}}};
+  const CommandLine line{
+      arguments,
+      {.with_value = {"--scheme", "--seconds", "--stats"}, .switches = {"--check", "--help", "--version"}}};
   if (line.has("--help")) return help();
   if (line.has("--version")) {
     std::cout << "ccgym-sender " CCGYM_VERSION "\n";

@@ -24,7 +24,8 @@ void set_buffer(int socket, int forced_option, int option) {
 }
 
 FileDescriptor open_udp(int family) {
-  FileDescriptor socket_{check_system_call("open a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
+  FileDescriptor socket_{
+      check_system_call("open a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
   set_buffer(socket_.number(), SO_RCVBUFFORCE, SO_RCVBUF);
   set_buffer(socket_.number(), SO_SNDBUFFORCE, SO_SNDBUF);
   return socket_;
@@ -40,7 +41,8 @@ bool kernel_has_ipv6() {
 void bind_any(int socket, const Address& any, uint16_t port) {
   if (bind(socket, any.raw(), any.raw_bytes()) == 0) return;
   const std::string port_text = "port " + std::to_string(port);
-  if (errno == EADDRINUSE) throw InputError{port_text + " is in use: choose another or stop what listens there"};
+  if (errno == EADDRINUSE)
+    throw InputError{port_text + " is in use: choose another or stop what listens there"};
   if (errno == EACCES) throw InputError{port_text + " is reserved: choose one above 1023 or run as root"};
   check_system_call("bind", -1);
 }

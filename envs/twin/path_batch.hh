@@ -15,7 +15,7 @@
 
 namespace ccgym {
 
-// Columns of the telemetry of one step, in this order.
+// Columns of the telemetry of one step, in this order; bytes are those of IP packets.
 inline constexpr std::array<std::string_view, 10> kTelemetry{
     "time_ms",         // since the flow began, at the decision
     "step_ms",         // length of the step

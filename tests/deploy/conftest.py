@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from endpoint_programs import TwoHosts
+from ccgym.tests.deploy.endpoint_programs import TwoHosts
 from safetensors.numpy import save_file
 
 HIDDEN, INPUTS, ACTIONS = 32, 9, 5

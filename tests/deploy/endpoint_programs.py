@@ -71,12 +71,16 @@ def listens(pid: int, port: int) -> bool:
     return any(f":{port:04X} " in table for table in tables)
 
 
-def run_sender(*arguments: str, prefix: Sequence[str] = (), timeout_s: float = 30) -> subprocess.CompletedProcess[str]:
+def run_sender(
+    *arguments: str, prefix: Sequence[str] = (), timeout_s: float = 30
+) -> subprocess.CompletedProcess[str]:
     argv = [*prefix, SENDER, *arguments]
     return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
-def fly(host: str, port: int, scheme: str, stats: Path, *, prefix: Sequence[str] = (), seconds: float = 1) -> Any:
+def fly(
+    host: str, port: int, scheme: str, stats: Path, *, prefix: Sequence[str] = (), seconds: float = 1
+) -> Any:
     """One flow that must succeed; its statistics."""
     arguments = (host, str(port), "--scheme", scheme, "--seconds", str(seconds), "--stats", str(stats))
     done = run_sender(*arguments, prefix=prefix)
@@ -97,14 +101,12 @@ class TwoHosts:
 
     def __enter__(self) -> "TwoHosts":
         with ExitStack() as stack:
-            first = stack.enter_context(running(["unshare", *self._become_root, "--net", "sleep", "600"]))
-            self._wait_for_namespace(first, os.getpid())
-            self.sender = ["nsenter", f"--target={first.pid}", *self._user, "--net"]
-            join = ["nsenter", f"--target={first.pid}", *self._user] if self._user else []
-            second = stack.enter_context(running([*join, "unshare", "--net", "sleep", "600"]))
-            self._wait_for_namespace(second, first.pid)
-            self.receiver = ["nsenter", f"--target={second.pid}", *self._user, "--net"]
-            self._join(second.pid)
+            first = self._hold_namespace(["unshare", *self._become_root, "--net"], stack)
+            self.sender = ["nsenter", f"--target={first}", *self._user, "--net"]
+            join = ["nsenter", f"--target={first}", *self._user] if self._user else []
+            second = self._hold_namespace([*join, "unshare", "--net"], stack)
+            self.receiver = ["nsenter", f"--target={second}", *self._user, "--net"]
+            self._join(second)
             self._stack = stack.pop_all()
         return self
 
@@ -130,13 +132,16 @@ class TwoHosts:
 
     @staticmethod
     def _ip(host: list[str], *arguments: str) -> str:
-        done = subprocess.run([*host, "ip", *arguments], capture_output=True, text=True, timeout=20, check=False)
+        done = subprocess.run(
+            [*host, "ip", *arguments], capture_output=True, text=True, timeout=20, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     @staticmethod
-    def _wait_for_namespace(process: subprocess.Popen[str], outside_pid: int) -> None:
-        def network(pid: int) -> str:
-            return os.readlink(f"/proc/{pid}/ns/net")
-
-        wait_until(lambda: network(process.pid) != network(outside_pid), "entering a namespace")
+    def _hold_namespace(argv: list[str], stack: ExitStack) -> int:
+        """Starts the process that holds a namespace; it becomes `sleep` once the namespace is ready."""
+        holder = stack.enter_context(running([*argv, "sleep", "600"]))
+        command = Path(f"/proc/{holder.pid}/comm")
+        wait_until(lambda: command.read_text() == "sleep\n", "entering a namespace")
+        return holder.pid

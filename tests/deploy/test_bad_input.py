@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from endpoint_programs import RECEIVER, SENDER, free_port, receiver, run_sender
+from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, free_port, receiver, run_sender
 
 
 def complaint(argv: list[str]) -> str:
@@ -39,7 +39,9 @@ def test_an_unknown_scheme_lists_the_known() -> None:
     assert all(known in said for known in ("copa", "fixed", "policy", "reno"))
 
 
-@pytest.mark.parametrize("scheme", ["fixed:none", "fixed:0", "copa:x", "reno:1", "policy", "policy:/no/such.safetensors"])
+@pytest.mark.parametrize(
+    "scheme", ["fixed:none", "fixed:0", "copa:x", "reno:1", "policy", "policy:/no/such.safetensors"]
+)
 def test_a_bad_scheme_argument_is_refused(scheme: str) -> None:
     complaint([SENDER, "127.0.0.1", "5000", "--scheme", scheme])
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
 from ccgym.deploy import export
 from ccgym.deploy.export import export_scheme
 from ccgym.envs.errors import InputError
@@ -153,11 +152,15 @@ def test_pantheons_own_schemes_stay(pantheon: Path, steady_policy: Path, name: s
     assert tree(pantheon) == before
 
 
-@pytest.mark.parametrize("config", ["schemes: {cubic: {name: x}}\n", "schemes:\n", "x: 1\n", "a: [\n", "- 1\n"])
-def test_a_config_that_cannot_be_extended_is_refused(pantheon: Path, steady_policy: Path, config: str) -> None:
+@pytest.mark.parametrize(
+    "config", ["schemes: {cubic: {name: x}}\n", "schemes:\n", "x: 1\n", "a: [\n", "- 1\n"]
+)
+def test_a_config_that_cannot_be_extended_is_refused(
+    pantheon: Path, steady_policy: Path, config: str
+) -> None:
     (pantheon / "src" / "config.yml").write_text(config)
     before = tree(pantheon)
-    with pytest.raises(InputError, match="config.yml"):
+    with pytest.raises(InputError, match=r"config\.yml"):
         export_scheme(steady_policy, "my_indigo", out=None, pantheon=pantheon)
     assert tree(pantheon) == before
 
@@ -198,7 +201,9 @@ def test_a_failure_half_way_puts_everything_back(
     assert tree(pantheon) == before
 
 
-def test_missing_programs_are_named(tmp_path: Path, steady_policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_are_named(
+    tmp_path: Path, steady_policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(export, "_HERE", tmp_path)
     with pytest.raises(InputError, match="ccgym-sender is missing"):
         export_scheme(steady_policy, "mine", out=tmp_path, pantheon=None)

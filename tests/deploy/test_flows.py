@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from endpoint_programs import TwoHosts, fly, receiver
+from ccgym.tests.deploy.endpoint_programs import TwoHosts, fly, receiver
 
 PORT = 5000
 FRAME_BYTES = 1436 + 8 + 20 + 14  # payload, UDP, IPv4, Ethernet
@@ -13,7 +13,9 @@ FRAME_BYTES = 1436 + 8 + 20 + 14  # payload, UDP, IPv4, Ethernet
 def test_a_flow_arrives(two_hosts: TwoHosts, tmp_path: Path, scheme: str) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         sent_before = two_hosts.sent_bytes()
-        stats = fly(two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2)
+        stats = fly(
+            two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2
+        )
         on_wire_packets = (two_hosts.sent_bytes() - sent_before) / FRAME_BYTES
     assert stats["scheme"] == scheme
     assert 2 <= stats["seconds"] < 2.5
@@ -38,7 +40,9 @@ def test_a_policy_flies_and_its_decisions_are_timed(
 ) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         scheme = f"policy:{steady_policy}"
-        stats = fly(two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2)
+        stats = fly(
+            two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2
+        )
     assert 100 <= stats["decisions"] <= 200  # one each 10 ms, later on a busy host
     assert 0 < stats["decision_us"]["p50"] <= stats["decision_us"]["p99"] < 10_000
     assert stats["sent_packets"] - stats["acked_packets"] - stats["lost_packets"] <= 10
@@ -54,7 +58,12 @@ def test_one_receiver_serves_one_flow_after_another(two_hosts: TwoHosts, tmp_pat
     with receiver(PORT, prefix=two_hosts.receiver):
         for _ in range(3):
             stats = fly(
-                two_hosts.RECEIVER_IP, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender, seconds=0.2
+                two_hosts.RECEIVER_IP,
+                PORT,
+                "fixed:8",
+                tmp_path / "s.json",
+                prefix=two_hosts.sender,
+                seconds=0.2,
             )
             assert stats["acked_packets"] > 10
             assert stats["received_packets"] - stats["acked_packets"] <= 8

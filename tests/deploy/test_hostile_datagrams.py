@@ -2,14 +2,15 @@
 
 import json
 import random
+import signal
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import wire_format as wire
-from endpoint_programs import SENDER, free_port, receiver, running
+from ccgym.tests.deploy import wire_format as wire
+from ccgym.tests.deploy.endpoint_programs import SENDER, free_port, receiver, running
 
 FLOW = 0x1122334455667788
 
@@ -37,7 +38,11 @@ def garbage(seed: int) -> list[bytes]:
 
 def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
     port = free_port()
-    with receiver(port) as listening, peer(("127.0.0.1", port)) as sender, peer(("127.0.0.1", port)) as stranger:
+    with (
+        receiver(port) as listening,
+        peer(("127.0.0.1", port)) as sender,
+        peer(("127.0.0.1", port)) as stranger,
+    ):
         sender.send(wire.control(wire.HELLO, FLOW))
         assert wire.kind_and_flow(sender.recv(100)) == (wire.HELLO_REPLY, FLOW)
         stranger.send(wire.control(wire.HELLO, FLOW + 1))
@@ -79,14 +84,16 @@ def test_the_receiver_answers_from_the_address_it_was_called_at() -> None:
 
 def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -> None:
     port = free_port()
-    with receiver(port), peer(("127.0.0.1", port)) as sender:
+    with receiver(port) as listening, peer(("127.0.0.1", port)) as sender:
         sender.send(wire.control(wire.HELLO, FLOW))
         sender.recv(100)
+        listening.send_signal(signal.SIGSTOP)
         sent_at = []
         for seq in range(5):
             sent_at.append(time.monotonic_ns())
             sender.send(wire.data(FLOW, seq))
             time.sleep(0.02)
+        listening.send_signal(signal.SIGCONT)
         received_at = [wire.parse_ack(sender.recv(100)).received_at_ns for _ in range(5)]
     delays_ms = [(received - sent) / 1e6 for sent, received in zip(sent_at, received_at, strict=True)]
     assert all(0 <= delay < 20 for delay in delays_ms)  # one host, one steady clock
@@ -97,7 +104,17 @@ def test_the_sender_believes_only_acks_of_its_flow(tmp_path: Path) -> None:
     with peer() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-        argv = [SENDER, "127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "2", "--stats", str(stats_file)]
+        argv = [
+            SENDER,
+            "127.0.0.1",
+            str(port),
+            "--scheme",
+            "fixed:4",
+            "--seconds",
+            "2",
+            "--stats",
+            str(stats_file),
+        ]
         with running(argv) as sending:
             acked, ignored = play_a_hostile_receiver(sock)
             assert sending.wait(timeout=20) == 0
@@ -128,9 +145,13 @@ def play_a_hostile_receiver(sock: socket.socket) -> tuple[int, int]:
         acked += 1
         now_ns = time.monotonic_ns()
         right = wire.ack(flow, seq, now_ns, acked)
-        junk = [wire.ack(flow + 1, seq, now_ns, 10**9), wire.ack(flow, seq, 2**63, 10**9), right[:-1]]
-        junk += [wire.control(wire.HELLO_REPLY, flow), wire.control(wire.BYE_REPLY, flow), random.randbytes(100)]
+        wrong = [wire.ack(flow + 1, seq, now_ns, 10**9), wire.ack(flow, seq, 2**63, 10**9), right[:-1]]
+        wrong += [
+            wire.control(wire.HELLO_REPLY, flow),
+            wire.control(wire.BYE_REPLY, flow),
+            random.randbytes(100),
+        ]
         never_sent = wire.ack(flow, seq + 10**6, now_ns, 10**9)
-        for bytes_ in (*junk, never_sent, right, right, wire.ack(flow, seq, 0, 10**9)):
+        for bytes_ in (*wrong, never_sent, right, right, wire.ack(flow, seq, 0, 10**9)):
             sock.sendto(bytes_, sender)
-        ignored += len(junk)
+        ignored += len(wrong)

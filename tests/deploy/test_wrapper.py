@@ -1,4 +1,4 @@
-"""An exported scheme, called exactly as Pantheon's runner calls it, where nothing of this project is at hand."""
+"""An exported scheme, called exactly as Pantheon's runner calls it, without anything of this project."""
 
 import os
 import shutil
@@ -10,9 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from endpoint_programs import free_port, is_gone, running, wait_until
-
 from ccgym.deploy.export import export_scheme
+from ccgym.tests.deploy.endpoint_programs import free_port, is_gone, running, wait_until
 
 BARE = ["env", "-i", "PATH=/usr/bin:/bin"]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
@@ -55,18 +54,18 @@ def test_a_wrong_call_is_answered_with_the_usage(wrapper: str, arguments: list[s
 
 
 def pantheon_schemes_test(as_executed: Callable[[str], list[str]]) -> None:
-    """Start the first side, wait, start the second on 127.0.0.1: both must live 3 s later and die by group."""
+    """Start the first side, wait, start the second on 127.0.0.1: both live 3 s later and die by group."""
     port = str(free_port())
-    with running(as_executed("receiver") + [port]) as first:
+    with running([*as_executed("receiver"), port]) as first:
         time.sleep(3)
-        with running(as_executed("sender") + ["127.0.0.1", port]) as second:
+        with running([*as_executed("sender"), "127.0.0.1", port]) as second:
             time.sleep(3)
             assert (first.poll(), second.poll()) == (None, None)
             for process in (first, second):
                 os.killpg(process.pid, signal.SIGTERM)
             for process in (first, second):
                 process.wait(timeout=5)
-                wait_until(lambda group=process.pid: is_gone(group), "the group's end")  # type: ignore[misc]
+                assert is_gone(process.pid)
                 assert process.communicate() == ("", "")
 
 
@@ -83,7 +82,7 @@ def test_the_runners_python_runs_it(wrapper: str) -> None:
 
 
 def test_a_tunnels_shell_runs_it_from_its_standard_input(wrapper: str) -> None:
-    """As tunnel_manager.py does: the command is a line written to a shell, and the shell's group is killed."""
+    """As tunnel_manager.py does: a line is written to a shell, and later the shell's group is killed."""
     port = str(free_port())
     with running(["/bin/sh"], stdin=subprocess.PIPE) as shell:
         assert shell.stdin is not None

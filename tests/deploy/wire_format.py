@@ -1,4 +1,4 @@
-"""The datagrams of transport/wire.hh, written down a second time so that the tests do not believe the code."""
+"""The datagrams of transport/wire.hh, written down a second time: the tests do not believe the code."""
 
 import struct
 from dataclasses import dataclass

@@ -114,32 +114,37 @@ def test_log_window_actions_set_the_window() -> None:
     assert windows == pytest.approx([10, 10 * np.e, 10 * np.exp(0.5)], rel=1e-6)
 
 
+def steady_state(env: PathEnv, actions: tuple[int, ...]) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Means over time of what 2 s at a constant window give, and the info of each step."""
+    env.reset(seed=1)
+    for action in (*actions, *[STAY] * 100):
+        start_ms = env.step(action)[4]["time_ms"]
+    infos: list[dict[str, Any]] = []
+    while not infos or infos[-1]["time_ms"] < start_ms + 2000:
+        _, reward, _, _, info = env.step(STAY)
+        infos.append({**info, "reward": reward})
+    durations_ms = np.diff([start_ms, *[info["time_ms"] for info in infos]])
+    keys = ("throughput_mbps", "delay_ms", "queue_packets", "reward")
+    return {key: np.average([info[key] for info in infos], weights=durations_ms) for key in keys}, infos
+
+
 def test_a_window_of_half_the_bdp_uses_half_the_link_without_a_queue() -> None:
     env = PathEnv(emulator=spec(rate_mbps=12.0, delay_ms=30), oracle_cwnd_packets=60.0)  # BDP 60 packets
-    env.reset(seed=1)
-    for action in (3, 3):  # 30 packets
-        env.step(action)
-    steps = [env.step(STAY) for _ in range(300)][100:]
-    infos = [step[4] for step in steps]
-    assert np.mean([info["throughput_mbps"] for info in infos]) == pytest.approx(6, rel=0.06)
-    assert np.mean([info["delay_ms"] for info in infos]) == pytest.approx(61, abs=2)
-    assert np.mean([step[1] for step in steps]) == pytest.approx(0.5, rel=0.1)
+    mean, infos = steady_state(env, actions=(3, 3))  # 30 packets
+    assert mean["throughput_mbps"] == pytest.approx(30 * 1464 * 8e-3 / mean["delay_ms"], rel=0.03)
+    assert 60 < mean["delay_ms"] < 64
+    assert mean["reward"] == pytest.approx(0.46, rel=0.05)
     assert {info["loss"] for info in infos} == {0.0}
     assert {info["oracle_cwnd_packets"] for info in infos} == {60.0}
-    assert max(info["queue_packets"] for info in infos) <= 30
 
 
 def test_a_window_of_twice_the_bdp_fills_the_link_and_doubles_the_delay() -> None:
     env = PathEnv(emulator=spec(rate_mbps=12.0, delay_ms=30))
-    env.reset(seed=1)
-    for action in (4, 4, 4, 4, 1, 1, 1, 1):  # 120 packets
-        env.step(action)
-    steps = [env.step(STAY) for _ in range(300)][100:]
-    infos = [step[4] for step in steps]
-    assert np.mean([info["throughput_mbps"] for info in infos]) == pytest.approx(11.8, rel=0.03)
-    assert np.mean([info["delay_ms"] for info in infos]) == pytest.approx(120, rel=0.05)
-    assert np.mean([info["queue_packets"] for info in infos]) == pytest.approx(60, rel=0.1)
-    assert np.mean([step[1] for step in steps]) == pytest.approx(0.5, rel=0.1)
+    mean, _ = steady_state(env, actions=(4, 4, 4, 4, 1, 1, 1, 1))  # 120 packets
+    assert mean["throughput_mbps"] == pytest.approx(12, rel=0.01)
+    assert mean["delay_ms"] == pytest.approx(120 * 1464 * 8e-3 / 12, rel=0.02)
+    assert mean["queue_packets"] == pytest.approx(60, rel=0.1)
+    assert mean["reward"] == pytest.approx(0.5, rel=0.05)
 
 
 def test_a_full_queue_shows_as_loss() -> None:
@@ -162,8 +167,8 @@ def test_a_dead_path_is_silent_and_worth_nothing() -> None:
 def test_time_runs_in_steps_of_ten_ms() -> None:
     env = PathEnv(emulator=spec())
     env.reset(seed=1)
-    times = [env.step(STAY)[4]["time_ms"] for _ in range(100)]
-    assert np.diff(times) == pytest.approx(10, abs=2)
+    times = [env.step(4 if step < 3 else STAY)[4]["time_ms"] for step in range(100)]
+    assert np.diff(times[50:]) == pytest.approx(10, abs=2)
 
 
 def test_flies_over_a_file(tmp_path: Path) -> None:

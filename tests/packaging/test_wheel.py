@@ -28,8 +28,8 @@ PACKAGES = setup_cfg()["options"]["packages"].split()
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, unpacked; made in a folder of its own, so that nothing stale slips in."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = ["build", "--build-base", folder / "build", "egg_info", "--egg-base", folder]
-    pack = ["bdist_wheel", "--bdist-dir", folder / "bdist", "--dist-dir", folder]
+    build = ["build", "--build-base", f"{folder}/build", "egg_info", "--egg-base", f"{folder}"]
+    pack = ["bdist_wheel", "--bdist-dir", f"{folder}/bdist", "--dist-dir", f"{folder}"]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     subprocess.run(
         [sys.executable, "setup.py", "--quiet", *build, *pack],

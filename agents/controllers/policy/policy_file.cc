@@ -30,9 +30,10 @@ constexpr double kMaxCwndPackets = 1e9;
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
 
 std::string read_bytes(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) refuse("is a folder, should be a policy file");
   std::ifstream stream{file, std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{stream}, {}};
-  if (!stream.is_open() || stream.bad()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
+  if (!stream.is_open()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
   return bytes;
 }
 
@@ -62,7 +63,8 @@ void check_keys(const json& object, const std::string& where, std::initializer_l
     if (!object.contains(key)) refuse(where + " has no '" + std::string{key} + "', should have " + known);
   }
   for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(keys, key) == keys.end()) refuse(where + " has " + json(key).dump() + ", known are " + known);
+    if (std::ranges::find(keys, key) == keys.end())
+      refuse(where + " has " + json(key).dump() + ", known are " + known);
   }
 }
 
@@ -89,8 +91,8 @@ double number(const json& object, const char* key, double lowest, double highest
   const json& value = object[key];
   const bool in_range = value.is_number() && value >= lowest && value <= highest;
   if (!in_range) {
-    refuse(std::string{key} + " is " + value.dump() + ", should be a number from " + json(lowest).dump() + " to " +
-           json(highest).dump());
+    refuse(std::string{key} + " is " + value.dump() + ", should be a number from " + json(lowest).dump() +
+           " to " + json(highest).dump());
   }
   return value.get<double>();
 }
@@ -100,15 +102,17 @@ void check_format(const json& metadata) {
     expect("format_version", metadata["format_version"], kFormatVersion);
   }
   check_keys(metadata, "metadata 'ccgym'",
-             {"format_version", "architecture", "feature_set", "normalisers", "actions", "step_ms", "initial_cwnd",
-              "limits", "trained_on", "git"});
+             {"format_version", "architecture", "feature_set", "normalisers", "actions", "step_ms",
+              "initial_cwnd", "limits", "trained_on", "git"});
   check_keys(metadata["architecture"], "architecture", {"kind", "inputs", "hidden", "outputs"});
   check_keys(metadata["limits"], "limits", {"min_cwnd_packets", "max_cwnd_packets"});
 }
 
 void check_normalisers(const json& normalisers, FeatureSet feature_set) {
   const std::span<const float> divisors = feature_divisors(feature_set);
-  const auto equal = [](const json& given, float right) { return given.is_number() && given.get<float>() == right; };
+  const auto equal = [](const json& given, float right) {
+    return given.is_number() && given.get<float>() == right;
+  };
   if (normalisers.is_array() && std::ranges::equal(normalisers, divisors, equal)) return;
   refuse("normalisers are " + normalisers.dump() + ", should be " +
          json(std::vector<float>(divisors.begin(), divisors.end())).dump() + " as in the feature set " +
@@ -137,6 +141,9 @@ LstmWeights parse_architecture(const json& architecture, const PolicySpec& spec)
   expect("inputs", architecture["inputs"], weights.inputs);
   expect("outputs", architecture["outputs"], weights.outputs);
   weights.hidden = static_cast<std::size_t>(number(architecture, "hidden", 1, kMaxHidden));
+  if (weights.hidden != architecture["hidden"]) {
+    refuse("hidden is " + architecture["hidden"].dump() + ", should be a whole number");
+  }
   return weights;
 }
 
@@ -186,12 +193,14 @@ void read_tensor(const Sections& sections, const Tensor& tensor) {
   expect("dtype of tensor " + tensor.name, entry["dtype"], "F32");
   expect("shape of tensor " + tensor.name, entry["shape"], tensor.shape);
   const std::string_view bytes = range_of(entry["data_offsets"], tensor.name, sections.data);
-  const std::size_t count = std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::size_t{1}, std::multiplies{});
+  const std::size_t count =
+      std::accumulate(tensor.shape.begin(), tensor.shape.end(), std::size_t{1}, std::multiplies{});
   expect("size in bytes of tensor " + tensor.name, bytes.size(), count * sizeof(float));
   tensor.values.resize(count);
   std::memcpy(tensor.values.data(), bytes.data(), bytes.size());
   const auto is_finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(tensor.values, is_finite)) refuse("tensor " + tensor.name + " has an entry that is not finite");
+  if (!std::ranges::all_of(tensor.values, is_finite))
+    refuse("tensor " + tensor.name + " has an entry that is not finite");
 }
 
 PolicyFile parse(const std::string& bytes) {
@@ -203,7 +212,12 @@ PolicyFile parse(const std::string& bytes) {
   LstmWeights weights = parse_architecture(metadata["architecture"], spec);
   const std::vector<Tensor> tensors = tensors_of(weights);
   check_names(sections.header, tensors);
-  for (const Tensor& tensor : tensors) read_tensor(sections, tensor);
+  std::size_t data_bytes = 0;
+  for (const Tensor& tensor : tensors) {
+    read_tensor(sections, tensor);
+    data_bytes += tensor.values.size() * sizeof(float);
+  }
+  expect("size in bytes of the data", sections.data.size(), data_bytes);
   return {spec, PolicyNetwork{weights}};
 }
 

@@ -12,8 +12,9 @@ namespace {
 
 void check_size(std::string_view tensor, const std::vector<float>& values, std::size_t expected) {
   if (values.size() == expected) return;
-  throw std::invalid_argument("policy network: " + std::string{tensor} + " has " + std::to_string(values.size()) +
-                              " entries, should have " + std::to_string(expected));
+  throw std::invalid_argument("policy network: " + std::string{tensor} + " has " +
+                              std::to_string(values.size()) + " entries, should have " +
+                              std::to_string(expected));
 }
 
 const LstmWeights& checked(const LstmWeights& weights) {
@@ -71,7 +72,8 @@ std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
   gate_layer_.apply(gate_inputs_, gates_);
   update_state();
   head_.apply(std::span{gate_inputs_}.subspan(inputs_), head_outputs_);
-  std::ranges::transform(head_outputs_, outputs_.begin(), [](double output) { return static_cast<float>(output); });
+  std::ranges::transform(head_outputs_, outputs_.begin(),
+                         [](double output) { return static_cast<float>(output); });
   return outputs_;
 }
 

@@ -41,8 +41,8 @@ class PolicyNetwork {
 
   std::size_t inputs_;
   std::size_t hidden_;
-  TransposedLinear gate_layer_;          // [observation, hidden state] -> gates i, f, g, o
-  TransposedLinear head_;                // hidden state -> outputs
+  TransposedLinear gate_layer_;      // [observation, hidden state] -> gates i, f, g, o
+  TransposedLinear head_;            // hidden state -> outputs
   std::vector<double> gate_inputs_;  // observation, then hidden state
   std::vector<double> gates_;
   std::vector<double> cell_;

@@ -7,7 +7,8 @@ namespace ccgym {
 TransposedLinear::TransposedLinear(std::span<const float> weights, std::span<const float> bias)
     : bias_(bias.begin(), bias.end()), columns_(weights.size()) {
   const std::size_t inputs = weights.size() / bias.size();
-  for (std::size_t i = 0; i < weights.size(); ++i) columns_[i % inputs * bias.size() + i / inputs] = weights[i];
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    columns_[i % inputs * bias.size() + i / inputs] = weights[i];
 }
 
 void TransposedLinear::apply(std::span<const double> inputs, std::span<double> outputs) const {

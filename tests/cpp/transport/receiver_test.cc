@@ -39,7 +39,8 @@ TEST(Receiver, AnswersHelloAndEachPacketOnce) {
 TEST(Receiver, AcknowledgesReorderedPacketsAsTheyCome) {
   Receiver receiver;
   receiver.on_datagram(Time{0}, serialize(Hello{5}));
-  for (const uint64_t seq : {3U, 1U, 2U, 0U}) EXPECT_EQ(reply_to<Ack>(receiver, Time{1}, data(5, seq)).seq, seq);
+  for (const uint64_t seq : {3U, 1U, 2U, 0U})
+    EXPECT_EQ(reply_to<Ack>(receiver, Time{1}, data(5, seq)).seq, seq);
   EXPECT_EQ(receiver.counters().data_packets, 4U);
 }
 

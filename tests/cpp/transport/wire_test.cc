@@ -50,7 +50,8 @@ TEST(Wire, WritesNetworkByteOrder) {
   const ControlBuffer bytes = serialize(Hello{kFlow});
   const std::array<unsigned, kControlBytes> expected{'c',  'c',  'g',  'm',  1,    1,    0x01,
                                                      0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
-  for (std::size_t i = 0; i < kControlBytes; ++i) EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;
+  for (std::size_t i = 0; i < kControlBytes; ++i)
+    EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;
 }
 
 TEST(Wire, ADataPacketFillsTheTunnelsMtu) {
@@ -63,7 +64,8 @@ template <class Bytes>
 void expect_no_other_length_parses(const Bytes& whole) {
   for (std::size_t size = 0; size <= whole.size() + 40; ++size) {
     if (size == whole.size()) continue;
-    std::vector<std::byte> other(whole.begin(), whole.begin() + static_cast<long>(std::min(size, whole.size())));
+    std::vector<std::byte> other(whole.begin(),
+                                 whole.begin() + static_cast<long>(std::min(size, whole.size())));
     other.resize(size);
     EXPECT_FALSE(parse(other)) << size;
   }
@@ -106,7 +108,8 @@ TEST(Wire, SurvivesRandomBytesBehindARightHead) {
     bytes[5] = static_cast<std::byte>(random() % 8);
     parsed += parse(bytes).has_value();
   }
-  // Control: 4 of 8 types, 1/4 + 1/400 of the sizes; data: 1/8 and 1/4; ack: 1/8, 1/4 + 1/400, and 1/4 of the times.
+  // Control: 4 of 8 types, 1/4 + 1/400 of the sizes; data: 1/8 and 1/4; ack: 1/8, 1/4 + 1/400, and 1/4 of the
+  // times.
   constexpr double kShare = 0.5 * 0.2525 + 0.125 * 0.25 + 0.125 * 0.2525 * 0.25;
   EXPECT_NEAR(static_cast<double>(parsed), 20'000 * kShare, 250);
 }

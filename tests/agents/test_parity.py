@@ -1,0 +1,97 @@
+"""The C++ network against PyTorch: equal to 1e-5, with the same choice, over whole episodes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from ccgym.agents.lstm import LstmPolicy
+from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.envs import _core
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+EPISODE_STEPS = 1000
+TOLERANCE = 1e-5
+
+
+def torch_outputs(module: LstmPolicy, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+    with torch.no_grad():
+        outputs, _ = module(torch.from_numpy(observations)[None])
+    return outputs[0].numpy()
+
+
+def assert_parity(
+    module: LstmPolicy, observations: NDArray[np.float32], path: Path, spec: PolicySpec
+) -> None:
+    save_policy(path, module, spec, trained_on="nothing")
+    ours = _core.evaluate_policy(str(path), observations)
+    theirs = torch_outputs(module, observations)
+    assert ours.shape == theirs.shape
+    assert np.abs(ours - theirs).max() <= TOLERANCE
+    assert (ours.argmax(axis=1) == theirs.argmax(axis=1)).all()
+
+
+def indigo_episode(rng: np.random.Generator) -> NDArray[np.float32]:
+    """(T, 9): walks of delay, rates and window in Indigo's units, and random previous actions."""
+    walks = np.abs(np.cumsum(rng.normal(0, 0.02, (EPISODE_STEPS, 4)), axis=0))
+    previous = np.eye(5)[rng.integers(0, 5, EPISODE_STEPS)]
+    return np.concatenate([walks, previous], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize("feature_set", sorted(_core.POLICY_FEATURES))
+@pytest.mark.parametrize("actions", sorted(_core.POLICY_ACTIONS))
+@pytest.mark.parametrize("hidden", [1, 32, 48])
+def test_random_networks_agree_over_random_episodes(
+    tmp_path: Path, feature_set: str, actions: str, hidden: int
+) -> None:
+    torch.manual_seed(hidden)
+    inputs = len(_core.POLICY_FEATURES[feature_set])
+    module = LstmPolicy(inputs, hidden, _core.POLICY_ACTIONS[actions])
+    observations = np.random.default_rng(hidden).normal(0, 1, (EPISODE_STEPS, inputs)).astype(np.float32)
+    assert_parity(module, observations, tmp_path / "policy.safetensors", PolicySpec(feature_set, actions))
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), gain=st.floats(0.1, 3.0), input_gain=st.floats(0.1, 30.0))
+def test_networks_of_any_strength_agree_over_indigo_episodes(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, gain: float, input_gain: float
+) -> None:
+    torch.manual_seed(seed)
+    module = LstmPolicy(9, 32, 5)
+    with torch.no_grad():
+        module.lstm.weight_ih_l0 *= input_gain
+        module.linear.weight *= gain
+    observations = indigo_episode(np.random.default_rng(seed))
+    path = tmp_path_factory.mktemp("parity") / "policy.safetensors"
+    assert_parity(module, observations, path, PolicySpec("indigo", "indigo"))
+
+
+def test_an_episode_is_the_same_whether_stepped_or_at_once() -> None:
+    torch.manual_seed(4)
+    module = LstmPolicy(9, 32, 5)
+    observations = indigo_episode(np.random.default_rng(4))[:50]
+    state = None
+    stepped = []
+    with torch.no_grad():
+        for row in observations:
+            outputs, state = module(torch.from_numpy(row)[None, None], state)
+            stepped.append(outputs[0, 0].numpy())
+    np.testing.assert_allclose(np.array(stepped), torch_outputs(module, observations), atol=1e-6)
+
+
+def test_a_flow_starts_from_zero_state_every_time(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, LstmPolicy(9, 32, 5), PolicySpec("indigo", "indigo"), trained_on="nothing")
+    observations = indigo_episode(np.random.default_rng(5))
+    first, second = (_core.evaluate_policy(str(path), observations) for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_observations_of_another_width_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, LstmPolicy(9, 32, 5), PolicySpec("indigo", "indigo"), trained_on="nothing")
+    with pytest.raises(ValueError, match="observation has 8 entries, should have 9"):
+        _core.evaluate_policy(str(path), np.zeros((3, 8), dtype=np.float32))

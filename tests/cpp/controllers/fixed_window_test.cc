@@ -1,0 +1,32 @@
+#include "agents/controllers/fixed_window.hh"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace ccgym {
+namespace {
+
+constexpr int64_t kPacketBytes = 1000;
+
+TEST(FixedWindow, IsTheGivenNumberOfPacketsWithoutPacing) {
+  const SendLimits limits = FixedWindow{kPacketBytes, 40}.limits();
+  EXPECT_EQ(limits.cwnd_bytes, 40'000);
+  EXPECT_FALSE(limits.pacing_mbps.has_value());
+}
+
+TEST(FixedWindow, TakesAFractionOfAPacket) {
+  EXPECT_EQ((FixedWindow{kPacketBytes, 2.5}.limits().cwnd_bytes), 2500);
+}
+
+TEST(FixedWindow, DoesNotMoveOnAcksNorLossesNorTimeouts) {
+  FixedWindow controller{kPacketBytes, 40};
+  const std::array lost{LostPacket{.seq = 1, .bytes = kPacketBytes, .sent_at = {}}};
+  controller.on_ack(Time{1}, {.seq = 0, .bytes = kPacketBytes});
+  controller.on_loss(Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = false});
+  controller.on_loss(Time{3}, {.packets = lost, .inflight_bytes = 0, .timeout = true});
+  EXPECT_EQ(controller.limits().cwnd_bytes, 40'000);
+}
+
+}  // namespace
+}  // namespace ccgym

@@ -1,0 +1,82 @@
+#include "envs/twin/schedule.hh"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace ccgym {
+namespace {
+
+std::vector<int64_t> first(const std::shared_ptr<const Schedule>& schedule, int count) {
+  OpportunityCursor cursor{schedule};
+  std::vector<int64_t> times;
+  for (; count > 0; --count, cursor.advance()) times.push_back(cursor.next_ms());
+  return times;
+}
+
+TEST(Schedule, TwelveMbpsIsOneOpportunityAMillisecond) {
+  EXPECT_EQ(Schedule::constant(12)->opportunities_ms(), (std::vector<uint32_t>{1}));
+  EXPECT_EQ(first(Schedule::constant(12), 3), (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST(Schedule, ConstantRateIsSpreadEvenlyAndRoundedUp) {
+  // 5 Mbit/s: 25,000 a minute, one per 2.4 ms: ceil(2.4 i).
+  EXPECT_EQ(first(Schedule::constant(5), 6), (std::vector<int64_t>{3, 5, 8, 10, 12, 15}));
+  EXPECT_DOUBLE_EQ(Schedule::constant(5)->mean_rate_mbps(), 5);
+}
+
+TEST(Schedule, TheTraceOfAConstantRateGivesTheSameTimes) {
+  for (const double rate_mbps : {0.57, 5.0, 77.72, 100.42, 200.0}) {
+    const auto constant = Schedule::constant(rate_mbps);
+    EXPECT_EQ(first(constant, 5000), first(Schedule::trace(constant->opportunities_ms()), 5000)) << rate_mbps;
+  }
+}
+
+TEST(Schedule, ATraceRepeatsFromItsLastTimestampAsMahimahiDoes) {
+  EXPECT_EQ(first(Schedule::trace({0, 3, 3, 10}), 9), (std::vector<int64_t>{0, 3, 3, 10, 10, 13, 13, 20, 20}));
+}
+
+TEST(Schedule, SkippingLandsWhereAdvancingWould) {
+  for (const auto& schedule : {Schedule::trace({0, 3, 3, 10}), Schedule::trace({5}), Schedule::constant(7.3),
+                               Schedule::constant(100.42), Schedule::poisson(3, 1, 1000)}) {
+    for (int64_t ms = 0; ms < 200; ++ms) {
+      OpportunityCursor walked{schedule};
+      while (walked.next_ms() <= ms) walked.advance();
+      OpportunityCursor skipped{schedule};
+      skipped.skip_through(ms);
+      for (int i = 0; i < 5; ++i, walked.advance(), skipped.advance()) ASSERT_EQ(skipped.next_ms(), walked.next_ms());
+    }
+  }
+}
+
+TEST(Schedule, CountsWhatACursorVisits) {
+  for (const auto& schedule : {Schedule::trace({0, 3, 3, 10}), Schedule::constant(7.3)}) {
+    for (int64_t ms = 0; ms < 60; ++ms) {
+      OpportunityCursor cursor{schedule};
+      int64_t visited = 0;
+      for (; cursor.next_ms() <= ms; cursor.advance()) ++visited;
+      ASSERT_EQ(schedule->count_through(ms), visited) << ms;
+    }
+  }
+}
+
+TEST(Schedule, PoissonHasTheRateAndTheSpreadOfItsName) {
+  const auto lines = Schedule::poisson(3.04, 7, 60'000)->opportunities_ms();
+  EXPECT_NEAR(static_cast<double>(lines.size()), 15'200, 500);  // sd of the count: sqrt(15200) = 123
+  EXPECT_EQ(lines.back(), 60'000U);
+  EXPECT_EQ(lines, Schedule::poisson(3.04, 7, 60'000)->opportunities_ms());
+  EXPECT_NE(lines, Schedule::poisson(3.04, 8, 60'000)->opportunities_ms());
+}
+
+TEST(Schedule, RefusesWhatIsNoTrace) {
+  EXPECT_THROW(Schedule::trace({}), std::invalid_argument);
+  EXPECT_THROW(Schedule::trace({0, 0}), std::invalid_argument);
+  EXPECT_THROW(Schedule::trace({3, 2}), std::invalid_argument);
+  for (const double rate_mbps : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), 1e9}) {
+    EXPECT_THROW(Schedule::constant(rate_mbps), std::invalid_argument);
+    EXPECT_THROW(Schedule::poisson(rate_mbps, 1, 1000), std::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace ccgym

@@ -1,0 +1,45 @@
+#include "transport/rate_sampler.hh"
+
+#include <gtest/gtest.h>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(RateSampler, MeasuresWhatWasDeliveredSinceThePacketLeft) {
+  RateSampler sampler;
+  const RateMark first = sampler.on_sent(milliseconds{0}, true);
+  const RateMark second = sampler.on_sent(milliseconds{5}, false);
+  sampler.on_delivered(milliseconds{100}, 1000, milliseconds{0}, first);
+  const RateSample rate = sampler.on_delivered(milliseconds{120}, 1000, milliseconds{5}, second);
+  EXPECT_EQ(rate.delivered_bytes, 2000);  // both came back after the second one had left
+  EXPECT_EQ(rate.prior_delivered_bytes, 0);
+  EXPECT_EQ(rate.ack_interval, Time{milliseconds{120}});
+  EXPECT_EQ(rate.interval, Time{milliseconds{120}});
+}
+
+TEST(RateSampler, TheLongerIntervalCountsSoThatCompressedAcksDoNotLookFast) {
+  RateSampler sampler;
+  const RateMark first = sampler.on_sent(milliseconds{0}, true);
+  sampler.on_delivered(milliseconds{100}, 1000, milliseconds{0}, first);
+  const RateMark second = sampler.on_sent(milliseconds{200}, false);  // slow to send ...
+  const RateMark third = sampler.on_sent(milliseconds{250}, false);
+  sampler.on_delivered(milliseconds{300}, 1000, milliseconds{200}, second);
+  const RateSample rate = sampler.on_delivered(milliseconds{300}, 1000, milliseconds{250}, third);  // ... quick ACKs
+  EXPECT_EQ(rate.delivered_bytes, 2000);
+  EXPECT_EQ(rate.ack_interval, Time{milliseconds{200}});
+  EXPECT_EQ(rate.interval, Time{milliseconds{250}});  // sent between 0 and 250 ms
+}
+
+TEST(RateSampler, AnIdleSpellIsNotMeasured) {
+  RateSampler sampler;
+  sampler.on_delivered(milliseconds{50}, 1000, milliseconds{0}, sampler.on_sent(milliseconds{0}, true));
+  const RateMark later = sampler.on_sent(milliseconds{900}, true);
+  const RateSample rate = sampler.on_delivered(milliseconds{950}, 1000, milliseconds{900}, later);
+  EXPECT_EQ(rate.interval, Time{milliseconds{50}});
+  EXPECT_EQ(rate.delivered_bytes, 1000);
+}
+
+}  // namespace
+}  // namespace ccgym

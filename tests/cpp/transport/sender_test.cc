@@ -1,0 +1,154 @@
+#include "transport/sender.hh"
+
+#include <gtest/gtest.h>
+
+#include "tests/cpp/transport/recording_controller.hh"
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+using Story = std::vector<std::string>;
+
+constexpr int64_t kBytes = 1000;
+
+struct Flow {
+  explicit Flow(int64_t cwnd_packets) : controller(cwnd_packets * kBytes), sender(controller, kBytes) {}
+
+  int send_all(Time now) {
+    int sent = 0;
+    for (; sender.next_send(now) == now; ++sent) sender.on_sent(now);
+    return sent;
+  }
+
+  RecordingController controller;
+  Sender<> sender;
+};
+
+TEST(Sender, SendsUntilTheWindowIsFull) {
+  Flow flow{4};
+  EXPECT_EQ(flow.send_all(milliseconds{0}), 4);
+  EXPECT_FALSE(flow.sender.next_send(milliseconds{0}).has_value());
+  flow.sender.on_ack(milliseconds{50}, 0, milliseconds{25});
+  EXPECT_EQ(flow.sender.inflight_bytes(), 3 * kBytes);
+  EXPECT_EQ(flow.send_all(milliseconds{50}), 1);
+}
+
+TEST(Sender, AWindowBelowOnePacketStillSendsOne) {
+  Flow flow{0};
+  EXPECT_EQ(flow.send_all(milliseconds{0}), 1);
+}
+
+TEST(Sender, TellsTheControllerWhatAnAckMeans) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{60}, 0, milliseconds{30});
+  const AckedPacket& ack = flow.controller.acks.at(0);
+  EXPECT_EQ(ack.rtt.latest, Time{milliseconds{60}});
+  EXPECT_EQ(ack.inflight_bytes, 2 * kBytes);
+  EXPECT_EQ(ack.delivered_bytes, kBytes);
+  EXPECT_EQ(ack.bytes_sent_since, 3 * kBytes);
+  EXPECT_EQ(ack.received_at, Time{milliseconds{30}});
+}
+
+TEST(Sender, APacketThreeBehindIsLostAndTheLossIsReportedBeforeTheAck) {
+  Flow flow{5};
+  flow.send_all(milliseconds{0});
+  flow.controller.story.clear();
+  for (const uint64_t seq : {1U, 2U, 3U}) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 1", "ack 2", "loss 0", "ack 3"}));
+  EXPECT_EQ(flow.sender.lost_packets(), 1);
+  EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);  // only 4
+}
+
+TEST(Sender, APacketNineEighthsOfARoundTripBehindIsLostByTime) {
+  Flow flow{2};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{80}, 1, milliseconds{40});
+  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{90}});  // 9/8 * 80 ms after packet 0 left
+  flow.sender.on_timer(milliseconds{90});
+  EXPECT_EQ(flow.controller.story.back(), "loss 0");
+}
+
+TEST(Sender, ALateAckOfALostPacketCountsAsDelivered) {
+  Flow flow{5};
+  flow.send_all(milliseconds{0});
+  for (const uint64_t seq : {1U, 2U, 3U, 0U}) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25});
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+  EXPECT_EQ(flow.sender.delivered_packets(), 4);
+  EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);
+}
+
+TEST(Sender, DuplicateAndUnknownAcksAreIgnored) {
+  Flow flow{2};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{10}, 0, milliseconds{5});
+  flow.sender.on_ack(milliseconds{11}, 0, milliseconds{5});
+  flow.sender.on_ack(milliseconds{12}, 77, milliseconds{5});
+  flow.sender.on_ack(milliseconds{13}, UINT64_MAX, milliseconds{5});
+  EXPECT_EQ(flow.controller.acks.size(), 1U);
+  EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);
+}
+
+TEST(Sender, SilenceTimesOutThenProbesOnePacketAtATimeEverMoreSlowly) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{1000}});
+  flow.sender.on_timer(milliseconds{1000});
+  EXPECT_EQ(flow.controller.story.back(), "timeout 0 1 2 3");
+  EXPECT_EQ(flow.sender.inflight_bytes(), 0);
+  EXPECT_EQ(flow.send_all(milliseconds{1000}), 1);
+  EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{3000}});  // RFC 6298 (5.5): doubled
+}
+
+TEST(Sender, AnAckOfAProbeConfirmsTheLossAndOpensTheWindow) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_ack(milliseconds{1050}, 4, milliseconds{1025});
+  EXPECT_EQ(flow.sender.lost_packets(), 4);
+  EXPECT_EQ(flow.send_all(milliseconds{1050}), 4);
+}
+
+TEST(Sender, AnAckOfAGivenUpPacketShowsThatTheTimeoutWasSpurious) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+  EXPECT_EQ(flow.sender.inflight_bytes(), 4 * kBytes);  // 1, 2, 3 and the probe
+}
+
+TEST(Sender, TheControllersTimerFiresOnce) {
+  Flow flow{1};
+  flow.controller.timer = milliseconds{7};
+  flow.send_all(milliseconds{0});
+  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{7}});
+  flow.sender.on_timer(milliseconds{8});
+  EXPECT_EQ(flow.controller.story.back(), "timer");
+  EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{1000}});
+}
+
+TEST(Sender, PacesWhenTheControllerAsksForIt) {
+  Flow flow{100};
+  flow.controller.pacing_mbps = 8.0;  // 1000 bytes a millisecond
+  flow.sender.on_sent(milliseconds{100});  // reads the limits
+  flow.sender.on_sent(milliseconds{100});
+  EXPECT_EQ(flow.sender.next_send(milliseconds{100}), Time{milliseconds{100}});
+  flow.sender.on_sent(milliseconds{100});
+  EXPECT_EQ(flow.sender.next_send(milliseconds{100}), Time{milliseconds{101}});
+}
+
+TEST(Sender, RemembersEveryPacketOfALargeWindow) {
+  Flow flow{5000};
+  EXPECT_EQ(flow.send_all(milliseconds{0}), 5000);
+  for (uint64_t seq = 0; seq < 5000; ++seq) flow.sender.on_ack(milliseconds{40}, seq, milliseconds{20});
+  EXPECT_EQ(flow.sender.delivered_packets(), 5000);
+  EXPECT_EQ(flow.sender.inflight_bytes(), 0);
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+}
+
+}  // namespace
+}  // namespace ccgym
