@@ -42,10 +42,10 @@ struct AckedPacket {
   uint64_t seq{};
   int64_t bytes{};
   Time sent_at{};
-  Time received_at{};         // receiver clock: differences only
-  int64_t inflight_bytes{};   // without this packet
-  int64_t delivered_bytes{};  // flow total, with this packet
-  int64_t bytes_sent_since{}; // from this packet's departure on, itself included (Indigo's send rate)
+  Time received_at{};          // receiver clock: differences only
+  int64_t inflight_bytes{};    // without this packet
+  int64_t delivered_bytes{};   // flow total, with this packet
+  int64_t bytes_sent_since{};  // from this packet's departure on, itself included (Indigo's send rate)
   RttStats rtt{};
   RateSample rate{};
 };

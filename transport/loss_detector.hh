@@ -21,7 +21,8 @@ class LossDetector {
   [[nodiscard]] uint64_t oldest_in_flight() const { return oldest_; }
 
   // Marks as lost what lies too far, in packets or in time, behind the largest delivered packet.
-  void detect(Time now, const RttStats& rtt, PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
+  void detect(Time now, const RttStats& rtt, PacketRing& ring, int64_t packet_bytes,
+              std::vector<LostPacket>& lost) {
     deadline_.reset();
     const Time patience = reordering_patience(rtt);
     for (; oldest_ < ring.next_seq(); ++oldest_) {

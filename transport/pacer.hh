@@ -24,7 +24,7 @@ class Pacer {
 
  private:
   static constexpr Time kMaxCredit = std::chrono::milliseconds{1};  // what a late wake-up may send in a burst
-  static constexpr double kMaxGapNs = 1e9;                          // a rate near zero still sends a packet a second
+  static constexpr double kMaxGapNs = 1e9;  // a rate near zero still sends a packet a second
 
   Time release_{};
 };

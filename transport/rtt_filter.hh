@@ -32,7 +32,7 @@ class RttFilter {
   }
 
  private:
-  static constexpr Time kInitialTimeout = std::chrono::seconds{1};     // RFC 6298 (2.1)
+  static constexpr Time kInitialTimeout = std::chrono::seconds{1};       // RFC 6298 (2.1)
   static constexpr Time kMinVariation = std::chrono::milliseconds{200};  // Linux's floor, TCP_RTO_MIN
 
   RttStats stats_{};

@@ -22,7 +22,8 @@ namespace ccgym {
 template <class Controller = CongestionController>
 class Sender {
  public:
-  Sender(Controller& controller, int64_t packet_bytes) : controller_(controller), packet_bytes_(packet_bytes) {
+  Sender(Controller& controller, int64_t packet_bytes)
+      : controller_(controller), packet_bytes_(packet_bytes) {
     read_controller();
   }
 
@@ -37,7 +38,8 @@ class Sender {
   uint64_t on_sent(Time now) {
     if (inflight_bytes_ == 0) timeout_base_ = now;
     const RateMark mark = sampler_.on_sent(now, inflight_bytes_ == 0);
-    const uint64_t seq = ring_.push({now, sent_bytes_, mark, PacketState::in_flight}, losses_.oldest_in_flight());
+    const uint64_t seq =
+        ring_.push({now, sent_bytes_, mark, PacketState::in_flight}, losses_.oldest_in_flight());
     sent_bytes_ += packet_bytes_;
     inflight_bytes_ += packet_bytes_;
     pacer_.on_sent(now, packet_bytes_, limits_.pacing_mbps);
@@ -59,20 +61,21 @@ class Sender {
     const RateSample rate = sampler_.on_delivered(now, packet_bytes_, record.sent_at, record.rate_mark);
     report_losses(now);
     controller_.on_ack(now, {.seq = seq,
-                              .bytes = packet_bytes_,
-                              .sent_at = record.sent_at,
-                              .received_at = received_at,
-                              .inflight_bytes = inflight_bytes_,
-                              .delivered_bytes = sampler_.delivered_bytes(),
-                              .bytes_sent_since = sent_bytes_ - record.sent_bytes_before,
-                              .rtt = rtt_.stats(),
-                              .rate = rate});
+                             .bytes = packet_bytes_,
+                             .sent_at = record.sent_at,
+                             .received_at = received_at,
+                             .inflight_bytes = inflight_bytes_,
+                             .delivered_bytes = sampler_.delivered_bytes(),
+                             .bytes_sent_since = sent_bytes_ - record.sent_bytes_before,
+                             .rtt = rtt_.stats(),
+                             .rate = rate});
     read_controller();
   }
 
   // Earliest deadline of the controller, the loss detector and the retransmission timer.
   [[nodiscard]] std::optional<Time> next_timer() const {
-    const Time earliest = std::min({controller_timer_, losses_.deadline().value_or(Time::max()), timeout_at()});
+    const Time earliest =
+        std::min({controller_timer_, losses_.deadline().value_or(Time::max()), timeout_at()});
     return earliest == Time::max() ? std::nullopt : std::optional{earliest};
   }
 

@@ -35,7 +35,7 @@ class Copa final : public CongestionController {
     Time window_began{};  // an ACK of a packet sent from here on ends the window
     double window_began_with_packets{};
     bool lost_in_window{false};
-    Time backed_off_at{};  // a loss of a packet sent before it has been answered
+    Time backed_off_at{};                   // a loss of a packet sent before it has been answered
     std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
   };
 

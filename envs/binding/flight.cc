@@ -49,9 +49,10 @@ std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
 }  // namespace
 
 void bind_flight(nb::module_& module) {
-  nb::class_<Flight>(module, "Flight",
-                     "One finished flow, as mm-link would log its uplink: ms since the flow began, bytes with the "
-                     "4-byte TUN header, delays within the link only.")
+  nb::class_<Flight>(
+      module, "Flight",
+      "One finished flow, as mm-link would log its uplink: ms since the flow began, bytes with the "
+      "4-byte TUN header, delays within the link only.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
       .def_prop_ro("departure_ms", array_of(&Flight::departure_ms), nb::rv_policy::move)
@@ -63,17 +64,20 @@ void bind_flight(nb::module_& module) {
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)
       .def_ro("lost_packets", &Flight::lost_packets);
-  module.def("fly",
-             [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
-               const nb::gil_scoped_release unlocked;
-               return fly(path, scheme, seconds, seed);
-             },
-             "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
-             "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad scheme.");
+  module.def(
+      "fly",
+      [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
+        const nb::gil_scoped_release unlocked;
+        return fly(path, scheme, seconds, seed);
+      },
+      "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad "
+      "scheme.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
-  module.def("replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
-             "base_ms"_a, "end_ms"_a, "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-             "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on a link begun at base_ms.");
+  module.def(
+      "replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
+      "base_ms"_a, "end_ms"_a, "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
+      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on a link begun at base_ms.");
 }
 
 }  // namespace ccgym

@@ -31,8 +31,8 @@ LinkSpec make_link(const ScheduleHandle& schedule, const std::string& queue, int
   return {schedule.schedule, make_queue(queue, queue_packets, queue_bytes), checked_share("loss", loss)};
 }
 
-PathSpec make_path(int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink, double stall_probability,
-                   double stall_max_ms) {
+PathSpec make_path(int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
+                   double stall_probability, double stall_max_ms) {
   if (delay_ms < 0) throw std::invalid_argument("delay_ms " + std::to_string(delay_ms) + " is negative");
   if (!(stall_max_ms >= 0) || !std::isfinite(stall_max_ms)) {
     throw std::invalid_argument("stall_max_ms must be finite and not negative");
@@ -42,19 +42,23 @@ PathSpec make_path(int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& dow
 
 void bind_schedule(nb::module_& module) {
   nb::class_<ScheduleHandle>(module, "Schedule", "When a link may deliver; immutable, shared between paths.")
-      .def_static("constant", [](double rate_mbps) { return ScheduleHandle{Schedule::constant(rate_mbps)}; },
-                  "rate_mbps"_a, "round(rate_mbps * 5000) evenly spaced opportunities of 1500 bytes a minute.")
-      .def_static("poisson",
-                  [](double rate_mbps, uint64_t seed, int64_t period_ms) {
-                    return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms)};
-                  },
-                  "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, "Exponential gaps, cut to whole ms.")
+      .def_static(
+          "constant", [](double rate_mbps) { return ScheduleHandle{Schedule::constant(rate_mbps)}; },
+          "rate_mbps"_a, "round(rate_mbps * 5000) evenly spaced opportunities of 1500 bytes a minute.")
+      .def_static(
+          "poisson",
+          [](double rate_mbps, uint64_t seed, int64_t period_ms) {
+            return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms)};
+          },
+          "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, "Exponential gaps, cut to whole ms.")
       .def_static("trace", &trace, "timestamps_ms"_a,
                   "The lines of a mahimahi trace (uint32); ValueError when they are none.")
-      .def("opportunities_ms",
-           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
-           "One period (uint32): exactly the lines of a mahimahi trace file.")
-      .def_prop_ro("mean_rate_mbps", [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
+      .def(
+          "opportunities_ms",
+          [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
+          "One period (uint32): exactly the lines of a mahimahi trace file.")
+      .def_prop_ro("mean_rate_mbps",
+                   [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
       .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); });
 }
 
@@ -63,23 +67,25 @@ void bind_schedule(nb::module_& module) {
 void bind_network(nb::module_& module) {
   bind_schedule(module);
   nb::class_<LinkSpec>(module, "Link", "One direction: a schedule, a queue, independent loss.")
-      .def("__init__",
-           [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
-              int64_t queue_bytes, double loss) {
-             new (self) LinkSpec{make_link(schedule, queue, queue_packets, queue_bytes, loss)};
-           },
-           "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-           "loss"_a = 0.0);
+      .def(
+          "__init__",
+          [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
+             int64_t queue_bytes, double loss) {
+            new (self) LinkSpec{make_link(schedule, queue, queue_packets, queue_bytes, loss)};
+          },
+          "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
+          "loss"_a = 0.0);
   nb::class_<PathSpec>(module, "Path", "The network between a sender and its receiver.")
-      .def("__init__",
-           [](PathSpec* self, int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
-              double stall_probability, double stall_max_ms) {
-             new (self) PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms)};
-           },
-           "delay_ms"_a, "uplink"_a, "downlink"_a, nb::kw_only(), "stall_probability"_a = 0.0,
-           "stall_max_ms"_a = 0.0,
-           "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
-           "for up to stall_max_ms.");
+      .def(
+          "__init__",
+          [](PathSpec* self, int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
+             double stall_probability, double stall_max_ms) {
+            new (self) PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms)};
+          },
+          "delay_ms"_a, "uplink"_a, "downlink"_a, nb::kw_only(), "stall_probability"_a = 0.0,
+          "stall_max_ms"_a = 0.0,
+          "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
+          "for up to stall_max_ms.");
 }
 
 }  // namespace ccgym

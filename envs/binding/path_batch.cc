@@ -32,18 +32,20 @@ void require(bool holds, const std::string& message) {
 
 template <class T>
 std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows, std::size_t columns) {
-  require(matrix.shape(0) == rows && matrix.shape(1) == columns,
-          std::string{name} + " must have shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
+  require(
+      matrix.shape(0) == rows && matrix.shape(1) == columns,
+      std::string{name} + " must have shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
   return {matrix.data(), matrix.size()};
 }
 
-void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features, const std::string& actions,
-               int64_t step_ms, double initial_cwnd_packets, double min_cwnd_packets, double max_cwnd_packets,
-               std::size_t threads) {
+void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features,
+               const std::string& actions, int64_t step_ms, double initial_cwnd_packets,
+               double min_cwnd_packets, double max_cwnd_packets, std::size_t threads) {
   require(!paths.empty(), "a batch needs at least one path");
   require(step_ms > 0, "step_ms must be positive");
   require(threads > 0, "threads must be positive");
-  require(min_cwnd_packets >= 1 && min_cwnd_packets <= initial_cwnd_packets && initial_cwnd_packets <= max_cwnd_packets,
+  require(min_cwnd_packets >= 1 && min_cwnd_packets <= initial_cwnd_packets &&
+              initial_cwnd_packets <= max_cwnd_packets,
           "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");
   new (self) PathBatch{std::move(paths),
                        {.policy = {.feature_set = feature_set_by_name(features),
@@ -105,7 +107,8 @@ void bind_path_batch(nb::module_& module) {
       .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that flow's next reset on.")
       .def("set_cwnd", &PathBatch::set_cwnd, "index"_a, "cwnd_packets"_a, "Within the policy's limits.")
       .def("reset", &reset, "indices"_a, "seeds"_a, "observations"_a.noconvert(),
-           "Starts the flows `indices` (int32) anew from `seeds` (uint64), flies each to its first decision and "
+           "Starts the flows `indices` (int32) anew from `seeds` (uint64), flies each to its first decision "
+           "and "
            "writes its row of `observations` (n, observation_size) float32.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
            "Applies `actions` (n,) float32, flies to the next decisions, writes `observations` float32 and "

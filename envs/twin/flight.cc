@@ -53,7 +53,8 @@ Flight fly_controller(const PathSpec& path, Controller& controller, Time duratio
 }  // namespace
 
 Flight fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
-  const auto controller = make_controller(scheme, {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = seed});
+  const auto controller =
+      make_controller(scheme, {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = seed});
   const Time duration{static_cast<int64_t>(seconds * 1e9)};
   if (auto* policy = dynamic_cast<PolicyController*>(controller.get())) {
     return fly_controller(path, *policy, duration, seed);

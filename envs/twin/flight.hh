@@ -16,7 +16,7 @@ struct Flight {
   std::vector<int32_t> departure_ms{};
   std::vector<int32_t> departure_bytes{};
   std::vector<int32_t> departure_delay_ms{};
-  std::vector<double> cwnd_ms{};       // the window, sampled every 10 ms
+  std::vector<double> cwnd_ms{};  // the window, sampled every 10 ms
   std::vector<double> cwnd_packets{};
   int64_t opportunities{};
   int64_t sent_packets{};

@@ -16,7 +16,7 @@ namespace ccgym {
 struct LinkPacket {
   uint64_t seq{};
   int64_t arrival_ms{};
-  int64_t tag{};   // what the driver wants back with the packet
+  int64_t tag{};    // what the driver wants back with the packet
   int32_t bytes{};  // with the TUN header
 };
 

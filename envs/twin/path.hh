@@ -31,9 +31,9 @@ struct LinkSpec {
 // mm-delay [mm-loss] mm-link, the sender inside: data meets the uplink's queue, its loss, the delay;
 // ACKs meet the delay, the downlink's loss, its queue.
 struct PathSpec {
-  int64_t delay_ms{0};  // one way, each direction
-  LinkSpec uplink;      // data
-  LinkSpec downlink;    // ACKs
+  int64_t delay_ms{0};          // one way, each direction
+  LinkSpec uplink;              // data
+  LinkSpec downlink;            // ACKs
   double stall_probability{0};  // of the sender's host, per millisecond: it is not scheduled for a while
   double stall_max_ms{0};       // uniform in (0, stall_max_ms]
 };

@@ -74,7 +74,9 @@ std::size_t PathBatch::observation_size() const { return feature_divisors(policy
 
 void PathBatch::set_path(std::size_t index, PathSpec path) { paths_.at(index) = std::move(path); }
 
-void PathBatch::set_cwnd(std::size_t index, double cwnd_packets) { flights_.at(index)->set_cwnd(cwnd_packets); }
+void PathBatch::set_cwnd(std::size_t index, double cwnd_packets) {
+  flights_.at(index)->set_cwnd(cwnd_packets);
+}
 
 double PathBatch::cwnd_packets(std::size_t index) const {
   return flights_.at(index) ? flights_[index]->cwnd_packets() : 0;
@@ -93,7 +95,8 @@ void PathBatch::reset(std::span<const int32_t> indices, std::span<const uint64_t
   });
 }
 
-void PathBatch::step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry) {
+void PathBatch::step(std::span<const float> actions, std::span<float> observations,
+                     std::span<double> telemetry) {
   const std::size_t width = observation_size();
   workers_.for_each(size(), [&](std::size_t i) {
     if (!flights_[i]) throw std::logic_error("flow " + std::to_string(i) + " of the batch was never reset");

@@ -17,16 +17,16 @@ namespace ccgym {
 
 // Columns of the telemetry of one step, in this order; bytes are those of IP packets.
 inline constexpr std::array<std::string_view, 10> kTelemetry{
-    "time_ms",         // since the flow began, at the decision
-    "step_ms",         // length of the step
-    "cwnd_packets",    // window before the coming action
-    "delivered_bytes", // acknowledged during the step
-    "lost_bytes",      // declared lost during the step, less those that came after all
-    "sent_bytes",      // sent during the step
-    "mean_rtt_ms",     // of the step's ACKs; 0 when there were none
-    "min_rtt_ms",      // of the flow
-    "queue_packets",   // waiting at the uplink now
-    "max_rtt_ms",      // of the step's ACKs
+    "time_ms",          // since the flow began, at the decision
+    "step_ms",          // length of the step
+    "cwnd_packets",     // window before the coming action
+    "delivered_bytes",  // acknowledged during the step
+    "lost_bytes",       // declared lost during the step, less those that came after all
+    "sent_bytes",       // sent during the step
+    "mean_rtt_ms",      // of the step's ACKs; 0 when there were none
+    "min_rtt_ms",       // of the flow
+    "queue_packets",    // waiting at the uplink now
+    "max_rtt_ms",       // of the step's ACKs
 };
 
 struct BatchSpec {
@@ -41,13 +41,14 @@ class PathBatch {
   [[nodiscard]] std::size_t size() const { return flights_.size(); }
   [[nodiscard]] std::size_t observation_size() const;
 
-  void set_path(std::size_t index, PathSpec path);              // from that flow's next reset on
-  void set_cwnd(std::size_t index, double cwnd_packets);        // within the policy's limits
+  void set_path(std::size_t index, PathSpec path);        // from that flow's next reset on
+  void set_cwnd(std::size_t index, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t index) const;
 
   // Starts the flows `indices` anew, flies each to its first decision, writes their rows of
   // `observations` (size() x observation_size()).
-  void reset(std::span<const int32_t> indices, std::span<const uint64_t> seeds, std::span<float> observations);
+  void reset(std::span<const int32_t> indices, std::span<const uint64_t> seeds,
+             std::span<float> observations);
 
   // Applies `actions`, flies every flow to its next decision, writes `observations` and `telemetry`
   // (size() x kTelemetry.size()). Throws std::logic_error for a flow that was never reset.

@@ -7,8 +7,9 @@
 
 namespace ccgym {
 
-Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, std::span<const int32_t> arrival_ms,
-                  std::span<const int32_t> arrival_bytes, int64_t base_ms, int64_t end_ms) {
+Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue,
+                  std::span<const int32_t> arrival_ms, std::span<const int32_t> arrival_bytes,
+                  int64_t base_ms, int64_t end_ms) {
   if (arrival_ms.size() != arrival_bytes.size()) throw std::invalid_argument("arrivals need one size each");
   TwinLink link{std::move(schedule), queue};
   Departures departures;

@@ -18,7 +18,8 @@ struct Departures {
 
 // All times in ms of one clock; the link's schedule begins at `base_ms` (mm-link's base timestamp) and
 // departures are computed up to and including `end_ms`. Arrivals must not decrease.
-Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, std::span<const int32_t> arrival_ms,
-                  std::span<const int32_t> arrival_bytes, int64_t base_ms, int64_t end_ms);
+Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue,
+                  std::span<const int32_t> arrival_ms, std::span<const int32_t> arrival_bytes,
+                  int64_t base_ms, int64_t end_ms);
 
 }  // namespace ccgym

@@ -38,7 +38,8 @@ std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
 
 std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms) {
   require_rate(rate_mbps);
-  if (period_ms < 1) throw std::invalid_argument("period_ms " + std::to_string(period_ms) + " is not positive");
+  if (period_ms < 1)
+    throw std::invalid_argument("period_ms " + std::to_string(period_ms) + " is not positive");
   Random random{seed};
   std::vector<uint32_t> timestamps_ms;
   const double mean_gap_ms = kMsPerOpportunityAtOneMbps / rate_mbps;
@@ -54,10 +55,12 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   if (timestamps_ms.empty()) throw std::invalid_argument("a trace needs at least one timestamp");
   const auto fall = std::ranges::adjacent_find(timestamps_ms, std::greater<>{});
   if (fall != timestamps_ms.end()) {
-    throw std::invalid_argument("timestamp " + std::to_string(std::distance(timestamps_ms.begin(), fall) + 2) +
+    throw std::invalid_argument("timestamp " +
+                                std::to_string(std::distance(timestamps_ms.begin(), fall) + 2) +
                                 " of the trace is smaller than the one before it: they must not decrease");
   }
-  if (timestamps_ms.back() == 0) throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
+  if (timestamps_ms.back() == 0)
+    throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
   const int64_t period_ms = timestamps_ms.back();
   const auto opportunities = static_cast<int64_t>(timestamps_ms.size());
   return std::shared_ptr<const Schedule>(new Schedule(period_ms, opportunities, std::move(timestamps_ms)));

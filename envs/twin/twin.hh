@@ -20,7 +20,8 @@
 namespace ccgym {
 
 inline constexpr int64_t kIpUdpHeaderBytes = 28;
-inline constexpr int32_t kDataTunBytes = static_cast<int32_t>(kDataBytes + kIpUdpHeaderBytes + kTunHeaderBytes);
+inline constexpr int32_t kDataTunBytes =
+    static_cast<int32_t>(kDataBytes + kIpUdpHeaderBytes + kTunHeaderBytes);
 inline constexpr int32_t kAckTunBytes = static_cast<int32_t>(kAckBytes + kIpUdpHeaderBytes + kTunHeaderBytes);
 
 // What happens at the uplink, for whoever wants to write it down.

@@ -12,7 +12,8 @@ FeatureSet feature_set_by_name(std::string_view name) {
   for (const FeatureSet known : {FeatureSet::indigo, FeatureSet::scale_free}) {
     if (feature_set_name(known) == name) return known;
   }
-  throw std::invalid_argument("unknown feature set '" + std::string{name} + "': known are indigo, scale_free");
+  throw std::invalid_argument("unknown feature set '" + std::string{name} +
+                              "': known are indigo, scale_free");
 }
 
 std::string_view feature_set_name(FeatureSet features) {

@@ -24,7 +24,8 @@ void IndigoFeatures::on_ack(Time now, const AckedPacket& packet) {
 }
 
 void IndigoFeatures::observe(Time /*now*/, double cwnd_packets, std::span<float> observation) {
-  const std::array<double, 4> raw{delay_ms_.take(), delivery_mbps_.take(), sending_mbps_.take(), cwnd_packets};
+  const std::array<double, 4> raw{delay_ms_.take(), delivery_mbps_.take(), sending_mbps_.take(),
+                                  cwnd_packets};
   for (std::size_t i = 0; i < raw.size(); ++i) observation[i] = static_cast<float>(raw[i]) / kDivisors[i];
   for (std::size_t action = 0; action < kActions; ++action) {
     observation[raw.size() + action] = action == previous_action_ ? 1.0F : 0.0F;

@@ -12,7 +12,8 @@ namespace ccgym {
 
 namespace {
 
-constexpr Time kMaxSilence = std::chrono::seconds{1};  // a step without ACKs ends here (Indigo's poll time-out)
+constexpr Time kMaxSilence =
+    std::chrono::seconds{1};  // a step without ACKs ends here (Indigo's poll time-out)
 
 double apply_indigo(std::size_t action, double cwnd) {
   const std::array<double, 5> windows{cwnd / 2, cwnd - 10, cwnd, cwnd + 10, cwnd * 2};
@@ -82,7 +83,8 @@ StepRtt PolicyController::step_rtt() const {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   if (closed_step_rtts_.acks == 0) return {};
   const double total_ms = Milliseconds{closed_step_rtts_.total}.count();
-  return {total_ms / static_cast<double>(closed_step_rtts_.acks), Milliseconds{closed_step_rtts_.max}.count()};
+  return {total_ms / static_cast<double>(closed_step_rtts_.acks),
+          Milliseconds{closed_step_rtts_.max}.count()};
 }
 
 void PolicyController::act(float action) {
@@ -97,7 +99,8 @@ void PolicyController::set_cwnd(double cwnd_packets) {
 
 // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
 SendLimits PolicyController::limits() const {
-  return {.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_, .pacing_mbps = std::nullopt};
+  return {.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_,
+          .pacing_mbps = std::nullopt};
 }
 
 }  // namespace ccgym

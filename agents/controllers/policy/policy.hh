@@ -41,7 +41,8 @@ struct StepRtt {
 class PolicyController final : public CongestionController {
  public:
   // Without a network the controller waits for `act` after each observation.
-  PolicyController(const PolicySpec& spec, int64_t packet_bytes, std::unique_ptr<PolicyNetwork> network = nullptr);
+  PolicyController(const PolicySpec& spec, int64_t packet_bytes,
+                   std::unique_ptr<PolicyNetwork> network = nullptr);
 
   [[nodiscard]] std::string_view name() const override { return "policy"; }
   void on_sent(Time now, const SentPacket& packet) override;
@@ -56,8 +57,8 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
   [[nodiscard]] StepRtt step_rtt() const;  // of the step that the observation closes
-  void act(float action);               // a class index, or y: see ActionSet
-  void set_cwnd(double cwnd_packets);  // kept within the policy's limits
+  void act(float action);                  // a class index, or y: see ActionSet
+  void set_cwnd(double cwnd_packets);      // kept within the policy's limits
 
  private:
   PolicySpec spec_;

@@ -8,9 +8,9 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kMaxRateRtts = 10;      // horizon of the maximum delivery rate, as BBR's filter
-constexpr double kStartRtts = 20;        // after so many round trips a flow no longer counts as young
-constexpr double kDelayUnitMs = 10;      // absolute delays are seen relative to one step
+constexpr double kMaxRateRtts = 10;  // horizon of the maximum delivery rate, as BBR's filter
+constexpr double kStartRtts = 20;    // after so many round trips a flow no longer counts as young
+constexpr double kDelayUnitMs = 10;  // absolute delays are seen relative to one step
 constexpr double kMaxAbsValue = 4;
 
 double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }

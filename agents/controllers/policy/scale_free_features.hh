@@ -13,7 +13,8 @@ namespace ccgym {
 class ScaleFreeFeatures final : public Features {
  public:
   static constexpr std::size_t kSize = 20;
-  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 1};
+  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1,
+                                                      1, 1, 1, 1, 3, 1, 1, 1, 1, 1};
 
   explicit ScaleFreeFeatures(int64_t packet_bytes) : packet_bytes_(static_cast<double>(packet_bytes)) {}
 
@@ -48,8 +49,8 @@ class ScaleFreeFeatures final : public Features {
   double round_trip_rate_{0};  // bytes per ms, over the last round trip
   double sending_rate_{0};     // bytes per ms, over the last round trip
   double inflight_bytes_{0};
-  double max_rate_{0};         // bytes per ms, forgotten over kMaxRateRtts
-  double queueing_ms_{0};      // mean of the last step that had ACKs
+  double max_rate_{0};     // bytes per ms, forgotten over kMaxRateRtts
+  double queueing_ms_{0};  // mean of the last step that had ACKs
   double least_queueing_ms_{0};
   Average rate_4_{4, 0};
   Average rate_16_{16, 0};

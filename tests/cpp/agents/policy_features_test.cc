@@ -24,11 +24,12 @@ AckedPacket ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval,
 TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
   const auto features = make_features(FeatureSet::indigo, kBytes);
   std::array<float, 9> seen{};
-  features->on_ack(milliseconds{50}, ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
+  features->on_ack(milliseconds{50},
+                   ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
   features->observe(milliseconds{60}, 10, seen);
-  EXPECT_FLOAT_EQ(seen[0], 0);                               // the first RTT is the least
-  EXPECT_FLOAT_EQ(seen[1], 0.008F * 5000 / 50 / 200);        // 0.8 Mbit/s
-  EXPECT_FLOAT_EQ(seen[2], 0.008F * 10'000 / 50 / 200);      // 1.6 Mbit/s
+  EXPECT_FLOAT_EQ(seen[0], 0);                           // the first RTT is the least
+  EXPECT_FLOAT_EQ(seen[1], 0.008F * 5000 / 50 / 200);    // 0.8 Mbit/s
+  EXPECT_FLOAT_EQ(seen[2], 0.008F * 10'000 / 50 / 200);  // 1.6 Mbit/s
   EXPECT_FLOAT_EQ(seen[3], 10.0F / 5000);
   EXPECT_EQ((std::array{seen[4], seen[5], seen[6], seen[7], seen[8]}), (std::array{0.F, 0.F, 0.F, 0.F, 1.F}));
 }
@@ -50,8 +51,10 @@ TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
 TEST(IndigoFeatures, ClockIsWholeMilliseconds) {
   const auto features = make_features(FeatureSet::indigo, kBytes);
   std::array<float, 9> seen{};
-  features->on_ack(microseconds{50'900}, ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
-  features->on_ack(microseconds{61'000}, ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
+  features->on_ack(microseconds{50'900},
+                   ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
+  features->on_ack(microseconds{61'000},
+                   ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
   features->observe(milliseconds{61}, 10, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 1 / 200);  // 50 - 0, then 61 - 10: one millisecond more
 }
@@ -62,13 +65,15 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
   for (const int scale : {1, 10}) {
     const auto features = make_features(FeatureSet::scale_free, kBytes);
     for (int i = 0; i < 10 * scale; ++i) {
-      AckedPacket packet = ack_of(milliseconds{0}, milliseconds{60}, 20'000 * scale, milliseconds{60}, 30'000 * scale);
+      AckedPacket packet =
+          ack_of(milliseconds{0}, milliseconds{60}, 20'000 * scale, milliseconds{60}, 30'000 * scale);
       packet.inflight_bytes = 20'000 * scale - kBytes;
       features->on_ack(milliseconds{60}, packet);
     }
     features->observe(milliseconds{60}, 20.0 * scale, scale == 1 ? slow : fast);
   }
-  for (std::size_t i = 1; i < slow.size(); ++i) EXPECT_NEAR(slow[i], fast[i], 1e-5) << "feature " << i;  // 0: the window
+  for (std::size_t i = 1; i < slow.size(); ++i)
+    EXPECT_NEAR(slow[i], fast[i], 1e-5) << "feature " << i;  // 0: the window
   EXPECT_NEAR(fast[0] - slow[0], std::log(10) / 5, 1e-5);
 }
 

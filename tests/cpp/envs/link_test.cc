@@ -27,9 +27,8 @@ class Rig {
   }
   void run_through(int64_t ms) {
     while (link_.busy() && link_.next_ms() <= ms) {
-      link_.use_opportunity([this](const LinkPacket& packet, int64_t now_ms) {
-        deliveries.push_back({packet.seq, now_ms});
-      });
+      link_.use_opportunity(
+          [this](const LinkPacket& packet, int64_t now_ms) { deliveries.push_back({packet.seq, now_ms}); });
     }
   }
 

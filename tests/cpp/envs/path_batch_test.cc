@@ -24,7 +24,8 @@ Rollout roll(std::size_t threads, int steps) {
   std::vector<PathSpec> paths;
   for (std::size_t i = 0; i < kFlows; ++i) paths.push_back(path_of(2.0 + static_cast<double>(i)));
   PathBatch batch{std::move(paths), {.policy = {}, .threads = threads}};
-  Rollout out{std::vector<float>(kFlows * batch.observation_size()), std::vector<double>(kFlows * kTelemetry.size())};
+  Rollout out{std::vector<float>(kFlows * batch.observation_size()),
+              std::vector<double>(kFlows * kTelemetry.size())};
   std::vector<int32_t> indices(kFlows);
   std::iota(indices.begin(), indices.end(), 0);
   std::vector<uint64_t> seeds(kFlows);
@@ -32,7 +33,8 @@ Rollout roll(std::size_t threads, int steps) {
   batch.reset(indices, seeds, out.observations);
   for (int step = 0; step < steps; ++step) {
     std::vector<float> actions(kFlows);
-    for (std::size_t i = 0; i < kFlows; ++i) actions[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(step)) % 5);
+    for (std::size_t i = 0; i < kFlows; ++i)
+      actions[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(step)) % 5);
     batch.step(actions, out.observations, out.telemetry);
   }
   return out;
@@ -41,17 +43,19 @@ Rollout roll(std::size_t threads, int steps) {
 TEST(PathBatch, TheNumberOfThreadsDoesNotChangeABit) {
   const Rollout one = roll(1, 100);
   const Rollout three = roll(3, 100);
-  EXPECT_EQ(std::memcmp(one.observations.data(), three.observations.data(), one.observations.size() * sizeof(float)), 0);
+  EXPECT_EQ(std::memcmp(one.observations.data(), three.observations.data(),
+                        one.observations.size() * sizeof(float)),
+            0);
   EXPECT_EQ(one.telemetry, three.telemetry);
 }
 
 TEST(PathBatch, AStepIsTenMillisecondsWhereAcksComeAndItsBytesAddUp) {
   const Rollout out = roll(1, 200);
   const double* const fast = out.telemetry.data() + (kFlows - 1) * kTelemetry.size();
-  EXPECT_NEAR(fast[1], 10, 5);         // step_ms, give or take a stall
-  EXPECT_GT(fast[0], 1900);            // time_ms
-  EXPECT_GT(fast[7], 41);              // min_rtt_ms: two delays, two opportunities less a part of a millisecond
-  EXPECT_GE(fast[9], fast[6]);         // max_rtt_ms, mean_rtt_ms
+  EXPECT_NEAR(fast[1], 10, 5);  // step_ms, give or take a stall
+  EXPECT_GT(fast[0], 1900);     // time_ms
+  EXPECT_GT(fast[7], 41);       // min_rtt_ms: two delays, two opportunities less a part of a millisecond
+  EXPECT_GE(fast[9], fast[6]);  // max_rtt_ms, mean_rtt_ms
 }
 
 TEST(PathBatch, AFlowThatWasNeverResetIsAnError) {
@@ -80,7 +84,10 @@ TEST(WorkerPool, CallsEachOnceAndPassesOnWhatIsThrown) {
     pool.for_each(calls.size(), [&](std::size_t i) { ++calls[i]; });
     ASSERT_EQ(calls, std::vector<int>(100, 1));
   }
-  EXPECT_THROW(pool.for_each(10, [](std::size_t i) { if (i == 7) throw std::runtime_error("seven"); }),
+  EXPECT_THROW(pool.for_each(10,
+                             [](std::size_t i) {
+                               if (i == 7) throw std::runtime_error("seven");
+                             }),
                std::runtime_error);
 }
 

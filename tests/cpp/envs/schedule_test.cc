@@ -33,7 +33,8 @@ TEST(Schedule, TheTraceOfAConstantRateGivesTheSameTimes) {
 }
 
 TEST(Schedule, ATraceRepeatsFromItsLastTimestampAsMahimahiDoes) {
-  EXPECT_EQ(first(Schedule::trace({0, 3, 3, 10}), 9), (std::vector<int64_t>{0, 3, 3, 10, 10, 13, 13, 20, 20}));
+  EXPECT_EQ(first(Schedule::trace({0, 3, 3, 10}), 9),
+            (std::vector<int64_t>{0, 3, 3, 10, 10, 13, 13, 20, 20}));
 }
 
 TEST(Schedule, SkippingLandsWhereAdvancingWould) {
@@ -44,7 +45,8 @@ TEST(Schedule, SkippingLandsWhereAdvancingWould) {
       while (walked.next_ms() <= ms) walked.advance();
       OpportunityCursor skipped{schedule};
       skipped.skip_through(ms);
-      for (int i = 0; i < 5; ++i, walked.advance(), skipped.advance()) ASSERT_EQ(skipped.next_ms(), walked.next_ms());
+      for (int i = 0; i < 5; ++i, walked.advance(), skipped.advance())
+        ASSERT_EQ(skipped.next_ms(), walked.next_ms());
     }
   }
 }

@@ -49,7 +49,8 @@ TEST(Twin, PacketsAreConserved) {
     const Flight flight = fly(path, "fixed:60", 10, 1);
     EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
     EXPECT_LE(flight.delivered_packets + flight.lost_packets, flight.sent_packets);
-    EXPECT_GE(flight.delivered_packets + flight.lost_packets, flight.sent_packets - 61);  // a window in flight
+    EXPECT_GE(flight.delivered_packets + flight.lost_packets,
+              flight.sent_packets - 61);  // a window in flight
   }
 }
 

@@ -26,7 +26,8 @@ TEST(RateSampler, TheLongerIntervalCountsSoThatCompressedAcksDoNotLookFast) {
   const RateMark second = sampler.on_sent(milliseconds{200}, false);  // slow to send ...
   const RateMark third = sampler.on_sent(milliseconds{250}, false);
   sampler.on_delivered(milliseconds{300}, 1000, milliseconds{200}, second);
-  const RateSample rate = sampler.on_delivered(milliseconds{300}, 1000, milliseconds{250}, third);  // ... quick ACKs
+  const RateSample rate =
+      sampler.on_delivered(milliseconds{300}, 1000, milliseconds{250}, third);  // ... quick ACKs
   EXPECT_EQ(rate.delivered_bytes, 2000);
   EXPECT_EQ(rate.ack_interval, Time{milliseconds{200}});
   EXPECT_EQ(rate.interval, Time{milliseconds{250}});  // sent between 0 and 250 ms

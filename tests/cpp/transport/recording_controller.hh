@@ -15,7 +15,9 @@ class RecordingController final : public CongestionController {
   explicit RecordingController(int64_t window_bytes) : cwnd_bytes(window_bytes) {}
 
   [[nodiscard]] std::string_view name() const override { return "recording"; }
-  void on_sent(Time now, const SentPacket& packet) override { note(now, "sent " + std::to_string(packet.seq)); }
+  void on_sent(Time now, const SentPacket& packet) override {
+    note(now, "sent " + std::to_string(packet.seq));
+  }
   void on_ack(Time now, const AckedPacket& packet) override {
     note(now, "ack " + std::to_string(packet.seq));
     acks.push_back(packet);

@@ -133,7 +133,7 @@ TEST(Sender, TheControllersTimerFiresOnce) {
 
 TEST(Sender, PacesWhenTheControllerAsksForIt) {
   Flow flow{100};
-  flow.controller.pacing_mbps = 8.0;  // 1000 bytes a millisecond
+  flow.controller.pacing_mbps = 8.0;       // 1000 bytes a millisecond
   flow.sender.on_sent(milliseconds{100});  // reads the limits
   flow.sender.on_sent(milliseconds{100});
   EXPECT_EQ(flow.sender.next_send(milliseconds{100}), Time{milliseconds{100}});
