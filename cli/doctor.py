@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ccgym.envs.host_checks import Check
 
-PROGRAMS = ("ccgym-sender", "ccgym-receiver")
 PROGRAM_TRIAL_S = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -46,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
 
 def check_installation() -> "list[Check]":
     """What ccgym itself is made of."""
+    from ccgym.deploy.export import PROGRAMS
+
     return [check_packages(), check_binding(), *(check_program(program) for program in PROGRAMS)]
 
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,10 +24,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "eval",
         help="fly schemes head to head and write the report",
-        description="Flies every scheme over every emulator in random order. DIR gets summary.json, report.html "
-        "and, in DIR/data, Pantheon's data directory. Run it again with the same --out to go on after an "
-        "interruption, or with more schemes, emulators or runs to add them. Exit code 1: a run failed; the report "
-        "says which and why.",
+        description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
+        "report.html and, in DIR/data, Pantheon's data directory. Run it again with the same --out to go on "
+        "after an interruption, or with more schemes, emulators or runs to add them. "
+        "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(
         "--schemes", required=True, metavar="A,B,...", help="names of `ccgym schemes`, policy:FILE, run:DIR"
@@ -70,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.evaluation.schemes import select_schemes
     from ccgym.evaluation.session import Plan, fly_session, open_session
 
+    # A termination leaves through the contexts that take shells down, as an interrupt does.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     plan = Plan(
         select_emulators(args.emulators),
         select_schemes(args.schemes),

@@ -41,8 +41,11 @@ def label_indigo(cwnd: Windows, ideal: Windows) -> Floats:
 
 
 def label_log_window(cwnd: Windows, ideal: Windows) -> Floats:
-    """ln(ideal / cwnd), within what one step may do."""
-    steps: Windows = np.clip(np.log(ideal / cwnd), -MAX_LOG_STEP, MAX_LOG_STEP)
+    """The logarithm of what leads to the ideal window, within what one step may do.
+
+    The sender rounds windows up to whole packets: the aim is the middle of those it rounds to the ideal one.
+    """
+    steps: Windows = np.clip(np.log((ideal - 0.5) / cwnd), -MAX_LOG_STEP, MAX_LOG_STEP)
     return steps.astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Collection: the learner, in iteration 0 the expert, flies many emulators at once; all it meets is recorded."""
+"""Collection: the learner, at first the expert, flies many emulators at once; all it meets is recorded."""
 
 from dataclasses import dataclass
 
@@ -40,15 +40,14 @@ class Recording:
 class Crew:
     """Some of the environments, flown in lockstep by one thread.
 
-    Every iteration starts all flows anew, with seeds and random choices that follow from the configuration and
-    the numbers of the iteration and the environments alone: any iteration can be repeated, which makes a resumed
-    run exact.
+    Every iteration starts all flows anew, with seeds and random choices that follow from the configuration,
+    the iteration and the environments' numbers alone: it can be repeated, so a resumed run is exact.
     """
 
     def __init__(
         self, config: TrainingConfig, first: int, emulators: list[NamedEmulator], windows: NDArray[np.float64]
     ) -> None:
-        """`emulators` and their ideal `windows` in packets, one per environment; `first` numbers the first."""
+        """`emulators` and their ideal `windows` in packets, one per environment, counted from `first`."""
         self._config = config
         self._first = first
         self._emulators = emulators

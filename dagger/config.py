@@ -1,4 +1,4 @@
-"""The training configuration: a frozen model, read from configs/training/*.yaml, saved resolved in the run."""
+"""The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
 from pathlib import Path
 from typing import Any, Literal, Self

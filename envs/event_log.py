@@ -39,7 +39,7 @@ class EventLog:
 
     def values(self, kind: str, field: int) -> Array:
         """Field `field` (0 the time) of all lines of this kind, in their order."""
-        numbers = self._numbers[self._first[self._kinds == ord(kind)] + field]
+        numbers: Array = self._numbers[self._first[self._kinds == ord(kind)] + field]
         return numbers / 10**DECIMALS if self._layouts[kind][field] == "d" else numbers
 
     def _split(self) -> None:
@@ -54,7 +54,7 @@ class EventLog:
 
     def _parse_kinds(self) -> Array:
         second = self._first + 1
-        kinds = self._raw[self._starts[second]]
+        kinds: Array = self._raw[self._starts[second]]
         expected = np.zeros(256, np.int64)
         for kind, layout in self._layouts.items():
             expected[ord(kind)] = len(layout)

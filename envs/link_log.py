@@ -103,9 +103,17 @@ def read_link_log(path: Path) -> LinkLog:
         raise InputError(f"{path}: cannot read the link log: {error.strerror}") from error
     head, body = _split_header(text)
     events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
-    columns = [("+", 0), ("+", 2), ("-", 0), ("-", 2), ("-", 3), ("#", 0)]
+
+    def column(kind: str, field: int) -> Array:
+        return events.values(kind, field).astype(np.int32)
+
     return LinkLog(
-        *(events.values(kind, field).astype(np.int32) for kind, field in columns),
+        arrival_ms=column("+", 0),
+        arrival_bytes=column("+", 2),
+        departure_ms=column("-", 0),
+        departure_bytes=column("-", 2),
+        departure_delay_ms=column("-", 3),
+        opportunity_ms=column("#", 0),
         header=_parse_header(path, head.decode(errors="replace")),
     )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .emulators import EmulatorSpec, LinkSpec
+from .emulator_spec import EmulatorSpec, LinkSpec
 from .errors import InputError, OutsideError
 from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
@@ -111,8 +111,10 @@ class MahimahiShell:
         """Starts a server outside the shells and waits until it listens.
 
         Raises:
-            MahimahiError: it ended, or does not listen in time.
+            MahimahiError: the port is in use, or the server ended, or does not listen in time.
         """
+        if _listens(protocol, port):
+            raise MahimahiError(f"{protocol} port {port} is in use: end what listens there (`ss -lnp`)")
         server = self._stack.enter_context(ProcessGroup(self._user.command(argv), self.folder, "server"))
         name = f"{Path(argv[0]).name} on port {port}"
         _await(lambda: _listens(protocol, port), server, f"{name} ended at once", f"{name} does not listen")

@@ -1,6 +1,7 @@
 """A program and all it starts, which end together."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -10,14 +11,16 @@ from typing import Any
 POLL_S = 0.01
 TERMINATION_S = 5.0
 
+_LAST_WORDS = re.compile(r"^Died on .*: process exited with failure status \d+$|^iperf3: exiting$")
+"""What mahimahi's shells and iperf3 add below the reason."""
+
 
 class ProcessGroup:
     """A running command in a session of its own, its output in two files; as a context, it ends with it."""
 
-    def __init__(
-        self, argv: list[str], folder: Path, name: str, environment: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, argv: list[str], folder: Path, name: str) -> None:
         self.name = name
+        self.folder = folder
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
             self._process = subprocess.Popen(
@@ -26,7 +29,7 @@ class ProcessGroup:
                 stdout=stdout,
                 stderr=stderr,
                 cwd=folder,
-                env={**os.environ, **(environment or {})},
+                env={**os.environ, "TMPDIR": str(folder)},  # the user's own may be closed to another one
                 start_new_session=True,
             )
 
@@ -61,12 +64,7 @@ class ProcessGroup:
         """The last line it printed on stderr, or else on stdout: why it failed."""
         for output in (self._stderr, self._stdout):
             lines = [line.strip() for line in output.read_text(errors="replace").splitlines()]
-            # Every mahimahi shell adds that it died of its command's failure.
-            reasons = [
-                line
-                for line in lines
-                if line and not line.startswith("Died on std::runtime_error: `packetshell'")
-            ]
+            reasons = [line for line in lines if line and not _LAST_WORDS.search(line)]
             if reasons:
                 return reasons[-1]
         return "no message"
@@ -94,4 +92,6 @@ class ProcessGroup:
             os.killpg(self.pid, number)
         except ProcessLookupError:
             return False
+        except PermissionError:
+            return True  # what is left runs as root: a shell's name server, which ends with its shell
         return True

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _core
-from .emulators import TWIN_QUEUES
+from .emulator_spec import TWIN_QUEUES
 from .errors import InputError
 from .link_log import LinkLog
 from .schedules import trace_schedule

@@ -10,4 +10,4 @@ target_link_libraries(_core PRIVATE core)
 target_include_directories(_core SYSTEM PRIVATE ${NB_DIR}/include ${Python_INCLUDE_DIRS})  # not our warnings
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CCGYM_BINDING_DIR})
 nanobind_add_stub(core_stub MODULE _core OUTPUT ${CCGYM_BINDING_DIR}/_core.pyi
-  PYTHON_PATH ${CCGYM_BINDING_DIR} DEPENDS _core)
+  PYTHON_PATH ${CCGYM_BINDING_DIR} PATTERN_FILE ${PROJECT_SOURCE_DIR}/etc/stub_patterns.txt DEPENDS _core)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
@@ -99,7 +100,7 @@ def _fly_kernel(shell: MahimahiShell, scheme: Scheme, seconds: float) -> None:
 
 def _fly_endpoint(shell: MahimahiShell, scheme: Scheme, seconds: float) -> None:
     port = free_port("udp")
-    shell.serve([str(shell.stage(_program("ccgym-receiver"))), str(port)], "udp", port)
+    shell.serve([str(shell.stage(_program("ccgym-receiver"))), str(port), "--once"], "udp", port)
     controller = scheme.controller
     if scheme.policy_file is not None:
         controller = f"policy:{shell.stage(scheme.policy_file)}"

@@ -18,6 +18,7 @@ _WIDE = 4.0
 _ELLIPSE_POINTS = 60
 _LABEL_PLACES = ("top center", "bottom center")
 _ROW_PX = 170
+_MOST_TICKS = 7
 _NEUTRAL = "rgba(128,128,128,0.55)"
 _CAPACITY = "rgba(128,128,128,0.16)"
 
@@ -207,11 +208,16 @@ def _delay_axis(values: list[float], title: str) -> Figure:
     if high <= _WIDE * low:
         margin = 0.12 * (high - low) + 0.02 * high
         return axis | {"range": [high + margin, max(0, low - margin)]}
-    powers = range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)
-    ticks = [2.0**power for power in powers]
-    return axis | {
+    return axis | _log_axis(low, high) | {"range": [math.log10(high * 1.25), math.log10(low / 1.25)]}
+
+
+def _log_axis(low: float, high: float) -> Figure:
+    """A logarithmic axis with a tick at every power of two, or at every few where those are many."""
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    ticks = [2.0**power for power in range(first, last + 1, 1 + (last - first) // _MOST_TICKS)]
+    return {
         "type": "log",
-        "range": [math.log10(high * 1.25), math.log10(low / 1.25)],
+        "range": [math.log10(low / 1.3), math.log10(high * 1.3)],
         "tickvals": ticks,
         "ticktext": [f"{tick:g}" for tick in ticks],
     }
@@ -269,11 +275,7 @@ def _row_axes(flows: list[FlowResult], left: int, right: int, last: bool) -> Fig
     delays = np.concatenate([flow.series.delay_ms for flow in flows])
     wide = delays.max() > 2 * _WIDE * delays.min()
     delay_axis = (
-        {
-            "type": "log",
-            "range": [math.log10(delays.min() / 1.3), math.log10(delays.max() * 1.3)],
-            "dtick": "D2",
-        }
+        _log_axis(float(delays.min()), float(delays.max()))
         if wide
         else {"range": [0, 1.08 * float(delays.max())]}
     )

@@ -1,11 +1,12 @@
 """What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
@@ -60,7 +61,8 @@ class Evaluation:
         """All schemes that flew or failed to, in the session's order."""
         seen = dict.fromkeys(self.session.get("schemes", {}))
         for scenario in self.scenarios:
-            seen.update(dict.fromkeys(result.scheme for result in [*scenario.flows, *scenario.failures]))
+            seen.update(dict.fromkeys(flow.scheme for flow in scenario.flows))
+            seen.update(dict.fromkeys(failure.scheme for failure in scenario.failures))
         return list(seen)
 
 
@@ -86,6 +88,7 @@ def _load_session(folder: Path) -> Evaluation:
             _scenario(
                 folder / "data" / label,
                 Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], []),
+                session["schemes"],
                 session["seconds"],
                 spec.uplink.loss,
             )
@@ -101,10 +104,13 @@ def _load_pantheon(folder: Path) -> Evaluation:
     description = " ".join(part for part in commands if part) if local else metadata.get("remote_desc", "")
     scenario = Scenario(folder.resolve().name, "mahimahi" if local else "path", description, 0, [], [])
     session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": metadata.get("runtime")}
-    return Evaluation(folder, session, [_scenario(folder, scenario, metadata.get("runtime"), 0)])
+    return Evaluation(folder, session, [_scenario(folder, scenario, [], metadata.get("runtime"), 0)])
 
 
-def _scenario(folder: Path, empty: Scenario, seconds: float | None, loss: float) -> Scenario:
+def _scenario(
+    folder: Path, empty: Scenario, schemes: Iterable[str], seconds: float | None, loss: float
+) -> Scenario:
+    """`empty` with the runs found in `folder`, schemes in the order of `schemes`."""
     failures = [
         Failure(files.scheme, files.run, files.failure.read_text().strip())
         for files in recorded_failures(folder)
@@ -117,6 +123,8 @@ def _scenario(folder: Path, empty: Scenario, seconds: float | None, loss: float)
             raise
         except ValueError as error:
             failures.append(Failure(files.scheme, files.run, str(error)))
+    rank = {scheme: place for place, scheme in enumerate(schemes)}
+    flows.sort(key=lambda flow: (rank.get(flow.scheme, len(rank)), flow.run, flow.flow))
     return replace(empty, flows=flows, failures=failures)
 
 

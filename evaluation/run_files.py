@@ -144,8 +144,11 @@ def read_merged_log(path: Path) -> dict[int, LinkLog]:
 def _flow_log(events: EventLog, flow: int) -> LinkLog:
     sent, received = events.values("+", 3) == flow, events.values("-", 4) == flow
     return LinkLog(
-        *(events.values("+", field)[sent] for field in (0, 2)),
-        *(events.values("-", field)[received] for field in (0, 2, 3)),
-        events.values("#", 0),
+        arrival_ms=events.values("+", 0)[sent],
+        arrival_bytes=events.values("+", 2)[sent],
+        departure_ms=events.values("-", 0)[received],
+        departure_bytes=events.values("-", 2)[received],
+        departure_delay_ms=events.values("-", 3)[received],
+        opportunity_ms=events.values("#", 0),
         header_bytes=0,
     )

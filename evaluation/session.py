@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.mahimahi import shell_command
@@ -141,7 +143,7 @@ def _flights(plan: Plan) -> list[Flight]:
     return flights
 
 
-def _describe(plan: Plan) -> dict[str, object]:
+def _describe(plan: Plan) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "command": plan.command,
@@ -162,7 +164,7 @@ def _describe(plan: Plan) -> dict[str, object]:
     }
 
 
-def _continued(path: Path, described: dict[str, object]) -> dict[str, object]:
+def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     """The session of `path` with what the plan adds: more runs, schemes or emulators."""
     try:
         before = json.loads(path.read_text())
@@ -179,17 +181,16 @@ def _continued(path: Path, described: dict[str, object]) -> dict[str, object]:
                     )
     except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
         raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
-    continued: dict[str, object] = {**before, "runs": max(before["runs"], described["runs"])}
-    return continued
+    return {**before, "runs": max(before["runs"], described["runs"])}
 
 
-def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, object]) -> dict[str, object]:
+def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, Any]) -> dict[str, object]:
     """The keys Pantheon's analysis reads."""
     command = shell_command(spec)
     link = command.index("mm-link")
     return {
         "mode": "local",
-        "cc_schemes": sorted(described["schemes"]),  # type: ignore[call-overload]
+        "cc_schemes": sorted(described["schemes"]),
         "flows": 1,
         "interval": 0,
         "run_times": described["runs"],

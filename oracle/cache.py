@@ -1,7 +1,7 @@
 """Search results on disk, found again by the emulator's content and the code that searched.
 
-One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec, trace
-file, search or twin has another key, so an entry is never wrong, only unused.
+One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec,
+trace file, search or twin has another key, so an entry is never wrong, only unused.
 """
 
 import hashlib

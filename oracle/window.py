@@ -1,9 +1,9 @@
 """The ideal fixed window of an emulator: start from the BDP, then search around it in the twin.
 
-What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing queue
-of up to `FREE_QUEUE_MS` costs nothing; flown on a host that stalls now and then, as real ones do. Power alone, on
-an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The windows
-published with Indigo were found in real time on real hosts and hold such a reserve too: see published.py.
+What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing
+queue of up to `FREE_QUEUE_MS` costs nothing; flown on a host that stalls now and then, as real ones do. Power
+alone, on an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The
+windows published with Indigo were found in real time on real hosts and hold such a reserve too: published.py.
 """
 
 import math
@@ -22,6 +22,8 @@ from . import cache
 
 FREE_QUEUE_MS = 4.0
 """Standing queue that the objective does not charge."""
+TIE = 0.002
+"""Scores that differ by less are equal; of equal windows the smallest is the best."""
 MIN_WINDOW_PACKETS = 2
 SEARCH_FACTOR = 2.0
 """The search covers the BDP divided and multiplied by this."""
@@ -88,7 +90,8 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
                 scores[window] = score(spec.delay_ms, *_fly(spec, window, stalls=True))
         best = max(grid, key=lambda window: scores[window])
         if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
-            return OracleWindow(best, bdp, *_fly(spec, best, stalls=False))
+            ideal = min(window for window in scores if scores[window] >= scores[best] - TIE)
+            return OracleWindow(ideal, bdp, *_fly(spec, ideal, stalls=False))
         place = grid.index(best)
         low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
 

@@ -42,7 +42,7 @@ Answer say_hello(const FileDescriptor& socket, uint64_t flow, StopSignals& stop)
     send_control(socket.number(), serialize(Hello{flow}));
     const Time deadline = monotonic_now() + kHelloInterval;
     while (monotonic_now() < deadline) {
-      const Readiness ready = wait_for(socket.number(), false, stop, deadline);
+      const Readiness ready = wait_for(socket.number(), {.readable = true}, stop, deadline);
       if (ready.stop) return Answer::stopped;
       if (ready.readable && hears<HelloReply>(batch, socket.number(), flow)) return Answer::heard;
     }
@@ -56,7 +56,7 @@ void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop) {
     send_control(socket.number(), serialize(Bye{flow}));
     const Time deadline = monotonic_now() + kByeInterval;
     while (monotonic_now() < deadline) {
-      const Readiness ready = wait_for(socket.number(), false, stop, deadline);
+      const Readiness ready = wait_for(socket.number(), {.readable = true}, stop, deadline);
       if (ready.stop || hears<ByeReply>(batch, socket.number(), flow) || batch.refused()) return;
     }
   }

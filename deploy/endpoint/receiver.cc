@@ -42,11 +42,12 @@ class ReceiverLoop {
     while (!once_ || receiver_.ended_flows() == 0) {
       const auto silence_at =
           once_ && receiver_.in_flow() ? std::optional{receiver_.last_heard() + kSilenceLimit} : std::nullopt;
-      const Readiness ready = wait_for(socket_.number(), !replies_.empty(), stop_, silence_at);
+      const Readiness ready = wait_for(
+          socket_.number(), {.readable = replies_.empty(), .writable = !replies_.empty()}, stop_, silence_at);
       if (ready.stop) return 0;
       if (silence_at && monotonic_now() >= *silence_at) return report_silence();
-      replies_.flush(socket_.number());
       if (ready.readable && replies_.empty()) answer_waiting();
+      replies_.flush(socket_.number());
     }
     return 0;
   }
@@ -63,7 +64,6 @@ class ReceiverLoop {
         replies_.push(reply->bytes().size(), incoming_.origin(i));
       }
     }
-    replies_.flush(socket_.number());
   }
 
   static int report_silence() {

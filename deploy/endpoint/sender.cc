@@ -102,13 +102,12 @@ int fly(const Arguments& arguments) {
   const double cpu_before = cpu_seconds();
   UdpFlow flow{socket, is_policy ? timed : *scheme, token};
   flow.run(arguments.duration, stop);
-  if (arguments.stats_file) {
-    const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
-                              std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
+  const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
+                            std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
+  say_bye(socket, token, stop);
+  if (arguments.stats_file)
     write_atomically(*arguments.stats_file,
                      to_json(summary, flow, is_policy ? &timed.decision_times() : nullptr));
-  }
-  say_bye(socket, token, stop);
   return 0;
 }
 

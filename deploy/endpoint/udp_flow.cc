@@ -18,7 +18,8 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
     outgoing_.flush(socket_);
     const std::optional<Time> event = next_event(duration);
     const std::optional<Time> deadline = event ? std::optional{start_ + *event} : std::nullopt;
-    const Readiness ready = wait_for(socket_, !outgoing_.empty(), stop, deadline);
+    const Readiness ready =
+        wait_for(socket_, {.readable = true, .writable = !outgoing_.empty()}, stop, deadline);
     if (ready.stop) return;
     if (ready.readable) take_acks();
     fire_due_timer(now());

@@ -29,6 +29,10 @@ FileDescriptor open_signals() {
   return FileDescriptor{check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
 }
 
+short events_of(Interest interest) {
+  return static_cast<short>((interest.readable ? POLLIN : 0) | (interest.writable ? POLLOUT : 0));
+}
+
 timespec time_left(Time deadline) {
   const Time left = std::max(deadline - monotonic_now(), Time::zero());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
@@ -47,9 +51,8 @@ void StopSignals::take() {
   check_system_call("read a signal", static_cast<int>(read(descriptor(), &signal, sizeof signal)));
 }
 
-Readiness wait_for(int socket, bool want_writable, StopSignals& stop, std::optional<Time> deadline) {
-  std::array<pollfd, 2> polled{pollfd{socket, POLLIN, 0}, pollfd{stop.descriptor(), POLLIN, 0}};
-  if (want_writable) polled[0].events |= POLLOUT;
+Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline) {
+  std::array<pollfd, 2> polled{pollfd{socket, events_of(interest), 0}, pollfd{stop.descriptor(), POLLIN, 0}};
   const timespec left = time_left(deadline.value_or(Time::zero()));
   const int count = ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
   if (count < 0 && errno != EINTR) check_system_call("ppoll", count);

@@ -20,14 +20,19 @@ class StopSignals {
   FileDescriptor signals_;
 };
 
+struct Interest {
+  bool readable{};
+  bool writable{};
+};
+
 struct Readiness {
   bool readable{};
   bool writable{};
   bool stop{};  // a signal asks for the end; it has been taken
 };
 
-// Until the socket is readable (or writable, if asked for), a stop signal comes or `deadline` (steady
-// clock; nullopt: never) is reached; to the nanosecond, as far as the kernel goes.
-Readiness wait_for(int socket, bool want_writable, StopSignals& stop, std::optional<Time> deadline);
+// Until the socket is what one is interested in, a stop signal comes or `deadline` (steady clock;
+// nullopt: never) is reached; to the nanosecond, as far as the kernel goes.
+Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline);
 
 }  // namespace ccgym

@@ -10,6 +10,8 @@ namespace ccgym {
 
 namespace {
 
+constexpr double kIpBytes = kDataTunBytes - kTunHeaderBytes;  // of a data packet, as a link's rate counts it
+
 double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
@@ -32,7 +34,7 @@ class PathBatch::GymFlow {
   void measure(std::span<double> row) {
     const auto& sender = twin_.sender();
     const Totals now{twin_.now(), sender.delivered_packets(), sender.lost_packets(), sender.sent_packets()};
-    const auto bytes = [](int64_t packets) { return static_cast<double>(packets) * static_cast<double>(kDataBytes); };
+    const auto bytes = [](int64_t packets) { return static_cast<double>(packets) * kIpBytes; };
     const StepRtt rtt = controller_.step_rtt();
     const std::array<double, kTelemetry.size()> values{
         in_ms(now.time),

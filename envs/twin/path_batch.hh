@@ -15,13 +15,13 @@
 
 namespace ccgym {
 
-// Columns of the telemetry of one step, in this order.
+// Columns of the telemetry of one step, in this order; bytes are those of IP packets.
 inline constexpr std::array<std::string_view, 10> kTelemetry{
     "time_ms",         // since the flow began, at the decision
     "step_ms",         // length of the step
     "cwnd_packets",    // window before the coming action
     "delivered_bytes", // acknowledged during the step
-    "lost_bytes",      // declared lost during the step
+    "lost_bytes",      // declared lost during the step, less those that came after all
     "sent_bytes",      // sent during the step
     "mean_rtt_ms",     // of the step's ACKs; 0 when there were none
     "min_rtt_ms",      // of the flow

@@ -25,9 +25,10 @@ def test_indigo_label_is_the_nearest_class(cwnd: float, ideal: float, label: int
 
 
 def test_log_window_label_leads_to_the_ideal_window_within_one_step_of_e() -> None:
-    cwnd = np.array([10.0, 50.0, 200.0, 1.0])
-    label = ACTION_SETS["log_window"].label(cwnd, np.full(4, 50.0))
-    np.testing.assert_allclose(cwnd * np.exp(label), [10 * np.e, 50, 200 / np.e, np.e], rtol=1e-6)
+    cwnd = np.array([20.0, 50.0, 200.0, 1.0])
+    reached = cwnd * np.exp(ACTION_SETS["log_window"].label(cwnd, np.full(4, 50.0)))
+    np.testing.assert_allclose(reached, [49.5, 49.5, 200 / np.e, np.e], rtol=1e-6)
+    assert np.ceil(reached[:2]).tolist() == [50, 50], "the sender rounds up"
 
 
 @pytest.mark.parametrize("name", ACTION_SETS)

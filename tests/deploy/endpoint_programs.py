@@ -101,14 +101,12 @@ class TwoHosts:
 
     def __enter__(self) -> "TwoHosts":
         with ExitStack() as stack:
-            first = stack.enter_context(running(["unshare", *self._become_root, "--net", "sleep", "600"]))
-            self._wait_for_namespace(first, os.getpid())
-            self.sender = ["nsenter", f"--target={first.pid}", *self._user, "--net"]
-            join = ["nsenter", f"--target={first.pid}", *self._user] if self._user else []
-            second = stack.enter_context(running([*join, "unshare", "--net", "sleep", "600"]))
-            self._wait_for_namespace(second, first.pid)
-            self.receiver = ["nsenter", f"--target={second.pid}", *self._user, "--net"]
-            self._join(second.pid)
+            first = self._hold_namespace(["unshare", *self._become_root, "--net"], stack)
+            self.sender = ["nsenter", f"--target={first}", *self._user, "--net"]
+            join = ["nsenter", f"--target={first}", *self._user] if self._user else []
+            second = self._hold_namespace([*join, "unshare", "--net"], stack)
+            self.receiver = ["nsenter", f"--target={second}", *self._user, "--net"]
+            self._join(second)
             self._stack = stack.pop_all()
         return self
 
@@ -141,8 +139,9 @@ class TwoHosts:
         return done.stdout
 
     @staticmethod
-    def _wait_for_namespace(process: subprocess.Popen[str], outside_pid: int) -> None:
-        def network(pid: int) -> str:
-            return str(Path(f"/proc/{pid}/ns/net").readlink())
-
-        wait_until(lambda: network(process.pid) != network(outside_pid), "entering a namespace")
+    def _hold_namespace(argv: list[str], stack: ExitStack) -> int:
+        """Starts the process that holds a namespace; it becomes `sleep` once the namespace is ready."""
+        holder = stack.enter_context(running([*argv, "sleep", "600"]))
+        command = Path(f"/proc/{holder.pid}/comm")
+        wait_until(lambda: command.read_text() == "sleep\n", "entering a namespace")
+        return holder.pid

@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -83,14 +84,16 @@ def test_the_receiver_answers_from_the_address_it_was_called_at() -> None:
 
 def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -> None:
     port = free_port()
-    with receiver(port), peer(("127.0.0.1", port)) as sender:
+    with receiver(port) as listening, peer(("127.0.0.1", port)) as sender:
         sender.send(wire.control(wire.HELLO, FLOW))
         sender.recv(100)
+        listening.send_signal(signal.SIGSTOP)
         sent_at = []
         for seq in range(5):
             sent_at.append(time.monotonic_ns())
             sender.send(wire.data(FLOW, seq))
             time.sleep(0.02)
+        listening.send_signal(signal.SIGCONT)
         received_at = [wire.parse_ack(sender.recv(100)).received_at_ns for _ in range(5)]
     delays_ms = [(received - sent) / 1e6 for sent, received in zip(sent_at, received_at, strict=True)]
     assert all(0 <= delay < 20 for delay in delays_ms)  # one host, one steady clock

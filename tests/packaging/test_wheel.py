@@ -28,8 +28,8 @@ PACKAGES = setup_cfg()["options"]["packages"].split()
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, unpacked; made in a folder of its own, so that nothing stale slips in."""
     folder = tmp_path_factory.mktemp("wheel")
-    build = ["build", "--build-base", folder / "build", "egg_info", "--egg-base", folder]
-    pack = ["bdist_wheel", "--bdist-dir", folder / "bdist", "--dist-dir", folder]
+    build = ["build", "--build-base", f"{folder}/build", "egg_info", "--egg-base", f"{folder}"]
+    pack = ["bdist_wheel", "--bdist-dir", f"{folder}/bdist", "--dist-dir", f"{folder}"]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     subprocess.run(
         [sys.executable, "setup.py", "--quiet", *build, *pack],
@@ -66,6 +66,10 @@ def test_the_wheel_has_what_is_compiled(wheel: Path) -> None:
     assert (wheel / "ccgym" / "envs" / "_core.pyi").exists()
     for program in ("ccgym-sender", "ccgym-receiver"):
         assert os.access(wheel / "ccgym" / "deploy" / "bin" / program, os.X_OK)
+
+
+def test_the_wheel_lets_gymnasium_know_of_the_environments(wheel: Path) -> None:
+    assert (wheel / "ccgym-environments.pth").read_text() == "import ccgym.envs\n"
 
 
 def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) -> None:

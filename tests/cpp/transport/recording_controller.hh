@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
@@ -11,7 +12,7 @@ namespace ccgym {
 
 class RecordingController final : public CongestionController {
  public:
-  explicit RecordingController(int64_t cwnd_bytes) : cwnd_bytes(cwnd_bytes) {}
+  explicit RecordingController(int64_t window_bytes) : cwnd_bytes(window_bytes) {}
 
   [[nodiscard]] std::string_view name() const override { return "recording"; }
   void on_sent(Time now, const SentPacket& packet) override { note(now, "sent " + std::to_string(packet.seq)); }
