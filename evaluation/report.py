@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+from plotly.offline import get_plotlyjs
 
 from .figures import Figure, frontier, overall_frontier, runs_over_time
 from .palette import styles
