@@ -6,4 +6,4 @@ class InputError(ValueError):
 
 
 class OutsideError(RuntimeError):
-    """Something beyond this program failed: a process, the network. One line: what, why, how to mend it."""
+    """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
