@@ -68,6 +68,41 @@ def test_networks_of_any_strength_agree_over_indigo_episodes(
     assert_parity(module, observations, path, PolicySpec("indigo", "indigo"))
 
 
+def bottleneck() -> _core.Path:
+    """12 Mbit/s, 60 ms round trip, 90 kB droptail."""
+    schedule = _core.Schedule.constant(12)
+    return _core.Path(30, _core.Link(schedule, queue="droptail", queue_bytes=90_000), _core.Link(schedule))
+
+
+def fly_in_gym(module: LstmPolicy, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """An episode that PyTorch flies: observations (T, I) and the windows they led to (T,), in packets."""
+    batch = _core.PathBatch([bottleneck()], features=spec.feature_set, actions=spec.actions)
+    observation = np.zeros((1, batch.observation_size), dtype=np.float32)
+    telemetry = np.zeros((1, len(_core.TELEMETRY)))
+    batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
+    observations, windows, state = [], [], None
+    for _ in range(EPISODE_STEPS):
+        observations.append(observation[0].copy())
+        with torch.no_grad():
+            outputs, state = module(torch.from_numpy(observation.copy())[:, None], state)
+        action = outputs[0, 0].argmax() if spec.actions == "indigo" else outputs[0, 0, 0]
+        batch.step(np.array([action], dtype=np.float32), observation, telemetry)
+        windows.append(telemetry[0, _core.TELEMETRY.index("cwnd_packets")])
+    return np.array(observations), np.array(windows)
+
+
+@pytest.mark.parametrize("feature_set", sorted(_core.POLICY_FEATURES))
+@pytest.mark.parametrize("actions", sorted(_core.POLICY_ACTIONS))
+def test_networks_agree_over_episodes_recorded_in_the_gym(
+    tmp_path: Path, feature_set: str, actions: str
+) -> None:
+    torch.manual_seed(6)
+    spec = PolicySpec(feature_set, actions)
+    module = LstmPolicy(len(_core.POLICY_FEATURES[feature_set]), 32, _core.POLICY_ACTIONS[actions])
+    observations, _ = fly_in_gym(module, spec)
+    assert_parity(module, observations, tmp_path / "policy.safetensors", spec)
+
+
 def test_an_episode_is_the_same_whether_stepped_or_at_once() -> None:
     torch.manual_seed(4)
     module = LstmPolicy(9, 32, 5)
