@@ -141,8 +141,7 @@ def test_real_mahimahi(
         entry["scheme"]: entry for entry in json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]
     }
     assert set(entries) == {"fixed-40", "learner", "kernel-reno"}
-    # 40 packets of 1464 IP bytes on a round trip of 20 ms and 12 Mbit/s keep the link busy; the band is wide for
-    # a crowded machine.
+    # 40 packets on a round trip of 20 ms keep 12 Mbit/s busy; the band is wide for a crowded machine.
     assert 0.3 < entries["fixed-40"]["utilisation"] <= 1
     assert 0.3 < entries["kernel-reno"]["utilisation"] <= 1
     folder = out / "data" / "path" / "quick"
