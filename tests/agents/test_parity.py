@@ -75,20 +75,48 @@ def bottleneck() -> _core.Path:
 
 
 def fly_in_gym(module: LstmPolicy, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """An episode that PyTorch flies: observations (T, I) and the windows they led to (T,), in packets."""
+    """An episode that PyTorch flies: observations (T, I) and telemetry (T, len(TELEMETRY))."""
     batch = _core.PathBatch([bottleneck()], features=spec.feature_set, actions=spec.actions)
     observation = np.zeros((1, batch.observation_size), dtype=np.float32)
-    telemetry = np.zeros((1, len(_core.TELEMETRY)))
+    observations = np.zeros((EPISODE_STEPS, batch.observation_size), dtype=np.float32)
+    telemetry = np.zeros((EPISODE_STEPS, len(_core.TELEMETRY)))
     batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
-    observations, windows, state = [], [], None
-    for _ in range(EPISODE_STEPS):
-        observations.append(observation[0].copy())
+    state = None
+    for step in range(EPISODE_STEPS):
+        observations[step] = observation[0]
         with torch.no_grad():
-            outputs, state = module(torch.from_numpy(observation.copy())[:, None], state)
+            outputs, state = module(torch.from_numpy(observations[None, step : step + 1]), state)
         action = outputs[0, 0].argmax() if spec.actions == "indigo" else outputs[0, 0, 0]
-        batch.step(np.array([action], dtype=np.float32), observation, telemetry)
-        windows.append(telemetry[0, _core.TELEMETRY.index("cwnd_packets")])
-    return np.array(observations), np.array(windows)
+        batch.step(np.array([action], dtype=np.float32), observation, telemetry[step : step + 1])
+    return observations, telemetry
+
+
+def delay_keeper() -> LstmPolicy:
+    """A policy that is never at rest: it opens the window while the delay is short, and closes it after."""
+    module = LstmPolicy(9, 1, 1)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.zero_()
+        module.lstm.bias_ih_l0[:] = torch.tensor([9.0, -9.0, 0.0, 9.0])  # gates i and o open, f shut
+        module.lstm.weight_ih_l0[2, 0] = 10.0  # state: tanh of the delay
+        module.linear.weight[:] = -1.0
+        module.linear.bias[:] = 0.3
+    return module
+
+
+def test_a_policy_flies_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
+    path, module, spec = tmp_path / "policy.safetensors", delay_keeper(), PolicySpec("indigo", "log_window")
+    save_policy(path, module, spec, trained_on="nothing")
+    flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    _, telemetry = fly_in_gym(module, spec)
+    time_ms, step_ms, cwnd = (
+        telemetry[:, _core.TELEMETRY.index(name)] for name in ("time_ms", "step_ms", "cwnd_packets")
+    )
+    decided_ms = time_ms - step_ms
+    last_decision = np.searchsorted(decided_ms, flight.cwnd_ms, side="right") - 1
+    flown = last_decision >= 0
+    assert np.array_equal(flight.cwnd_packets[flown], np.ceil(cwnd[last_decision[flown]]))
+    assert len(np.unique(flight.cwnd_packets)) > 30
 
 
 @pytest.mark.parametrize("feature_set", sorted(_core.POLICY_FEATURES))
