@@ -88,6 +88,12 @@ class Sender {
     if (timeout_at() <= now) time_out(now);
   }
 
+  // Reads the controller's limits and timer anew: for a driver that changes them between two callbacks.
+  void read_controller() {
+    limits_ = controller_.limits();
+    controller_timer_ = controller_.next_timer().value_or(Time::max());
+  }
+
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_bytes_; }
   [[nodiscard]] const RttStats& rtt() const { return rtt_.stats(); }
   [[nodiscard]] int64_t delivered_bytes() const { return sampler_.delivered_bytes(); }
@@ -142,11 +148,6 @@ class Sender {
 
   [[nodiscard]] Time timeout_at() const {
     return inflight_bytes_ == 0 ? Time::max() : timeout_base_ + backoff_ * rtt_.timeout();
-  }
-
-  void read_controller() {
-    limits_ = controller_.limits();
-    controller_timer_ = controller_.next_timer().value_or(Time::max());
   }
 
   Controller& controller_;

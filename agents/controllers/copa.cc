@@ -1,7 +1,6 @@
 #include "agents/controllers/copa.hh"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ccgym {
 
@@ -48,7 +47,7 @@ void Copa::on_loss(Time /*now*/, const Loss& loss) {
 
 SendLimits Copa::limits() const {
   const double cwnd_bytes = state_.cwnd_packets * static_cast<double>(packet_bytes_);
-  SendLimits limits{.cwnd_bytes = std::llround(cwnd_bytes), .pacing_mbps = {}};
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5), .pacing_mbps = {}};
   if (rtt_standing_.empty() || rtt_standing_.best() <= Time::zero()) return limits;
   limits.pacing_mbps = kPacingGain * cwnd_bytes * 8e-3 / milliseconds_of(rtt_standing_.best());
   return limits;

@@ -25,8 +25,14 @@ class PathBatch::GymFlow {
   void fly_to_decision() {
     twin_.run(Time::max() / 2, [this] { return controller_.awaiting_action(); });
   }
-  void act(float action) { controller_.act(action); }
-  void set_cwnd(double cwnd_packets) { controller_.set_cwnd(cwnd_packets); }
+  void act(float action) {
+    controller_.act(action);
+    twin_.controller_changed();
+  }
+  void set_cwnd(double cwnd_packets) {
+    controller_.set_cwnd(cwnd_packets);
+    twin_.controller_changed();
+  }
   [[nodiscard]] double cwnd_packets() const { return controller_.cwnd_packets(); }
 
   void observe(std::span<float> row) const { std::ranges::copy(controller_.observation(), row.begin()); }

@@ -62,6 +62,9 @@ class Twin {
     now_ = std::max(now_, end);
   }
 
+  // The controller has been given a new window or timer from outside, as the gym's actions are.
+  void controller_changed() { sender_.read_controller(); }
+
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
   [[nodiscard]] std::size_t queued_packets() const { return uplink_.queued_packets(); }

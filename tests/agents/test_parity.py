@@ -68,6 +68,69 @@ def test_networks_of_any_strength_agree_over_indigo_episodes(
     assert_parity(module, observations, path, PolicySpec("indigo", "indigo"))
 
 
+def bottleneck() -> _core.Path:
+    """12 Mbit/s, 60 ms round trip, 90 kB droptail."""
+    schedule = _core.Schedule.constant(12)
+    return _core.Path(30, _core.Link(schedule, queue="droptail", queue_bytes=90_000), _core.Link(schedule))
+
+
+def fly_in_gym(module: LstmPolicy, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """An episode that PyTorch flies: observations (T, I) and telemetry (T, len(TELEMETRY))."""
+    batch = _core.PathBatch([bottleneck()], features=spec.feature_set, actions=spec.actions)
+    observation = np.zeros((1, batch.observation_size), dtype=np.float32)
+    observations = np.zeros((EPISODE_STEPS, batch.observation_size), dtype=np.float32)
+    telemetry = np.zeros((EPISODE_STEPS, len(_core.TELEMETRY)))
+    batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
+    state = None
+    for step in range(EPISODE_STEPS):
+        observations[step] = observation[0]
+        with torch.no_grad():
+            outputs, state = module(torch.from_numpy(observations[None, step : step + 1]), state)
+        action = outputs[0, 0].argmax() if spec.actions == "indigo" else outputs[0, 0, 0]
+        batch.step(np.array([action], dtype=np.float32), observation, telemetry[step : step + 1])
+    return observations, telemetry
+
+
+def delay_keeper() -> LstmPolicy:
+    """A policy that is never at rest: it opens the window while the delay is short, and closes it after."""
+    module = LstmPolicy(9, 1, 1)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.zero_()
+        module.lstm.bias_ih_l0[:] = torch.tensor([9.0, -9.0, 0.0, 9.0])  # gates i and o open, f shut
+        module.lstm.weight_ih_l0[2, 0] = 10.0  # state: tanh of the delay
+        module.linear.weight[:] = -1.0
+        module.linear.bias[:] = 0.3
+    return module
+
+
+def test_a_policy_flies_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
+    path, module, spec = tmp_path / "policy.safetensors", delay_keeper(), PolicySpec("indigo", "log_window")
+    save_policy(path, module, spec, trained_on="nothing")
+    flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    _, telemetry = fly_in_gym(module, spec)
+    time_ms, step_ms, cwnd = (
+        telemetry[:, _core.TELEMETRY.index(name)] for name in ("time_ms", "step_ms", "cwnd_packets")
+    )
+    decided_ms = time_ms - step_ms
+    last_decision = np.searchsorted(decided_ms, flight.cwnd_ms, side="right") - 1
+    flown = last_decision >= 0
+    assert np.array_equal(flight.cwnd_packets[flown], np.ceil(cwnd[last_decision[flown]]))
+    assert len(np.unique(flight.cwnd_packets)) > 30
+
+
+@pytest.mark.parametrize("feature_set", sorted(_core.POLICY_FEATURES))
+@pytest.mark.parametrize("actions", sorted(_core.POLICY_ACTIONS))
+def test_networks_agree_over_episodes_recorded_in_the_gym(
+    tmp_path: Path, feature_set: str, actions: str
+) -> None:
+    torch.manual_seed(6)
+    spec = PolicySpec(feature_set, actions)
+    module = LstmPolicy(len(_core.POLICY_FEATURES[feature_set]), 32, _core.POLICY_ACTIONS[actions])
+    observations, _ = fly_in_gym(module, spec)
+    assert_parity(module, observations, tmp_path / "policy.safetensors", spec)
+
+
 def test_an_episode_is_the_same_whether_stepped_or_at_once() -> None:
     torch.manual_seed(4)
     module = LstmPolicy(9, 32, 5)

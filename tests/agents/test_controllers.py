@@ -1,0 +1,80 @@
+"""Controllers over whole flights in the twin: what their papers promise, as bounds."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from ccgym.envs import _core
+
+START_UP_MS = 2000
+SECONDS = 15
+IP_BYTES_OF_TUN = 4
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A flight after its start-up."""
+
+    mbps: float
+    p95_delay_ms: float
+    lost_share: float
+
+
+def fly(
+    scheme: str, rate_mbps: float, delay_ms: int, *, queue_packets: int | None = None, loss: float = 0.0
+) -> Measured:
+    schedule = _core.Schedule.constant(rate_mbps)
+    if queue_packets is None:
+        uplink = _core.Link(schedule, loss=loss)
+    else:
+        uplink = _core.Link(schedule, queue="droptail", queue_packets=queue_packets, loss=loss)
+    flight = _core.fly(_core.Path(delay_ms, uplink, _core.Link(schedule)), scheme, seconds=SECONDS, seed=1)
+    later = flight.departure_ms > START_UP_MS
+    bits = 8 * (flight.departure_bytes[later] - IP_BYTES_OF_TUN).sum()
+    return Measured(
+        mbps=bits / (SECONDS * 1000 - START_UP_MS) / 1000,
+        p95_delay_ms=delay_ms + float(np.percentile(flight.departure_delay_ms[later], 95)),
+        lost_share=flight.lost_packets / flight.sent_packets,
+    )
+
+
+def test_reno_fills_the_link_and_the_queue_of_one_bdp() -> None:
+    flight = fly("reno", 12, 30, queue_packets=60)
+    assert flight.mbps > 0.97 * 12
+    assert 80 < flight.p95_delay_ms <= 30 + 61
+
+
+def test_reno_grows_a_queue_without_end_where_nothing_is_lost() -> None:
+    assert fly("reno", 12, 30).p95_delay_ms > 1000
+
+
+def test_copa_fills_the_link_with_a_short_queue() -> None:
+    flight = fly("copa", 12, 30, queue_packets=60)
+    assert flight.mbps > 0.95 * 12
+    assert flight.p95_delay_ms < 30 + 15
+    assert flight.lost_share == 0
+
+
+def test_copa_alone_on_a_shallow_queue_does_not_fight_itself() -> None:
+    for delay_ms, queue_packets in ((10, 20), (20, 40)):
+        flight = fly("copa", 12, delay_ms, queue_packets=queue_packets)
+        assert flight.mbps > 0.95 * 12
+        assert flight.lost_share < 0.01
+
+
+def test_copa_with_a_smaller_delta_trades_delay_for_throughput() -> None:
+    patient, greedy = fly("copa:0.5", 12, 20), fly("copa:0.05", 12, 20)
+    assert greedy.p95_delay_ms > patient.p95_delay_ms
+    assert greedy.mbps > 0.98 * 12
+
+
+def test_copa_keeps_its_rate_under_random_loss_and_reno_does_not() -> None:
+    copa, reno = (fly(scheme, 12, 30, loss=0.02) for scheme in ("copa", "reno"))
+    assert copa.mbps > 0.85 * 12
+    assert reno.mbps < 0.5 * 12
+
+
+def test_a_fixed_window_of_one_bdp_fills_the_link_without_a_queue() -> None:
+    # 12 Mbit/s is one 1504-byte opportunity per ms: a window of 60 packets circles in 60 ms.
+    flight = fly("fixed:62", 12, 30)
+    assert flight.mbps > 0.97 * 12
+    assert flight.p95_delay_ms <= 30 + 4

@@ -1,0 +1,87 @@
+// What holds for every controller, whatever the network does to its packets.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "agents/controllers/make_controller.hh"
+#include "transport/sender.hh"
+
+namespace ccgym {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int64_t kPacketBytes = 1000;
+
+// A network without mercy: 16 Mbit/s with 100 ms of queue, it loses one packet in twenty, delays and reorders
+// the rest at random, and is silent for two seconds in ten.
+class RandomNetwork {
+ public:
+  RandomNetwork(CongestionController& controller, unsigned seed)
+      : controller_{controller}, sender_{controller, kPacketBytes}, random_{seed} {}
+
+  // One event; false when the sender waits for nothing and so would wait for ever.
+  bool step() {
+    const Time send = sender_.next_send(now_).value_or(Time::max());
+    const Time timer = sender_.next_timer().value_or(Time::max());
+    const Time ack = acks_.empty() ? Time::max() : acks_.begin()->first;
+    const Time next = std::min({send, timer, ack});
+    if (next == Time::max()) return false;
+    now_ = std::max(now_, next);
+    if (ack == next) {
+      sender_.on_ack(now_, acks_.begin()->second, now_);
+      acks_.erase(acks_.begin());
+    } else if (timer == next) {
+      sender_.on_timer(now_);
+    } else {
+      send_packet();
+    }
+    return true;
+  }
+
+  [[nodiscard]] SendLimits limits() const { return controller_.limits(); }
+  [[nodiscard]] int64_t delivered_packets() const { return sender_.delivered_packets(); }
+  [[nodiscard]] Time now() const { return now_; }
+
+ private:
+  void send_packet() {
+    const uint64_t seq = sender_.on_sent(now_);
+    const bool silent = now_ % seconds{10} > seconds{8};
+    const bool full = link_free_at_ > now_ + milliseconds{100};
+    if (silent || full || random_() % 20 == 0) return;
+    link_free_at_ = std::max(link_free_at_, now_) + microseconds{500};
+    acks_.emplace(link_free_at_ + milliseconds{40} + microseconds{random_() % 30'000}, seq);
+  }
+
+  CongestionController& controller_;
+  Sender<> sender_;
+  std::mt19937 random_;
+  Time now_{};
+  Time link_free_at_{};
+  std::multimap<Time, uint64_t> acks_{};
+};
+
+class EveryController : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryController, KeepsSaneLimitsAndNeverStopsOnARandomNetwork) {
+  const auto controller = make_controller(GetParam(), {.packet_bytes = kPacketBytes});
+  RandomNetwork network{*controller, /*seed=*/1};
+  while (network.now() < seconds{25}) {
+    ASSERT_TRUE(network.step()) << "waits for ever at " << network.now().count() << " ns";
+    const SendLimits limits = network.limits();
+    ASSERT_GE(limits.cwnd_bytes, kPacketBytes);
+    ASSERT_LT(limits.cwnd_bytes, 100'000 * kPacketBytes);
+    ASSERT_TRUE(!limits.pacing_mbps || (std::isfinite(*limits.pacing_mbps) && *limits.pacing_mbps > 0));
+  }
+  EXPECT_GT(network.delivered_packets(), 500);  // one per round trip would be 350
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryController, testing::Values("fixed:20", "reno", "copa", "copa:0.1"),
+                         [](const auto& scheme) { return "number" + std::to_string(scheme.index); });
+
+}  // namespace
+}  // namespace ccgym
