@@ -18,9 +18,7 @@ _LAST_WORDS = re.compile(r"^Died on .*: process exited with failure status \d+$|
 class ProcessGroup:
     """A running command in a session of its own, its output in two files; as a context, it ends with it."""
 
-    def __init__(
-        self, argv: list[str], folder: Path, name: str, environment: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, argv: list[str], folder: Path, name: str) -> None:
         self.name = name
         self.folder = folder
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
@@ -31,7 +29,7 @@ class ProcessGroup:
                 stdout=stdout,
                 stderr=stderr,
                 cwd=folder,
-                env={**os.environ, **(environment or {})},
+                env={**os.environ, "TMPDIR": str(folder)},  # the user's own may be closed to another one
                 start_new_session=True,
             )
 

@@ -7,7 +7,7 @@ _FIXED = {
     "indigo2": ("#14b8a6", "star-diamond"),
     "copa": ("#ef4444", "circle"),
     "kernel-bbr": ("#f59e0b", "triangle-up"),
-    "kernel-cubic": ("#64748b", "square"),
+    "kernel-cubic": ("#7c8ba1", "square"),
     "kernel-reno": ("#84a35a", "pentagon"),
     "reno": ("#65a30d", "hexagon"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+from plotly.offline import get_plotlyjs
 
 from .figures import Figure, frontier, overall_frontier, runs_over_time
 from .palette import styles
@@ -70,6 +70,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "scenarios": [
             _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
         ],
+        "schemes": evaluation.schemes,
         "glance": _glance(evaluation),
         "columns": COLUMNS,
     }

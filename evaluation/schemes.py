@@ -140,7 +140,7 @@ def _checked(scheme: Scheme) -> Scheme:
     link = _core.Link(_core.Schedule.constant(1))
     try:
         _core.fly(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise InputError(str(error).splitlines()[0]) from None
     return scheme
 

@@ -27,7 +27,7 @@ def output(*argv: str) -> str:
 
 
 def traces_of(shells: ProcessGroup, folder: Path) -> list[str]:
-    """What is left of shells that were: processes, NAT rules (marked with the process id), interfaces, files."""
+    """What is left of shells that were: processes, NAT rules (marked with its id), interface, files."""
     mark = f"0x{shells.pid:x}/"
     return [
         *output("ps", "--no-headers", "-o", "args", "--sid", str(shells.pid)).splitlines(),
@@ -71,7 +71,8 @@ def test_command_line_is_the_published_nesting() -> None:
 
 def test_command_line_of_a_plain_path() -> None:
     assert " ".join(shell_command(spec_of())) == (
-        "mm-delay 10 mm-link uplink.trace downlink.trace --uplink-log=uplink.log --downlink-log=downlink.log --"
+        "mm-delay 10 mm-link uplink.trace downlink.trace"
+        " --uplink-log=uplink.log --downlink-log=downlink.log --"
     )
 
 

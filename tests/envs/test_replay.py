@@ -8,7 +8,7 @@ from ccgym.envs.link_log import read_link_log
 from ccgym.envs.replay import replay_log
 
 REAL_LOGS = Path(__file__).parents[3] / "shared" / "mahimahi_logs"
-# A link of one opportunity per ms from base 10; each departs 1 ms after it arrived, the 4th of a burst is dropped.
+# A link of one opportunity per ms from base 10; each departs 1 ms after it came, the 4th of a burst is lost.
 HEADER = (
     "# mahimahi mm-link (Uplink) [one.tr] > u.log\n# command line: 'mm-link'\n# queue: droptail [packets=3]\n"
     "# init timestamp: 1000\n# base timestamp: 10\n"

@@ -1,0 +1,201 @@
+"""`ccgym eval` and `ccgym report` as a user runs them, in the twin and in real mahimahi."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+
+CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
+FIGURES = {
+    "scheme",
+    "run",
+    "flow",
+    "throughput_mbps",
+    "p95_delay_ms",
+    "mean_delay_ms",
+    "p99_delay_ms",
+    "loss",
+    "utilisation",
+    "queueing_delay_ms",
+}
+ENDING_S = 30.0
+
+
+@pytest.fixture
+def emulators(tmp_path: Path) -> str:
+    """A file of one emulator: 12 Mbit/s, 10 ms one way, 60 packets of queue."""
+    path = tmp_path / "path.yaml"
+    path.write_text(
+        "emulators:\n- name: quick\n  delay_ms: 10\n  uplink: {rate_mbps: 12, queue: droptail, packets: 60}\n"
+    )
+    return f"file:{path}"
+
+
+def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "copa,fixed:20", "--emulators", emulators, "--seconds", "2", "--runs", "2"]
+    assert main([*argv, "--out", str(out), "--json"]) == 0
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
+    assert summary == json.loads((out / "summary.json").read_text())
+    assert [line.split("]")[0] for line in captured.err.splitlines()] == [f"[{n}/4" for n in (1, 2, 3, 4)]
+    assert summary["schema"] == 1
+    (scenario,) = summary["scenarios"]
+    assert (scenario["emulator"], scenario["backend"]) == ("path/quick", "twin")
+    assert len(scenario["schemes"]) == 4
+    assert all(set(entry) == FIGURES for entry in scenario["schemes"])
+    assert {row["scheme"] for row in summary["table"]} == {"copa", "fixed-20"}
+    assert (out / "report.html").stat().st_size > 1e6
+
+
+def test_going_on_flies_nothing_twice(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["eval", "--schemes", "fixed:20", "--emulators", emulators, "--seconds", "1"]
+    assert main([*argv, "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert main([*argv, "--runs", "2", "--out", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "1 of 2 runs stand already"
+    assert lines[1].startswith("[2/2] path/quick fixed-20 run 2: ")
+    assert main(["report", str(tmp_path / "out"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["--schemes", "nonsense"], "unknown scheme 'nonsense'; known: "),
+        (["--emulators", "nowhere"], "unknown emulator 'nowhere'; known groups: "),
+        (["--schemes", "kernel-bbr"], "scheme 'kernel-bbr' is not in the twin"),
+        (["--seconds", "0"], "'0' is not a time from 1 to 3600 s"),
+        (["--runs", "0"], "'0' is not a whole number from 1"),
+        (["--seed", "-1"], "'-1' is not a whole number from 0"),
+        (["--backend", "moon"], "invalid choice: 'moon'"),
+    ],
+)
+def test_mistakes_write_nothing(tmp_path: Path, emulators: str, options: list[str], wrong: str) -> None:
+    argv = [
+        "eval",
+        "--schemes",
+        "fixed:20",
+        "--emulators",
+        emulators,
+        "--out",
+        str(tmp_path / "out"),
+        *options,
+    ]
+    done = subprocess.run([*CCGYM, *argv], capture_output=True, text=True, timeout=ENDING_S, check=False)
+    assert done.returncode == 2
+    assert wrong in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_mahimahi_is_told(
+    tmp_path: Path, emulators: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    argv = ["eval", "--schemes", "fixed:20", "--emulators", emulators, "--backend", "mahimahi"]
+    assert main([*argv, "--out", str(tmp_path / "out")]) == 2
+    complaint = capsys.readouterr().err
+    assert "mm-delay not found; mend it: sudo " in complaint
+    assert "`ccgym doctor`" in complaint
+    assert not (tmp_path / "out").exists()
+
+
+def test_report_of_no_data_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+    assert "neither session.json (of `ccgym eval`) nor pantheon_metadata.json" in capsys.readouterr().err
+
+
+def test_report_names_a_broken_log(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "fixed:20", "--emulators", emulators, "--seconds", "1", "--out", str(out)]
+    assert main(argv) == 0
+    log = out / "data" / "path" / "quick" / "fixed-20_datalink_run1.log"
+    lines = log.read_text().splitlines()
+    lines[41] = "oops"
+    log.write_text("\n".join(lines) + "\n")
+    assert main(["report", str(out)]) == 2
+    assert f"{log}:42: 'oops'" in capsys.readouterr().err
+
+
+def test_real_mahimahi(
+    tmp_path: Path, emulators: str, write_policy: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = write_policy(tmp_path / "learner.safetensors")
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", f"fixed:40,policy:{policy},kernel-reno", "--emulators", emulators]
+    assert main([*argv, "--backend", "mahimahi", "--seconds", "2", "--out", str(out), "--json"]) == 0
+    entries = {
+        entry["scheme"]: entry for entry in json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]
+    }
+    assert set(entries) == {"fixed-40", "learner", "kernel-reno"}
+    # 40 packets on a round trip of 20 ms keep 12 Mbit/s busy; the band is wide for a crowded machine.
+    assert 0.3 < entries["fixed-40"]["utilisation"] <= 1
+    assert 0.3 < entries["kernel-reno"]["utilisation"] <= 1
+    folder = out / "data" / "path" / "quick"
+    for scheme in entries:
+        for kind in ("datalink", "mm_datalink", "mm_acklink", "stats"):
+            assert (folder / f"{scheme}_{kind}_run1.log").is_file()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_cut_off_in_mahimahi_leaves_nothing_and_goes_on(
+    tmp_path: Path, emulators: str, ending: signal.Signals
+) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "kernel-reno,fixed:40", "--emulators", emulators, "--backend", "mahimahi"]
+    command = [*CCGYM, *argv, "--seconds", "3", "--out", str(out)]
+    staging = tmp_path / "staging"
+    staging.mkdir(mode=0o755)
+    # Its own folder for temporary files tells this run's shells from those of others.
+    for parent in (tmp_path, *tmp_path.parents[:2]):
+        parent.chmod(0o755)
+    environment = {**os.environ, "TMPDIR": str(staging)}
+    evaluation = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    assert evaluation.stderr is not None
+    try:
+        first_line = evaluation.stderr.readline()
+        await_shell(staging)
+        evaluation.send_signal(ending)
+        assert evaluation.wait(ENDING_S) == 128 + ending
+    finally:
+        evaluation.kill()
+    assert first_line.startswith("[1/2] ")
+    assert "Mbit/s" in first_line, first_line
+    assert list(staging.iterdir()) == []
+    assert programs_in(staging) == []
+    assert not (out / "summary.json").exists()
+    again = subprocess.run(command, capture_output=True, text=True, timeout=2 * ENDING_S, check=True)
+    assert again.stderr.startswith("1 of 2 runs stand already\n[2/2] ")
+
+
+def await_shell(staging: Path) -> None:
+    """Until the second run's shells stand."""
+    deadline = time.monotonic() + ENDING_S
+    while not list(staging.glob("*/ready")):
+        assert time.monotonic() < deadline, "no shells"
+        time.sleep(0.02)
+
+
+def programs_in(folder: Path) -> list[str]:
+    """The commands of all processes whose working directory is below `folder`, even if that is gone."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "cwd").readlink()).startswith(str(folder)):
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue  # it has just ended
+    return found

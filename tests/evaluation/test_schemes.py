@@ -1,0 +1,67 @@
+"""Names of schemes and what flies under them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.schemes import Kind, Scheme, known_schemes, select_schemes
+
+
+def test_every_kind_is_listed() -> None:
+    kinds = {scheme.name: scheme.kind for scheme in known_schemes()}
+    assert kinds["copa"] is Kind.NATIVE
+    assert kinds["indigo"] is kinds["policy"] is kinds["run"] is Kind.POLICY
+    assert kinds["kernel-bbr"] is kinds["kernel-cubic"] is kinds["kernel-reno"] is Kind.KERNEL
+
+
+def test_native_and_kernel_schemes() -> None:
+    assert select_schemes("copa, fixed:40,kernel-bbr") == [
+        Scheme("copa", Kind.NATIVE, "copa"),
+        Scheme("fixed-40", Kind.NATIVE, "fixed:40"),
+        Scheme("kernel-bbr", Kind.KERNEL, "bbr"),
+    ]
+
+
+def test_policy_file_and_training_run(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
+    file = write_policy(tmp_path / "my run" / "best" / "policy.safetensors")
+    by_file, by_run = select_schemes(f"policy:{file},run:{tmp_path / 'my run'}")
+    assert (by_file.label, by_run.label) == ("policy", "my-run")
+    assert by_file.policy_file == by_run.policy_file == file
+    assert by_file.fingerprint() == by_run.fingerprint()
+
+
+def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
+    file = write_policy(tmp_path / "a.safetensors", seed=1)
+    (before,) = select_schemes(f"policy:{file}")
+    first = before.fingerprint()
+    write_policy(file, seed=2)
+    assert before.fingerprint() != first
+
+
+@pytest.mark.parametrize(
+    ("selection", "wrong"),
+    [
+        ("nonsense", "unknown scheme 'nonsense'; known: .*copa.*policy:FILE, run:DIR, .*kernel-bbr"),
+        ("", "unknown scheme ''; known: "),
+        ("copa,", "unknown scheme ''; known: "),
+        ("copa,copa", "two schemes are called 'copa'"),
+        ("fixed:many", "argument 'many' is not a window in packets"),
+        ("kernel-bbr:2", "kernel-bbr takes no argument"),
+        ("indigo:2", "indigo takes no argument"),
+        ("policy", "expected policy:FILE or run:DIR"),
+        ("policy:/nowhere/x.safetensors", "no policy file /nowhere/x.safetensors"),
+        ("run:/nowhere", "no policy file /nowhere/best/policy.safetensors"),
+    ],
+)
+def test_mistakes_are_one_line(selection: str, wrong: str) -> None:
+    with pytest.raises(InputError, match=wrong) as error:
+        select_schemes(selection)
+    assert "\n" not in str(error.value)
+
+
+def test_broken_policy_is_refused(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
+    file = write_policy(tmp_path / "a.safetensors")
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"a\.safetensors"):
+        select_schemes(f"policy:{file}")
