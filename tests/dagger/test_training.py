@@ -54,12 +54,14 @@ def test_learns_the_window_of_one_emulator(tiny_config: TinyConfig, tmp_path: Pa
 
 
 def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    config = tiny_config(features="indigo", actions="indigo", iterations=12, environments=16, hidden=32,
-                         initial_learning_rate=1e-2, batch_sequences=16)  # fmt: skip
+    config = tiny_config(features="indigo", actions="indigo", emulators="synthetic/20mbps-20ms", iterations=12,
+                         environments=16, hidden=32, episode_steps=128, initial_learning_rate=1e-2,
+                         max_epochs=8, dataset_iterations=12, batch_sequences=32)  # fmt: skip
     train_in(tmp_path / "run", config, workers=2)
     first, last = metrics(tmp_path / "run")[1], metrics(tmp_path / "run")[-1]
-    assert last["loss"] < 0.7 * first["loss"]
-    assert last["agreement"] > 0.4, "twice as often right as by chance"
+    assert last["agreement"] > max(0.4, first["agreement"]), "twice as often right as by chance"
+    assert last["relative_throughput/synthetic/20mbps-20ms"] > 0.8
+    assert last["relative_delay/synthetic/20mbps-20ms"] < 1.5
 
 
 @pytest.mark.parametrize(("actions", "features"), [("log_window", "scale_free"), ("indigo", "indigo")])
@@ -98,7 +100,8 @@ def test_killed_or_interrupted_process_resumes_exactly(
     config = tiny_config(iterations=40, environments=16)
     train_in(tmp_path / "whole", config)
     save_config(config, tmp_path / "config.yaml")
-    command = [sys.executable, "-m", "ccgym.cli.main", "train", "--config", str(tmp_path / "config.yaml")]
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, "train", "--config", str(tmp_path / "config.yaml")]
     process = subprocess.Popen([*command, "--out", str(tmp_path / "hurt")])
     log = tmp_path / "hurt" / "metrics.jsonl"
     deadline_s = time.monotonic() + 60
