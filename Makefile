@@ -36,6 +36,7 @@ build: .venv/packages.installed
 .venv/ccgym.installed: .venv/packages.installed | build
 	@echo '==> the command .venv/bin/ccgym'
 	@$(in_venv) python -m pip --disable-pip-version-check install --quiet --no-build-isolation --no-deps --editable .
+	@cp etc/ccgym-environments.pth "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
 
 .venv/packages.installed: setup.cfg etc/make_venv.py | system-packages

@@ -1,7 +1,7 @@
 """DAgger: the learner flies, the oracle says what would have been right, the learner is fitted to all of it.
 
-One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a function
-of (weights, optimiser, dataset, its number, the seed) alone, and the state after each is on disk, so a run that
+One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a function of
+(weights, optimiser, dataset, its number, the seed) alone, and the state after each is on disk, so a run that
 was stopped or killed goes on to the same weights, bit for bit, as one that was not. What a run writes: see
 run_directory.py.
 """

@@ -6,4 +6,4 @@ class InputError(ValueError):
 
 
 class OutsideError(RuntimeError):
-    """Something beyond this program failed, a process or the network. One line: which, why, what may mend it."""
+    """Something beyond this program failed, a process or the network. One line: what, why, the mending."""

@@ -166,12 +166,12 @@ class PathEngine:
 
     def _step_info(self) -> Info:
         column = dict(zip(_core.TELEMETRY, self._telemetry.T.copy(), strict=True))
-        sent_and_gone = column["delivered_bytes"] + column["lost_bytes"]
+        lost_bytes = np.maximum(column["lost_bytes"], 0)  # below 0 when packets given up came after all
         return {
             "time_ms": column["time_ms"],
             "throughput_mbps": 0.008 * column["delivered_bytes"] / column["step_ms"],
             "delay_ms": column["mean_rtt_ms"],
-            "loss": column["lost_bytes"] / np.maximum(sent_and_gone, 1),
+            "loss": lost_bytes / np.maximum(column["delivered_bytes"] + lost_bytes, 1),
             "queue_packets": column["queue_packets"],
             "cwnd_packets": column["cwnd_packets"],
             **self.reset_info(),

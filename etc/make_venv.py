@@ -20,7 +20,7 @@ def main():
     setup.read(str(ROOT / "setup.cfg"))
     check_python(setup["options"]["python_requires"])
     print("==> .venv with Python " + sys.version.split()[0], flush=True)
-    venv.create(str(FOLDER), with_pip=True)
+    venv.create(str(FOLDER), with_pip=True, symlinks=True)
     wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
     pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]

@@ -70,6 +70,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "scenarios": [
             _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
         ],
+        "schemes": evaluation.schemes,
         "glance": _glance(evaluation),
         "columns": COLUMNS,
     }

@@ -3,7 +3,7 @@
 What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing
 queue of up to `FREE_QUEUE_MS` costs nothing; flown on a host that stalls now and then, as real ones do. Power
 alone, on an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The
-windows published with Indigo were found in real time on real hosts and hold such a reserve too (published.py).
+windows published with Indigo were found in real time on real hosts and hold such a reserve too: published.py.
 """
 
 import math

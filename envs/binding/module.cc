@@ -2,6 +2,7 @@
 #include "envs/binding/bind.hh"
 
 NB_MODULE(_core, module) {
+  nanobind::set_leak_warnings(false);  // Python's caches hold schedules until the process is gone
   module.doc() = "mahimahi in virtual time, the gym's batch engine, and policy files as C++ reads them.";
   ccgym::bind_network(module);
   ccgym::bind_flight(module);

@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 10> kTelemetry{
     "step_ms",         // length of the step
     "cwnd_packets",    // window before the coming action
     "delivered_bytes", // acknowledged during the step
-    "lost_bytes",      // declared lost during the step
+    "lost_bytes",      // declared lost during the step, less those that came after all
     "sent_bytes",      // sent during the step
     "mean_rtt_ms",     // of the step's ACKs; 0 when there were none
     "min_rtt_ms",      // of the flow

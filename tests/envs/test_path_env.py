@@ -13,6 +13,8 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.path_env import PathEnv
 from ccgym.envs.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
 from gymnasium.utils.env_checker import check_env
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 register_environments()
 
@@ -162,6 +164,43 @@ def test_a_dead_path_is_silent_and_worth_nothing() -> None:
     assert reward == info["throughput_mbps"] == 0
     assert np.isfinite(observation).all()
     assert all(np.isfinite(value) for value in info.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rate_mbps=st.floats(0.0002, 200) | st.floats(1, 50),
+    delay_ms=st.integers(0, 1000),
+    loss=st.just(0.0) | st.floats(0, 1),
+    queue=st.sampled_from([{}, {"packets": 1}, {"packets": 50}, {"bytes": 1}, {"bytes": 30_000}]),
+    arrivals=st.sampled_from(["constant", "poisson"]),
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_flies_over_any_path(
+    rate_mbps: float,
+    delay_ms: int,
+    loss: float,
+    queue: dict[str, int],
+    arrivals: str,
+    kind: dict[str, Any],
+    seed: int,
+) -> None:
+    limited = {"queue": "droptail", **queue} if queue else {}
+    env = PathEnv(emulator=spec(rate_mbps, delay_ms, loss=loss, arrivals=arrivals, **limited), **kind)
+    env.action_space.seed(seed % 2**31)
+    observation, _ = env.reset(seed=seed)
+    time_ms = 0.0
+    for _ in range(40):
+        assert env.observation_space.contains(observation)
+        observation, reward, _, _, info = env.step(env.action_space.sample())
+        assert np.isfinite([reward, *info.values()]).all()
+        assert info["time_ms"] > time_ms
+        assert info["throughput_mbps"] >= 0
+        assert 0 <= info["loss"] <= 1
+        assert 2 <= info["cwnd_packets"] <= 100_000
+        assert info["delay_ms"] == 0 or info["delay_ms"] >= 2 * delay_ms
+        assert info["queue_packets"] <= queue.get("packets", np.inf)
+        time_ms = info["time_ms"]
 
 
 def test_time_runs_in_steps_of_ten_ms() -> None:

@@ -16,6 +16,7 @@ from ccgym.evaluation.publish import publish
 from ccgym.evaluation.results import Evaluation, load_evaluation
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.session import Plan, fly_session, open_session
+from ccgym.evaluation.summary import scheme_means
 
 BROWSER_S = 90
 # Long enough that every picture is near the window, and so is drawn.
@@ -39,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small evaluation, one run of it failed."""
     folder = tmp_path_factory.mktemp("evaluation")
     emulators = [emulator("quick", 12, 10), emulator("slow", 2, 40)]
-    plan = Plan(emulators, select_schemes("copa,reno,fixed:30"), 2, 3.0, 1, "twin", "ccgym eval <b>&</b>")
+    plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 2, 3.0, 1, "twin", "ccgym eval <b>&</b>")
     for _ in fly_session(plan, folder, open_session(plan, folder), TwinBackend()):
         pass
     failed = folder / "data" / "test" / "slow"
@@ -106,6 +107,17 @@ def test_report_needs_nothing_but_itself(folder: Path) -> None:
     own = page[: page.index("<script>")] + page[page.index('id="figures"') :]
     assert re.findall(r'(?:src|href)="(?!#|data:)', own) == []
     assert len(page) > len(own) + 3_000_000  # plotly itself
+
+
+def test_the_glance_shows_each_scheme_under_its_own_name(folder: Path, evaluation: Evaluation) -> None:
+    page = (folder / "report.html").read_text()
+    glance = page[page.index("At a glance") : page.index("Marked: the most power")]
+    heading, *rows = glance.split("<tr>")[1:]
+    named = [scheme for _, scheme in sorted((heading.index(scheme), scheme) for scheme in evaluation.schemes)]
+    for row, scenario in zip(rows, evaluation.scenarios, strict=True):
+        shown = [float(text) for text in re.findall(r">(\d+\.\d\d)<small", row)]
+        means = {mean.scheme: mean.throughput_mbps for mean in scheme_means(scenario.flows)}
+        assert shown == pytest.approx([means[scheme] for scheme in named], abs=0.006)
 
 
 def test_delay_axis_is_inverted(evaluation: Evaluation) -> None:

@@ -32,7 +32,7 @@ def test_constant_link_wants_the_bdp_and_a_short_queue(rate_mbps: float, delay_m
     found = search_window(spec)
     packets_per_ms = rate_mbps * 1e3 / (8 * 1464)
     assert found.bdp_packets <= found.cwnd_packets <= found.bdp_packets + 6 * packets_per_ms + 1
-    assert found.throughput_mbps > 0.99 * rate_mbps
+    assert found.throughput_mbps > 0.97 * rate_mbps
     assert found.p95_delay_ms <= delay_ms + 6
 
 

@@ -68,6 +68,10 @@ def test_the_wheel_has_what_is_compiled(wheel: Path) -> None:
         assert os.access(wheel / "ccgym" / "deploy" / "bin" / program, os.X_OK)
 
 
+def test_the_wheel_lets_gymnasium_know_of_the_environments(wheel: Path) -> None:
+    assert (wheel / "ccgym-environments.pth").read_text() == "import ccgym.envs\n"
+
+
 def test_the_wheel_works_away_from_the_source_tree(wheel: Path, tmp_path: Path) -> None:
     program = (
         "import importlib, sys\nfor name in sys.argv[1:]: print(importlib.import_module(name).__path__[0])"

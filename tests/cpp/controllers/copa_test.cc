@@ -29,8 +29,9 @@ class CopaTest : public testing::Test {
   // One window: the ACK of a packet that left after the last window ended.
   void round_trip(milliseconds rtt) { ack(rtt, rtt); }
 
-  void lose(bool timeout = false) {
-    const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = now_}};
+  // A loss is known one round trip after the packet left: in the window after the one that sent it.
+  void lose(Time sent_before = milliseconds{200}, bool timeout = false) {
+    const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = now_ - sent_before}};
     copa_.on_loss(now_, {.packets = lost, .inflight_bytes = 0, .timeout = timeout});
   }
 
@@ -150,6 +151,18 @@ TEST_F(CopaCompetitiveTest, HalvesTheInverseOfDeltaOncePerRoundTripWithLosses) {
   EXPECT_NEAR(1 / copa_.delta(), before / 2, 1e-9);
 }
 
+// The losses of one overflowing queue are reported over a whole round trip, across the end of a window.
+TEST_F(CopaCompetitiveTest, DoesNotHalveAgainForALossSentBeforeTheLastHalving) {
+  for (int i = 0; i < 6; ++i) round_trip(kQueued);
+  const double before = 1 / copa_.delta();
+  lose();
+  round_trip(kQueued);
+  ack(kQueued, milliseconds{50});
+  lose(milliseconds{60});
+  round_trip(kQueued);
+  EXPECT_NEAR(1 / copa_.delta(), before / 2 + 1, 1e-9);
+}
+
 TEST_F(CopaCompetitiveTest, IsNeverGentlerThanTheDefaultMode) {
   for (int i = 0; i < 5; ++i) {
     lose();
@@ -175,7 +188,7 @@ TEST_F(CopaTest, ForgetsTheMinimumRttAfterTenSeconds) {
 
 TEST_F(CopaTest, RestartsFromTwoPacketsAfterATimeout) {
   for (int i = 0; i < 10; ++i) ack(kEmpty);
-  lose(/*timeout=*/true);
+  lose(milliseconds{200}, /*timeout=*/true);
   EXPECT_EQ(cwnd(), 2);
   ack(kEmpty);
   EXPECT_EQ(cwnd(), 3);
