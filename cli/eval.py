@@ -3,20 +3,12 @@
 import argparse
 import json
 import shlex
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ccgym.evaluation.session import Outcome, Plan
+from .arguments import count, seconds, seed
 
 BACKENDS = ("twin", "mahimahi")
-LONGEST_S = 3600.0
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,17 +35,17 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "--runs",
-        type=_count,
+        type=count,
         default=1,
         metavar="N",
         help="runs of each scheme on each emulator (default: 1)",
     )
     parser.add_argument(
-        "--seconds", type=_seconds, default=30.0, metavar="S", help="length of a flow in s (default: 30)"
+        "--seconds", type=seconds, default=30.0, metavar="S", help="length of a flow in s (default: 30)"
     )
     parser.add_argument(
         "--seed",
-        type=_seed,
+        type=seed,
         default=1,
         metavar="N",
         help="of the order, and of chance in the twin (default: 1)",
@@ -66,13 +58,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of the plan, then reports all of it."""
     from ccgym.envs.emulators import select_emulators
-    from ccgym.evaluation.backends import make_backend
-    from ccgym.evaluation.publish import league_lines, publish
+    from ccgym.evaluation.publish import league_lines
     from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.session import Plan, fly_session, open_session
+    from ccgym.evaluation.session import Plan
 
-    # A termination leaves through the contexts that take shells down, as an interrupt does.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    from .flying import fly_plan
+
     plan = Plan(
         select_emulators(args.emulators),
         select_schemes(args.schemes),
@@ -82,70 +73,10 @@ def run(args: argparse.Namespace) -> int:
         args.backend,
         shlex.join(["ccgym", *sys.argv[1:]]),
     )
-    backend = make_backend(args.backend)
-    backend.check(plan.emulators, plan.schemes)
-    flights = open_session(plan, args.out)
-    with _progress(plan, len(flights)) as show:
-        for outcome in fly_session(plan, args.out, flights, backend):
-            show(outcome)
-    summary = publish(args.out)
+    summary = fly_plan(plan, args.out)
     if args.json:
         print(json.dumps(summary))
     else:
         print("\n".join(league_lines(summary)))
         print(f"report: {args.out / 'report.html'}")
     return 1 if summary["failures"] else 0
-
-
-@contextmanager
-def _progress(plan: "Plan", flights: int) -> "Iterator[Callable[[Outcome], None]]":
-    """Shows each outcome on stderr: one line, above a bar where stderr is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    total = len(plan.emulators) * len(plan.schemes) * plan.runs
-    if flights < total:
-        console.print(f"{total - flights} of {total} runs stand already")
-    columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("flying", total=total, completed=total - flights)
-        done = total - flights
-
-        def show(outcome: "Outcome") -> None:
-            nonlocal done
-            done += 1
-            console.print(f"[{done}/{total}] {_line(outcome)}", markup=False)
-            bar.advance(task)
-
-        yield show
-
-
-def _line(outcome: "Outcome") -> str:
-    flight = outcome.flight
-    who = f"{flight.emulator.label} {flight.scheme.label} run {flight.run}"
-    if outcome.metrics is None:
-        return f"{who}: FAILED: {outcome.failure}"
-    return f"{who}: {outcome.metrics.throughput_mbps:.2f} Mbit/s, p95 {outcome.metrics.p95_delay_ms:.0f} ms"
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 1 <= seconds <= LONGEST_S:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1 to {LONGEST_S:g} s")
-    return seconds

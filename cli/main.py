@@ -10,7 +10,18 @@ from typing import Any, NoReturn
 
 from ccgym.envs.errors import InputError, OutsideError
 
-COMMANDS = ("train", "export", "eval", "report", "oracle", "replay", "emulators", "schemes", "doctor")
+COMMANDS = (
+    "train",
+    "export",
+    "eval",
+    "report",
+    "oracle",
+    "reproduce",
+    "replay",
+    "emulators",
+    "schemes",
+    "doctor",
+)
 """Each the module of that name in this folder, with `add_parser(subparsers)` and `run(args) -> exit code`."""
 
 DONE, FAILURE, BAD_INPUT = 0, 1, 2

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .arguments import count, seed
+
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the sub-command to the command line."""
@@ -32,11 +34,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in --out, to the same weights"
     )
+    parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
     parser.add_argument(
-        "--workers", type=_positive_int, default=os.cpu_count(), help="threads (default: all cores)"
-    )
-    parser.add_argument(
-        "--seed", type=_seed, default=None, help="same seed, same weights (default: the config's)"
+        "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
     )
     parser.add_argument(
         "--minutes", type=_positive_float, default=math.inf, help="stop after so many minutes"
@@ -74,20 +74,6 @@ def run(args: argparse.Namespace) -> int:
     train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
     print(f"the best policy is {run.best_policy}")
     return 0
-
-
-def _positive_int(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be at least 1")
-    return value
-
-
-def _seed(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: must not be negative")
-    return value
 
 
 def _positive_float(text: str) -> float:

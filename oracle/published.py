@@ -3,6 +3,8 @@
 Found by flying fixed windows around the BDP in real-time emulators, in steps of 10 packets (5 at 5 Mbit/s).
 """
 
+from collections.abc import Mapping
+
 _DELAYS_MS = (10, 20, 40, 80)
 _SYNTHETIC = {
     5: (15, 20, 35, 70),
@@ -20,3 +22,9 @@ PUBLISHED_WINDOWS: dict[str, int] = {
     for delay_ms, packets in zip(_DELAYS_MS, row, strict=True)
 } | {f"calibrated/{name}": packets for name, packets in _CALIBRATED.items()}
 """Packets, by the emulator's label."""
+
+
+def mean_relative_deviation(windows: Mapping[str, int]) -> float:
+    """Of `windows`, packets by the emulator's label, from the published ones."""
+    deviations = [abs(packets / PUBLISHED_WINDOWS[label] - 1) for label, packets in windows.items()]
+    return sum(deviations) / len(deviations)

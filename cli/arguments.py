@@ -1,0 +1,30 @@
+"""What is typed on the command line, checked."""
+
+import argparse
+
+LONGEST_S = 3600.0
+
+
+def count(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number from 0."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """The length of a flow in s."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= LONGEST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1 to {LONGEST_S:g} s")
+    return value

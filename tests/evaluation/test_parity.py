@@ -1,0 +1,58 @@
+"""The comparison of the twin with real mahimahi: its medians, its bounds, and the two flown for real."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+from ccgym.evaluation.parity import ParityRow
+
+
+def row(**changes: float) -> ParityRow:
+    figures = {"twin_mbps": 10.0, "real_mbps": 10.0, "twin_p95_ms": 40.0, "real_p95_ms": 40.0} | changes
+    return ParityRow("test/one", "copa", **figures)
+
+
+@pytest.mark.parametrize(
+    ("changes", "agrees"),
+    [
+        ({}, True),
+        ({"twin_mbps": 10.49}, True),
+        ({"twin_mbps": 10.51}, False),
+        ({"twin_mbps": 9.49}, False),
+        ({"twin_p95_ms": 44.0}, True),  # 10 %, more than 3 ms
+        ({"twin_p95_ms": 44.1}, False),
+        ({"twin_p95_ms": 17.0, "real_p95_ms": 20.0}, True),  # 3 ms, more than 10 %
+        ({"twin_p95_ms": 16.9, "real_p95_ms": 20.0}, False),
+    ],
+)
+def test_agreement_ends_at_the_stated_bounds(changes: dict[str, float], agrees: bool) -> None:
+    assert row(**changes).agrees is agrees
+
+
+def test_twin_parity_flies_both_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "parity"
+    tiny = ["--emulators", "field", "--schemes", "fixed:20", "--seconds", "3", "--out", str(out), "--json"]
+    code = main(["reproduce", "twin-parity", *tiny])
+    (compared,) = json.loads(capsys.readouterr().out)
+    assert (compared["emulator"], compared["scheme"]) == ("field/12mbps-30ms-90kb", "fixed-20")
+    # A third of the link: 20 * 1464 * 8 bits in 62 ms are 3.78 Mbit/s; a busy host takes some of the real one.
+    assert compared["twin_mbps"] == pytest.approx(3.78, rel=0.03)
+    assert 0.7 * 3.78 < compared["real_mbps"] < 1.03 * 3.78
+    assert 30 < compared["twin_p95_ms"] <= compared["real_p95_ms"] + 3
+    assert code in (0, 1)
+    assert {folder.name for folder in out.iterdir()} == {"mahimahi", "twin"}
+
+
+def test_oracle_table_prints_every_published_emulator(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "oracle-table", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert len(table["windows"]) == 30
+    assert table["mean_relative_deviation"] <= 0.06
+
+
+def test_bad_input_flies_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["reproduce", "twin-parity", "--emulators", "fields", "--out", str(tmp_path / "parity")]
+    assert main(arguments) == 2
+    assert "fields" in capsys.readouterr().err
+    assert not (tmp_path / "parity").exists()
