@@ -19,7 +19,8 @@ TOLERANCE = 1e-5
 def torch_outputs(module: LstmPolicy, observations: NDArray[np.float32]) -> NDArray[np.float32]:
     with torch.no_grad():
         outputs, _ = module(torch.from_numpy(observations)[None])
-    return outputs[0].numpy()
+    array: NDArray[np.float32] = outputs[0].numpy()
+    return array
 
 
 def assert_parity(
@@ -61,8 +62,9 @@ def test_networks_of_any_strength_agree_over_indigo_episodes(
     torch.manual_seed(seed)
     module = LstmPolicy(9, 32, 5)
     with torch.no_grad():
-        module.lstm.weight_ih_l0 *= input_gain
-        module.linear.weight *= gain
+        weights = dict(module.named_parameters())
+        weights["lstm.weight_ih_l0"].mul_(input_gain)
+        weights["linear.weight"].mul_(gain)
     observations = indigo_episode(np.random.default_rng(seed))
     path = tmp_path_factory.mktemp("parity") / "policy.safetensors"
     assert_parity(module, observations, path, PolicySpec("indigo", "indigo"))
@@ -95,12 +97,13 @@ def delay_keeper() -> LstmPolicy:
     """A policy that is never at rest: it opens the window while the delay is short, and closes it after."""
     module = LstmPolicy(9, 1, 1)
     with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.zero_()
-        module.lstm.bias_ih_l0[:] = torch.tensor([9.0, -9.0, 0.0, 9.0])  # gates i and o open, f shut
-        module.lstm.weight_ih_l0[2, 0] = 10.0  # state: tanh of the delay
-        module.linear.weight[:] = -1.0
-        module.linear.bias[:] = 0.3
+        weights = dict(module.named_parameters())
+        for weight in weights.values():
+            weight.zero_()
+        weights["lstm.bias_ih_l0"][:] = torch.tensor([9.0, -9.0, 0.0, 9.0])  # gates i and o open, f shut
+        weights["lstm.weight_ih_l0"][2, 0] = 10.0  # state: tanh of the delay
+        weights["linear.weight"][:] = -1.0
+        weights["linear.bias"][:] = 0.3
     return module
 
 

@@ -93,6 +93,21 @@ def test_every_folder_with_python_modules_is_a_package() -> None:
     assert {f"ccgym.{folder}" for folder in folders} <= set(PACKAGES)
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_files_of_a_package_are_found_in_an_editable_installation(package: str) -> None:
+    # Without an __init__.py they are not: the import hook is then taken for one of the package's folders.
+    program = "import sys; from importlib.resources import files; print(files(sys.argv[1]))"
+    found = subprocess.run(
+        [sys.executable, "-c", program, package],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert Path(found.stdout.strip()) == ROOT / package.removeprefix("ccgym.")
+
+
 def test_no_folder_of_the_root_is_called_ccgym() -> None:
     assert not (ROOT / "ccgym").exists()  # it would hide the namespace from `python -m`
 

@@ -1,0 +1,1 @@
+"""The command `ccgym`: one module per sub-command."""

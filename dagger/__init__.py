@@ -1,0 +1,1 @@
+"""Imitation training: the learner flies, the oracle corrects."""

@@ -1,0 +1,1 @@
+"""Ideal congestion windows, found in the twin."""
