@@ -24,15 +24,13 @@ double milliseconds_of(Time time) { return std::chrono::duration<double, std::mi
 Copa::Copa(int64_t packet_bytes, double delta)
     : packet_bytes_{packet_bytes},
       default_delta_{delta},
-      state_{.cwnd_packets = kInitialWindowPackets,
-             .delta = delta,
-             .window_began_with_packets = kInitialWindowPackets} {}
+      state_{.cwnd_packets = kInitialWindowPackets, .delta = delta} {}
 
 void Copa::on_ack(Time now, const AckedPacket& packet) {
   observe(now, packet.rtt);
   update_mode(now, packet.rtt.smoothed);
   if (packet.sent_at >= state_.window_began) end_window(now);
-  update_cwnd();
+  update_cwnd(now);
 }
 
 void Copa::on_loss(Time /*now*/, const Loss& loss) {
@@ -62,31 +60,30 @@ void Copa::observe(Time now, const RttStats& rtt) {
 // Section 2.2: a Copa-only bottleneck drains its queue at least once per five RTTs; one that does not is
 // shared with a buffer-filling flow.
 void Copa::update_mode(Time now, Time smoothed_rtt) {
-  const double span_ms = milliseconds_of(rtt_max_.best() - rtt_min_.best());
-  if (!state_.nearly_empty_at || milliseconds_of(queueing_delay()) <= kNearlyEmptyShare * span_ms) {
-    state_.nearly_empty_at = now;
-  }
+  if (!state_.nearly_empty_at || queue_is_nearly_empty()) state_.nearly_empty_at = now;
   state_.competitive = now - *state_.nearly_empty_at > kNearlyEmptyRtts * smoothed_rtt;
   if (!state_.competitive) state_.delta = default_delta_;
+}
+
+// Section 2.2: d_q < 0.1 (RTTmax - RTTmin). Less than one packet in the queue counts as well: where a packet
+// takes a millisecond, a tenth of Copa's own oscillation is less than clocks and links resolve.
+bool Copa::queue_is_nearly_empty() const {
+  const double span_ms = milliseconds_of(rtt_max_.best() - rtt_min_.best());
+  const double packet_ms = milliseconds_of(rtt_standing_.best()) / state_.cwnd_packets;
+  return milliseconds_of(queueing_delay()) <= std::max(kNearlyEmptyShare * span_ms, packet_ms);
 }
 
 void Copa::end_window(Time now) {
   update_velocity();
   if (state_.competitive) update_delta(now);
-  state_.window_began = now;
-  state_.window_began_with_packets = state_.cwnd_packets;
   state_.lost_in_window = false;
+  state_.window_began = now;
 }
 
 // Section 2.1: doubles once per window while the direction holds, after it has held for three.
 void Copa::update_velocity() {
-  const bool grew = state_.cwnd_packets > state_.window_began_with_packets;
-  const Direction direction = grew ? Direction::up : Direction::down;
-  const bool same = direction == state_.direction;
-  state_.direction = direction;
-  state_.same_direction_rtts = same ? state_.same_direction_rtts + 1 : 0;
-  if (!same) state_.velocity = 1;
-  if (state_.same_direction_rtts >= kSameDirectionRtts && !state_.slow_start) state_.velocity *= 2;
+  ++state_.same_direction_rtts;
+  if (state_.same_direction_rtts >= kSameDirectionRtts) state_.velocity *= 2;
 }
 
 // Section 2.2: 1/delta by additive increase and multiplicative decrease, never below the default mode's.
@@ -97,19 +94,21 @@ void Copa::update_delta(Time now) {
   if (state_.lost_in_window) state_.backed_off_at = now;
 }
 
-// A velocity gathered one way must not carry the window the other way until the end of its round trip.
-void Copa::turn(Direction direction) {
+// The paper looks for a turn once per window, by comparing cwnd with its start. A velocity gathered one way
+// would carry cwnd the other way until then: a turn takes effect at once, and begins a window of its own.
+void Copa::turn(Time now, Direction direction) {
   state_.direction = direction;
   state_.velocity = 1;
   state_.same_direction_rtts = 0;
+  state_.window_began = now;
 }
 
 // Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. A step is at most a packet per
 // ACK, so that the velocity cannot move the window faster than slow start does.
-void Copa::update_cwnd() {
+void Copa::update_cwnd(Time now) {
   const bool up = below_target_rate();
   state_.slow_start &= up;
-  if (up != (state_.direction == Direction::up)) turn(up ? Direction::up : Direction::down);
+  if (up != (state_.direction == Direction::up)) turn(now, up ? Direction::up : Direction::down);
   const double step = std::min(1.0, state_.velocity / (state_.delta * state_.cwnd_packets));
   if (state_.slow_start) {
     state_.cwnd_packets += 1;

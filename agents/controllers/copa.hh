@@ -33,7 +33,6 @@ class Copa final : public CongestionController {
     Direction direction{Direction::up};
     int same_direction_rtts{0};
     Time window_began{};  // an ACK of a packet sent from here on ends the window
-    double window_began_with_packets{};
     bool lost_in_window{false};
     Time backed_off_at{};                   // a loss of a packet sent before it has been answered
     std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
@@ -41,11 +40,12 @@ class Copa final : public CongestionController {
 
   void observe(Time now, const RttStats& rtt);
   void update_mode(Time now, Time smoothed_rtt);
+  [[nodiscard]] bool queue_is_nearly_empty() const;
   void end_window(Time now);
   void update_velocity();
   void update_delta(Time now);
-  void update_cwnd();
-  void turn(Direction direction);
+  void update_cwnd(Time now);
+  void turn(Time now, Direction direction);
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 

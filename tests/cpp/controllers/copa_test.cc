@@ -127,6 +127,15 @@ TEST_F(CopaTest, KeepsTheDefaultModeForFiveRoundTripsWithoutAnEmptyQueue) {
   EXPECT_TRUE(copa_.competitive());
 }
 
+// 10 packets per 101 ms: a packet takes 10.1 ms, and a tenth of the span of 1 ms is less than d_q = 1 ms.
+TEST_F(CopaTest, TakesAQueueOfLessThanAPacketForEmpty) {
+  round_trip(kEmpty);
+  for (int i = 0; i < 20; ++i) {
+    round_trip(kEmpty + milliseconds{1});
+    EXPECT_FALSE(copa_.competitive());
+  }
+}
+
 TEST_F(CopaTest, IgnoresLossesInTheDefaultMode) {
   ack(kEmpty);
   lose();
