@@ -127,10 +127,12 @@ def train(
                 save_policy(
                     run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
                 )
-                trials = fly_trials(
-                    run.candidate_policy, emulators + validation, windows, config.evaluation_seconds, executor
+                fly_candidate = partial(fly_trials, run.candidate_policy, seconds=config.evaluation_seconds)
+                trials = fly_candidate(emulators + validation, windows, executor=executor)
+                stalled = fly_candidate(
+                    validation, windows[len(emulators) :], executor=executor, stalling=True
                 )
-                regret = mean_regret(trials[len(emulators) :])
+                regret = mean_regret(trials[len(emulators) :] + stalled)
                 metrics |= trial_metrics(trials) | {"validation/regret": regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
                 progress.say(

@@ -71,6 +71,11 @@ def find_window(spec: EmulatorSpec) -> OracleWindow:
     return found
 
 
+def stalling_path(spec: EmulatorSpec) -> _core.Path:
+    """The twin of `spec` with a host that stalls now and then, as in the search."""
+    return spec.to_path(stall_probability=STALL_PROBABILITY, stall_max_ms=STALL_MAX_MS)
+
+
 def bdp_packets(spec: EmulatorSpec) -> float:
     """Mean rate times the round trip of an empty path, in packets."""
     bits: float = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
