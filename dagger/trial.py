@@ -12,6 +12,7 @@ from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
 from ccgym.oracle.window import stalling_path
+from numpy.typing import NDArray
 
 TRIAL_SEED = 0
 
@@ -45,7 +46,7 @@ class Trial:
 def fly_trials(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
-    windows: Sequence[float],
+    windows: NDArray[np.float64],
     seconds: float,
     executor: Executor,
     *,

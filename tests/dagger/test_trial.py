@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
@@ -38,7 +39,9 @@ def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_p
     emulators = select_emulators("synthetic/10mbps-40ms")
     with ThreadPoolExecutor(1) as executor:
         still, stalled = (
-            fly_trials(tmp_path / "still.safetensors", emulators, [72], 10, executor, stalling=stalling)[0]
+            fly_trials(
+                tmp_path / "still.safetensors", emulators, np.array([72.0]), 10, executor, stalling=stalling
+            )[0]
             for stalling in (False, True)
         )
     # Ten packets of 1464 bytes per round trip of 80 ms and a few ms at the links.
