@@ -32,7 +32,7 @@ class World:
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:
     """For each emulator `variations` others: their rates, delays and queues differ by random factors.
 
-    A policy that knows a handful of links by heart is lost on any other; between these it has to learn the rule.
+    A policy that knows a few links by heart is lost on any other; between these it has to learn the rule.
     """
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
