@@ -6,25 +6,23 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec, NamedEmulator
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
-from .config import Stalls, TrainingConfig
+from .config import TrainingConfig
 from .dataset import Sequences
+from .world import COLLECTION, World, draw_stalls, redraw_poisson
 
 CREW_SIZE = 64
 """Environments per crew. Fixed, not one share per worker: results do not depend on the number of workers."""
-
-COLLECTION = 0
-FITTING = 1
-"""What a random stream is for; part of its seed."""
 
 
 @dataclass(frozen=True)
 class Recording:
     """What n environments met in one iteration of E decisions, cut into S sequences each."""
 
+    windows: NDArray[np.float64]
+    """(n,): the ideal window of every environment, in packets."""
     observations: NDArray[np.float32]
     """(n, E, I)"""
     cwnds: NDArray[np.float64]
@@ -44,29 +42,27 @@ class Crew:
     the iteration and the environments' numbers alone: it can be repeated, so a resumed run is exact.
     """
 
-    def __init__(
-        self, config: TrainingConfig, first: int, emulators: list[NamedEmulator], windows: NDArray[np.float64]
-    ) -> None:
-        """`emulators` and their ideal `windows` in packets, one per environment, counted from `first`."""
+    def __init__(self, config: TrainingConfig, world: World, first: int, count: int) -> None:
+        """Environments number `first` to `first + count - 1` of all."""
         self._config = config
+        self._world = world
         self._first = first
-        self._emulators = emulators
-        self.windows = windows
+        self._count = count
         self._actions = ACTION_SETS[config.actions]
         self._batch = _core.PathBatch(
-            [emulator.spec.to_path() for emulator in emulators],
-            features=config.features,
-            actions=config.actions,
+            [world.emulators[0].to_path()] * count, features=config.features, actions=config.actions
         )
-        self._inputs = np.empty((len(emulators), self._batch.observation_size), np.float32)
-        self._telemetry = np.empty((len(emulators), len(_core.TELEMETRY)), np.float64)
+        self._inputs = np.empty((count, self._batch.observation_size), np.float32)
+        self._telemetry = np.empty((count, len(_core.TELEMETRY)), np.float64)
 
     def fly(self, policy: LstmPolicy, iteration: int, *, expert_acts: bool) -> Recording:
         """One iteration of `episode_steps` decisions in every environment."""
         generator = np.random.default_rng([self._config.seed, COLLECTION, iteration, self._first])
-        count, steps, hidden = len(self._emulators), self._config.episode_steps, self._config.hidden
+        dealt = self._world.deal(self._config, iteration)[self._first : self._first + self._count]
+        count, steps, hidden = self._count, self._config.episode_steps, self._config.hidden
         sequences = steps // self._config.sequence_steps
         recording = Recording(
+            self._world.windows[dealt],
             np.empty((count, steps, self._inputs.shape[1]), np.float32),
             np.empty((count, steps), np.float64),
             np.empty((count, steps), np.float32),
@@ -75,7 +71,7 @@ class Crew:
         )
         state = (torch.zeros(count, hidden), torch.zeros(count, hidden))
         kicks = Kicks(self._config, count)
-        self._redraw_paths(generator)
+        self._set_paths(dealt, generator)
         self._restart(np.ones(count, np.bool_), generator)
         with torch.inference_mode():
             for step in range(steps):
@@ -94,7 +90,7 @@ class Crew:
                 recording.acts[:, step] = self._actions.act(outputs)
                 acts = recording.acts[:, step]
                 if expert_acts:
-                    acts = self._actions.label(recording.cwnds[:, step], self.windows)
+                    acts = self._actions.label(recording.cwnds[:, step], recording.windows)
                 self._batch.step(kicks.override(acts), self._inputs, self._telemetry)
         return recording
 
@@ -104,12 +100,12 @@ class Crew:
             seeds = generator.integers(2**63, size=len(indices), dtype=np.uint64)
             self._batch.reset(indices, seeds, self._inputs)
 
-    def _redraw_paths(self, generator: np.random.Generator) -> None:
-        for index, emulator in enumerate(self._emulators):
-            spec = emulator.spec
+    def _set_paths(self, dealt: NDArray[np.intp], generator: np.random.Generator) -> None:
+        for index, number in enumerate(dealt):
+            spec = self._world.emulators[number]
             if self._config.redraw_poisson:
-                spec = _with_arrivals_drawn_anew(spec, generator)
-            probability, max_ms = _draw_stalls(self._config.stalls, generator)
+                spec = redraw_poisson(spec, generator)
+            probability, max_ms = draw_stalls(self._config.stalls, generator)
             self._batch.set_path(index, spec.to_path(stall_probability=probability, stall_max_ms=max_ms))
 
 
@@ -137,16 +133,10 @@ class Kicks:
         return overridden
 
 
-def form_crews(config: TrainingConfig, emulators: list[NamedEmulator], windows: list[float]) -> list[Crew]:
-    """Deals the environments out over the emulators in turn, and cuts them into crews."""
-    dealt = [index % len(emulators) for index in range(config.environments)]
+def form_crews(config: TrainingConfig, world: World) -> list[Crew]:
+    """Cuts the environments into crews."""
     return [
-        Crew(
-            config,
-            first,
-            [emulators[index] for index in dealt[first : first + CREW_SIZE]],
-            np.array([windows[index] for index in dealt[first : first + CREW_SIZE]], np.float64),
-        )
+        Crew(config, world, first, min(CREW_SIZE, config.environments - first))
         for first in range(0, config.environments, CREW_SIZE)
     ]
 
@@ -157,25 +147,6 @@ def _decide(
     """One decision of every environment: outputs (n, O) and the next state, twice (n, H)."""
     state = torch.lstm_cell(torch.from_numpy(inputs), state, *policy.lstm.all_weights[0])
     return policy.linear(state[0]), state
-
-
-def _draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, int]:
-    """Probability per ms and longest length in ms of one host's stalls."""
-    share, probability, length = generator.random(3)
-    if share >= stalls.share:
-        return 0.0, 0
-    return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
-
-
-def _with_arrivals_drawn_anew(spec: EmulatorSpec, generator: np.random.Generator) -> EmulatorSpec:
-    seed = int(generator.integers(2**31))
-    links = {"uplink": spec.uplink, "downlink": spec.downlink}
-    redrawn = {
-        name: link.model_copy(update={"seed": seed})
-        for name, link in links.items()
-        if link.arrivals == "poisson"
-    }
-    return spec.model_copy(update=redrawn) if redrawn else spec
 
 
 def to_sequences(recordings: list[Recording], labels: list[NDArray[np.float32]], steps: int) -> Sequences:

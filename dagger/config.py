@@ -41,6 +41,10 @@ class TrainingConfig(BaseModel):
     """What to train on, as for `--emulators`."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; training never sees them."""
+    variations: int = Field(0, ge=0)
+    """Emulators like each of `emulators` that are trained on as well."""
+    variation: float = Field(0.0, ge=0, le=3)
+    """Their rates and delays differ by a factor of up to e to this power."""
     stalls: Stalls = Stalls()
     """Sender stalls as domain randomisation."""
     redraw_poisson: bool = False
@@ -50,7 +54,7 @@ class TrainingConfig(BaseModel):
     iterations: int = Field(gt=0)
     """DAgger iterations; the learning rate decays over all of them."""
     environments: int = Field(gt=0)
-    """Environments flown at once, dealt out over the emulators in turn."""
+    """Environments flown at once, dealt out evenly over the emulators."""
     episode_steps: int = Field(gt=0)
     """Decisions per environment and iteration; every iteration starts all flows anew."""
     sequence_steps: int = Field(gt=0)

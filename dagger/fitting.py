@@ -11,9 +11,9 @@ from ccgym.agents.lstm import LstmPolicy
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet
-from .collection import FITTING
 from .config import TrainingConfig
 from .dataset import Dataset, Sequences
+from .world import FITTING
 
 GRADIENT_SHARDS = 2
 """Parts of a batch whose gradients are taken side by side. Fixed: results do not depend on the workers."""

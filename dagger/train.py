@@ -17,7 +17,7 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
-from ccgym.oracle.window import find_windows
+from ccgym.oracle.window import ideal_windows
 
 from .action_sets import ACTION_SETS
 from .collection import Crew, form_crews, to_sequences
@@ -28,6 +28,7 @@ from .picture import draw_trials
 from .progress import TrainingProgress
 from .run_directory import Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
+from .world import World, vary
 
 
 def train(
@@ -69,12 +70,18 @@ def train(
         ThreadPoolExecutor(workers) as executor,
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
+        varied = vary(config, [emulator.spec for emulator in emulators])
         progress.say(
-            f"{len(emulators)} emulators to train on, {len(validation)} to validate; finding oracle windows"
+            f"finding oracle windows: {len(emulators)} emulators, {len(varied)} like them, "
+            f"{len(validation)} to validate"
         )
-        oracle = find_windows([emulator.spec for emulator in emulators + validation], executor)
-        windows = [float(window.cwnd_packets) for window in oracle]
-        crews = form_crews(config, emulators, windows[: len(emulators)])
+        tried = emulators + validation
+        tried_windows = ideal_windows([emulator.spec for emulator in tried], executor)
+        world = World(
+            [emulator.spec for emulator in emulators] + varied,
+            np.concatenate([tried_windows[: len(emulators)], ideal_windows(varied, executor)]),
+        )
+        crews = form_crews(config, world)
 
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
@@ -85,10 +92,7 @@ def train(
             collected_s = time.monotonic()
 
             # Label: what the expert would have done, wherever the learner went.
-            labels = [
-                actions.label(recording.cwnds, crew.windows[:, None])
-                for recording, crew in zip(recordings, crews, strict=True)
-            ]
+            labels = [actions.label(recording.cwnds, recording.windows[:, None]) for recording in recordings]
 
             # Append: the oldest iteration is dropped when the dataset is full.
             sequences = to_sequences(recordings, labels, config.sequence_steps)
@@ -127,10 +131,12 @@ def train(
                 save_policy(
                     run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
                 )
-                trials = fly_trials(
-                    run.candidate_policy, emulators + validation, windows, config.evaluation_seconds, executor
+                fly_candidate = partial(fly_trials, run.candidate_policy, seconds=config.evaluation_seconds)
+                trials = fly_candidate(tried, tried_windows, executor=executor)
+                stalled = fly_candidate(
+                    validation, tried_windows[len(emulators) :], executor=executor, stalling=True
                 )
-                regret = mean_regret(trials[len(emulators) :])
+                regret = mean_regret(trials[len(emulators) :] + stalled)
                 metrics |= trial_metrics(trials) | {"validation/regret": regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
                 progress.say(

@@ -11,6 +11,8 @@ from ccgym.envs import _core
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
+from ccgym.oracle.window import stalling_path
+from numpy.typing import NDArray
 
 TRIAL_SEED = 0
 
@@ -44,15 +46,17 @@ class Trial:
 def fly_trials(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
-    windows: Sequence[float],
+    windows: NDArray[np.float64],
     seconds: float,
     executor: Executor,
+    *,
+    stalling: bool = False,
 ) -> list[Trial]:
-    """Flies the policy in `policy_file` once over every emulator."""
+    """Flies the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
 
     def trial(emulator: NamedEmulator, window: float) -> Trial:
-        ours = fly_measured(emulator, f"policy:{policy_file}", seconds)
-        oracles = _fly_window(emulator, window, seconds)
+        ours = fly_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
+        oracles = _fly_window(emulator, window, seconds, stalling=stalling)
         return Trial(
             emulator.label,
             ours.throughput_mbps,
@@ -65,20 +69,21 @@ def fly_trials(
 
 
 def mean_regret(trials: Sequence[Trial]) -> float:
-    """What the best checkpoint has least of, on the validation emulators."""
+    """What the best checkpoint has least of: on the validation emulators, with and without stalls."""
     return float(np.mean([trial.regret for trial in trials]))
 
 
-def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float) -> FlowMetrics:
+def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool) -> FlowMetrics:
     """One flight of a scheme in the twin."""
-    flight = _core.fly(emulator.spec.to_path(), scheme, seconds=seconds, seed=TRIAL_SEED)
+    path = stalling_path(emulator.spec) if stalling else emulator.spec.to_path()
+    flight = _core.fly(path, scheme, seconds=seconds, seed=TRIAL_SEED)
     log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule().opportunities_ms())
     return measure(log, emulator.spec.delay_ms)
 
 
 @cache
-def _fly_window(emulator: NamedEmulator, window: float, seconds: float) -> FlowMetrics:
-    return fly_measured(emulator, f"fixed:{window:g}", seconds)
+def _fly_window(emulator: NamedEmulator, window: float, seconds: float, *, stalling: bool) -> FlowMetrics:
+    return fly_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
 
 
 def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:

@@ -9,7 +9,7 @@ windows published with Indigo were found in real time on real hosts and hold suc
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.flow_metrics import measure
 from ccgym.envs.link_log import LinkLog
+from numpy.typing import NDArray
 
 from . import cache
 
@@ -36,9 +37,11 @@ RESOLUTION = 0.005
 STALL_PROBABILITY = 0.02
 STALL_MAX_MS = 4
 """The host of the search: how often per ms it stalls, and for how long at most."""
-STEADY_FLIGHTS = (1, 10.0)
+STEADY_FLIGHTS = (1, 4.0)
 RANDOM_FLIGHTS = (8, 30.0)
 """Flights averaged per window and their length in s: on links that deliver evenly, on random ones."""
+WARM_UP_RTTS = 5
+"""The burst of a whole window that opens a flight is over by then: flights are measured from here on."""
 
 PACKET_IP_BYTES = 1464
 """A data packet as an IP packet."""
@@ -56,9 +59,9 @@ class OracleWindow:
     """One way, with propagation."""
 
 
-def find_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> list[OracleWindow]:
-    """The windows of many emulators, searched for side by side."""
-    return list(executor.map(find_window, specs))
+def ideal_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> NDArray[np.float64]:
+    """The windows of many emulators in packets, (N,), searched for side by side."""
+    return np.array([window.cwnd_packets for window in executor.map(find_window, specs)], np.float64)
 
 
 def find_window(spec: EmulatorSpec) -> OracleWindow:
@@ -69,6 +72,11 @@ def find_window(spec: EmulatorSpec) -> OracleWindow:
     found = search_window(spec)
     cache.store(spec, Path(__file__), asdict(found))
     return found
+
+
+def stalling_path(spec: EmulatorSpec) -> _core.Path:
+    """The twin of `spec` with a host that stalls now and then, as in the search."""
+    return spec.to_path(stall_probability=STALL_PROBABILITY, stall_max_ms=STALL_MAX_MS)
 
 
 def bdp_packets(spec: EmulatorSpec) -> float:
@@ -114,13 +122,20 @@ def _fly(spec: EmulatorSpec, window: int, *, stalls: bool) -> tuple[float, float
 def _fly_once(
     spec: EmulatorSpec, window: int, seconds: float, seed: int, *, stalls: bool
 ) -> tuple[float, float]:
-    path = (
-        spec.to_path(stall_probability=STALL_PROBABILITY, stall_max_ms=STALL_MAX_MS)
-        if stalls
-        else spec.to_path()
+    path = stalling_path(spec) if stalls else spec.to_path()
+    warm_up_ms = WARM_UP_RTTS * 2 * spec.delay_ms
+    flight = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
+    log = LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())
+    warm = log.departure_ms >= warm_up_ms
+    metrics = measure(
+        replace(
+            log,
+            departure_ms=log.departure_ms[warm],
+            departure_bytes=log.departure_bytes[warm],
+            departure_delay_ms=log.departure_delay_ms[warm],
+        ),
+        spec.delay_ms,
     )
-    flight = _core.fly(path, f"fixed:{window}", seconds=seconds, seed=seed)
-    metrics = measure(LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms()), spec.delay_ms)
     return metrics.throughput_mbps, metrics.p95_delay_ms
 
 

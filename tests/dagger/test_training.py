@@ -54,9 +54,19 @@ def test_learns_the_window_of_one_emulator(tiny_config: TinyConfig, tmp_path: Pa
 
 
 def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    config = tiny_config(features="indigo", actions="indigo", emulators="synthetic/20mbps-20ms", iterations=12,
-                         environments=16, hidden=32, episode_steps=128, initial_learning_rate=1e-2,
-                         max_epochs=8, dataset_iterations=12, batch_sequences=32)  # fmt: skip
+    config = tiny_config(
+        features="indigo",
+        actions="indigo",
+        emulators="synthetic/20mbps-20ms",
+        iterations=12,
+        environments=16,
+        hidden=32,
+        episode_steps=128,
+        initial_learning_rate=1e-2,
+        max_epochs=8,
+        dataset_iterations=12,
+        batch_sequences=32,
+    )
     train_in(tmp_path / "run", config, workers=2)
     first, last = metrics(tmp_path / "run")[1], metrics(tmp_path / "run")[-1]
     assert last["agreement"] > max(0.4, first["agreement"]), "twice as often right as by chance"
