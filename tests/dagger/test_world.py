@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-
 from ccgym.dagger.config import Stalls, TrainingConfig
 from ccgym.dagger.world import World, draw_stalls, redraw_poisson, vary
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
