@@ -1,8 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that ccgym uses: install-system-packages.sh [--tests]
 #
-# Training needs none of them; evaluation in real mahimahi and the tests do. Installs only what is missing, and says
-# what it leaves out, and what that means, where there is no apt or no root.
+# Training needs none of them; evaluation in real mahimahi and the tests do. Installs only what is missing. Where there
+# is no apt, no root or no package, it says what is left out and what that means, and lets the set-up go on.
 # --tests: also what only the tests use.
 set -euo pipefail
 
@@ -14,6 +14,11 @@ readonly first_refusing_libxtables=1.8.8
 
 say() { echo "system packages: $*"; }
 
+skip() {
+  say "skipped, $*"
+  say "training and evaluation in the twin work without them, --backend mahimahi and its tests do not"
+}
+
 installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]; }
 
 missing_of() {
@@ -22,8 +27,9 @@ missing_of() {
 }
 
 python_packages() {  # only a python3 of the distribution leaves venv and headers in packages of their own
-  [[ $(python3 -c 'import sys; print(sys.base_prefix)' 2>/dev/null) == /usr ]] && echo python3-venv python3-dev
-  return 0
+  local prefix
+  prefix=$("${PYTHON:-python3}" -c 'import sys; print(sys.base_prefix)' 2>/dev/null) || return 0
+  if [[ $prefix == /usr ]]; then echo python3-venv python3-dev; fi
 }
 
 libxtables_refuses() {
@@ -40,7 +46,7 @@ apt_install() {
 
 apt_update_once() {
   [[ -z ${apt_updated:-} ]] || return 0
-  apt-get update -q -o DPkg::Lock::Timeout=300
+  apt-get update -q -o DPkg::Lock::Timeout=300 || say "the package lists are old: apt-get update failed"
   apt_updated=yes
 }
 
@@ -54,7 +60,7 @@ debian_mirror() {  # the mirror this machine has its own release from
 add_bullseye() {  # the last Debian release with mahimahi; it gives mahimahi and its iptables, nothing else
   local mirror
   mirror=$(debian_mirror)
-  [[ -n $mirror ]] || { say "no mirror of $VERSION_CODENAME in the apt sources, cannot derive that of bullseye"; exit 1; }
+  [[ -n $mirror ]] || { say "no mirror of $VERSION_CODENAME in the apt sources to take bullseye from"; return; }
   say "adding $mirror bullseye, pinned low"
   cat >"$bullseye_pin" <<PIN
 Package: *
@@ -81,10 +87,10 @@ install_mahimahi() {
   apt_update_once
   if [[ $ID == debian ]] && { libxtables_refuses || ! has_candidate mahimahi; }; then add_bullseye; fi
   if ! has_candidate mahimahi; then
-    say "$PRETTY_NAME has no mahimahi package: see $mahimahi_page; training and the twin work without it"
+    skip "$PRETTY_NAME has no mahimahi package: see $mahimahi_page"
     return
   fi
-  apt_install mahimahi iptables libxtables12 libip4tc2 libip6tc2
+  apt_install mahimahi iptables libxtables12 libip4tc2 libip6tc2 || skip "mahimahi cannot be installed here"
 }
 
 install_rest() {
@@ -92,29 +98,31 @@ install_rest() {
   mapfile -t missing < <(missing_of "$@")
   [[ ${#missing[@]} -gt 0 ]] || return 0
   apt_update_once
-  apt_install "${missing[@]}"
+  apt_install "${missing[@]}" || skip "apt-get cannot install ${missing[*]}"
 }
 
 main() {
-  local packages=(iproute2 iputils-ping iperf3)
+  local packages=(iproute2 iputils-ping iperf3) missing
   if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium); fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))
 
   if ! command -v apt-get >/dev/null; then
-    say "skipped, no apt-get here: provide mahimahi, iptables < $first_refusing_libxtables, ${packages[*]} yourself"
+    skip "no apt-get here: mahimahi, iptables < $first_refusing_libxtables, ${packages[*]} are left to you"
+    return
+  fi
+  mapfile -t missing < <(missing_of mahimahi "${packages[@]}")
+  if [[ ${#missing[@]} -eq 0 ]] && ! libxtables_refuses; then
+    say "complete"
   elif [[ $EUID -ne 0 ]]; then
-    mapfile -t missing < <(missing_of mahimahi "${packages[@]}")
-    [[ ${#missing[@]} -eq 0 ]] || say "skipped, not root; missing: ${missing[*]} (install: sudo $0 $*)"
+    skip "not root; missing: ${missing[*]:-iptables < $first_refusing_libxtables} (install: sudo $0 $*)"
   else
     # shellcheck disable=SC1091
     . /etc/os-release
     install_mahimahi
     install_rest "${packages[@]}"
-    say "complete"
-    return
+    say "done"
   fi
-  say "training and evaluation in the twin work without them, --backend mahimahi and its tests do not"
 }
 
 main "$@"

@@ -1,42 +1,46 @@
 #!/bin/bash
-# Sets what mahimahi and kernel TCP need from the running kernel. Lost at reboot, so every set-up checks it anew.
+# Sets what mahimahi and kernel TCP need from the running kernel. Lost at reboot, so every set-up looks at it anew.
 set -euo pipefail
 
 readonly wanted_controls=(reno bbr cubic)
 
 say() { echo "network: $*"; }
 
-enable_forwarding() {
-  [[ $(sysctl -n net.ipv4.ip_forward) == 1 ]] || sysctl -w net.ipv4.ip_forward=1
-}
+value() { sysctl -n "net.ipv4.$1"; }
 
-available() { [[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " == *" $1 "* ]]; }
+lists() { [[ " $(value "tcp_$1_congestion_control") " == *" $2 "* ]]; }
 
-allow_controls() {
-  local control allowed
-  for control in "${wanted_controls[@]}"; do
-    available "$control" || modprobe "tcp_$control" || say "the kernel has no $control: kernel-$control cannot fly"
-  done
-  allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
-  for control in "${wanted_controls[@]}"; do
-    if available "$control" && [[ " $allowed " != *" $control "* ]]; then allowed+=" $control"; fi
-  done
-  [[ $allowed == "$(sysctl -n net.ipv4.tcp_allowed_congestion_control)" ]] ||
-    sysctl -w net.ipv4.tcp_allowed_congestion_control="$allowed"
+tun_is_there() { [[ -c /dev/net/tun ]]; }
+
+forwarding_is_on() { [[ $(value ip_forward) == 1 ]]; }
+
+controls_are_allowed() {
+  local control
+  for control in "${wanted_controls[@]}"; do lists allowed "$control" || return 1; done
 }
 
 provide_tun() {
-  [[ ! -c /dev/net/tun ]] || return 0
-  mkdir -p /dev/net
   modprobe tun 2>/dev/null || true
-  [[ -c /dev/net/tun ]] || mknod -m 600 /dev/net/tun c 10 200
+  tun_is_there || { mkdir -p /dev/net && mknod -m 600 /dev/net/tun c 10 200; }
 }
 
-if [[ $EUID -ne 0 ]]; then
-  say "skipped, not root; \`ccgym doctor\` says what is missing (set it: sudo $0)"
-else
-  provide_tun
-  enable_forwarding
-  allow_controls
+allow_controls() {
+  local control allowed
+  allowed=$(value tcp_allowed_congestion_control)
+  for control in "${wanted_controls[@]}"; do
+    lists available "$control" || modprobe "tcp_$control" || say "this kernel has no $control: kernel-$control cannot fly"
+    if lists available "$control" && ! lists allowed "$control"; then allowed+=" $control"; fi
+  done
+  sysctl -w net.ipv4.tcp_allowed_congestion_control="$allowed"
+}
+
+if tun_is_there && forwarding_is_on && controls_are_allowed; then
   say "ready"
+elif [[ $EUID -ne 0 ]]; then
+  say "skipped, not root: \`ccgym doctor\` says what is missing (set it: sudo $0)"
+else
+  tun_is_there || provide_tun
+  forwarding_is_on || sysctl -w net.ipv4.ip_forward=1
+  controls_are_allowed || allow_controls
+  say "set"
 fi

@@ -13,6 +13,9 @@ class Pacer {
  public:
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
+  // A closed window is no late driver: waiting for it earns no burst.
+  void on_window_opened(Time now) { release_ = std::max(release_, now); }
+
   void on_sent(Time now, int64_t bytes, std::optional<double> rate_mbps) {
     if (!rate_mbps) {
       release_ = Time{};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
@@ -29,8 +30,7 @@ class Sender {
 
   // When the next packet may leave, `now` or later; nullopt while the window is closed.
   [[nodiscard]] std::optional<Time> next_send(Time now) const {
-    const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
-    if (inflight_bytes_ + packet_bytes_ > window) return std::nullopt;
+    if (!window_is_open()) return std::nullopt;
     return pacer_.next_release(now);
   }
 
@@ -45,6 +45,7 @@ class Sender {
     pacer_.on_sent(now, packet_bytes_, limits_.pacing_mbps);
     controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes_});
     read_controller();
+    note_window(now);
     return seq;
   }
 
@@ -70,6 +71,7 @@ class Sender {
                              .rtt = rtt_.stats(),
                              .rate = rate});
     read_controller();
+    note_window(now);
   }
 
   // Earliest deadline of the controller, the loss detector and the retransmission timer.
@@ -86,6 +88,7 @@ class Sender {
     }
     if (losses_.deadline() && *losses_.deadline() <= now) report_losses(now);
     if (timeout_at() <= now) time_out(now);
+    note_window(now);
   }
 
   // Reads the controller's limits and timer anew: for a driver that changes them between two callbacks.
@@ -103,6 +106,16 @@ class Sender {
 
  private:
   static constexpr int64_t kMaxBackoff = 64;
+
+  [[nodiscard]] bool window_is_open() const {
+    const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
+    return inflight_bytes_ + packet_bytes_ <= window;
+  }
+
+  void note_window(Time now) {
+    const bool was_open = std::exchange(window_was_open_, window_is_open());
+    if (window_was_open_ && !was_open) pacer_.on_window_opened(now);
+  }
 
   // Takes a packet out of flight; one that was given up comes back to life first.
   void settle(uint64_t seq) {
@@ -162,6 +175,7 @@ class Sender {
   Time controller_timer_{Time::max()};
   Time timeout_base_{};
   int64_t backoff_{1};
+  bool window_was_open_{true};
   bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
   int64_t inflight_bytes_{0};
   int64_t sent_bytes_{0};

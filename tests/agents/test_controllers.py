@@ -57,7 +57,7 @@ def test_copa_fills_the_link_with_a_short_queue() -> None:
 def test_copa_alone_on_a_shallow_queue_does_not_fight_itself() -> None:
     flight = fly("copa", 12, 10, queue_packets=20)
     assert flight.mbps > 0.95 * 12
-    assert flight.lost_share < 0.001
+    assert flight.lost_share < 0.01
 
 
 def test_copa_alone_on_a_bottomless_queue_does_not_mistake_itself_for_a_rival() -> None:

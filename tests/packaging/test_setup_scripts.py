@@ -47,3 +47,37 @@ def test_without_apt_the_set_up_says_what_is_skipped_and_goes_on(tmp_path: Path)
     assert "mahimahi" in done.stdout
     assert "libgtest-dev" in done.stdout
     assert "training and evaluation in the twin work" in done.stdout
+
+
+FAKE_SYSCTL = """#!/bin/bash
+case $1 in
+  -n) cat "$KERNEL/$2" ;;
+  -w) echo "${2#*=}" >"$KERNEL/${2%%=*}" ;;
+esac
+"""
+
+
+def test_the_kernel_is_set_by_root_and_left_alone_by_others(tmp_path: Path) -> None:
+    values = {"ip_forward": "0", "tcp_available_congestion_control": "reno bbr cubic vegas"}
+    for name, value in {**values, "tcp_allowed_congestion_control": "vegas reno"}.items():
+        (tmp_path / f"net.ipv4.{name}").write_text(value + "\n")
+    (tmp_path / "sysctl").write_text(FAKE_SYSCTL)
+    (tmp_path / "sysctl").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "KERNEL": str(tmp_path)}
+
+    def prepare() -> str:
+        script = [ETC / "prepare-network.sh"]
+        return subprocess.run(
+            script, env=environment, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+
+    first, second = prepare(), prepare()
+    forwarding = (tmp_path / "net.ipv4.ip_forward").read_text().strip()
+    allowed = (tmp_path / "net.ipv4.tcp_allowed_congestion_control").read_text().strip()
+    if os.geteuid() == 0:
+        assert first.endswith("network: set\n")
+        assert second == "network: ready\n"
+        assert (forwarding, allowed) == ("1", "vegas reno bbr cubic")
+    else:
+        assert "not root" in first
+        assert (forwarding, allowed) == ("0", "vegas reno")

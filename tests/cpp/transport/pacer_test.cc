@@ -34,6 +34,14 @@ TEST(Pacer, ALateDriverCatchesUpByNoMoreThanAMillisecond) {
   EXPECT_EQ(burst, 11);  // a millisecond at 100 us a packet, and the one that is due
 }
 
+TEST(Pacer, WaitingForTheWindowEarnsNoBurst) {
+  Pacer pacer;
+  pacer.on_sent(milliseconds{0}, 1500, 120.0);
+  pacer.on_window_opened(milliseconds{50});
+  pacer.on_sent(milliseconds{50}, 1500, 120.0);
+  EXPECT_EQ(pacer.next_release(milliseconds{50}), Time{milliseconds{50} + microseconds{100}});
+}
+
 TEST(Pacer, ARateOfAlmostNothingStillSendsAPacketASecond) {
   Pacer pacer;
   pacer.on_sent(milliseconds{0}, 1500, 1e-12);
