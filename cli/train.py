@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.dagger.config import config_file, load_config
     from ccgym.dagger.run_directory import RunDirectory
     from ccgym.dagger.train import train
+    from ccgym.dagger.trial import summarise_groups
     from ccgym.envs.errors import InputError
 
     overrides: dict[str, Any] = {
@@ -68,11 +69,11 @@ def run(args: argparse.Namespace) -> int:
                 f"--config {args.config}: the run in {run.folder} has other settings; leave it out"
             )
         config = kept
-    elif run.is_finished(config):
-        print(f"{run.folder}: this run is done; its policy is {run.best_policy}")
-        return 0
-    train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
-    print(f"the best policy is {run.best_policy}")
+    if args.resume or not run.is_finished(config):
+        train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
+    best = run.best_metrics()
+    print(f"the best policy is {run.best_policy}, of iteration {best['iteration'] + 1}")
+    print("\n".join(summarise_groups(best)))
     return 0
 
 

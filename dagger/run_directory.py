@@ -22,6 +22,9 @@ from torch.utils.tensorboard import SummaryWriter
 from .config import TrainingConfig, load_config, save_config
 from .dataset import Dataset, Sequences, load_sequences
 
+REGRET = "validation/regret"
+"""The metric that the best policy has least of."""
+
 
 @dataclass(frozen=True)
 class Checkpoint:
@@ -130,6 +133,11 @@ class RunDirectory:
             self._writer.add_scalar(name, value, iteration)
         for name, picture in pictures.items():
             self._writer.add_figure(name, picture, iteration)
+
+    def best_metrics(self) -> dict[str, float]:
+        """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
+        lines = [json.loads(line) for line in self._metrics_file.read_text().splitlines()]
+        return min((line for line in lines if REGRET in line), key=lambda line: line[REGRET])
 
     def close_logs(self) -> None:
         """Writes out what TensorBoard's writer still holds."""

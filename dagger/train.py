@@ -26,7 +26,7 @@ from .dataset import Dataset
 from .fitting import fit, initialise, make_optimiser
 from .picture import draw_trials
 from .progress import TrainingProgress
-from .run_directory import Checkpoint, RunDirectory
+from .run_directory import REGRET, Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
 from .world import World, vary
 
@@ -137,7 +137,7 @@ def train(
                     validation, tried_windows[len(emulators) :], executor=executor, stalling=True
                 )
                 regret = mean_regret(trials[len(emulators) :] + stalled)
-                metrics |= trial_metrics(trials) | {"validation/regret": regret}
+                metrics |= trial_metrics(trials) | {REGRET: regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
                 progress.say(
                     f"iteration {iteration + 1}: {summarise(trials[: len(emulators)])}; "

@@ -1,6 +1,6 @@
 """Trials: the exported policy flown in the twin, beside the oracle's window on the same path and seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cache
@@ -97,8 +97,26 @@ def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:
 
 def summarise(trials: Sequence[Trial]) -> str:
     """One line for people: mean and worst beside the oracle windows."""
-    throughputs = [trial.relative_throughput for trial in trials]
-    delays = [trial.relative_delay for trial in trials]
+    return _beside_oracle(
+        [trial.relative_throughput for trial in trials], [trial.relative_delay for trial in trials]
+    )
+
+
+def summarise_groups(metrics: Mapping[str, float]) -> list[str]:
+    """The same for every group of emulators in what `trial_metrics` returned."""
+    figures = [
+        (name.split("/")[1], share, metrics[name.replace("throughput", "delay", 1)])
+        for name, share in metrics.items()
+        if name.startswith("relative_throughput/")
+    ]
+    lines = []
+    for group in dict.fromkeys(group for group, _, _ in figures):
+        throughputs, delays = zip(*[row[1:] for row in figures if row[0] == group], strict=True)
+        lines.append(f"{group} ({len(delays)}): {_beside_oracle(throughputs, delays)}")
+    return lines
+
+
+def _beside_oracle(throughputs: Sequence[float], delays: Sequence[float]) -> str:
     return (
         f"{np.mean(throughputs):.3f} (worst {min(throughputs):.3f}) of the oracle's throughput "
         f"at {np.mean(delays):.3f} (worst {max(delays):.3f}) x its p95 delay"

@@ -65,7 +65,9 @@ def test_train_writes_an_exportable_policy_and_says_where(
     assert train(config, tmp_path / "run", "--workers", "1") == 0
     policy = tmp_path / "run" / "best" / "policy.safetensors"
     assert policy.exists()
-    assert str(policy) in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert str(policy) in shown
+    assert "synthetic (1): " in shown
 
 
 def test_training_a_finished_run_again_does_nothing(config: Path, tmp_path: Path) -> None:

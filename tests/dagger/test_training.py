@@ -107,7 +107,7 @@ def test_stopped_and_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
 def test_killed_or_interrupted_process_resumes_exactly(
     tiny_config: TinyConfig, tmp_path: Path, sign: signal.Signals, exit_code: int
 ) -> None:
-    config = tiny_config(iterations=40, environments=16)
+    config = tiny_config(iterations=25, environments=16)
     train_in(tmp_path / "whole", config)
     save_config(config, tmp_path / "config.yaml")
     program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
@@ -121,10 +121,10 @@ def test_killed_or_interrupted_process_resumes_exactly(
         time.sleep(0.01)
     process.send_signal(sign)
     assert process.wait(60) == exit_code
-    assert RunDirectory(tmp_path / "hurt").load().iterations < 40
+    assert RunDirectory(tmp_path / "hurt").load().iterations < 25
     train_in(tmp_path / "hurt", config, resume=True)
     assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "hurt"))
-    assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(40))
+    assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(25))
 
 
 def test_resuming_a_finished_run_changes_nothing(tiny_config: TinyConfig, tmp_path: Path) -> None:

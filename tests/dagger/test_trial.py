@@ -9,7 +9,7 @@ import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.dagger.picture import draw_trials
-from ccgym.dagger.trial import Trial, fly_trials, mean_regret, trial_metrics
+from ccgym.dagger.trial import Trial, fly_trials, mean_regret, summarise_groups, trial_metrics
 from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
 
@@ -27,6 +27,14 @@ def test_metrics_carry_every_emulator() -> None:
     metrics = trial_metrics([SLOWER, LATER])
     assert metrics["throughput_mbps/group/slower"] == 9
     assert metrics["relative_delay/group/later"] == pytest.approx(1.5)
+
+
+def test_summary_has_a_line_per_group() -> None:
+    other = Trial("other/exact", 10.0, 40.0, 10.0, 40.0)
+    assert summarise_groups(trial_metrics([SLOWER, LATER, other])) == [
+        "group (2): 1.000 (worst 0.900) of the oracle's throughput at 1.250 (worst 1.500) x its p95 delay",
+        "other (1): 1.000 (worst 1.000) of the oracle's throughput at 1.000 (worst 1.000) x its p95 delay",
+    ]
 
 
 def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_path: Path) -> None:
