@@ -133,6 +133,7 @@ class RunDirectory:
             self._writer.add_scalar(name, value, iteration)
         for name, picture in pictures.items():
             self._writer.add_figure(name, picture, iteration)
+        self._writer.flush()
 
     def best_metrics(self) -> dict[str, float]:
         """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
