@@ -57,11 +57,11 @@ def run_oracle_table(args: argparse.Namespace) -> int:
 
     from ccgym.envs.emulators import select_emulators
     from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
-    from ccgym.oracle.window import find_windows
+    from ccgym.oracle.window import find_window
 
     emulators = select_emulators("synthetic,calibrated")
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        found = find_windows([emulator.spec for emulator in emulators], executor)
+        found = list(executor.map(find_window, [emulator.spec for emulator in emulators]))
     windows = {emulator.label: window.cwnd_packets for emulator, window in zip(emulators, found, strict=True)}
     deviation = mean_relative_deviation(windows)
     if args.json:
