@@ -17,6 +17,7 @@ COMMANDS = (
     "report",
     "oracle",
     "reproduce",
+    "bench",
     "replay",
     "emulators",
     "schemes",

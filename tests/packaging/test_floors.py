@@ -17,7 +17,8 @@ PYTHON_FLOORS = {
     "deploy": 2,
     "dagger": 3,
     "evaluation": 4,
-    "cli": 5,
+    "bench": 5,
+    "cli": 6,
 }
 CPP_FLOORS = {"transport": 0, "agents/controllers": 1, "envs": 2, "deploy/endpoint": 3}
 
