@@ -44,6 +44,8 @@ class PolicySpec:
     initial_cwnd: float = 10.0
     """Window at the start of a flow, in packets."""
     limits: Limits = Limits()
+    preference: float | None = None
+    """From low delay (0) to full throughput (1); None: the feature set holds none."""
     trained_on: str = ""
     """How the policy was trained: enough to repeat it."""
     git: str = ""

@@ -1,5 +1,6 @@
 """What a network path is, whichever backend emulates it: delay, and per direction rate, loss and queue."""
 
+import math
 import os
 import re
 from pathlib import Path
@@ -17,7 +18,10 @@ from pydantic import (
 
 from . import _core
 from .errors import InputError
-from .schedules import constant_schedule, poisson_schedule, trace_schedule
+from .schedules import constant_schedule, poisson_schedule, stepped_schedule, trace_schedule
+
+DATA_TUN_BYTES = 1468
+"""A data packet as a queue counts it."""
 
 TWIN_QUEUES = ("infinite", "droptail")
 
@@ -56,6 +60,9 @@ PositiveMs = Annotated[int, _within(1, 60_000)]
 Seed = Annotated[int, _within(0, 2**63 - 1)]
 QueueLimit = Annotated[int, _within(1, 2**31 - 1)]
 TracePath = Annotated[Path, BeforeValidator(_trace_path)]
+RateSteps = Annotated[
+    tuple[tuple[PositiveMs, RateMbps], ...], BeforeValidator(lambda steps: tuple(tuple(step) for step in steps))
+]
 Queue = Literal["infinite", "droptail", "drophead", "codel", "pie"]
 
 # What each queue needs beyond a limit in packets or bytes.
@@ -71,6 +78,7 @@ class LinkSpec(BaseModel):
     arrivals: Literal["constant", "poisson"] = "constant"  # how the opportunities of `rate_mbps` lie
     seed: Seed = 1  # of poisson opportunities
     trace: TracePath | None = None  # mahimahi trace file
+    rate_steps: RateSteps | None = None  # [duration in ms, Mbit/s], one after the other, for ever
     loss: Probability = 0.0  # of each packet, independently
     queue: Queue = "infinite"
     packets: QueueLimit | None = None  # most packets that wait
@@ -82,9 +90,10 @@ class LinkSpec(BaseModel):
 
     @model_validator(mode="after")
     def _check_rate(self) -> "LinkSpec":
-        if (self.rate_mbps is None) == (self.trace is None):
-            given = "neither" if self.trace is None else "both"
-            raise ValueError(f"has {given} of rate_mbps and trace; give exactly one")
+        given = [name for name in ("rate_mbps", "trace", "rate_steps") if getattr(self, name) is not None]
+        if len(given) != 1:
+            named = " and ".join(given) or "none of rate_mbps, trace and rate_steps"
+            raise ValueError(f"has {named}; give exactly one")
         if self.trace is not None and self.arrivals != "constant":
             raise ValueError("arrivals goes with rate_mbps; a trace has its own arrivals")
         return self
@@ -105,7 +114,24 @@ class LinkSpec(BaseModel):
 
     def mirrored(self) -> "LinkSpec":
         """Returns the downlink that a file leaves out: same rate or trace, infinite queue, no loss."""
-        return LinkSpec(rate_mbps=self.rate_mbps, arrivals=self.arrivals, seed=self.seed, trace=self.trace)
+        return LinkSpec(
+            rate_mbps=self.rate_mbps,
+            arrivals=self.arrivals,
+            seed=self.seed,
+            trace=self.trace,
+            rate_steps=self.rate_steps,
+        )
+
+    @property
+    def varies(self) -> bool:
+        """Whether its rate changes in the course of time."""
+        return self.rate_mbps is None
+
+    @property
+    def queue_packets(self) -> float:
+        """How many data packets may wait, infinite where all may."""
+        limits = [self.packets or math.inf, (self.bytes or math.inf) / DATA_TUN_BYTES]
+        return math.inf if self.queue == "infinite" else min(limits)
 
     def schedule(self) -> _core.Schedule:
         """Returns when this link may deliver; equal links share one schedule.
@@ -120,6 +146,8 @@ class LinkSpec(BaseModel):
                     f"{self.trace}: set {variable} to the folder of the trace files; it is not set"
                 )
             return trace_schedule(self.trace)
+        if self.rate_steps is not None:
+            return stepped_schedule(self.rate_steps, self.arrivals, self.seed)
         assert self.rate_mbps is not None
         if self.arrivals == "poisson":
             return poisson_schedule(self.rate_mbps, self.seed)

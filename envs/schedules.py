@@ -3,6 +3,8 @@
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from . import _core
 from .errors import InputError
 from .traces import read_trace
@@ -18,6 +20,27 @@ def constant_schedule(rate_mbps: float) -> _core.Schedule:
 def poisson_schedule(rate_mbps: float, seed: int) -> _core.Schedule:
     """Returns a schedule with exponential gaps that repeats after 60 s; same seed, same schedule."""
     return _core.Schedule.poisson(rate_mbps, seed)
+
+
+@lru_cache(maxsize=8192)
+def stepped_schedule(
+    rate_steps: tuple[tuple[int, float], ...], arrivals: str, seed: int
+) -> _core.Schedule:
+    """Returns the schedule of rates that follow each other, (ms, Mbit/s) each, as often as need be.
+
+    Poisson arrivals are those of a Poisson process whose rate follows the steps.
+    """
+    durations_ms, rates_mbps = np.array(rate_steps).T
+    due = np.concatenate([[0], np.cumsum(durations_ms * rates_mbps / 12)])  # opportunities by then
+    if arrivals == "poisson":
+        gaps = np.random.default_rng(seed).exponential(size=int(due[-1] + 6 * np.sqrt(due[-1]) + 6))
+        counts = np.cumsum(gaps)
+        counts = counts[counts < due[-1]]
+    else:
+        counts = np.arange(1, int(due[-1]) + 1, dtype=np.float64)
+    ends_ms = np.concatenate([[0], np.cumsum(durations_ms)])
+    times_ms = np.interp(counts, due, ends_ms)
+    return _core.Schedule.trace(np.append(times_ms, ends_ms[-1]).astype(np.uint32))
 
 
 def trace_schedule(path: Path) -> _core.Schedule:

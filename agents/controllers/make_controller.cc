@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -57,18 +58,37 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
   return std::make_unique<Copa>(config.packet_bytes, delta);
 }
 
+// FILE or FILE:PREFERENCE; what follows the last colon is a preference when it is a number.
+std::pair<std::string_view, std::optional<double>> split_preference(std::string_view argument) {
+  const std::size_t colon = argument.rfind(':');
+  if (colon == std::string_view::npos) return {argument, std::nullopt};
+  const std::string_view text = argument.substr(colon + 1);
+  double value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return {argument, std::nullopt};
+  return {argument.substr(0, colon), value};
+}
+
+double checked_preference(double preference, FeatureSet features) {
+  const std::string text = std::to_string(preference);
+  if (!holds_preference(features)) refuse_argument("policy", text, "is one too many: this policy has no dial");
+  if (preference >= 0 && preference <= 1) return preference;
+  refuse_argument("policy", text, "is not a preference from 0, low delay, to 1, full throughput");
+}
+
 std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty())
     refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
-  PolicyFile file = load_policy(argument);
-  auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
-  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
+  const auto [path, preference] = split_preference(argument);
+  PolicyFile file = load_policy(path);
+  if (preference) file.spec.preference = checked_preference(*preference, file.spec.feature_set);
+  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(file.network));
 }
 
 const std::array kTable{
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
-    TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
+    TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file, then maybe :preference"}, make_policy},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
 };
 

@@ -8,4 +8,5 @@ NB_MODULE(_core, module) {
   ccgym::bind_flight(module);
   ccgym::bind_path_batch(module);
   ccgym::bind_policy(module);
+  ccgym::bind_rollout(module);
 }

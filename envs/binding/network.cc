@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
@@ -19,6 +21,15 @@ namespace {
 
 ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, nb::c_contig>& timestamps_ms) {
   return {Schedule::trace({timestamps_ms.data(), timestamps_ms.data() + timestamps_ms.size()})};
+}
+
+using Times = nb::ndarray<const int64_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
+
+template <int64_t (Schedule::*Ask)(int64_t) const>
+NumpyVector<int64_t> for_each_ms(const ScheduleHandle& handle, const Times& times_ms) {
+  std::vector<int64_t> answers(times_ms.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) answers[i] = ((*handle.schedule).*Ask)(times_ms(i));
+  return to_numpy(std::move(answers));
 }
 
 double checked_share(const char* what, double share) {
@@ -57,6 +68,10 @@ void bind_schedule(nb::module_& module) {
           "opportunities_ms",
           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
           "One period (uint32): exactly the lines of a mahimahi trace file.")
+      .def("count_through", &for_each_ms<&Schedule::count_through>, "times_ms"_a,
+           "Opportunities at or before each time: int64 (n,) to int64 (n,).")
+      .def("last_through", &for_each_ms<&Schedule::last_through>, "times_ms"_a,
+           "The latest opportunity at or before each time in ms, 0 where there is none yet: int64 to int64.")
       .def_prop_ro("mean_rate_mbps",
                    [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
       .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); });

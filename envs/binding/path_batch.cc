@@ -105,6 +105,8 @@ void bind_path_batch(nb::module_& module) {
       .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
                    "Windows (n,), a copy; 0 before the first reset.")
       .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that flow's next reset on.")
+      .def("set_preference", &PathBatch::set_preference, "index"_a, "preference"_a,
+           "From low delay (0) to full throughput (1), from that flow's next reset on.")
       .def("set_cwnd", &PathBatch::set_cwnd, "index"_a, "cwnd_packets"_a, "Within the policy's limits.")
       .def("reset", &reset, "indices"_a, "seeds"_a, "observations"_a.noconvert(),
            "Starts the flows `indices` (int32) anew from `seeds` (uint64), flies each to its first decision "

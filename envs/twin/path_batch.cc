@@ -34,6 +34,7 @@ class PathBatch::GymFlow {
     twin_.controller_changed();
   }
   [[nodiscard]] double cwnd_packets() const { return controller_.cwnd_packets(); }
+  [[nodiscard]] double time_ms() const { return in_ms(twin_.now()); }
 
   void observe(std::span<float> row) const { std::ranges::copy(controller_.observation(), row.begin()); }
 
@@ -72,7 +73,7 @@ class PathBatch::GymFlow {
 };
 
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
-    : policy_(spec.policy), paths_(std::move(paths)), flights_(paths_.size()), workers_(spec.threads) {}
+    : policy_(spec.policy), paths_(std::move(paths)), preferences_(paths_.size(), policy_.preference), flights_(paths_.size()), workers_(spec.threads) {}
 
 PathBatch::~PathBatch() = default;
 
@@ -88,12 +89,18 @@ double PathBatch::cwnd_packets(std::size_t index) const {
   return flights_.at(index) ? flights_[index]->cwnd_packets() : 0;
 }
 
+double PathBatch::time_ms(std::size_t index) const { return flights_.at(index)->time_ms(); }
+
+void PathBatch::set_preference(std::size_t index, double preference) { preferences_.at(index) = preference; }
+
 void PathBatch::reset(std::span<const int32_t> indices, std::span<const uint64_t> seeds,
                       std::span<float> observations) {
   const std::size_t width = observation_size();
   workers_.for_each(indices.size(), [&](std::size_t i) {
     const auto index = static_cast<std::size_t>(indices[i]);
-    flights_.at(index) = std::make_unique<GymFlow>(paths_.at(index), policy_, seeds[i]);
+    PolicySpec policy = policy_;
+    policy.preference = preferences_.at(index);
+    flights_.at(index) = std::make_unique<GymFlow>(paths_.at(index), policy, seeds[i]);
     flights_[index]->fly_to_decision();
     flights_[index]->observe(observations.subspan(index * width, width));
     std::array<double, kTelemetry.size()> unused{};

@@ -44,6 +44,9 @@ class PathBatch {
   void set_path(std::size_t index, PathSpec path);        // from that flow's next reset on
   void set_cwnd(std::size_t index, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t index) const;
+  [[nodiscard]] double time_ms(std::size_t index) const;           // since that flow began
+  void set_preference(std::size_t index, double preference);       // from that flow's next reset on
+  [[nodiscard]] const PolicySpec& policy() const { return policy_; }
 
   // Starts the flows `indices` anew, flies each to its first decision, writes their rows of
   // `observations` (size() x observation_size()).
@@ -59,6 +62,7 @@ class PathBatch {
 
   PolicySpec policy_;
   std::vector<PathSpec> paths_;
+  std::vector<double> preferences_;
   std::vector<std::unique_ptr<GymFlow>> flights_;
   WorkerPool workers_;
 

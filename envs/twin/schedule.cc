@@ -77,6 +77,15 @@ int64_t Schedule::count_through(int64_t ms) const {
   return ms / period_ms_ * opportunities_ + std::distance(timestamps_ms_.begin(), begun);
 }
 
+int64_t Schedule::last_through(int64_t ms) const {
+  const int64_t number = count_through(ms);
+  if (number == 0) return 0;
+  if (is_constant()) return (number * period_ms_ + opportunities_ - 1) / opportunities_;
+  const int64_t before = number - 1;
+  return before / opportunities_ * period_ms_ +
+         timestamps_ms_[static_cast<std::size_t>(before % opportunities_)];
+}
+
 std::vector<uint32_t> Schedule::opportunities_ms() const {
   if (!is_constant()) return timestamps_ms_;
   std::vector<uint32_t> lines;

@@ -27,6 +27,7 @@ class Schedule {
   [[nodiscard]] int64_t opportunities_per_period() const { return opportunities_; }
   [[nodiscard]] double mean_rate_mbps() const;
   [[nodiscard]] int64_t count_through(int64_t ms) const;         // opportunities at or before `ms`
+  [[nodiscard]] int64_t last_through(int64_t ms) const;  // the latest opportunity at or before `ms`; 0: none
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
   [[nodiscard]] const std::vector<uint32_t>& timestamps_ms() const { return timestamps_ms_; }
 

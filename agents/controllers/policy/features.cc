@@ -25,9 +25,11 @@ std::span<const float> feature_divisors(FeatureSet features) {
   return ScaleFreeFeatures::kDivisors;
 }
 
-std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes) {
+std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes, double preference) {
   if (features == FeatureSet::indigo) return std::make_unique<IndigoFeatures>();
-  return std::make_unique<ScaleFreeFeatures>(packet_bytes);
+  return std::make_unique<ScaleFreeFeatures>(packet_bytes, preference);
 }
+
+bool holds_preference(FeatureSet features) { return features == FeatureSet::scale_free; }
 
 }  // namespace ccgym

@@ -33,6 +33,8 @@ class Features {
   virtual void observe(Time now, double cwnd_packets, std::span<float> observation) = 0;
 };
 
-std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes);
+// `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.
+std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes, double preference);
+bool holds_preference(FeatureSet features);
 
 }  // namespace ccgym

@@ -25,11 +25,6 @@ double apply(ActionSet actions, float action, double cwnd) {
   return cwnd * std::exp(std::clamp(static_cast<double>(action), -1.0, 1.0));
 }
 
-float choose(ActionSet actions, std::span<const float> outputs) {
-  if (actions == ActionSet::log_window) return outputs[0];
-  return static_cast<float>(std::distance(outputs.begin(), std::ranges::max_element(outputs)));
-}
-
 }  // namespace
 
 ActionSet action_set_by_name(std::string_view name) {
@@ -40,12 +35,17 @@ ActionSet action_set_by_name(std::string_view name) {
 
 std::size_t action_count(ActionSet actions) { return actions == ActionSet::indigo ? 5 : 1; }
 
+float choose_act(ActionSet actions, std::span<const float> outputs) {
+  if (actions == ActionSet::log_window) return outputs[0];
+  return static_cast<float>(std::distance(outputs.begin(), std::ranges::max_element(outputs)));
+}
+
 PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
                                    std::unique_ptr<PolicyNetwork> network)
     : spec_(spec),
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
-      features_(make_features(spec.feature_set, packet_bytes)),
+      features_(make_features(spec.feature_set, packet_bytes, spec.preference)),
       observation_(feature_divisors(spec.feature_set).size()),
       cwnd_packets_(spec.initial_cwnd_packets) {}
 
@@ -76,7 +76,7 @@ void PolicyController::on_timer(Time now) {
   acked_in_step_ = false;
   closed_step_rtts_ = std::exchange(step_rtts_, {});
   awaiting_action_ = true;
-  if (network_) act(choose(spec_.actions, network_->step(observation_)));
+  if (network_) act(choose_act(spec_.actions, network_->step(observation_)));
 }
 
 StepRtt PolicyController::step_rtt() const {

@@ -22,6 +22,7 @@ enum class ActionSet {
 
 ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::size_t action_count(ActionSet actions);          // width of the network's output
+float choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
 
 struct PolicySpec {
   FeatureSet feature_set{FeatureSet::indigo};
@@ -30,6 +31,7 @@ struct PolicySpec {
   double initial_cwnd_packets{10};
   double min_cwnd_packets{2};
   double max_cwnd_packets{100000};
+  double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
 };
 
 // Round-trip times of the ACKs of one step; all 0 when there were none.

@@ -9,6 +9,7 @@ namespace ccgym {
 namespace {
 
 constexpr double kMaxRateRtts = 10;  // horizon of the maximum delivery rate, as BBR's filter
+constexpr double kStandingRtts = 8;  // horizon of the least queueing delay
 constexpr double kStartRtts = 20;    // after so many round trips a flow no longer counts as young
 constexpr double kDelayUnitMs = 10;  // absolute delays are seen relative to one step
 constexpr double kMaxAbsValue = 4;
@@ -38,9 +39,31 @@ void ScaleFreeFeatures::on_ack(Time /*now*/, const AckedPacket& packet) {
   const double round_trip_ms = std::max(in_ms(packet.rate.ack_interval), 1e-3);
   round_trip_rate_ = static_cast<double>(packet.rate.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
   sending_rate_ = static_cast<double>(packet.bytes_sent_since) / std::max(rtt_ms, 1e-3);
+  note_arrival(packet);
 }
 
-void ScaleFreeFeatures::update_averages(double step_ms) {
+void ScaleFreeFeatures::note_arrival(const AckedPacket& packet) {
+  const double forward_ms = in_ms(packet.received_at - packet.sent_at);
+  min_forward_ms_ = last_arrival_ms_ ? std::min(min_forward_ms_, forward_ms) : forward_ms;
+  latest_forward_queueing_ms_ = forward_ms - min_forward_ms_;
+  step_.forward_sum_ms += latest_forward_queueing_ms_;
+  last_arrival_ms_ = std::max(last_arrival_ms_.value_or(-1e18), in_ms(packet.received_at));
+}
+
+// What a step without ACKs leaves as it was.
+void ScaleFreeFeatures::close_step() {
+  if (step_.acks == 0) return;
+  const auto acks = static_cast<double>(step_.acks);
+  queueing_ms_ = step_.rtt_sum_ms / acks - min_rtt_ms_;
+  least_queueing_ms_ = step_.min_rtt_ms - min_rtt_ms_;
+  forward_queueing_ms_ = step_.forward_sum_ms / acks;
+  if (step_arrival_ms_) {
+    received_rate_ = step_.delivered_bytes / std::max(*last_arrival_ms_ - *step_arrival_ms_, 1.0);
+  }
+  step_arrival_ms_ = last_arrival_ms_;
+}
+
+void ScaleFreeFeatures::update_averages(double step_ms, double cwnd_packets) {
   const auto blend = [this, step_ms](Average& average, double sample) {
     const double weight = 1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, 1e-3)));
     average.value += weight * (sample - average.value);
@@ -48,13 +71,21 @@ void ScaleFreeFeatures::update_averages(double step_ms) {
   const double sent_and_gone = step_.delivered_bytes + step_.lost_bytes;
   const double loss = sent_and_gone > 0 ? step_.lost_bytes / sent_and_gone : 0;
   const bool first = rate_4_.value == 0;
-  if (first) rate_4_.value = rate_16_.value = round_trip_rate_;
+  if (first) {
+    rate_4_.value = rate_16_.value = received_2_.value = round_trip_rate_;
+    window_2_.value = window_8_.value = std::log(cwnd_packets);
+  }
   blend(rate_4_, round_trip_rate_);
   blend(rate_16_, round_trip_rate_);
   blend(queueing_2_, queueing_ms_);
   blend(queueing_8_, queueing_ms_);
+  blend(received_2_, received_rate_);
+  blend(window_2_, std::log(cwnd_packets));
+  blend(window_8_, std::log(cwnd_packets));
   blend(loss_2_, loss);
   blend(loss_16_, loss);
+  const double rise = 1 - std::exp(-step_ms / (kStandingRtts * std::max(smoothed_rtt_ms_, 1e-3)));
+  standing_ms_ = std::min(queueing_ms_, standing_ms_ + rise * (queueing_ms_ - standing_ms_));
   const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, 1e-3)));
   max_rate_ = std::max(round_trip_rate_, rate_4_.value + forget * (max_rate_ - rate_4_.value));
 }
@@ -65,11 +96,8 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
 
 void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
   const double step_ms = std::max(in_ms(now - step_start_), 1e-3);
-  if (step_.acks > 0) {
-    queueing_ms_ = step_.rtt_sum_ms / static_cast<double>(step_.acks) - min_rtt_ms_;
-    least_queueing_ms_ = step_.min_rtt_ms - min_rtt_ms_;
-  }
-  update_averages(step_ms);
+  close_step();
+  update_averages(step_ms, cwnd_packets);
   const std::array<double, kSize> raw{
       std::log(std::max(cwnd_packets, 1.0)),
       std::log1p(min_rtt_ms_),
@@ -91,6 +119,14 @@ void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> 
       log_ratio(step_ms, kDelayUnitMs),
       std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, 1e-3))),
       previous_action_,
+      std::log1p(forward_queueing_ms_ / kDelayUnitMs),
+      std::log1p(latest_forward_queueing_ms_ / kDelayUnitMs),
+      std::log1p(standing_ms_ / kDelayUnitMs),
+      as_window(received_rate_, cwnd_packets),
+      as_window(received_2_.value, cwnd_packets),
+      std::log(cwnd_packets) - window_2_.value,
+      std::log(cwnd_packets) - window_8_.value,
+      preference_,
   };
   for (std::size_t i = 0; i < kSize; ++i) {
     observation[i] = static_cast<float>(std::clamp(raw[i] / kDivisors[i], -kMaxAbsValue, kMaxAbsValue));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "agents/controllers/policy/features.hh"
 
@@ -12,11 +13,12 @@ namespace ccgym {
 
 class ScaleFreeFeatures final : public Features {
  public:
-  static constexpr std::size_t kSize = 20;
-  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1,
-                                                      1, 1, 1, 1, 3, 1, 1, 1, 1, 1};
+  static constexpr std::size_t kSize = 28;
+  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                      3, 1, 1, 1, 1, 1, 3, 3, 3, 1, 1, 1, 1, 1};
 
-  explicit ScaleFreeFeatures(int64_t packet_bytes) : packet_bytes_(static_cast<double>(packet_bytes)) {}
+  ScaleFreeFeatures(int64_t packet_bytes, double preference)
+      : packet_bytes_(static_cast<double>(packet_bytes)), preference_(preference) {}
 
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(const Loss& loss) override { step_.lost_bytes += lost_bytes(loss); }
@@ -30,6 +32,7 @@ class ScaleFreeFeatures final : public Features {
     double min_rtt_ms{0};
     double delivered_bytes{0};
     double lost_bytes{0};
+    double forward_sum_ms{0};
   };
   struct Average {  // exponential, over `horizon_rtts` smoothed round trips
     double horizon_rtts;
@@ -37,10 +40,13 @@ class ScaleFreeFeatures final : public Features {
   };
 
   static double lost_bytes(const Loss& loss);
-  void update_averages(double step_ms);
+  void note_arrival(const AckedPacket& packet);
+  void close_step();
+  void update_averages(double step_ms, double cwnd_packets);
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
 
   double packet_bytes_;
+  double preference_;
   Step step_{};
   Time step_start_{};
   double min_rtt_ms_{0};
@@ -52,6 +58,17 @@ class ScaleFreeFeatures final : public Features {
   double max_rate_{0};     // bytes per ms, forgotten over kMaxRateRtts
   double queueing_ms_{0};  // mean of the last step that had ACKs
   double least_queueing_ms_{0};
+  // By the receiver's clock, which the path of the ACKs does not disturb:
+  double min_forward_ms_{0};  // least one-way delay plus the clocks' offset
+  double forward_queueing_ms_{0};         // mean of the last step that had ACKs
+  double latest_forward_queueing_ms_{0};  // of the packet acknowledged last
+  double received_rate_{0};               // bytes per ms, from the last arrival of one step to that of the next
+  std::optional<double> last_arrival_ms_{};
+  std::optional<double> step_arrival_ms_{};
+  double standing_ms_{0};  // least queueing, forgotten over kStandingRtts
+  Average received_2_{2, 0};
+  Average window_2_{2, 0};
+  Average window_8_{8, 0};
   Average rate_4_{4, 0};
   Average rate_16_{16, 0};
   Average queueing_2_{2, 0};

@@ -18,7 +18,7 @@ std::string valid_file() {
       R"({\"format_version\":1,\"architecture\":{\"kind\":\"lstm\",\"inputs\":9,\"hidden\":1,\"outputs\":5},)"
       R"(\"feature_set\":\"indigo\",\"normalisers\":[200,200,200,5000,1,1,1,1,1],\"actions\":\"indigo\",)"
       R"(\"step_ms\":20,\"initial_cwnd\":12,\"limits\":{\"min_cwnd_packets\":3,\"max_cwnd_packets\":400},)"
-      R"(\"trained_on\":\"nothing\",\"git\":\"\"})";
+      R"(\"preference\":null,\"trained_on\":\"nothing\",\"git\":\"\"})";
   const std::string header = R"({"__metadata__":{"ccgym":")" + metadata +
                              R"("},"lstm.weight_ih_l0":{"dtype":"F32","shape":[4,9],"data_offsets":[0,144]},)"
                              R"("lstm.weight_hh_l0":{"dtype":"F32","shape":[4,1],"data_offsets":[144,160]},)"
@@ -68,7 +68,7 @@ TEST_F(PolicyFileTest, CarriesTheSpecAndTheWeights) {
   // Every gate is 9 * 0.5 * 0 + 0.5 + 0.5 = 1: c = s(1) tanh(1), outputs 0.5 s(1) tanh(c) + 0.5.
   const double sigmoid_of_one = 1 / (1 + std::exp(-1));
   const double right = 0.5 * sigmoid_of_one * std::tanh(sigmoid_of_one * std::tanh(1)) + 0.5;
-  for (const float output : policy.network.step(std::vector<float>(9))) EXPECT_NEAR(output, right, 1e-6);
+  for (const float output : policy.network->step(std::vector<float>(9))) EXPECT_NEAR(output, right, 1e-6);
 }
 
 TEST_F(PolicyFileTest, RefusesEveryTruncation) {

@@ -1,0 +1,98 @@
+"""The ideal window of an emulator at every moment, at any place of the dial: what training imitates.
+
+In closed form, so that thousands of emulators cost no search:
+
+- an even link: what it delivers in the round trip of an empty path, and a standing queue of STEADY_QUEUE_MS;
+- Poisson arrivals: the fixed window that is best in expectation over all seeds (poisson_window.py);
+- a link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
+  whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
+
+The dial (preference.py) stretches the queues, and weighs delay against throughput where chance decides. How
+these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec, LinkSpec
+from numpy.typing import NDArray
+
+from .poisson_window import poisson_window
+from .preference import allowance
+
+STEP_MS = 10.0
+"""Resolution of an ideal window in time."""
+STEADY_QUEUE_MS = 4.0
+VARYING_QUEUE_MS = 20.0
+"""Standing queue at the middle of the dial."""
+POISSON_DELAY_WEIGHT = 0.42
+"""What a relative change of the p95 delay counts beside one of the throughput, at the middle of the dial."""
+QUEUE_SHARE = 0.6
+"""Of a limited queue, what may be used: the rest is for bursts."""
+LEAST_WINDOW_PACKETS = 2.0
+PACKETS_PER_OPPORTUNITY = 1504 / 1468
+"""Bytes of an opportunity and of a data packet, both with the TUN header."""
+ACKS_PER_OPPORTUNITY = 20
+
+Windows = NDArray[np.float64]
+
+
+@lru_cache(maxsize=65536)
+def ideal_windows(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
+    """Ideal windows in packets, (steps,), at the times STEP_MS / 2, 3 STEP_MS / 2, ... of a flow."""
+    if spec.uplink.varies:
+        windows = _clairvoyant(spec, preference, steps)
+    else:
+        windows = np.full(steps, _steady(spec, preference))
+    return np.maximum(windows, LEAST_WINDOW_PACKETS)
+
+
+def _steady(spec: EmulatorSpec, preference: float) -> float:
+    packets_per_ms = _packets_per_ms(spec)
+    round_trip_ms = 2.0 * spec.delay_ms
+    if spec.downlink != spec.uplink.mirrored() or spec.uplink.arrivals == "poisson":
+        round_trip_ms += _ack_wait_ms(spec.downlink)
+    queue_packets = float(spec.uplink.queue_packets)
+    queue_ms = STEADY_QUEUE_MS * allowance(preference)
+    if spec.uplink.arrivals == "poisson":
+        return poisson_window(
+            packets_per_ms,
+            round_trip_ms,
+            queue_packets,
+            free_ms=spec.delay_ms + queue_ms,
+            delay_weight=POISSON_DELAY_WEIGHT / allowance(preference),
+        )
+    return packets_per_ms * round_trip_ms + min(packets_per_ms * queue_ms, QUEUE_SHARE * queue_packets)
+
+
+def _packets_per_ms(spec: EmulatorSpec) -> float:
+    data = spec.uplink.schedule().mean_rate_mbps / 12 * PACKETS_PER_OPPORTUNITY
+    acks = spec.downlink.schedule().mean_rate_mbps / 12 * ACKS_PER_OPPORTUNITY
+    return min(data, acks)
+
+
+def _ack_wait_ms(link: LinkSpec) -> float:
+    """How long an ACK waits for an opportunity on average."""
+    gaps_ms = np.diff(link.schedule().opportunities_ms().astype(np.float64))
+    return float((gaps_ms**2).sum() / (2 * gaps_ms.sum())) if gaps_ms.any() else 0.0
+
+
+def _clairvoyant(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
+    now_ms = (np.arange(steps) + 0.5) * STEP_MS
+    queue_ms = VARYING_QUEUE_MS if spec.uplink.rate_steps is None or spec.uplink.arrivals == "poisson" else STEADY_QUEUE_MS
+    queue_ms *= allowance(preference)
+    acked_ms = _last_opportunity(spec.downlink, now_ms) - 2 * spec.delay_ms
+    data = spec.uplink.schedule()
+    delivered = _count(data, now_ms)
+    within = delivered - _count(data, acked_ms)
+    waiting = np.minimum(_count(data, now_ms + queue_ms) - delivered, QUEUE_SHARE * spec.uplink.queue_packets)
+    return PACKETS_PER_OPPORTUNITY * (within + waiting)
+
+
+def _last_opportunity(link: LinkSpec, times_ms: Windows) -> Windows:
+    return link.schedule().last_through(times_ms.astype(np.int64)).astype(np.float64)
+
+
+def _count(schedule: _core.Schedule, times_ms: Windows) -> Windows:
+    return schedule.count_through(times_ms.astype(np.int64)).astype(np.float64)

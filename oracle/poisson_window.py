@@ -1,0 +1,53 @@
+"""The ideal fixed window of a link with Poisson opportunities: an expectation over all seeds, in closed form.
+
+Under a window of W packets the path is a closed queueing network: one exponential server of rate mu, and a delay
+D that any number of packets spend at once. By its product form the packets within the delay are Poisson(mu D),
+cut off at W, and what is left of W waits at the link (Baskett et al., Open, closed, and mixed networks of
+queues, JACM 1975). The sums over that distribution are incomplete gamma functions: P(Poisson(x) >= n) = P(n, x).
+"""
+
+import math
+
+import torch
+
+GRID = 96
+LEAST_WINDOW = 2.0
+TAILS = 6.0
+"""Below the mean by so many standard deviations the link is idle for sure."""
+REACH = 4.0
+"""Windows are tried up to this multiple of the packets within the delay, and REACH_PACKETS more."""
+REACH_PACKETS = 24
+P95 = 0.95
+
+
+def poisson_window(
+    packets_per_ms: float, round_trip_ms: float, queue_packets: float, *, free_ms: float, delay_weight: float
+) -> float:
+    """The window in packets with the greatest ln(throughput) - delay_weight ln(max(p95 delay, free_ms)).
+
+    Args:
+        packets_per_ms: mean rate of the link.
+        round_trip_ms: from a packet's departure to its ACK.
+        queue_packets: what fits into the queue; infinite where all does.
+        free_ms: delays, from the packet's arrival at the link to its arrival at the receiver, that cost nothing.
+        delay_weight: what delay counts beside throughput.
+    """
+    within = packets_per_ms * round_trip_ms
+    lowest = max(LEAST_WINDOW, within - TAILS * math.sqrt(within))
+    highest = max(lowest, min(REACH * within + REACH_PACKETS, within + queue_packets + 1))
+    windows = torch.exp(torch.linspace(math.log(lowest), math.log(highest), GRID, dtype=torch.float64))
+    mean = torch.full_like(windows, within)
+    probability = torch.exp(windows * mean.log() - mean - torch.lgamma(windows + 1))
+    idle = probability / torch.special.gammaincc(windows + 1, mean)  # Erlang's loss formula
+    throughput = packets_per_ms * (1 - idle)
+    all_within = torch.special.gammainc(windows, mean)
+    sojourn_ms = (_gamma_quantile(windows, P95 * (1 - all_within) + all_within) - within) / packets_per_ms
+    delay_ms = round_trip_ms / 2 + sojourn_ms.clamp(0, queue_packets / packets_per_ms)
+    score = throughput.log() - delay_weight * delay_ms.clamp_min(free_ms).log()
+    return float(windows[int(score.argmax())])
+
+
+def _gamma_quantile(shape: torch.Tensor, probability: torch.Tensor) -> torch.Tensor:
+    """Wilson and Hilferty's approximation (PNAS 1931)."""
+    z = torch.special.ndtri(probability.clamp(1e-12, 1 - 1e-12))
+    return shape * (1 - 1 / (9 * shape) + z / (3 * shape.sqrt())).clamp_min(0) ** 3
