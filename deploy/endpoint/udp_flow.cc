@@ -44,6 +44,7 @@ void UdpFlow::take_acks() {
       continue;
     }
     take_ack(arrival, *ack);
+    if (outgoing_.full()) outgoing_.flush(socket_);
     send_due(arrival);
   }
 }
@@ -62,9 +63,15 @@ void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
     if (!due || *due > now) return;
-    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot());
+    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot().first<kDataBytes>());
     outgoing_.push(kDataBytes);
   }
+}
+
+std::optional<Time> UdpFlow::next_departure() const {
+  const Time present = now();
+  const std::optional<Time> send = sender_.next_send(present);
+  return send && *send > present ? std::max(*send, present + kLeastSleep) : send;
 }
 
 std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
@@ -73,7 +80,7 @@ std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
     if (event) earliest = std::min(earliest.value_or(Time::max()), *event);
   };
   consider(sender_.next_timer());
-  if (outgoing_.empty()) consider(sender_.next_send(now()));
+  if (outgoing_.empty()) consider(next_departure());
   return earliest;
 }
 

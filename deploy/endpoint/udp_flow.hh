@@ -30,10 +30,15 @@ class UdpFlow {
   [[nodiscard]] std::size_t failed_sends() const { return outgoing_.failed(); }
 
  private:
+  static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are looked at again
+  // A paced packet due sooner waits this long for company: a wake-up costs more than a packet.
+  static constexpr Time kLeastSleep = std::chrono::microseconds{50};
+
   void fire_due_timer(Time now);
   void take_acks();
   void take_ack(Time now, const Ack& ack);
   void send_due(Time now);
+  [[nodiscard]] std::optional<Time> next_departure() const;
   [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end) const;
 
   int socket_;
@@ -41,7 +46,7 @@ class UdpFlow {
   Sender<> sender_;
   Time start_;
   ReceiveBatch incoming_{};
-  SendBatch outgoing_{};
+  SendBatch outgoing_{kBurstDatagrams, kDataBytes};
   DurationHistogram rtts_{};
   uint64_t received_packets_{0};
   uint64_t ignored_datagrams_{0};
