@@ -75,21 +75,8 @@ def _fly_wire(hosts: TwoHosts, scheme: str) -> Flight:
     first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
-        listen = [
-            "taskset",
-            "-c",
-            str(last),
-            *hosts.receiver,
-            str(PROGRAM_FOLDER / "ccgym-receiver"),
-            str(_PORT),
-        ]
-        send = [
-            "taskset",
-            "-c",
-            str(first),
-            *hosts.sender,
-            *_sender(scheme, hosts.RECEIVER_IP, _PORT, WIRE_S),
-        ]
+        listen = _pinned(last, [*hosts.receiver, str(PROGRAM_FOLDER / "ccgym-receiver"), str(_PORT)])
+        send = _pinned(first, [*hosts.sender, *_sender(scheme, hosts.RECEIVER_IP)])
         with ProcessGroup(listen, folder, "receiver") as receiver:
             stats = _finish(ProcessGroup(send, folder, "sender"), WIRE_S)
             receiver_s = _cpu_seconds(receiver.pid)

@@ -31,10 +31,11 @@ class UdpFlow {
 
  private:
   static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are looked at again
-  // A paced packet due sooner waits this long for company: a wake-up costs more than a packet.
-  static constexpr Time kLeastSleep = std::chrono::microseconds{50};
+  // Wake-ups for ACKs and for paced packets are at least so far apart: one costs more than a packet.
+  static constexpr Time kGathering = std::chrono::microseconds{50};
 
   void fire_due_timer(Time now);
+  Readiness gather_acks(StopSignals& stop);
   void take_acks();
   void take_ack(Time now, const Ack& ack);
   void send_due(Time now);
@@ -45,6 +46,7 @@ class UdpFlow {
   uint64_t flow_;
   Sender<> sender_;
   Time start_;
+  Time acks_taken_at_{-kGathering};
   ReceiveBatch incoming_{};
   SendBatch outgoing_{kBurstDatagrams, kDataBytes};
   DurationHistogram rtts_{};
