@@ -1,4 +1,4 @@
-#include "agents/controllers/policy/policy_network.hh"
+#include "agents/controllers/policy/lstm_network.hh"
 
 #include <algorithm>
 #include <stdexcept>
@@ -47,7 +47,7 @@ TransposedLinear gate_layer(const LstmWeights& weights) {
 
 }  // namespace
 
-PolicyNetwork::PolicyNetwork(const LstmWeights& weights)
+LstmNetwork::LstmNetwork(const LstmWeights& weights)
     : inputs_{checked(weights).inputs},
       hidden_{weights.hidden},
       gate_layer_{gate_layer(weights)},
@@ -58,16 +58,13 @@ PolicyNetwork::PolicyNetwork(const LstmWeights& weights)
       head_outputs_(weights.outputs),
       outputs_(weights.outputs) {}
 
-void PolicyNetwork::reset() {
+void LstmNetwork::reset() {
   std::ranges::fill(gate_inputs_, 0.0);
   std::ranges::fill(cell_, 0.0);
 }
 
-std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
-  if (observation.size() != inputs_) {
-    throw std::invalid_argument("policy network: observation has " + std::to_string(observation.size()) +
-                                " entries, should have " + std::to_string(inputs_));
-  }
+std::span<const float> LstmNetwork::step(std::span<const float> observation) {
+  check_observation(observation);
   std::ranges::copy(observation, gate_inputs_.begin());
   gate_layer_.apply(gate_inputs_, gates_);
   update_state();
@@ -78,7 +75,7 @@ std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
 }
 
 // torch.nn.LSTM: c' = f * c + i * g, h' = o * tanh(c').
-void PolicyNetwork::update_state() {
+void LstmNetwork::update_state() {
   double* const input = gates_.data();
   double* const forget = input + hidden_;
   double* const candidate = forget + hidden_;
