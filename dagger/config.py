@@ -1,7 +1,7 @@
 """The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from ccgym.configs import config_files
@@ -30,15 +30,21 @@ class TrainingConfig(BaseModel):
 
     name: str
     """What the exported policy says it is."""
+    architecture: Literal["lstm", "mlp"]
+    """Kind of network: one LSTM layer, or linear layers with tanh between them."""
     features: Literal["indigo", "scale_free"]
     """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
     actions: Literal["indigo", "log_window"]
     """Action set: a key of `_core.POLICY_ACTIONS`."""
-    hidden: int = Field(gt=0)
-    """Units of the LSTM layer."""
+    hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
+    """Units of each hidden layer; an LSTM has one."""
+    preferences: tuple[float, float] = (0.5, 0.5)
+    """Range of the dial from low delay (0) to full throughput (1) that is trained, drawn per flight."""
 
     emulators: str = "synthetic,calibrated"
     """What to train on, as for `--emulators`."""
+    random_emulators: int = Field(0, ge=0)
+    """So many random emulators are trained on as well, as `random:N` gives them."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; training never sees them."""
     variations: int = Field(0, ge=0)
@@ -47,22 +53,20 @@ class TrainingConfig(BaseModel):
     """Their rates and delays differ by a factor of up to e to this power."""
     stalls: Stalls = Stalls()
     """Sender stalls as domain randomisation."""
-    redraw_poisson: bool = False
-    """Draw the arrivals of Poisson links anew for every episode."""
 
     seed: int = Field(1, ge=0)
     iterations: int = Field(gt=0)
     """DAgger iterations; the learning rate decays over all of them."""
     environments: int = Field(gt=0)
-    """Environments flown at once, dealt out evenly over the emulators."""
+    """Flights per iteration, dealt out evenly over the emulators."""
     episode_steps: int = Field(gt=0)
-    """Decisions per environment and iteration; every iteration starts all flows anew."""
+    """Decisions per flight; every iteration starts all flows anew."""
+    expert_iterations: int = Field(1, ge=0)
+    """The share of flights that the expert steers falls from 1 to 0 over so many iterations (DAgger's beta)."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
-    restart_probability: float = Field(0.0, ge=0, le=1)
-    """Probability that a flow starts anew at a sequence boundary."""
     kick_probability: float = Field(0.0, ge=0, le=1)
-    """Probability that a random action is held for a few steps from a sequence boundary on."""
+    """Probability per decision that a random action is held for a few decisions."""
     max_kick_steps: int = Field(1, ge=1)
     """Longest time a random action is held, in decisions."""
 
@@ -94,7 +98,13 @@ class TrainingConfig(BaseModel):
             raise ValueError(
                 f"sequence_steps ({self.sequence_steps}) must divide episode_steps ({self.episode_steps})"
             )
+        if self.architecture == "lstm" and len(self.hidden) != 1:
+            raise ValueError(f"hidden ({list(self.hidden)}) must have one entry for an lstm")
         return self
+
+    def expert_share(self, iteration: int) -> float:
+        """Of the flights of an iteration."""
+        return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
 
     @property
     def sequences_per_iteration(self) -> int:

@@ -9,33 +9,29 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Sequences:
-    """N stretches of T consecutive decisions, each with the LSTM state it began in."""
+    """N stretches of T consecutive decisions, each with the memory it began with."""
 
     observations: NDArray[np.float32]
     """(N, T, I): the inputs of every decision."""
     labels: NDArray[np.float32]
     """(N, T): the expert's act at every decision."""
-    hidden: NDArray[np.float32]
-    """(N, H): the LSTM's output before the first decision."""
-    cell: NDArray[np.float32]
-    """(N, H): the LSTM's memory before the first decision."""
+    states: NDArray[np.float32]
+    """(N, S): the network's memory before the first decision, empty for a network without one."""
 
     def __post_init__(self) -> None:
         if self.observations.shape[:2] != self.labels.shape:
             raise ValueError(
                 f"observations {self.observations.shape} do not match labels {self.labels.shape}"
             )
-        if self.hidden.shape != self.cell.shape:
-            raise ValueError(f"hidden {self.hidden.shape} does not match cell {self.cell.shape}")
-        if len(self.hidden) != len(self.labels):
-            raise ValueError(f"{len(self.hidden)} initial states for {len(self.labels)} sequences")
+        if len(self.states) != len(self.labels):
+            raise ValueError(f"{len(self.states)} initial states for {len(self.labels)} sequences")
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def pick(self, rows: NDArray[np.intp]) -> "Sequences":
         """Returns the sequences of these rows."""
-        return Sequences(self.observations[rows], self.labels[rows], self.hidden[rows], self.cell[rows])
+        return Sequences(self.observations[rows], self.labels[rows], self.states[rows])
 
     def save(self, file: Path) -> None:
         """Writes a NumPy archive with one array per field, at once or not at all."""

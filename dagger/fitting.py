@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy
+from ccgym.agents.mlp import MlpPolicy
+from ccgym.agents.policy_file import PolicyModule
+from ccgym.envs import _core
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet
@@ -36,9 +39,23 @@ class Fit:
     """Mean over the last epoch's batches, before clipping."""
 
 
-def initialise(policy: LstmPolicy, seed: int) -> None:
+def make_policy(config: TrainingConfig) -> PolicyModule:
+    """The untrained network."""
+    inputs, outputs = len(_core.POLICY_FEATURES[config.features]), ACTION_SETS[config.actions].outputs
+    generator = torch.Generator().manual_seed(config.seed)
+    if config.architecture == "lstm":
+        lstm = LstmPolicy(inputs, config.hidden[0], outputs)
+        _initialise_lstm(lstm, generator)
+        return lstm
+    mlp = MlpPolicy(inputs, config.hidden, outputs)
+    for layer in mlp.layers:
+        torch.nn.init.xavier_uniform_(layer.weight, generator=generator)
+        torch.nn.init.zeros_(layer.bias)
+    return mlp
+
+
+def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
     """Glorot-uniform weights, zero biases, forget gates open by 1, as in Indigo."""
-    generator = torch.Generator().manual_seed(seed)
     input_weight, recurrent_weight, bias, other_bias = policy.lstm.all_weights[0]
     hidden = policy.lstm.hidden_size
     kernel_bound = math.sqrt(
@@ -57,7 +74,7 @@ def initialise(policy: LstmPolicy, seed: int) -> None:
         bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
 
 
-def make_optimiser(policy: LstmPolicy, config: TrainingConfig) -> torch.optim.Adam:
+def make_optimiser(policy: PolicyModule, config: TrainingConfig) -> torch.optim.Adam:
     """Adam; its decay is the gradient of the L2 term."""
     return torch.optim.Adam(policy.parameters(), lr=config.initial_learning_rate, weight_decay=config.l2)
 
@@ -70,7 +87,7 @@ def learning_rate(config: TrainingConfig, iteration: int) -> float:
 
 
 def fit(
-    policy: LstmPolicy,
+    policy: PolicyModule,
     optimiser: torch.optim.Adam,
     dataset: Dataset,
     config: TrainingConfig,
@@ -101,7 +118,7 @@ def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _gradient_step(
-    policy: LstmPolicy,
+    policy: PolicyModule,
     optimiser: torch.optim.Adam,
     batch: Sequences,
     config: TrainingConfig,
@@ -124,10 +141,18 @@ def _gradient_step(
 
 
 def _gradient(
-    policy: LstmPolicy, sequences: Sequences, actions: ActionSet
+    policy: PolicyModule, sequences: Sequences, actions: ActionSet
 ) -> tuple[float, tuple[torch.Tensor, ...]]:
     """Loss of some sequences and its gradient for every parameter."""
-    state = (torch.from_numpy(sequences.hidden)[None], torch.from_numpy(sequences.cell)[None])
-    outputs, _ = policy(torch.from_numpy(sequences.observations), state)
+    outputs = _outputs(policy, torch.from_numpy(sequences.observations), torch.from_numpy(sequences.states))
     loss = actions.loss(outputs, torch.from_numpy(sequences.labels))
     return loss.item(), torch.autograd.grad(loss, list(policy.parameters()))
+
+
+def _outputs(policy: PolicyModule, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+    """Outputs (B, T, O) for observations (B, T, I) from stored states (B, S)."""
+    if isinstance(policy, MlpPolicy):
+        outputs: torch.Tensor = policy(observations)
+        return outputs
+    hidden, cell = states.chunk(2, dim=1)
+    return policy(observations, (hidden[None].contiguous(), cell[None].contiguous()))[0]

@@ -57,6 +57,11 @@ class RunDirectory:
         """Where a policy is exported to be evaluated; it becomes the best one by a rename."""
         return self.folder / "checkpoints" / "candidate.safetensors"
 
+    @property
+    def learner_policy(self) -> Path:
+        """The policy that collects."""
+        return self.folder / "checkpoints" / "learner.safetensors"
+
     def create(self, config: TrainingConfig) -> None:
         """Raises InputError when there is a run already."""
         if self._config_file.exists():

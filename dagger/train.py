@@ -11,24 +11,21 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import numpy as np
 import torch
-from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
-from ccgym.oracle.window import ideal_windows
+from ccgym.oracle.window import ideal_windows as searched_windows
 
-from .action_sets import ACTION_SETS
-from .collection import Crew, form_crews, to_sequences
+from .collection import Collector
 from .config import TrainingConfig
 from .dataset import Dataset
-from .fitting import fit, initialise, make_optimiser
+from .fitting import fit, make_optimiser, make_policy
 from .picture import draw_trials
 from .progress import TrainingProgress
 from .run_directory import REGRET, Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
-from .world import World, vary
+from .world import World, select_random, vary
 
 
 def train(
@@ -49,10 +46,8 @@ def train(
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
     emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
-    actions = ACTION_SETS[config.actions]
-    policy = LstmPolicy(len(_core.POLICY_FEATURES[config.features]), config.hidden, actions.outputs)
+    policy = make_policy(config)
     policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
-    initialise(policy, config.seed)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     if resume:
@@ -70,42 +65,29 @@ def train(
         ThreadPoolExecutor(workers) as executor,
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
+        others = select_random(config)
         varied = vary(config, [emulator.spec for emulator in emulators])
+        world = World([emulator.spec for emulator in emulators] + varied + others)
         progress.say(
-            f"finding oracle windows: {len(emulators)} emulators, {len(varied)} like them, "
-            f"{len(validation)} to validate"
+            f"training on {len(emulators)} emulators, {len(varied)} like them and {len(others)} random ones; "
+            f"validating on {len(validation)}"
         )
         tried = emulators + validation
-        tried_windows = ideal_windows([emulator.spec for emulator in tried], executor)
-        world = World(
-            [emulator.spec for emulator in emulators] + varied,
-            np.concatenate([tried_windows[: len(emulators)], ideal_windows(varied, executor)]),
-        )
-        crews = form_crews(config, world)
+        tried_windows = searched_windows([emulator.spec for emulator in tried], executor)
+        save_policy(run.learner_policy, policy, policy_spec, trained_on="")
+        collector = Collector(config, world, _core.Learner(str(run.learner_policy)))
 
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
 
-            # Collect: in iteration 0 the expert acts, from then on the learner.
-            fly = partial(Crew.fly, policy=policy, iteration=iteration, expert_acts=iteration == 0)
-            recordings = list(executor.map(fly, crews))
+            # Collect and label: the learner, early on the expert, flies; the expert says what it would have done.
+            save_policy(run.learner_policy, policy, policy_spec, trained_on="")
+            collector.fly(_core.Learner(str(run.learner_policy)), iteration, executor)
             collected_s = time.monotonic()
 
-            # Label: what the expert would have done, wherever the learner went.
-            labels = [actions.label(recording.cwnds, recording.windows[:, None]) for recording in recordings]
-
             # Append: the oldest iteration is dropped when the dataset is full.
-            sequences = to_sequences(recordings, labels, config.sequence_steps)
+            sequences = collector.sequences()
             dataset.append(iteration, sequences)
-
-            agreement = float(
-                np.mean(
-                    [
-                        actions.agree(recording.acts, right).mean()
-                        for recording, right in zip(recordings, labels, strict=True)
-                    ]
-                )
-            )
 
             # Fit.
             fitted = fit(policy, optimiser, dataset, config, iteration, executor)
@@ -113,7 +95,7 @@ def train(
             decisions = done.decisions + sequences.labels.size
             metrics = {
                 "loss": fitted.loss,
-                "agreement": agreement,
+                "agreement": collector.agreement(),
                 "fit/epochs": fitted.epochs,
                 "fit/learning_rate": fitted.learning_rate,
                 "fit/gradient_norm": fitted.gradient_norm,

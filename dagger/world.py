@@ -1,10 +1,11 @@
-"""The world a policy is trained in: the emulators asked for, others like them, and their ideal windows."""
+"""The world a policy is trained in: the emulators asked for, and others like them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.random_emulators import random_emulators
 from numpy.typing import NDArray
 
 from .config import Stalls, TrainingConfig
@@ -18,25 +19,42 @@ FITTING = 3
 
 @dataclass(frozen=True)
 class World:
-    """Emulators and, in the same order, their ideal windows in packets."""
+    """Emulators to train on."""
 
     emulators: Sequence[EmulatorSpec]
-    windows: NDArray[np.float64]
 
     def deal(self, config: TrainingConfig, iteration: int) -> NDArray[np.intp]:
-        """The emulator of every environment in an iteration: all as often as each other, in random order."""
-        generator = np.random.default_rng([config.seed, DEAL, iteration])
-        return np.resize(generator.permutation(len(self.emulators)), config.environments)
+        """The emulator of every environment in an iteration.
+
+        The emulators are dealt out like a deck of cards, shuffled anew whenever it is used up.
+        """
+        first = iteration * config.environments
+        places = np.arange(first, first + config.environments)
+        size = len(self.emulators)
+        decks = {
+            deck: np.random.default_rng([config.seed, DEAL, deck]).permutation(size)
+            for deck in range(first // size, places[-1] // size + 1)
+        }
+        return np.array([decks[place // size][place % size] for place in places.tolist()], np.intp)
+
+
+def select_random(config: TrainingConfig) -> list[EmulatorSpec]:
+    """Random emulators of the configuration's seed."""
+    return random_emulators(config.random_emulators, config.seed)
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:
-    """For each emulator `variations` others: their rates, delays and queues differ by random factors.
+    """For each emulator `variations` others: rates, delays and queues differ by random factors, so do arrivals.
 
     A policy that knows a few links by heart is lost on any other; between these it has to learn the rule.
     """
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
-        _scaled(spec, *np.exp(generator.uniform(-config.variation, config.variation, 2)))
+        _scaled(
+            spec,
+            *np.exp(generator.uniform(-config.variation, config.variation, 2)).tolist(),
+            seed=int(generator.integers(2**31)),
+        )
         for spec in emulators
         for _ in range(config.variations)
     ]
@@ -50,19 +68,7 @@ def draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, 
     return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
 
 
-def redraw_poisson(spec: EmulatorSpec, generator: np.random.Generator) -> EmulatorSpec:
-    """The same emulator with other arrivals on its Poisson links."""
-    seed = int(generator.integers(2**31))
-    links = {"uplink": spec.uplink, "downlink": spec.downlink}
-    redrawn = {
-        name: link.model_copy(update={"seed": seed})
-        for name, link in links.items()
-        if link.arrivals == "poisson"
-    }
-    return spec.model_copy(update=redrawn) if redrawn else spec
-
-
-def _scaled(spec: EmulatorSpec, rate_factor: float, delay_factor: float) -> EmulatorSpec:
+def _scaled(spec: EmulatorSpec, rate_factor: float, delay_factor: float, seed: int) -> EmulatorSpec:
     delay_ms = max(1, round(spec.delay_ms * delay_factor))
     if spec.uplink.rate_mbps is None:
         rate_factor = 1.0  # a trace has its own
@@ -70,17 +76,17 @@ def _scaled(spec: EmulatorSpec, rate_factor: float, delay_factor: float) -> Emul
     return spec.model_copy(
         update={
             "delay_ms": delay_ms,
-            "uplink": _scaled_link(spec.uplink, rate_factor, queue_factor),
-            "downlink": _scaled_link(spec.downlink, rate_factor, queue_factor),
+            "uplink": _scaled_link(spec.uplink, rate_factor, queue_factor, seed),
+            "downlink": _scaled_link(spec.downlink, rate_factor, queue_factor, seed),
         }
     )
 
 
-def _scaled_link(link: LinkSpec, rate_factor: float, queue_factor: float) -> LinkSpec:
+def _scaled_link(link: LinkSpec, rate_factor: float, queue_factor: float, seed: int) -> LinkSpec:
     limits = {"packets": link.packets, "bytes": link.bytes}
     scaled: dict[str, float] = {
         name: max(1, round(limit * queue_factor)) for name, limit in limits.items() if limit is not None
     }
     if link.rate_mbps is not None:
-        scaled["rate_mbps"] = link.rate_mbps * float(rate_factor)
+        scaled |= {"rate_mbps": link.rate_mbps * rate_factor, "seed": seed}
     return link.model_copy(update=scaled)

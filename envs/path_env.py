@@ -39,6 +39,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y).
 
+    With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
+    it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
+    flight over the path without a queue, and the flow stops two round trips after the last acknowledgement.
+    It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
+    (Jay et al., ICML 2019), section 3.1.
+
     The window begins at 10 packets and stays between 2 and 100,000.
 
     ## Observation Space
@@ -82,11 +88,26 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 18  | age of the flow / 20 R, at most 1                                 | -          | -4  | 4   |
     | 19  | previous action                                                   | -          | -4  | 4   |
 
+    With `features="aurora"`, a `ndarray` of shape `(30,)`, float32, cut to [-4, 4]: three entries for each of
+    the last ten steps, the oldest first. A step without acknowledgements repeats both ratios.
+
+    | Num      | Observation                                                   | Unit      | Min | Max |
+    |----------|---------------------------------------------------------------|-----------|-----|-----|
+    | 0, 3, .. | change of the mean round-trip time since the last step / time | ms per ms | -4  | 4   |
+    | 1, 4, .. | mean round-trip time / least so far                           | 2         | 0   | 4   |
+    | 2, 5, .. | sending rate / delivery rate over the last round trip         | 2         | 0   | 4   |
+
     ## Rewards
 
-    With `reward="power"`: (throughput / mean rate of the link) / (round-trip time / propagation round-trip
-    time), of the step. It is at most about 1, and 0 in a step without acknowledgements; on a link whose rate
-    varies it can exceed 1 for a while.
+    Each is of the step alone; T is its throughput, D the mean round-trip time of its acknowledgements.
+
+    | `reward` | Value                                                                | In a silent step  |
+    |----------|----------------------------------------------------------------------|-------------------|
+    | `power`  | (T / mean rate of the link) / (D / propagation round-trip time)      | 0                 |
+    | `aurora` | 10 T - 1000 D - 2000 loss; T in packets of 1500 bytes per s, D in s  | D is 0            |
+    | `copa`   | ln(T in Mbit/s) - 0.5 ln(D in ms): Copa's utility (NSDI 2018)        | T is 1 kbit/s     |
+
+    `power` is at most about 1; on a link whose rate varies it can exceed 1 for a while.
 
     ## Starting State
 
@@ -127,9 +148,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | Parameter             | Type                | Default              | Description                |
     |-----------------------|---------------------|----------------------|----------------------------|
     | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
-    | `features`            | **str**             | `"indigo"`           | `indigo` or `scale_free`   |
-    | `actions`             | **str**             | `"indigo"`           | `indigo` or `log_window`   |
-    | `reward`              | **str**             | `"power"`            | `power`                    |
+    | `features`            | **str**             | `"indigo"`           | as above                   |
+    | `actions`             | **str**             | `"indigo"`           | as above                   |
+    | `reward`              | **str**             | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
 
     A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.

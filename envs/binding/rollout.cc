@@ -41,7 +41,8 @@ void fly(PathBatch& batch, const Learner& learner, const Array<const uint64_t>& 
   if (sequence_decisions == 0 || decisions % sequence_decisions != 0) {
     throw std::invalid_argument("sequence_decisions must divide the decisions of a flow");
   }
-  if (!(ideal_step_ms > 0) || ideal_packets.size() < batch.size() || ideal_packets.size() % batch.size() != 0) {
+  if (!(ideal_step_ms > 0) || ideal_packets.size() < batch.size() ||
+      ideal_packets.size() % batch.size() != 0) {
     throw std::invalid_argument("ideal_packets must have as many entries for every flow, one or more");
   }
   const std::size_t rows = batch.size() * decisions;
@@ -71,13 +72,14 @@ void bind_rollout(nb::module_& module) {
           [](Learner* self, const std::string& file) { new (self) Learner{load_policy(file).network}; },
           "file"_a)
       .def_prop_ro("state_size", [](const Learner& self) { return self.network->state().size(); });
-  module.def("rollout", &fly, "batch"_a, "learner"_a, nb::kw_only(), "seeds"_a, "ideal_packets"_a,
-             "forced_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(), "labels"_a.noconvert(),
-             "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a, "expert_acts"_a,
-             "Begins the n flows of a batch anew and flies T decisions of each. Reads `seeds` (n,), `ideal_packets` "
-             "(n, G) float64 every `ideal_step_ms` of a flow, `forced_acts` (n, T) float32, NaN: none. Writes "
-             "`observations` (n, T, I), `acts` (n, T), `labels` (n, T) and `states` (n, T / sequence_decisions, S), "
-             "all float32.");
+  module.def(
+      "rollout", &fly, "batch"_a, "learner"_a, nb::kw_only(), "seeds"_a, "ideal_packets"_a, "forced_acts"_a,
+      "observations"_a.noconvert(), "acts"_a.noconvert(), "labels"_a.noconvert(), "states"_a.noconvert(),
+      "sequence_decisions"_a, "ideal_step_ms"_a, "expert_acts"_a,
+      "Begins the n flows of a batch anew and flies T decisions of each. Reads `seeds` (n,), `ideal_packets` "
+      "(n, G) float64 every `ideal_step_ms` of a flow, `forced_acts` (n, T) float32, NaN: none. Writes "
+      "`observations` (n, T, I), `acts` (n, T), `labels` (n, T) and `states` (n, T / sequence_decisions, S), "
+      "all float32.");
   module.def(
       "expert_act",
       [](const std::string& actions, double cwnd_packets, double ideal_packets) {

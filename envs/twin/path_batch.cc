@@ -73,7 +73,11 @@ class PathBatch::GymFlow {
 };
 
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
-    : policy_(spec.policy), paths_(std::move(paths)), preferences_(paths_.size(), policy_.preference), flights_(paths_.size()), workers_(spec.threads) {}
+    : policy_(spec.policy),
+      paths_(std::move(paths)),
+      preferences_(paths_.size(), policy_.preference),
+      flights_(paths_.size()),
+      workers_(spec.threads) {}
 
 PathBatch::~PathBatch() = default;
 

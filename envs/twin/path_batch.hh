@@ -44,8 +44,8 @@ class PathBatch {
   void set_path(std::size_t index, PathSpec path);        // from that flow's next reset on
   void set_cwnd(std::size_t index, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t index) const;
-  [[nodiscard]] double time_ms(std::size_t index) const;           // since that flow began
-  void set_preference(std::size_t index, double preference);       // from that flow's next reset on
+  [[nodiscard]] double time_ms(std::size_t index) const;      // since that flow began
+  void set_preference(std::size_t index, double preference);  // from that flow's next reset on
   [[nodiscard]] const PolicySpec& policy() const { return policy_; }
 
   // Starts the flows `indices` anew, flies each to its first decision, writes their rows of

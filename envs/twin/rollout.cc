@@ -14,7 +14,8 @@ namespace {
 
 class Rollout {
  public:
-  Rollout(PathBatch& batch, const PolicyNetwork& network, const RolloutPlan& plan, const RolloutRecord& record)
+  Rollout(PathBatch& batch, const PolicyNetwork& network, const RolloutPlan& plan,
+          const RolloutRecord& record)
       : batch_(batch),
         plan_(plan),
         record_(record),

@@ -38,7 +38,8 @@ std::span<const float> MlpNetwork::step(std::span<const float> observation) {
   std::ranges::copy(observation, activations_.front().begin());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].apply(activations_[i], activations_[i + 1]);
-    if (i + 1 < layers_.size()) std::ranges::transform(activations_[i + 1], activations_[i + 1].begin(), hyperbolic_tangent);
+    if (i + 1 < layers_.size())
+      std::ranges::transform(activations_[i + 1], activations_[i + 1].begin(), hyperbolic_tangent);
   }
   std::ranges::transform(activations_.back(), outputs_.begin(),
                          [](double output) { return static_cast<float>(output); });

@@ -64,11 +64,11 @@ void check_normalisers(const json& normalisers, FeatureSet feature_set) {
          std::string{feature_set_name(feature_set)});
 }
 
-// null where the features hold none
+// null: the middle of the dial, or no dial where the features hold none.
 double parse_preference(const json& metadata, FeatureSet feature_set) {
-  if (holds_preference(feature_set)) return number(metadata, "preference", 0, 1);
-  expect("preference", metadata["preference"], nullptr);
-  return PolicySpec{}.preference;
+  if (metadata["preference"].is_null()) return PolicySpec{}.preference;
+  if (!holds_preference(feature_set)) expect("preference", metadata["preference"], nullptr);
+  return number(metadata, "preference", 0, 1);
 }
 
 PolicySpec parse_spec(const json& metadata) {
@@ -118,7 +118,7 @@ std::vector<LinearWeights> layers_of(const json& hidden, std::size_t inputs, std
 }
 
 std::unique_ptr<PolicyNetwork> read_mlp(const Safetensors& file, const json& hidden, std::size_t inputs,
-                                         std::size_t outputs) {
+                                        std::size_t outputs) {
   std::vector<LinearWeights> layers = layers_of(hidden, inputs, outputs);
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < layers.size(); ++i) {

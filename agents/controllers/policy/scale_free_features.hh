@@ -59,10 +59,10 @@ class ScaleFreeFeatures final : public Features {
   double queueing_ms_{0};  // mean of the last step that had ACKs
   double least_queueing_ms_{0};
   // By the receiver's clock, which the path of the ACKs does not disturb:
-  double min_forward_ms_{0};  // least one-way delay plus the clocks' offset
+  double min_forward_ms_{0};              // least one-way delay plus the clocks' offset
   double forward_queueing_ms_{0};         // mean of the last step that had ACKs
   double latest_forward_queueing_ms_{0};  // of the packet acknowledged last
-  double received_rate_{0};               // bytes per ms, from the last arrival of one step to that of the next
+  double received_rate_{0};  // bytes per ms, from the last arrival of one step to that of the next
   std::optional<double> last_arrival_ms_{};
   std::optional<double> step_arrival_ms_{};
   double standing_ms_{0};  // least queueing, forgotten over kStandingRtts
