@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from .arguments import count, seconds, seed
+from .arguments import count, interval, seconds, seed
 
 BACKENDS = ("twin", "mahimahi")
 
@@ -22,7 +22,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(
-        "--schemes", required=True, metavar="A,B,...", help="names of `ccgym schemes`, policy:FILE, run:DIR"
+        "--schemes",
+        required=True,
+        metavar="A,B,...",
+        help="names of `ccgym schemes`, policy:FILE, run:DIR; A+B: a run in which both share the link",
     )
     parser.add_argument(
         "--emulators",
@@ -41,7 +44,21 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="runs of each scheme on each emulator (default: 1)",
     )
     parser.add_argument(
-        "--seconds", type=seconds, default=30.0, metavar="S", help="length of a flow in s (default: 30)"
+        "--seconds", type=seconds, default=30.0, metavar="S", help="length of a run in s (default: 30)"
+    )
+    parser.add_argument(
+        "--flows",
+        type=count,
+        default=1,
+        metavar="N",
+        help="flows of each run, all through the same link; of A+B they take turns (default: 1)",
+    )
+    parser.add_argument(
+        "--interval",
+        type=interval,
+        default=0.0,
+        metavar="S",
+        help="time between the beginnings of the flows, which end together, in s (default: 0)",
     )
     parser.add_argument(
         "--seed",
@@ -72,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
         args.seed,
         args.backend,
         shlex.join(["ccgym", *sys.argv[1:]]),
+        args.flows,
+        args.interval,
     )
     summary = fly_plan(plan, args.out)
     if args.json:

@@ -23,7 +23,7 @@ def fly_plan(plan: Plan, folder: Path) -> dict[str, Any]:
     # A termination leaves through the contexts that take shells down, as an interrupt does.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     backend = make_backend(plan.backend)
-    backend.check(plan.emulators, plan.schemes)
+    backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     flights = open_session(plan, folder)
     with _progress(plan, len(flights)) as show:
         for outcome in fly_session(plan, folder, flights, backend):

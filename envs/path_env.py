@@ -1,6 +1,6 @@
 """`PathEnv`: one network path as a Gymnasium environment."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
 from .rewards import Info
+
+if TYPE_CHECKING:
+    from .rendering import EpisodePicture
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
@@ -152,8 +155,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | `actions`             | **str**             | `"indigo"`           | as above                   |
     | `reward`              | **str**             | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
+    | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
 
     A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+
+    `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
+    rate of the link and the propagation round-trip time.
 
     Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
     without a seed goes on to the next episode of the last one.
@@ -167,7 +174,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     * v0: initial version.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 100}  # noqa: RUF012  as Gymnasium declares it
 
     def __init__(
         self,
@@ -177,6 +184,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         actions: str = "indigo",
         reward: str = "power",
         oracle_cwnd_packets: float | None = None,
+        render_mode: str | None = None,
     ) -> None:
         """Builds the path; see the class for the arguments.
 
@@ -198,6 +206,17 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self.action_space = self._engine.action_space
         self._flow = np.zeros(1, dtype=np.int32)
         self._seeded = False
+        self.render_mode = render_mode
+        self._picture = None if render_mode is None else self._make_picture(specs[0].name)
+
+    def _make_picture(self, emulator: str) -> "EpisodePicture":
+        if self.render_mode not in self.metadata["render_modes"]:
+            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+        from .rendering import EpisodePicture  # matplotlib takes a while to load
+
+        return EpisodePicture(
+            emulator, float(self._engine.capacity_mbps[0]), float(self._engine.propagation_rtt_ms[0])
+        )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -217,6 +236,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         if seed is not None:
             self._engine.seed(self._flow, [seed])
             self._seeded = True
+        if self._picture is not None:
+            self._picture.begin()
         return self._engine.reset(self._flow)[0], _only(self._engine.reset_info())
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -229,7 +250,13 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
             ValueError: the action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(action)
+        if self._picture is not None:
+            self._picture.add(info)
         return observations[0], float(rewards[0]), False, False, _only(info)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
+        return None if self._picture is None else self._picture.draw()
 
 
 def _only(info: Info) -> dict[str, Any]:

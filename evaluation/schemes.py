@@ -29,6 +29,8 @@ class Kind(Enum):
     NATIVE = "native"
     POLICY = "policy"
     KERNEL = "kernel"
+    MIX = "mix"
+    """Several schemes that share the link, each with flows of its own."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,14 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it; MIX: empty."""
+    members: "tuple[Scheme, ...]" = ()
+    """Of a MIX."""
+
+    def line_up(self, flows: int) -> "list[Scheme]":
+        """The scheme of each flow of a run: members take turns; each has one flow at least."""
+        members = self.members or (self,)
+        return [members[index % len(members)] for index in range(max(flows, len(members)))]
 
     @property
     def policy_file(self) -> Path | None:
@@ -48,6 +57,8 @@ class Scheme:
 
     def fingerprint(self) -> str:
         """Changes when what flies under this label does."""
+        if self.members:
+            return " + ".join(member.fingerprint() for member in self.members)
         file = self.policy_file
         return (
             self.controller
@@ -83,7 +94,7 @@ def known_schemes() -> list[KnownScheme]:
 
 
 def select_schemes(selection: str) -> list[Scheme]:
-    """The schemes of a comma-separated list, in its order.
+    """The schemes of a comma-separated list, in its order; `A+B` is a mix.
 
     Raises:
         InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
@@ -91,13 +102,23 @@ def select_schemes(selection: str) -> list[Scheme]:
     """
     schemes: dict[str, Scheme] = {}
     for item in selection.split(","):
-        scheme = _find(item.strip())
+        scheme = _select(item.strip())
         if scheme.label in schemes:
             raise InputError(
                 f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
             )
         schemes[scheme.label] = scheme
     return list(schemes.values())
+
+
+def _select(item: str) -> Scheme:
+    """One scheme, or a mix: a plus sign parts two where a scheme's name follows; a file may have one too."""
+    names = "|".join(re.escape(scheme.name) for scheme in known_schemes())
+    parts = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", item)
+    members = tuple(map(_find, parts))
+    if len(members) == 1:
+        return members[0]
+    return Scheme("+".join(member.label for member in members), Kind.MIX, "", members)
 
 
 def _find(item: str) -> Scheme:

@@ -154,6 +154,28 @@ def test_rewards_are_what_they_are_documented_to_be(
     assert given == pytest.approx([worth])
 
 
+def test_draws_the_episode_so_far() -> None:
+    env = PathEnv(emulator=spec(), oracle_cwnd_packets=40.0, render_mode="rgb_array")
+    pictures = []
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        pictures.append(env.render())
+        for _ in range(50):
+            env.step(3)
+        pictures.append(env.render())
+    empty, flown, empty_again, _ = (picture for picture in pictures if picture is not None)
+    assert empty.shape == (480, 640, 3)
+    assert empty.dtype == np.uint8
+    assert not np.array_equal(empty, flown)
+    np.testing.assert_array_equal(empty, empty_again)  # a new episode begins with an empty picture
+
+
+def test_draws_nothing_unless_asked_to() -> None:
+    assert PathEnv(emulator=spec()).render() is None
+    with pytest.raises(InputError, match="render_mode: 'human' is unknown; known is rgb_array"):
+        PathEnv(emulator=spec(), render_mode="human")
+
+
 def steady_state(env: PathEnv, actions: tuple[int, ...]) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Means over time of what 2 s at a constant window give, and the info of each step."""
     env.reset(seed=1)
