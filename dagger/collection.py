@@ -5,7 +5,9 @@ from concurrent.futures import Executor
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
@@ -25,33 +27,34 @@ class Collector:
     workers changes nothing.
     """
 
-    def __init__(self, config: TrainingConfig, world: World, learner: _core.Learner) -> None:
+    def __init__(self, config: TrainingConfig, world: World) -> None:
         inputs = len(_core.POLICY_FEATURES[config.features])
         shape = (config.environments, config.episode_steps)
         sequences = config.episode_steps // config.sequence_steps
         self._config = config
         self._world = world
+        self.groups: list[str] = []
         self.observations = np.empty((*shape, inputs), np.float32)
         self.acts = np.empty(shape, np.float32)
         self.labels = np.empty(shape, np.float32)
-        self.states = np.empty((config.environments, sequences, learner.state_size), np.float32)
+        self.states = np.empty((config.environments, sequences, config.state_size), np.float32)
 
     def fly(self, learner: _core.Learner, iteration: int, executor: Executor) -> None:
         """Fills the arrays with `episode_steps` decisions of every flight."""
         dealt = self._world.deal(self._config, iteration)
+        self.groups = [group for group, _ in dealt]
         flights: Iterable[None] = executor.map(
-            lambda number: self._fly_one(learner, iteration, number, int(dealt[number])),
+            lambda number: self._fly_one(learner, iteration, number, dealt[number][1]),
             range(self._config.environments),
         )
         for _ in flights:
             pass
 
-    def _fly_one(self, learner: _core.Learner, iteration: int, number: int, emulator: int) -> None:
+    def _fly_one(self, learner: _core.Learner, iteration: int, number: int, spec: EmulatorSpec) -> None:
         config = self._config
         generator = np.random.default_rng([config.seed, COLLECTION, iteration, number])
-        spec = self._world.emulators[emulator]
         probability, max_ms = draw_stalls(config.stalls, generator)
-        preference = float(generator.uniform(*config.preferences))
+        preference = _draw_preference(config, generator)
         batch = _core.PathBatch(
             [spec.to_path(stall_probability=probability, stall_max_ms=max_ms)],
             features=config.features,
@@ -83,9 +86,20 @@ class Collector:
             states=self.states.reshape(self._config.sequences_per_iteration, self.states.shape[2]).copy(),
         )
 
-    def agreement(self) -> float:
-        """Share of the decisions in which the learner would have done what the expert would have."""
-        return float(np.mean(ACTION_SETS[self._config.actions].agree(self.acts, self.labels)))
+    def agreement(self) -> dict[str, float]:
+        """Share of the decisions in which the learner would have done what the expert would have, by group."""
+        agree = ACTION_SETS[self._config.actions].agree(self.acts, self.labels).mean(axis=1)
+        groups = np.array(self.groups)
+        return {group: float(agree[groups == group].mean()) for group in dict.fromkeys(self.groups)}
+
+    def distance(self) -> float:
+        """Mean distance of the learner's acts from the expert's: the loss on what has just been flown."""
+        return float(np.abs(self.acts - self.labels).mean())
+
+
+def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> float:
+    drawn = float(generator.uniform(*config.preferences))
+    return DEFAULT_PREFERENCE if generator.random() < config.default_share else drawn
 
 
 def draw_kicks(config: TrainingConfig, generator: np.random.Generator) -> NDArray[np.float32]:

@@ -40,11 +40,15 @@ class TrainingConfig(BaseModel):
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[float, float] = (0.5, 0.5)
     """Range of the dial from low delay (0) to full throughput (1) that is trained, drawn per flight."""
+    default_share: float = Field(0.0, ge=0, le=1)
+    """Of the flights, have the dial in its middle."""
 
     emulators: str = "synthetic,calibrated"
     """What to train on, as for `--emulators`."""
     random_emulators: int = Field(0, ge=0)
     """So many random emulators are trained on as well, as `random:N` gives them."""
+    shares: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """How the flights are shared among `emulators`, those like them, and random ones."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; training never sees them."""
     variations: int = Field(0, ge=0)
@@ -88,7 +92,7 @@ class TrainingConfig(BaseModel):
     """Gradients are scaled down to this norm; none: never."""
 
     evaluation_interval: int = Field(gt=0)
-    """Iterations between evaluations in the twin."""
+    """Iterations between evaluations in the twin, on the validation emulators."""
     evaluation_seconds: float = Field(30.0, gt=0)
     """Length of an evaluation flight in seconds."""
 
@@ -105,6 +109,11 @@ class TrainingConfig(BaseModel):
     def expert_share(self, iteration: int) -> float:
         """Of the flights of an iteration."""
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
+
+    @property
+    def state_size(self) -> int:
+        """Numbers that the network remembers: hidden state and cell of an LSTM."""
+        return 2 * self.hidden[0] if self.architecture == "lstm" else 0
 
     @property
     def sequences_per_iteration(self) -> int:

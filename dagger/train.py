@@ -25,7 +25,7 @@ from .picture import draw_trials
 from .progress import TrainingProgress
 from .run_directory import REGRET, Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
-from .world import World, select_random, vary
+from .world import make_world, validation_world
 
 
 def train(
@@ -65,17 +65,12 @@ def train(
         ThreadPoolExecutor(workers) as executor,
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
-        others = select_random(config)
-        varied = vary(config, [emulator.spec for emulator in emulators])
-        world = World([emulator.spec for emulator in emulators] + varied + others)
-        progress.say(
-            f"training on {len(emulators)} emulators, {len(varied)} like them and {len(others)} random ones; "
-            f"validating on {len(validation)}"
-        )
-        tried = emulators + validation
-        tried_windows = searched_windows([emulator.spec for emulator in tried], executor)
-        save_policy(run.learner_policy, policy, policy_spec, trained_on="")
-        collector = Collector(config, world, _core.Learner(str(run.learner_policy)))
+        world = make_world(config, [emulator.spec for emulator in emulators])
+        sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
+        progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
+        validation_windows = searched_windows([emulator.spec for emulator in validation], executor)
+        collector = Collector(config, world)
+        examiner = Collector(config, validation_world(config)) if config.random_emulators else None
 
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
@@ -95,7 +90,7 @@ def train(
             decisions = done.decisions + sequences.labels.size
             metrics = {
                 "loss": fitted.loss,
-                "agreement": collector.agreement(),
+                **{f"agreement/{group}": share for group, share in collector.agreement().items()},
                 "fit/epochs": fitted.epochs,
                 "fit/learning_rate": fitted.learning_rate,
                 "fit/gradient_norm": fitted.gradient_norm,
@@ -113,18 +108,23 @@ def train(
                 save_policy(
                     run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
                 )
-                fly_candidate = partial(fly_trials, run.candidate_policy, seconds=config.evaluation_seconds)
-                trials = fly_candidate(tried, tried_windows, executor=executor)
-                stalled = fly_candidate(
-                    validation, tried_windows[len(emulators) :], executor=executor, stalling=True
+                flights = partial(
+                    fly_trials,
+                    run.candidate_policy,
+                    validation,
+                    validation_windows,
+                    seconds=config.evaluation_seconds,
+                    executor=executor,
                 )
-                regret = mean_regret(trials[len(emulators) :] + stalled)
+                trials = flights()
+                regret = mean_regret(trials + flights(stalling=True))
+                if examiner is not None:
+                    examiner.fly(_core.Learner(str(run.candidate_policy)), iteration, executor)
+                    regret += examiner.distance()
+                    metrics["validation/distance"] = examiner.distance()
                 metrics |= trial_metrics(trials) | {REGRET: regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                progress.say(
-                    f"iteration {iteration + 1}: {summarise(trials[: len(emulators)])}; "
-                    f"validation regret {regret:.3f}"
-                )
+                progress.say(f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}")
                 if regret < best_regret:
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)

@@ -1,12 +1,12 @@
 """The world a policy is trained in: the emulators asked for, and others like them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.random_emulators import random_emulators
-from numpy.typing import NDArray
 
 from .config import Stalls, TrainingConfig
 
@@ -15,32 +15,60 @@ DEAL = 1
 COLLECTION = 2
 FITTING = 3
 """What a random stream is for: part of its seed, after the configuration's."""
+UNSEEN = 1_000_000
+"""Distance of the seed of the random emulators that training never sees."""
 
 
 @dataclass(frozen=True)
 class World:
-    """Emulators to train on."""
+    """Groups of emulators to fly on, by name, and the share of the flights that each gets."""
 
-    emulators: Sequence[EmulatorSpec]
+    groups: Mapping[str, Sequence[EmulatorSpec]]
+    shares: Mapping[str, float]
 
-    def deal(self, config: TrainingConfig, iteration: int) -> NDArray[np.intp]:
-        """The emulator of every environment in an iteration.
+    def deal(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
+        """Group and emulator of every flight of an iteration.
 
-        The emulators are dealt out like a deck of cards, shuffled anew whenever it is used up.
+        The emulators of a group are dealt out like a deck of cards, shuffled anew whenever it is used up.
         """
-        first = iteration * config.environments
-        places = np.arange(first, first + config.environments)
-        size = len(self.emulators)
-        decks = {
-            deck: np.random.default_rng([config.seed, DEAL, deck]).permutation(size)
-            for deck in range(first // size, places[-1] // size + 1)
-        }
-        return np.array([decks[place // size][place % size] for place in places.tolist()], np.intp)
+        hands: list[tuple[str, EmulatorSpec]] = []
+        for stream, (group, count) in enumerate(self._counts(config.environments).items()):
+            emulators = self.groups[group]
+            for place in range(iteration * count, (iteration + 1) * count):
+                deck, card = divmod(place, len(emulators))
+                order = _shuffled(config.seed, stream, deck, len(emulators))
+                hands.append((group, emulators[order[card]]))
+        return hands
+
+    def _counts(self, environments: int) -> dict[str, int]:
+        """Flights per group; what rounding leaves over goes to the last one."""
+        present = {group: self.shares[group] for group, emulators in self.groups.items() if emulators}
+        counts = {group: int(environments * share / sum(present.values())) for group, share in present.items()}
+        counts[list(counts)[-1]] += environments - sum(counts.values())
+        return counts
 
 
-def select_random(config: TrainingConfig) -> list[EmulatorSpec]:
-    """Random emulators of the configuration's seed."""
-    return random_emulators(config.random_emulators, config.seed)
+@lru_cache(maxsize=64)
+def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng([seed, DEAL, stream, deck]).permutation(size).tolist())
+
+
+def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
+    """What a configuration trains on: the emulators asked for, others like them, random ones."""
+    return World(
+        {
+            "asked": emulators,
+            "like": vary(config, emulators),
+            "random": random_emulators(config.random_emulators, config.seed) if config.random_emulators else [],
+        },
+        {"asked": config.shares[0], "like": config.shares[1], "random": config.shares[2]},
+    )
+
+
+def validation_world(config: TrainingConfig) -> World:
+    """Random emulators of another seed, which training never sees."""
+    count = min(config.environments, config.random_emulators)
+    return World({"random": random_emulators(count, config.seed + UNSEEN)}, {"random": 1.0})
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:

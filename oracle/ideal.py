@@ -24,7 +24,7 @@ from .preference import allowance
 STEP_MS = 10.0
 """Resolution of an ideal window in time."""
 STEADY_QUEUE_MS = 4.0
-VARYING_QUEUE_MS = 20.0
+VARYING_QUEUE_MS = 32.0
 """Standing queue at the middle of the dial."""
 POISSON_DELAY_WEIGHT = 0.42
 """What a relative change of the p95 delay counts beside one of the throughput, at the middle of the dial."""
