@@ -5,8 +5,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agents/controllers/make_controller.hh"
@@ -51,7 +54,7 @@ std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
 void bind_flight(nb::module_& module) {
   nb::class_<Flight>(
       module, "Flight",
-      "One finished flow, as mm-link would log its uplink: ms since the flow began, bytes with the "
+      "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
       "4-byte TUN header, delays within the link only.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
@@ -64,15 +67,39 @@ void bind_flight(nb::module_& module) {
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)
       .def_ro("lost_packets", &Flight::lost_packets);
+  nb::class_<FlowSpec>(module, "Flow", "One of the flows that share a path.")
+      .def(
+          "__init__",
+          [](FlowSpec* self, std::string scheme, double start_s, double stop_s, int64_t extra_delay_ms) {
+            const FlowSpec flow{std::move(scheme), start_s, stop_s, extra_delay_ms};
+            check_flows({&flow, 1});
+            new (self) FlowSpec{flow};
+          },
+          "scheme"_a, nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = std::numeric_limits<double>::infinity(),
+          "extra_delay_ms"_a = 0,
+          "It sends from start_s on and falls silent at stop_s; extra_delay_ms one way, each direction, on "
+          "top of the path's. ValueError unless 0 <= start_s < stop_s.")
+      .def_ro("scheme", &FlowSpec::scheme)
+      .def_ro("start_s", &FlowSpec::start_s)
+      .def_ro("stop_s", &FlowSpec::stop_s)
+      .def_ro("extra_delay_ms", &FlowSpec::extra_delay_ms);
   module.def(
       "fly",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
         const nb::gil_scoped_release unlocked;
-        return fly(path, scheme, seconds, seed);
+        return std::move(fly(path, std::array{FlowSpec{scheme}}, seconds, seed).front());
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
       "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad "
       "scheme.");
+  module.def(
+      "fly",
+      [](const PathSpec& path, const std::vector<FlowSpec>& flows, double seconds, uint64_t seed) {
+        const nb::gil_scoped_release unlocked;
+        return fly(path, flows, seconds, seed);
+      },
+      "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "Flies several flows that share `path`; one Flight for each.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),

@@ -18,6 +18,7 @@ struct LinkPacket {
   int64_t arrival_ms{};
   int64_t tag{};    // what the driver wants back with the packet
   int32_t bytes{};  // with the TUN header
+  uint16_t flow{};
 };
 
 class TwinLink {

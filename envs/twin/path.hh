@@ -1,8 +1,12 @@
 // The network between one sender and its receiver, as an emulator spec describes it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "envs/twin/schedule.hh"
@@ -37,5 +41,19 @@ struct PathSpec {
   double stall_probability{0};  // of the sender's host, per millisecond: it is not scheduled for a while
   double stall_max_ms{0};       // uniform in (0, stall_max_ms]
 };
+
+// One of the flows that share a path.
+struct FlowSpec {
+  std::string scheme;  // as in make_controller
+  double start_s{0};
+  double stop_s{std::numeric_limits<double>::infinity()};
+  int64_t extra_delay_ms{0};  // one way, each direction, on top of the path's
+};
+
+inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
+inline constexpr double kMaxSeconds = 1e8;        // a time beyond it never comes
+
+// Throws std::invalid_argument for none or too many flows, a start or stop out of order, a negative delay.
+void check_flows(std::span<const FlowSpec> flows);
 
 }  // namespace ccgym
