@@ -12,7 +12,6 @@
 #include "agents/controllers/make_controller.hh"
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
-#include "envs/binding/schedule_handle.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -23,21 +22,20 @@ using namespace nb::literals;
 namespace {
 
 using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
-using DepartureArrays = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>>;
+using ReplayResult = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t>;
 
 template <class T>
 auto array_of(std::vector<T> Flight::* member) {
   return [member](const Flight& flight) { return to_numpy(flight.*member); };
 }
 
-DepartureArrays replay_arrivals(const ScheduleHandle& schedule, const Int32Vector& arrivals_ms,
-                                const Int32Vector& arrivals_bytes, int64_t base_ms, int64_t end_ms,
-                                const std::string& queue, int64_t queue_packets, int64_t queue_bytes) {
-  Departures departures = replay(schedule.schedule, make_queue(queue, queue_packets, queue_bytes),
-                                 {arrivals_ms.data(), arrivals_ms.size()},
-                                 {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms);
+ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_ms,
+                             const Int32Vector& arrivals_bytes, int64_t base_ms, int64_t end_ms,
+                             uint64_t seed) {
+  Departures departures = replay(link.schedule, link.queue, {arrivals_ms.data(), arrivals_ms.size()},
+                                 {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms, seed);
   return {to_numpy(std::move(departures.ms)), to_numpy(std::move(departures.bytes)),
-          to_numpy(std::move(departures.delay_ms))};
+          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets};
 }
 
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
@@ -75,9 +73,10 @@ void bind_flight(nb::module_& module) {
       "scheme.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
-      "replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
-      "base_ms"_a, "end_ms"_a, "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on a link begun at base_ms.");
+      "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
+      "end_ms"_a, "seed"_a = 0,
+      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on the schedule and queue of a "
+      "link begun at base_ms, and how many packets the queue dropped; seed of what it drops by chance.");
 }
 
 }  // namespace ccgym

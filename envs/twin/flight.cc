@@ -13,18 +13,20 @@ namespace {
 
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
+int32_t in_ms(int64_t ns) { return static_cast<int32_t>(ns / kNsPerMs); }
+
 class FlightRecorder final : public UplinkObserver {
  public:
   explicit FlightRecorder(Flight& flight) : flight_(flight) {}
 
-  void on_arrival(const LinkPacket& packet, bool /*admitted*/) override {
-    flight_.arrival_ms.push_back(static_cast<int32_t>(packet.arrival_ms));
+  void on_arrival(const LinkPacket& packet) override {
+    flight_.arrival_ms.push_back(in_ms(packet.arrival_ns));
     flight_.arrival_bytes.push_back(packet.bytes);
   }
-  void on_departure(const LinkPacket& packet, int64_t now_ms) override {
-    flight_.departure_ms.push_back(static_cast<int32_t>(now_ms));
+  void on_departure(const LinkPacket& packet, int64_t now_ns) override {
+    flight_.departure_ms.push_back(in_ms(now_ns));
     flight_.departure_bytes.push_back(packet.bytes);
-    flight_.departure_delay_ms.push_back(static_cast<int32_t>(now_ms - packet.arrival_ms));
+    flight_.departure_delay_ms.push_back(in_ms(now_ns - packet.arrival_ns));
   }
 
  private:

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
-#include "envs/twin/link.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/random.hh"
 #include "transport/sender.hh"
@@ -28,8 +28,8 @@ inline constexpr int32_t kAckTunBytes = static_cast<int32_t>(kAckBytes + kIpUdpH
 class UplinkObserver {
  public:
   virtual ~UplinkObserver() = default;
-  virtual void on_arrival(const LinkPacket& packet, bool admitted) = 0;
-  virtual void on_departure(const LinkPacket& packet, int64_t now_ms) = 0;
+  virtual void on_arrival(const LinkPacket& packet) = 0;
+  virtual void on_departure(const LinkPacket& packet, int64_t now_ns) = 0;
 };
 
 template <class Controller>
@@ -38,11 +38,8 @@ class Twin {
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, UplinkObserver* observer = nullptr)
       : controller_(controller),
         sender_(controller, static_cast<int64_t>(kDataBytes)),
-        uplink_(path.uplink.schedule, path.uplink.queue),
-        downlink_(path.downlink.schedule, path.downlink.queue),
-        delay_ms_(path.delay_ms),
-        uplink_loss_(path.uplink.loss),
-        downlink_loss_(path.downlink.loss),
+        uplink_(path, Way::up, seed),
+        downlink_(path, Way::down, ~seed),
         stall_mean_gap_ms_(path.stall_probability > 0 ? 1 / path.stall_probability : 0),
         stall_max_ms_(path.stall_max_ms),
         random_(seed),
@@ -67,41 +64,50 @@ class Twin {
 
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
-  [[nodiscard]] std::size_t queued_packets() const { return uplink_.queued_packets(); }
+  [[nodiscard]] std::size_t queued_packets() const { return uplink_.link.queued_packets(); }
 
  private:
-  struct AckInFlight {
-    int64_t arrival_ms{};  // at the downlink
+  struct DataInFlight {
+    int64_t arrival_ns{};  // at the uplink
     uint64_t seq{};
-    int64_t received_ms{};
+  };
+  struct AckInFlight {
+    int64_t arrival_ns{};  // at the downlink, or at the sender
+    uint64_t seq{};
+    int64_t received_ns{};
   };
   struct HeldAck {
     uint64_t seq{};
-    int64_t received_ms{};
+    int64_t received_ns{};
   };
 
-  static constexpr int64_t kNever = INT64_MAX;
-  static constexpr int64_t kNsPerMs = 1'000'000;
-
   static Time to_time(double ms) { return Time{static_cast<int64_t>(ms * 1e6)}; }
-  static int64_t as_ns(int64_t ms) { return ms * kNsPerMs; }
 
   // One event, if there is one before `end`.
   bool step(Time end) {
-    const int64_t uplink_ns = uplink_.busy() ? as_ns(uplink_.next_ms()) : kNever;
-    const int64_t downlink_ns = downlink_.busy() ? as_ns(downlink_.next_ms()) : kNever;
-    const int64_t ack_ns = acks_.empty() ? kNever : as_ns(acks_.front().arrival_ms);
-    const int64_t network_ns = std::min({uplink_ns, downlink_ns, ack_ns});
+    const int64_t uplink_ns = uplink_.link.busy() ? uplink_.link.next_ns() : kNeverNs;
+    const int64_t downlink_ns = downlink_.link.busy() ? downlink_.link.next_ns() : kNeverNs;
+    const int64_t data_ns = data_.empty() ? kNeverNs : data_.front().arrival_ns;
+    const int64_t ack_ns = acks_.empty() ? kNeverNs : acks_.front().arrival_ns;
+    const int64_t returned_ns = returned_acks_.empty() ? kNeverNs : returned_acks_.front().arrival_ns;
+    const int64_t network_ns = std::min({uplink_ns, downlink_ns, data_ns, ack_ns, returned_ns});
     const int64_t sender_ns = next_sender_event_ns();
     const int64_t next_ns = std::min(network_ns, sender_ns);
     if (next_ns > end.count()) return false;
     now_ = std::max(now_, Time{next_ns});
     if (uplink_ns == next_ns) {
-      uplink_.use_opportunity([this](const LinkPacket& packet, int64_t ms) { leave_uplink(packet, ms); });
+      uplink_.link.use_opportunity([this](const LinkPacket& packet, int64_t ns) { leave_uplink(packet, ns); },
+                                   [](const LinkPacket&) {});
     } else if (downlink_ns == next_ns) {
-      downlink_.use_opportunity([this](const LinkPacket& packet, int64_t ms) { leave_downlink(packet, ms); });
+      downlink_.link.use_opportunity(
+          [this](const LinkPacket& packet, int64_t ns) { leave_downlink(packet, ns); },
+          [](const LinkPacket&) {});
+    } else if (data_ns == next_ns) {
+      enter_uplink(data_.pop());
     } else if (ack_ns == next_ns) {
-      enter_downlink();
+      enter_downlink(acks_.pop());
+    } else if (returned_ns == next_ns) {
+      take_ack(returned_acks_.pop());
     } else {
       run_sender();
     }
@@ -124,36 +130,48 @@ class Twin {
   }
 
   void send() {
-    const int64_t now_ms = now_.count() / kNsPerMs;
-    const LinkPacket packet{sender_.on_sent(now_), now_ms, 0, kDataTunBytes};
-    const bool admitted = uplink_.push(packet);
-    if (observer_ != nullptr) observer_->on_arrival(packet, admitted);
+    const uint64_t seq = sender_.on_sent(now_);
+    const auto reached_ns = uplink_.reach_link(now_.count(), random_);
+    if (!reached_ns) return;
+    if (*reached_ns > now_.count()) return data_.push({*reached_ns, seq});
+    enter_uplink({*reached_ns, seq});
   }
 
-  void leave_uplink(const LinkPacket& packet, int64_t now_ms) {
-    if (observer_ != nullptr) observer_->on_departure(packet, now_ms);
-    if (random_.chance(uplink_loss_)) return;
-    const int64_t received_ms = now_ms + delay_ms_;
-    if (random_.chance(downlink_loss_)) return;
-    acks_.push({received_ms + delay_ms_, packet.seq, received_ms});
+  void enter_uplink(const DataInFlight& data) {
+    const LinkPacket packet{data.seq, data.arrival_ns, 0, kDataTunBytes, 0};
+    if (observer_ != nullptr) observer_->on_arrival(packet);
+    uplink_.link.push(packet, [](const LinkPacket&) {});
   }
 
-  void enter_downlink() {
-    const AckInFlight ack = acks_.pop();
-    downlink_.push({ack.seq, ack.arrival_ms, ack.received_ms, kAckTunBytes});
+  void leave_uplink(const LinkPacket& packet, int64_t now_ns) {
+    if (observer_ != nullptr) observer_->on_departure(packet, now_ns);
+    const auto received_ns = uplink_.reach_end(now_ns, random_);
+    if (!received_ns) return;
+    const auto reached_ns = downlink_.reach_link(*received_ns, random_);
+    if (reached_ns) acks_.push({*reached_ns, packet.seq, *received_ns});
   }
 
-  void leave_downlink(const LinkPacket& packet, int64_t now_ms) {
-    if (stalled() || !held_acks_.empty()) {
-      held_acks_.push({packet.seq, packet.tag});
-      return;
-    }
-    sender_.on_ack(Time{as_ns(now_ms)}, packet.seq, Time{as_ns(packet.tag)});
+  void enter_downlink(const AckInFlight& ack) {
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, 0},
+                        [](const LinkPacket&) {});
+  }
+
+  void leave_downlink(const LinkPacket& packet, int64_t now_ns) {
+    const auto returned_ns = downlink_.reach_end(now_ns, random_);
+    if (!returned_ns) return;
+    const AckInFlight ack{*returned_ns, packet.seq, packet.tag};
+    if (*returned_ns > now_ns) return returned_acks_.push(ack);
+    take_ack(ack);
+  }
+
+  void take_ack(const AckInFlight& ack) {
+    if (stalled() || !held_acks_.empty()) return held_acks_.push({ack.seq, ack.received_ns});
+    sender_.on_ack(Time{ack.arrival_ns}, ack.seq, Time{ack.received_ns});
   }
 
   void take_held_acks() {
     const HeldAck ack = held_acks_.pop();
-    sender_.on_ack(now_, ack.seq, Time{as_ns(ack.received_ms)});
+    sender_.on_ack(now_, ack.seq, Time{ack.received_ns});
   }
 
   // Whether the sender's host is off the processor now; draws the stalls that have come due.
@@ -167,13 +185,12 @@ class Twin {
 
   Controller& controller_;
   Sender<Controller> sender_;
-  TwinLink uplink_;
-  TwinLink downlink_;
-  Fifo<AckInFlight> acks_{};
+  Direction uplink_;
+  Direction downlink_;
+  Fifo<DataInFlight> data_{};          // in a delay before the uplink
+  Fifo<AckInFlight> acks_{};           // in the delays between the links
+  Fifo<AckInFlight> returned_acks_{};  // in a delay behind the downlink
   Fifo<HeldAck> held_acks_{};
-  int64_t delay_ms_;
-  double uplink_loss_;
-  double downlink_loss_;
   double stall_mean_gap_ms_;
   double stall_max_ms_;
   Random random_;
