@@ -163,7 +163,7 @@ def _command_options(head: str) -> dict[str, str]:
     except ValueError:
         words = []
     own = words[: words.index("--")] if "--" in words else words
-    options = {}
+    options: dict[str, str] = {}
     for word, following in zip(own, [*own[1:], ""], strict=True):
         name, assigned, value = word.partition("=")
         options.setdefault(name, value if assigned else following)
