@@ -51,7 +51,7 @@ class TwinBackend:
     def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, _: RunFiles) -> LinkLog:
         """The flow begins at time 0."""
         flight = _core.fly(spec.to_path(), scheme.controller, seconds=seconds, seed=seed)
-        return LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())
+        return LinkLog.from_flight(flight, spec.uplink.schedule())
 
 
 class MahimahiBackend:

@@ -2,13 +2,11 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,8 +38,7 @@ std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows
   return {matrix.data(), matrix.size()};
 }
 
-void construct(PathBatch* self, std::vector<PathSpec> paths,
-               std::optional<std::vector<std::vector<FlowSpec>>> flows, const std::string& features,
+void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features,
                const std::string& actions, int64_t step_ms, double initial_cwnd_packets,
                double min_cwnd_packets, double max_cwnd_packets, std::size_t threads) {
   require(!paths.empty(), "a batch needs at least one path");
@@ -51,7 +48,6 @@ void construct(PathBatch* self, std::vector<PathSpec> paths,
               initial_cwnd_packets <= max_cwnd_packets,
           "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");
   new (self) PathBatch{std::move(paths),
-                       std::move(flows).value_or(std::vector<std::vector<FlowSpec>>{}),
                        {.policy = {.feature_set = feature_set_by_name(features),
                                    .actions = action_set_by_name(actions),
                                    .step = std::chrono::milliseconds{step_ms},
@@ -110,11 +106,12 @@ void bind_path_batch(nb::module_& module) {
       module, "PathBatch",
       "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "
       "together, in the order of its flows.")
-      .def("__init__", &construct, "paths"_a, nb::kw_only(), "flows"_a = nb::none(), "features"_a,
-           "actions"_a, "step_ms"_a = 10, "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0,
-           "max_cwnd_packets"_a = 100'000.0, "threads"_a = 1,
-           "flows: of each path, those of scheme LEARNER learn; by default one learner on each. Several on "
-           "one path decide in the same instants.")
+      .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
+           "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
+           "threads"_a = 1,
+           "The flows of a path that name no scheme learn, by default its only one. Several on one path "
+           "decide "
+           "in the same instants.")
       .def("__len__", &PathBatch::rows)
       .def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
       .def_prop_ro("observation_size", &PathBatch::observation_size)
@@ -122,9 +119,8 @@ void bind_path_batch(nb::module_& module) {
                    "Windows (rows,), a copy; 0 before the first reset.")
       .def_prop_ro("states", &states, nb::rv_policy::move,
                    "Of each row, an index (uint8) into FLOW_STATES; who does not decide needs no action.")
-      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that path's next reset on.")
-      .def("set_flows", &PathBatch::set_flows, "index"_a, "flows"_a,
-           "From that path's next reset on, with as many learners as before.")
+      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
+           "From that path's next reset on; with as many learners as before.")
       .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a, "Within the policy's limits.")
       .def("reset", &reset, "paths"_a, "seeds"_a, "observations"_a.noconvert(),
            "Starts the paths `paths` (int32) anew from `seeds` (uint64), flies each to its first decisions "
@@ -134,7 +130,6 @@ void bind_path_batch(nb::module_& module) {
            "Applies `actions` (rows,) float32 of those who decide, flies to the next decisions, writes "
            "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "
            "not decide then keeps its observation and has a telemetry of zeros.");
-  module.attr("LEARNER") = std::string{kLearnerScheme};
   module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "flying", "deciding", "gone"};
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
   module.attr("POLICY_FEATURES") = features_table();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/fixed_window.hh"
@@ -18,22 +19,24 @@ namespace {
 
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
+int32_t in_ms(int64_t ns) { return static_cast<int32_t>(ns / kNsPerMs); }
+
 using Controllers = std::vector<std::unique_ptr<CongestionController>>;
 
 class FlightRecorder {
  public:
   explicit FlightRecorder(std::span<Flight> flights) : flights_(flights) {}
 
-  void on_arrival(const LinkPacket& packet, bool /*admitted*/) {
+  void on_arrival(const LinkPacket& packet) {
     Flight& flight = flights_[packet.flow];
-    flight.arrival_ms.push_back(static_cast<int32_t>(packet.arrival_ms));
+    flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
     flight.arrival_bytes.push_back(packet.bytes);
   }
-  void on_departure(const LinkPacket& packet, int64_t now_ms) {
+  void on_departure(const LinkPacket& packet, int64_t now_ns) {
     Flight& flight = flights_[packet.flow];
-    flight.departure_ms.push_back(static_cast<int32_t>(now_ms));
+    flight.departure_ms.push_back(in_ms(now_ns));
     flight.departure_bytes.push_back(packet.bytes);
-    flight.departure_delay_ms.push_back(static_cast<int32_t>(now_ms - packet.arrival_ms));
+    flight.departure_delay_ms.push_back(in_ms(now_ns - packet.arrival_ns));
   }
 
  private:
@@ -102,9 +105,11 @@ std::vector<Flight> fly_as(const PathSpec& path, const Controllers& controllers,
 
 }  // namespace
 
-std::vector<Flight> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
-                        uint64_t seed) {
-  check_flows(flows);
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
+  std::vector<FlowSpec> flows = flows_of(path);
+  for (FlowSpec& flow : flows) {
+    if (flow.scheme.empty()) flow.scheme = scheme;
+  }
   const Controllers controllers = make_controllers(flows, seed);
   const Time duration{static_cast<int64_t>(seconds * 1e9)};
   return fly_as<FixedWindow, NewReno, Copa, PolicyController, CongestionController>(path, controllers, flows,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <string_view>
 #include <vector>
 
 #include "envs/twin/path.hh"
@@ -24,8 +24,8 @@ struct Flight {
   int64_t lost_packets{};
 };
 
-// One flight per flow. Schemes as in make_controller; throws std::invalid_argument or
-// std::runtime_error as it does, and for a flow without a time to fly in.
-std::vector<Flight> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds, uint64_t seed);
+// One flight for each flow of the path; `scheme` flies where a flow names none. Schemes as in
+// make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
 
 }  // namespace ccgym

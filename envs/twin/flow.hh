@@ -16,7 +16,7 @@ struct FlowSeat {
   Controller* controller{};
   Time start{};
   Time stop{Time::max()};
-  int64_t extra_delay_ms{0};  // one way, each direction, on top of the path's
+  int64_t extra_delay_ns{0};  // one way, each direction, on top of the path's
 };
 
 enum class FlowState : uint8_t {
@@ -34,13 +34,13 @@ class Flow {
       : sender_(*seat.controller, static_cast<int64_t>(kDataBytes)),
         start_(seat.start),
         stop_(seat.stop),
-        extra_delay_ms_(seat.extra_delay_ms),
+        extra_delay_ns_(seat.extra_delay_ns),
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }
   [[nodiscard]] bool in_the_air() const { return state_ == FlowState::flying || state_ == FlowState::paused; }
   [[nodiscard]] Time start() const { return start_; }
-  [[nodiscard]] int64_t extra_delay_ms() const { return extra_delay_ms_; }
+  [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
   [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
 
@@ -82,7 +82,7 @@ class Flow {
   Sender<Controller> sender_;
   Time start_;
   Time stop_;
-  int64_t extra_delay_ms_;
+  int64_t extra_delay_ns_;
   std::size_t ack_lane_;
   FlowState state_{FlowState::waiting};
   bool ready_{false};

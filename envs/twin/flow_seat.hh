@@ -12,13 +12,16 @@
 
 namespace ccgym {
 
+inline constexpr double kMaxSeconds = 1e9;  // a time beyond it never comes
+
 inline Time path_time(double seconds) {
-  return seconds > kMaxSeconds ? Time::max() : Time{std::llround(seconds * 1e9)};
+  return seconds < kMaxSeconds ? Time{std::llround(seconds * 1e9)} : Time::max();
 }
 
 template <class Controller>
 FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller) {
-  return {&controller, path_time(flow.start_s), path_time(flow.stop_s), flow.extra_delay_ms};
+  return {&controller, path_time(flow.start_s), path_time(flow.stop_s),
+          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs))};
 }
 
 // Each flow of a path draws from a seed of its own.

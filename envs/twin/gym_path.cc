@@ -13,7 +13,7 @@ namespace ccgym {
 
 namespace {
 
-bool learns(const FlowSpec& flow) { return flow.scheme == kLearnerScheme; }
+bool learns(const FlowSpec& flow) { return flow.scheme.empty(); }
 
 // Everyone on the path, and where they sit in the twin.
 struct Crew {
@@ -116,8 +116,8 @@ std::size_t count_learners(std::span<const FlowSpec> flows) {
   return static_cast<std::size_t>(std::ranges::count_if(flows, learns));
 }
 
-std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, std::span<const FlowSpec> flows,
-                                       const PolicySpec& policy, uint64_t seed) {
+std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed) {
+  const std::vector<FlowSpec> flows = flows_of(path);
   if (std::ranges::all_of(flows, learns)) {
     return std::make_unique<CrewedPath<Learner>>(path, flows, policy, seed);
   }

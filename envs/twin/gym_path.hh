@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 
 #include "agents/controllers/policy/policy.hh"
 #include "envs/twin/flow.hh"
@@ -13,9 +12,7 @@
 
 namespace ccgym {
 
-inline constexpr std::string_view kLearnerScheme = "learner";  // of a FlowSpec: its actions come from the gym
-
-std::size_t count_learners(std::span<const FlowSpec> flows);
+std::size_t count_learners(std::span<const FlowSpec> flows);  // those without a scheme
 
 class GymPath {
  public:
@@ -36,7 +33,6 @@ class GymPath {
 };
 
 // Throws as make_controller does for a scheme that is not there.
-std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, std::span<const FlowSpec> flows,
-                                       const PolicySpec& policy, uint64_t seed);
+std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed);
 
 }  // namespace ccgym

@@ -4,6 +4,7 @@
 // so that their actions can be given together. One that is alone keeps the clock it has in deployment.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string_view>
@@ -20,14 +21,18 @@ class Learner final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "learner"; }
   void on_sent(Time now, const SentPacket& packet) override { policy_.on_sent(now, packet); }
-  void on_ack(Time now, const AckedPacket& packet) override { policy_.on_ack(now, packet); }
+  void on_ack(Time now, const AckedPacket& packet) override {
+    heard_at_ = now;
+    policy_.on_ack(now, packet);
+  }
   void on_loss(Time now, const Loss& loss) override { policy_.on_loss(now, loss); }
   void on_timer(Time now) override { policy_.on_timer(now); }
   [[nodiscard]] SendLimits limits() const override { return policy_.limits(); }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     const std::optional<Time> due = policy_.next_timer();
     if (!due || clock_ == Time{}) return due;
-    const auto steps = (*due + start_ + clock_ - Time{1}) / clock_;
+    const Time earliest = std::max(*due, heard_at_);  // an ACK after a silence is decided on at once
+    const auto steps = (earliest + start_ + clock_ - Time{1}) / clock_;
     return steps * clock_ - start_;
   }
 
@@ -38,6 +43,7 @@ class Learner final : public CongestionController {
   PolicyController policy_;
   Time start_;
   Time clock_;
+  Time heard_at_{};
 };
 
 }  // namespace ccgym

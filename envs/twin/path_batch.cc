@@ -11,52 +11,38 @@ namespace ccgym {
 
 namespace {
 
-std::vector<std::vector<FlowSpec>> checked_flows(std::vector<std::vector<FlowSpec>> flows,
-                                                 std::size_t paths) {
-  if (flows.empty()) return {paths, {FlowSpec{std::string{kLearnerScheme}}}};
-  if (flows.size() != paths) {
-    throw std::invalid_argument("flows for " + std::to_string(flows.size()) + " paths, but there are " +
-                                std::to_string(paths));
-  }
-  for (std::size_t i = 0; i < paths; ++i) {
-    check_flows(flows[i]);
-    if (count_learners(flows[i]) == 0) {
-      throw std::invalid_argument("path " + std::to_string(i) + " has no flow of the scheme '" +
-                                  std::string{kLearnerScheme} + "'");
-    }
-  }
-  return flows;
-}
-
-std::vector<std::size_t> first_rows_of(const std::vector<std::vector<FlowSpec>>& flows) {
+std::vector<std::size_t> first_rows_of(const std::vector<PathSpec>& paths) {
   std::vector<std::size_t> rows{0};
-  for (const auto& of_path : flows) rows.push_back(rows.back() + count_learners(of_path));
+  for (const PathSpec& path : paths) {
+    const std::size_t learners = count_learners(flows_of(path));
+    if (learners == 0) {
+      throw std::invalid_argument("path " + std::to_string(rows.size() - 1) +
+                                  " has no learner: no flow without a scheme");
+    }
+    rows.push_back(rows.back() + learners);
+  }
   return rows;
 }
 
 }  // namespace
 
-PathBatch::PathBatch(std::vector<PathSpec> paths, std::vector<std::vector<FlowSpec>> flows,
-                     const BatchSpec& spec)
+PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
     : policy_(spec.policy),
       paths_(std::move(paths)),
-      flows_(checked_flows(std::move(flows), paths_.size())),
-      first_rows_(first_rows_of(flows_)),
+      first_rows_(first_rows_of(paths_)),
       flights_(paths_.size()),
       workers_(spec.threads) {}
 
 std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
 
-void PathBatch::set_path(std::size_t path, PathSpec spec) { paths_.at(path) = std::move(spec); }
-
-void PathBatch::set_flows(std::size_t path, std::vector<FlowSpec> flows) {
-  check_flows(flows);
-  const std::size_t learners = count_learners(flows_.at(path));
-  if (count_learners(flows) != learners) {
+void PathBatch::set_path(std::size_t path, PathSpec spec) {
+  const std::size_t learners = first_rows_.at(path + 1) - first_rows_[path];
+  const std::size_t given = count_learners(flows_of(spec));
+  if (given != learners) {
     throw std::invalid_argument("path " + std::to_string(path) + " has " + std::to_string(learners) +
-                                " learners in this batch, not " + std::to_string(count_learners(flows)));
+                                " learners in this batch, not " + std::to_string(given));
   }
-  flows_[path] = std::move(flows);
+  paths_[path] = std::move(spec);
 }
 
 PathBatch::Seat PathBatch::seat(std::size_t row) const {
@@ -87,7 +73,7 @@ void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> 
   const std::size_t width = observation_size();
   workers_.for_each(paths.size(), [&](std::size_t i) {
     const auto path = static_cast<std::size_t>(paths[i]);
-    flights_.at(path) = make_gym_path(paths_[path], flows_[path], policy_, seeds[i]);
+    flights_.at(path) = make_gym_path(paths_[path], policy_, seeds[i]);
     GymPath& flight = *flights_[path];
     flight.fly_to_decisions();
     for (std::size_t row = first_rows_[path]; row < first_rows_[path + 1]; ++row) {

@@ -22,9 +22,9 @@ struct BatchSpec {
 // A row of the batch is one learner; those of one path stand together, in the order of its flows.
 class PathBatch {
  public:
-  // `flows` of each path, those of kLearnerScheme learn; one set for each path, or one learner each
-  // where there are none. Throws std::invalid_argument for a path without a learner.
-  PathBatch(std::vector<PathSpec> paths, std::vector<std::vector<FlowSpec>> flows, const BatchSpec& spec);
+  // The flows of a path that name no scheme learn. Throws std::invalid_argument for a path without a
+  // learner, and as flows_of.
+  PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec);
 
   [[nodiscard]] std::size_t rows() const { return first_rows_.back(); }
   [[nodiscard]] std::size_t paths() const { return paths_.size(); }
@@ -32,7 +32,6 @@ class PathBatch {
 
   // From that path's next reset on; the number of its learners stays.
   void set_path(std::size_t path, PathSpec spec);
-  void set_flows(std::size_t path, std::vector<FlowSpec> flows);
   void set_cwnd(std::size_t row, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t row) const;
   [[nodiscard]] FlowState state(std::size_t row) const;
@@ -57,7 +56,6 @@ class PathBatch {
 
   PolicySpec policy_;
   std::vector<PathSpec> paths_;
-  std::vector<std::vector<FlowSpec>> flows_;
   std::vector<std::size_t> first_rows_;  // of each path, and the number of rows
   std::vector<std::unique_ptr<GymPath>> flights_;
   WorkerPool workers_;

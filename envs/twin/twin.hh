@@ -1,9 +1,9 @@
 // mahimahi in virtual time: flows that share one path, packet by packet.
 //
-// Links and pipes are first-in-first-out and tick in whole milliseconds; senders wake at any time. At
-// equal times links deliver first, then packets arrive, then timers fire, then senders send: the order
-// inside a millisecond of the real program. So a millisecond of the network is one event, and the next
-// one is the lesser of two: the network's next millisecond and the first sender that wants to be woken.
+// Links and pipes are first in, first out, so no event heap is needed. At equal times links deliver
+// first, then packets arrive, then timers fire, then senders send: the order inside a millisecond of the
+// real program. All that falls into one instant is done together, and the next instant is the lesser of
+// two: the network's and that of the first sender that wants to be woken.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "envs/twin/ack_lanes.hh"
+#include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/host_stalls.hh"
-#include "envs/twin/link.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/random.hh"
 #include "envs/twin/tournament.hh"
@@ -32,8 +32,8 @@ inline constexpr int32_t kAckTunBytes = static_cast<int32_t>(kAckBytes + kIpUdpH
 
 // What happens at the uplink, for whoever wants to write it down. This one does not.
 struct NoObserver {
-  void on_arrival(const LinkPacket& /*packet*/, bool /*admitted*/) {}
-  void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ms*/) {}
+  void on_arrival(const LinkPacket& /*packet*/) {}
+  void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ns*/) {}
 };
 
 template <class Controller, class Observer = NoObserver>
@@ -42,22 +42,19 @@ class Twin {
   using Seat = FlowSeat<Controller>;
 
   Twin(const PathSpec& path, std::span<const Seat> seats, uint64_t seed, Observer observer = {})
-      : uplink_(path.uplink.schedule, path.uplink.queue),
-        downlink_(path.downlink.schedule, path.downlink.queue),
-        delay_ms_(path.delay_ms),
-        uplink_loss_(path.uplink.loss),
-        downlink_loss_(path.downlink.loss),
-        extra_delays_ms_(distinct_extra_delays(seats)),
-        acks_(extra_delays_ms_.size()),
+      : uplink_(path, Way::up, seed),
+        downlink_(path, Way::down, ~seed),
+        extra_delays_ns_(distinct_extra_delays(seats)),
+        acks_(extra_delays_ns_.size()),
         wake_ups_ns_(seats.size()),
         random_(seed),
         stalls_(path.stall_probability, path.stall_max_ms, random_),
         observer_(std::move(observer)) {
     flows_.reserve(seats.size());
     for (const Seat& seat : seats) {
-      const auto lane = std::ranges::lower_bound(extra_delays_ms_, seat.extra_delay_ms);
+      const auto lane = std::ranges::lower_bound(extra_delays_ns_, seat.extra_delay_ns);
       wake_ups_ns_.set(flows_.size(), seat.start.count());
-      flows_.emplace_back(seat, static_cast<std::size_t>(std::distance(extra_delays_ms_.begin(), lane)));
+      flows_.emplace_back(seat, static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
     }
     ready_.reserve(seats.size());
   }
@@ -70,7 +67,7 @@ class Twin {
   void run(Time end, Pauses&& pauses) {
     for (run_ready(pauses); step(end.count(), pauses);) {
     }
-    if (paused_ == 0) advance_to(std::max(now_, end));
+    if (paused_ == 0) now_ = std::max(now_, end);
   }
   void run(Time end) {
     run(end, [](std::size_t) { return false; });
@@ -90,40 +87,44 @@ class Twin {
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Flow<Controller>& flow(std::size_t index) const { return flows_[index]; }
   [[nodiscard]] const Sender<Controller>& sender(std::size_t flow) const { return flows_[flow].sender(); }
-  [[nodiscard]] std::size_t queued_packets() const { return uplink_.queued_packets(); }
+  [[nodiscard]] std::size_t queued_packets() const { return uplink_.link.queued_packets(); }
 
  private:
-  struct HeldAck {
-    uint16_t flow{};
+  struct DataInFlight {
+    int64_t arrival_ns{};  // at the uplink
     uint64_t seq{};
-    int64_t received_ms{};
+    uint16_t flow{};
+  };
+  struct HeldAck {
+    uint64_t seq{};
+    int64_t received_ns{};
+    uint16_t flow{};
   };
 
-  static constexpr int64_t kNever = Tournament::kNever;
-  static constexpr int64_t kNsPerMs = 1'000'000;
-
-  static int64_t as_ns(int64_t ms) { return ms == kNever ? kNever : ms * kNsPerMs; }
-  static int64_t due_ms(const TwinLink& link) { return link.busy() ? link.next_ms() : kNever; }
+  static int64_t due_ns(const TwinLink& link) { return link.busy() ? link.next_ns() : kNeverNs; }
+  template <class Packet>
+  static int64_t due_ns(const Fifo<Packet>& pipe) {
+    return pipe.empty() ? kNeverNs : pipe.front().arrival_ns;
+  }
 
   static std::vector<int64_t> distinct_extra_delays(std::span<const Seat> seats) {
-    std::vector<int64_t> delays_ms;
-    for (const Seat& seat : seats) delays_ms.push_back(seat.extra_delay_ms);
-    std::ranges::sort(delays_ms);
-    delays_ms.erase(std::ranges::unique(delays_ms).begin(), delays_ms.end());
-    return delays_ms;
+    std::vector<int64_t> delays_ns;
+    for (const Seat& seat : seats) delays_ns.push_back(seat.extra_delay_ns);
+    std::ranges::sort(delays_ns);
+    delays_ns.erase(std::ranges::unique(delays_ns).begin(), delays_ns.end());
+    return delays_ns;
   }
 
   // All that happens in one instant, if it comes before `end_ns` and nobody waits for an action.
   template <class Pauses>
   bool step(int64_t end_ns, Pauses& pauses) {
-    const int64_t network_ms = std::min({due_ms(uplink_), due_ms(downlink_), acks_.next_ms()});
-    const int64_t network_ns = as_ns(network_ms);
-    const int64_t host_ns = held_acks_.empty() ? kNever : std::max(stalls_.until(), now_).count();
-    const int64_t sender_ns = std::min(host_ns, wake_ups_ns_.earliest());
-    const int64_t next_ns = std::min(network_ns, sender_ns);
+    const int64_t network_ns = std::min({due_ns(uplink_.link), due_ns(downlink_.link), due_ns(data_),
+                                         acks_.next_ns(), due_ns(returned_acks_)});
+    const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(stalls_.until(), now_).count();
+    const int64_t next_ns = std::min({network_ns, host_ns, wake_ups_ns_.earliest()});
     if (next_ns > end_ns || (paused_ > 0 && next_ns > now_.count())) return false;
     if (network_ns == next_ns) {
-      run_network(network_ms);
+      run_network(network_ns);
     } else if (host_ns == next_ns) {
       take_held_acks();
     } else {
@@ -133,56 +134,76 @@ class Twin {
     return true;
   }
 
-  void advance_to(Time now) {
-    now_ = now;
-    now_ms_ = now.count() / kNsPerMs;
+  void run_network(int64_t ns) {
+    now_ = Time{ns};
+    while (due_ns(uplink_.link) == ns) {
+      uplink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_uplink(packet); },
+                                   kForgetDropped);
+    }
+    while (due_ns(downlink_.link) == ns) {
+      downlink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_downlink(packet); },
+                                     kForgetDropped);
+    }
+    while (due_ns(data_) == ns) enter_uplink(data_.pop());
+    while (acks_.next_ns() == ns) enter_downlink(acks_.pop());
+    while (due_ns(returned_acks_) == ns) take_ack(returned_acks_.pop());
   }
 
-  void run_network(int64_t ms) {
-    now_ = Time{ms * kNsPerMs};
-    now_ms_ = ms;
-    while (due_ms(uplink_) == ms) {
-      uplink_.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_uplink(packet); });
-    }
-    while (due_ms(downlink_) == ms) {
-      downlink_.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_downlink(packet); });
-    }
-    while (acks_.next_ms() == ms) enter_downlink();
+  void send(std::size_t flow) {
+    const uint64_t seq = flows_[flow].on_sent(now_);
+    const auto reached_ns = uplink_.reach_link(now_.count(), random_);
+    if (!reached_ns) return;
+    const DataInFlight data{*reached_ns, seq, static_cast<uint16_t>(flow)};
+    if (*reached_ns > now_.count()) return data_.push(data);
+    enter_uplink(data);
   }
 
+  void enter_uplink(const DataInFlight& data) {
+    const LinkPacket packet{data.seq, data.arrival_ns, 0, kDataTunBytes, data.flow};
+    observer_.on_arrival(packet);
+    uplink_.link.push(packet, kForgetDropped);
+  }
+
+  // A flow's own delay is spent where the flow is alone: at its receiver.
   void leave_uplink(const LinkPacket& packet) {
-    observer_.on_departure(packet, now_ms_);
-    if (random_.chance(uplink_loss_)) return;
+    observer_.on_departure(packet, now_.count());
+    const auto received_ns = uplink_.reach_end(now_.count(), random_);
+    if (!received_ns) return;
+    const auto reached_ns = downlink_.reach_link(*received_ns, random_);
+    if (!reached_ns) return;
     const Flow<Controller>& flow = flows_[packet.flow];
-    const int64_t delay_ms = delay_ms_ + flow.extra_delay_ms();
-    const int64_t received_ms = now_ms_ + delay_ms;
-    if (random_.chance(downlink_loss_)) return;
-    acks_.push(flow.ack_lane(), {received_ms + delay_ms, received_ms, packet.seq, packet.flow});
+    const int64_t extra_ns = flow.extra_delay_ns();
+    acks_.push(flow.ack_lane(),
+               {*reached_ns + 2 * extra_ns, *received_ns + extra_ns, packet.seq, packet.flow});
   }
 
-  void enter_downlink() {
-    const AckInFlight ack = acks_.pop();
-    downlink_.push({ack.seq, ack.arrival_ms, ack.received_ms, kAckTunBytes, ack.flow});
+  void enter_downlink(const AckInFlight& ack) {
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.flow}, kForgetDropped);
   }
 
   void leave_downlink(const LinkPacket& packet) {
-    const HeldAck ack{packet.flow, packet.seq, packet.tag};
-    if (!held_acks_.empty() || stalls_.stalled(now_, random_)) {
-      held_acks_.push(ack);
-    } else {
-      hear(ack);
-    }
+    const auto returned_ns = downlink_.reach_end(now_.count(), random_);
+    if (!returned_ns) return;
+    const AckInFlight ack{*returned_ns, packet.tag, packet.seq, packet.flow};
+    if (*returned_ns > now_.count()) return returned_acks_.push(ack);
+    take_ack(ack);
+  }
+
+  void take_ack(const AckInFlight& ack) {
+    const HeldAck heard{ack.seq, ack.received_ns, ack.flow};
+    if (!held_acks_.empty() || stalls_.stalled(now_, random_)) return held_acks_.push(heard);
+    hear(heard);
   }
 
   void hear(const HeldAck& ack) {
     Flow<Controller>& flow = flows_[ack.flow];
     if (!flow.in_the_air()) return;
-    flow.on_ack(now_, ack.seq, Time{ack.received_ms * kNsPerMs});
+    flow.on_ack(now_, ack.seq, Time{ack.received_ns});
     make_ready(ack.flow);
   }
 
   void take_held_acks() {
-    advance_to(std::max(stalls_.until(), now_));
+    now_ = std::max(stalls_.until(), now_);
     if (stalls_.stalled(now_, random_)) return;
     while (!held_acks_.empty()) hear(held_acks_.pop());
   }
@@ -190,7 +211,7 @@ class Twin {
   // A host that is known to be stalled is not even asked.
   void wake(std::size_t flow) {
     if (wake_ups_ns_.earliest() >= stalls_.until().count()) {
-      advance_to(std::max(now_, Time{wake_ups_ns_.earliest()}));
+      now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
       if (!stalls_.stalled(now_, random_)) return make_ready(flow);
     }
     wake_ups_ns_.set(flow, stalls_.until().count());
@@ -221,7 +242,7 @@ class Twin {
         break;
       }
     }
-    wake_ups_ns_.set(index, flow.state() == FlowState::flying ? flow.due_ns(now_) : kNever);
+    wake_ups_ns_.set(index, flow.state() == FlowState::flying ? flow.due_ns(now_) : kNeverNs);
   }
 
   void pause(Flow<Controller>& flow) {
@@ -229,19 +250,14 @@ class Twin {
     ++paused_;
   }
 
-  void send(std::size_t index) {
-    const LinkPacket packet{flows_[index].on_sent(now_), now_ms_, 0, kDataTunBytes,
-                            static_cast<uint16_t>(index)};
-    observer_.on_arrival(packet, uplink_.push(packet));
-  }
+  static constexpr auto kForgetDropped = [](const LinkPacket&) {};
 
-  TwinLink uplink_;
-  TwinLink downlink_;
-  int64_t delay_ms_;
-  double uplink_loss_;
-  double downlink_loss_;
-  std::vector<int64_t> extra_delays_ms_;  // of the lanes, ascending
-  AckLanes acks_;
+  Direction uplink_;
+  Direction downlink_;
+  Fifo<DataInFlight> data_{};             // in a delay before the uplink
+  std::vector<int64_t> extra_delays_ns_;  // of the lanes, ascending
+  AckLanes acks_;                         // in the delays between the links
+  Fifo<AckInFlight> returned_acks_{};     // in a delay behind the downlink
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
   std::vector<uint32_t> ready_{};  // flows that have been woken or have heard an ACK in this instant
@@ -251,7 +267,6 @@ class Twin {
   HostStalls stalls_;
   [[no_unique_address]] Observer observer_;
   Time now_{};
-  int64_t now_ms_{0};
 };
 
 }  // namespace ccgym

@@ -13,12 +13,12 @@ DUMBBELL = EmulatorSpec.model_validate(
         "delay_ms": 20,
         "uplink": {"rate_mbps": 12.0, "queue": "droptail", "packets": 80},
     }
-).to_path()
+)
 
 
 def test_each_flow_has_its_own_flight() -> None:
     flows = [_core.Flow("fixed:30"), _core.Flow("reno", start_s=1, stop_s=3, extra_delay_ms=10)]
-    first, second = _core.fly(DUMBBELL, flows, seconds=5, seed=1)
+    first, second = _core.fly(DUMBBELL.to_path(), flows, seconds=5, seed=1)
     assert first.arrival_ms[0] == 0
     assert second.arrival_ms[0] == 1000
     assert second.arrival_ms[-1] < 3000
@@ -27,17 +27,17 @@ def test_each_flow_has_its_own_flight() -> None:
 
 
 def test_one_flow_in_a_list_is_the_flow_alone() -> None:
-    alone = _core.fly(DUMBBELL, "copa", seconds=5, seed=1)
-    (listed,) = _core.fly(DUMBBELL, [_core.Flow("copa")], seconds=5, seed=1)
+    alone = _core.fly(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
+    (listed,) = _core.fly(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
     np.testing.assert_array_equal(alone.departure_ms, listed.departure_ms)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"start_s": 2, "stop_s": 1}, "0 <= start_s < stop_s must hold"),
-        ({"start_s": float("nan")}, "0 <= start_s < stop_s must hold"),
-        ({"extra_delay_ms": -1}, r"extra_delay_ms -1 is not within \[0, 60000\]"),
+        ({"start_s": 2, "stop_s": 1}, "stop_s 1"),
+        ({"start_s": float("nan")}, "start_s nan"),
+        ({"extra_delay_ms": -1}, "extra_delay_ms -1"),
     ],
 )
 def test_a_bad_flow_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
@@ -46,15 +46,15 @@ def test_a_bad_flow_is_told_in_one_line(arguments: dict[str, Any], message: str)
 
 
 def test_learners_share_a_path_with_a_scheme() -> None:
-    learner, late = _core.Flow(_core.LEARNER), _core.Flow(_core.LEARNER, start_s=0.5, stop_s=1.5)
-    batch = _core.PathBatch(
-        [DUMBBELL] * 3, flows=[[learner, _core.Flow("reno"), late]] * 3, features="indigo", actions="indigo"
-    )
+    link = DUMBBELL.uplink.to_link()
+    flows = [_core.Flow(), _core.Flow("reno"), _core.Flow(start_s=0.5, stop_s=1.5)]
+    path = _core.Path(20, link, link, flows=flows)
+    batch = _core.PathBatch([path] * 3, features="indigo", actions="indigo")
     observations = np.zeros((6, batch.observation_size), dtype=np.float32)
     telemetry = np.zeros((6, len(_core.TELEMETRY)))
     assert (len(batch), batch.paths) == (6, 3)
     batch.reset(np.arange(3, dtype=np.int32), np.ones(3, dtype=np.uint64), observations)
-    seen = set()
+    seen: set[str] = set()
     for _ in range(300):
         seen.update(_core.FLOW_STATES[state] for state in batch.states[1::2])
         batch.step(np.full(6, 2, dtype=np.float32), observations, telemetry)

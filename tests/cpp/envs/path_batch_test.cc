@@ -12,7 +12,7 @@ constexpr std::size_t kFlows = 20;
 
 PathSpec path_of(double rate_mbps) {
   const auto schedule = Schedule::constant(rate_mbps);
-  return {20, {schedule, {QueueKind::droptail, 40, 0}, 0.01}, {schedule, {}, 0}, 0.02, 3};
+  return {20, {schedule, {QueueKind::droptail, 40}, 0.01}, {schedule, {}, 0}, 0.02, 3};
 }
 
 struct Rollout {
@@ -23,7 +23,7 @@ struct Rollout {
 Rollout roll(std::size_t threads, int steps) {
   std::vector<PathSpec> paths;
   for (std::size_t i = 0; i < kFlows; ++i) paths.push_back(path_of(2.0 + static_cast<double>(i)));
-  PathBatch batch{std::move(paths), {}, {.policy = {}, .threads = threads}};
+  PathBatch batch{std::move(paths), {.policy = {}, .threads = threads}};
   Rollout out{std::vector<float>(kFlows * batch.observation_size()),
               std::vector<double>(kFlows * kTelemetry.size())};
   std::vector<int32_t> indices(kFlows);
@@ -59,7 +59,7 @@ TEST(PathBatch, AStepIsTenMillisecondsWhereAcksComeAndItsBytesAddUp) {
 }
 
 TEST(PathBatch, AFlowThatWasNeverResetIsAnError) {
-  PathBatch batch{{path_of(5)}, {}, {}};
+  PathBatch batch{{path_of(5)}, {}};
   std::vector<float> observations(batch.observation_size());
   std::vector<double> telemetry(kTelemetry.size());
   EXPECT_THROW(batch.step(std::vector<float>{2}, observations, telemetry), std::logic_error);
@@ -68,7 +68,7 @@ TEST(PathBatch, AFlowThatWasNeverResetIsAnError) {
 TEST(PathBatch, ADeadPathStillStepsOnceASecond) {
   PathSpec dead = path_of(5);
   dead.uplink.loss = 1;
-  PathBatch batch{{dead}, {}, {}};
+  PathBatch batch{{dead}, {}};
   std::vector<float> observations(batch.observation_size());
   std::vector<double> telemetry(kTelemetry.size());
   batch.reset(std::vector<int32_t>{0}, std::vector<uint64_t>{1}, observations);
