@@ -6,6 +6,7 @@
 #include <span>
 
 #include "agents/controllers/copa.hh"
+#include "agents/controllers/cubic.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/make_controller.hh"
 #include "agents/controllers/new_reno.hh"
@@ -112,8 +113,8 @@ std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double se
   }
   const Controllers controllers = make_controllers(flows, seed);
   const Time duration{static_cast<int64_t>(seconds * 1e9)};
-  return fly_as<FixedWindow, NewReno, Copa, PolicyController, CongestionController>(path, controllers, flows,
-                                                                                    duration, seed);
+  return fly_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
+      path, controllers, flows, duration, seed);
 }
 
 }  // namespace ccgym
