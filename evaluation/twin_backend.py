@@ -30,7 +30,7 @@ class TwinBackend:
             raise InputError("several flows are not in the twin yet: say --backend mahimahi")
         (flow,) = flows
         flight = _core.fly(spec.to_path(), flow.scheme.controller, seconds=flow.seconds, seed=seed)
-        return [LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())]
+        return [LinkLog.from_flight(flight, spec.uplink.schedule())]
 
 
 def why_not_in_twin(scheme: Scheme) -> str | None:
