@@ -78,8 +78,7 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
   if (argument.empty())
     refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
   PolicyFile file = load_policy(argument);
-  auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
-  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
+  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(file.network));
 }
 
 const std::array kTable{
