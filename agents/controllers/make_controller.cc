@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/controllers/bbr/bbr.hh"
+#include "agents/controllers/bbr/bbr3.hh"
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/cubic.hh"
 #include "agents/controllers/fixed_window.hh"
@@ -83,6 +84,7 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 
 const std::array kTable{
     TableEntry{{"bbr", "Cardwell et al., ACM Queue 2016 (version 1)", ""}, make_plain<Bbr>},
+    TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
