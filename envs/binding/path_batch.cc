@@ -86,10 +86,16 @@ NumpyVector<double> windows(const PathBatch& batch) {
 
 std::map<std::string, std::vector<float>> features_table() {
   std::map<std::string, std::vector<float>> table;
-  for (const FeatureSet set : {FeatureSet::indigo, FeatureSet::scale_free}) {
+  for (const FeatureSet set : kFeatureSets) {
     const auto divisors = feature_divisors(set);
     table.emplace(feature_set_name(set), std::vector<float>{divisors.begin(), divisors.end()});
   }
+  return table;
+}
+
+std::map<std::string, std::size_t> actions_table() {
+  std::map<std::string, std::size_t> table;
+  for (const ActionSet set : kActionSets) table.emplace(action_set_name(set), action_count(set));
   return table;
 }
 
@@ -115,8 +121,7 @@ void bind_path_batch(nb::module_& module) {
            "`telemetry` (n, len(TELEMETRY)) float64 in place.");
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
   module.attr("POLICY_FEATURES") = features_table();
-  module.attr("POLICY_ACTIONS") = std::map<std::string, std::size_t>{
-      {"indigo", action_count(ActionSet::indigo)}, {"log_window", action_count(ActionSet::log_window)}};
+  module.attr("POLICY_ACTIONS") = actions_table();
 }
 
 }  // namespace ccgym
