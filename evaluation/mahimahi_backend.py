@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
@@ -31,8 +30,9 @@ class MahimahiBackend:
     """Real shells, in real time."""
 
     name = "mahimahi"
+    in_real_time = True
 
-    def check(self, _: list[NamedEmulator], line_ups: list[list[Scheme]]) -> None:
+    def check(self, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
         kinds = {scheme.kind for line_up in line_ups for scheme in line_up}
@@ -42,6 +42,10 @@ class MahimahiBackend:
             endpoint_program(SENDER)
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
+
+    def refusal(self, _spec: EmulatorSpec, _line_up: list[Scheme]) -> str | None:
+        """Real shells know every queue, and every scheme flies in them."""
+        return None
 
     def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""

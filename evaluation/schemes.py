@@ -93,21 +93,35 @@ def known_schemes() -> list[KnownScheme]:
     return native + policies + kernel
 
 
+ALL = "all"
+
+
+def all_schemes() -> list[Scheme]:
+    """Every known scheme that needs no argument."""
+    schemes = []
+    for known in known_schemes():
+        try:
+            schemes.append(_find(known.name))
+        except InputError:
+            continue
+    return schemes
+
+
 def select_schemes(selection: str) -> list[Scheme]:
-    """The schemes of a comma-separated list, in its order; `A+B` is a mix.
+    """The schemes of a comma-separated list, in its order; `A+B` is a mix, `all` every known scheme.
 
     Raises:
         InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
             or broken.
     """
     schemes: dict[str, Scheme] = {}
-    for item in selection.split(","):
-        scheme = _select(item.strip())
-        if scheme.label in schemes:
-            raise InputError(
-                f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
-            )
-        schemes[scheme.label] = scheme
+    for item in map(str.strip, selection.split(",")):
+        for scheme in all_schemes() if item == ALL else [_select(item)]:
+            if scheme.label in schemes:
+                raise InputError(
+                    f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+                )
+            schemes[scheme.label] = scheme
     return list(schemes.values())
 
 
