@@ -28,7 +28,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--schemes",
         required=True,
         metavar="A,B,...",
-        help="names of `ccgym schemes`, all, policy:FILE, run:DIR; A+B: a run in which both share the link",
+        help="names of `ccgym schemes`, all, policy:FILE, run:DIR, pantheon:NAME; A+B: both share the link",
     )
     parser.add_argument(
         "--emulators",
@@ -38,6 +38,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "--backend", choices=BACKENDS, default="twin", help="virtual time or real shells (default: twin)"
+    )
+    parser.add_argument(
+        "--pantheon",
+        type=Path,
+        metavar="DIR",
+        help="the Pantheon checkout, set up, whose schemes are pantheon:NAME; their wrappers run as they are",
     )
     parser.add_argument(
         "--runs",
@@ -92,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
     from .flying import fly_plan
 
-    emulators, schemes = select_emulators(args.emulators), select_schemes(args.schemes)
+    emulators, schemes = select_emulators(args.emulators), select_schemes(args.schemes, args.pantheon)
     runs = len(emulators) * len(schemes) * args.runs
     plan = Plan(
         emulators,
