@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
     best = run.best_metrics()
     print(f"the best policy is {run.best_policy}, of iteration {best['iteration'] + 1}")
-    print("\n".join(summarise_groups(best)))
+    print("\n".join(summarise_groups(run.final_metrics())))
     return 0
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float32]
 
+_NO_CLASS = -100
 AGREEING_LOG_STEP = 0.05  # a window within 5 % of the expert's counts as agreement
 
 
@@ -23,7 +24,7 @@ class ActionSet:
     outputs: int
     """Width of the network's output."""
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-    """Mean loss of outputs (..., outputs) against labels (...)."""
+    """Mean loss of outputs (..., outputs) against labels (...), NaN where nothing was decided."""
     draw: Callable[[np.random.Generator, int], Floats]
     """Random acts (N,), to explore."""
     agree: Callable[[Floats, Floats], NDArray[np.bool_]]
@@ -31,11 +32,14 @@ class ActionSet:
 
 
 def _cross_entropy(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.cross_entropy(logits.flatten(0, -2), classes.flatten().long())
+    targets = classes.flatten().nan_to_num(_NO_CLASS).long()
+    return torch.nn.functional.cross_entropy(logits.flatten(0, -2), targets, ignore_index=_NO_CLASS)
 
 
 def _absolute_error(outputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.l1_loss(outputs.squeeze(-1), labels)
+    decided = labels.isfinite()
+    errors = torch.where(decided, outputs.squeeze(-1) - labels.nan_to_num(), 0)
+    return errors.abs().sum() / decided.sum().clamp_min(1)
 
 
 ACTION_SETS: dict[str, ActionSet] = {

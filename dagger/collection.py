@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from .action_sets import ACTION_SETS
 from .config import TrainingConfig
 from .dataset import Sequences
-from .world import COLLECTION, World, draw_stalls
+from .sharing import MOST_FLOWS, draw_sharing
+from .world import COLLECTION, DEAL, World, draw_stalls
 
 IDEAL_STEPS_PER_DECISION = 2
 """A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""
@@ -39,39 +40,54 @@ class Collector:
         self.labels = np.empty(shape, np.float32)
         self.states = np.empty((config.environments, sequences, config.state_size), np.float32)
 
-    def fly(self, learner: _core.Learner, iteration: int, executor: Executor) -> None:
+    def fly(self, pilot: _core.Pilot, iteration: int, executor: Executor) -> None:
         """Fills the arrays with `episode_steps` decisions of every flight."""
         dealt = self._world.deal(self._config, iteration)
         self.groups = [group for group, _ in dealt]
         flights: Iterable[None] = executor.map(
-            lambda number: self._fly_one(learner, iteration, number, dealt[number][1]),
-            range(self._config.environments),
+            lambda crew: self._fly_path(pilot, iteration, crew, dealt[crew.start][1]), self._crews(iteration)
         )
         for _ in flights:
             pass
 
-    def _fly_one(self, learner: _core.Learner, iteration: int, number: int, spec: EmulatorSpec) -> None:
+    def _crews(self, iteration: int) -> list[range]:
+        """Which flights are on one path: each alone, but for those that share, which are joined at random."""
+        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
+        crews, first = [], 0
+        while first < len(self.groups):
+            shared = self.groups[first] == "shared"
+            size = int(generator.integers(2, MOST_FLOWS + 1)) if shared else 1
+            crews.append(range(first, min(first + size, len(self.groups))))
+            first = crews[-1].stop
+        return crews
+
+    def _fly_path(self, pilot: _core.Pilot, iteration: int, crew: range, spec: EmulatorSpec) -> None:
         config = self._config
-        generator = np.random.default_rng([config.seed, COLLECTION, iteration, number])
+        generator = np.random.default_rng([config.seed, COLLECTION, iteration, crew.start])
         probability, max_ms = draw_stalls(config.stalls, generator)
         preference = _draw_preference(config, generator)
-        batch = _core.PathBatch(
-            [spec.to_path(stall_probability=probability, stall_max_ms=max_ms)],
+        path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
+        steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
+        if self.groups[crew.start] == "shared":
+            sharing = draw_sharing(len(crew), spec, config.episode_steps * STEP_MS / 1e3, generator)
+            path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms, flows=sharing.flows())
+            ideal = sharing.ideal_windows(spec, preference, steps)
+        else:
+            ideal = ideal_windows(spec, preference, steps)[None]
+        rows = slice(crew.start, crew.stop)
+        _core.rollout(
+            path,
+            pilot,
             features=config.features,
             actions=config.actions,
-        )
-        batch.set_preference(0, preference)
-        one = slice(number, number + 1)
-        _core.rollout(
-            batch,
-            learner,
-            seeds=generator.integers(2**63, size=1, dtype=np.uint64),
-            ideal_packets=ideal_windows(spec, preference, IDEAL_STEPS_PER_DECISION * config.episode_steps),
-            forced_acts=draw_kicks(config, generator),
-            observations=self.observations[one],
-            acts=self.acts[one],
-            labels=self.labels[one],
-            states=self.states[one],
+            preference=preference,
+            seed=int(generator.integers(2**63)),
+            ideal_packets=np.ascontiguousarray(ideal),
+            forced_acts=np.concatenate([draw_kicks(config, generator) for _ in crew]),
+            observations=self.observations[rows],
+            acts=self.acts[rows],
+            labels=self.labels[rows],
+            states=self.states[rows],
             sequence_decisions=config.sequence_steps,
             ideal_step_ms=STEP_MS,
             expert_acts=generator.random() < config.expert_share(iteration),
@@ -86,15 +102,23 @@ class Collector:
             states=self.states.reshape(self._config.sequences_per_iteration, self.states.shape[2]).copy(),
         )
 
-    def agreement(self) -> dict[str, float]:
-        """Share of the decisions in which the learner would have done what the expert would have, by group."""
-        agree = ACTION_SETS[self._config.actions].agree(self.acts, self.labels).mean(axis=1)
-        groups = np.array(self.groups)
-        return {group: float(agree[groups == group].mean()) for group in dict.fromkeys(self.groups)}
+    def agreement(self) -> float:
+        """Share of the decisions in which the learner would have done what the expert would have."""
+        agree = ACTION_SETS[self._config.actions].agree(self.acts, self.labels)
+        return float(agree.sum() / np.isfinite(self.labels).sum())
+
+    def agreement_by_group(self) -> dict[str, float]:
+        """The same for each group of emulators."""
+        agree = ACTION_SETS[self._config.actions].agree(self.acts, self.labels)
+        decided, groups = np.isfinite(self.labels), np.array(self.groups)
+        return {
+            group: float(agree[groups == group].sum() / decided[groups == group].sum())
+            for group in dict.fromkeys(self.groups)
+        }
 
     def distance(self) -> float:
         """Mean distance of the learner's acts from the expert's: the loss on what has just been flown."""
-        return float(np.abs(self.acts - self.labels).mean())
+        return float(np.nanmean(np.abs(self.acts - self.labels)))
 
 
 def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> float:

@@ -47,8 +47,8 @@ class TrainingConfig(BaseModel):
     """What to train on, as for `--emulators`."""
     random_emulators: int = Field(0, ge=0)
     """So many random emulators are trained on as well, as `random:N` gives them."""
-    shares: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    """How the flights are shared among `emulators`, those like them, and random ones."""
+    shares: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0)
+    """How the flights are shared among `emulators`, those like them, random ones, and flows that share a link."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; training never sees them."""
     variations: int = Field(0, ge=0)

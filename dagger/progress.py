@@ -46,7 +46,7 @@ class TrainingProgress:
     def advance(self, done: int, metrics: Mapping[str, float]) -> None:
         """Shows how far the run is and how its last iteration went."""
         summary = (
-            f"loss {metrics['loss']:.4f}  agreement {metrics['agreement']:.3f}  "
+            f"loss {metrics['loss']:.4f}  distance {metrics['distance']:.3f}  "
             f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s"
         )
         self._bar.update(self._task, completed=done, description=summary)

@@ -145,6 +145,11 @@ class RunDirectory:
         lines = [json.loads(line) for line in self._metrics_file.read_text().splitlines()]
         return min((line for line in lines if REGRET in line), key=lambda line: line[REGRET])
 
+    def final_metrics(self) -> dict[str, float]:
+        """The metrics of the last iteration, with those of the best policy on the emulators asked for."""
+        metrics: dict[str, float] = json.loads(self._metrics_file.read_text().splitlines()[-1])
+        return metrics
+
     def close_logs(self) -> None:
         """Writes out what TensorBoard's writer still holds."""
         if self._writer is not None:

@@ -28,6 +28,10 @@ from .trial import fly_trials, mean_regret, summarise, trial_metrics
 from .world import make_world, validation_world
 
 
+FINAL_SECONDS = 30.0
+"""Length of the flights of the best policy over the emulators it was trained for."""
+
+
 def train(
     config: TrainingConfig, run: RunDirectory, *, resume: bool, workers: int, minutes: float = math.inf
 ) -> None:
@@ -77,7 +81,7 @@ def train(
 
             # Collect and label: the learner, early on the expert, flies; the expert says what it would have done.
             save_policy(run.learner_policy, policy, policy_spec, trained_on="")
-            collector.fly(_core.Learner(str(run.learner_policy)), iteration, executor)
+            collector.fly(_core.Pilot(str(run.learner_policy)), iteration, executor)
             collected_s = time.monotonic()
 
             # Append: the oldest iteration is dropped when the dataset is full.
@@ -90,7 +94,9 @@ def train(
             decisions = done.decisions + sequences.labels.size
             metrics = {
                 "loss": fitted.loss,
-                **{f"agreement/{group}": share for group, share in collector.agreement().items()},
+                "distance": collector.distance(),
+                "agreement": collector.agreement(),
+                **{f"agreement/{group}": share for group, share in collector.agreement_by_group().items()},
                 "fit/epochs": fitted.epochs,
                 "fit/learning_rate": fitted.learning_rate,
                 "fit/gradient_norm": fitted.gradient_norm,
@@ -119,7 +125,7 @@ def train(
                 trials = flights()
                 regret = mean_regret(trials + flights(stalling=True))
                 if examiner is not None:
-                    examiner.fly(_core.Learner(str(run.candidate_policy)), iteration, executor)
+                    examiner.fly(_core.Pilot(str(run.candidate_policy)), config.expert_iterations, executor)
                     regret += examiner.distance()
                     metrics["validation/distance"] = examiner.distance()
                 metrics |= trial_metrics(trials) | {REGRET: regret}
@@ -128,6 +134,10 @@ def train(
                 if regret < best_regret:
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
+            if last:
+                windows = searched_windows([emulator.spec for emulator in emulators], executor)
+                final = fly_trials(run.best_policy, emulators, windows, FINAL_SECONDS, executor)
+                metrics |= trial_metrics(final)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(

@@ -19,6 +19,11 @@ UNSEEN = 1_000_000
 """Distance of the seed of the random emulators that training never sees."""
 
 
+LEAST_SHARED_MBPS = 4.0
+LEAST_SHARED_QUEUE_PACKETS = 10
+LEAST_SHARED_DELAY_MS = 4
+
+
 @dataclass(frozen=True)
 class World:
     """Groups of emulators to fly on, by name, and the share of the flights that each gets."""
@@ -42,7 +47,11 @@ class World:
 
     def _counts(self, environments: int) -> dict[str, int]:
         """Flights per group; what rounding leaves over goes to the last one."""
-        present = {group: self.shares[group] for group, emulators in self.groups.items() if emulators}
+        present = {
+            group: self.shares[group]
+            for group, emulators in self.groups.items()
+            if emulators and self.shares[group] > 0
+        }
         counts = {group: int(environments * share / sum(present.values())) for group, share in present.items()}
         counts[list(counts)[-1]] += environments - sum(counts.values())
         return counts
@@ -55,13 +64,28 @@ def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
 
 def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
     """What a configuration trains on: the emulators asked for, others like them, random ones."""
+    others = random_emulators(config.random_emulators, config.seed) if config.random_emulators else []
     return World(
         {
             "asked": emulators,
             "like": vary(config, emulators),
-            "random": random_emulators(config.random_emulators, config.seed) if config.random_emulators else [],
+            "random": others,
+            "shared": [spec for spec in others if _may_be_shared(spec)],
         },
-        {"asked": config.shares[0], "like": config.shares[1], "random": config.shares[2]},
+        {"asked": config.shares[0], "like": config.shares[1], "random": config.shares[2], "shared": config.shares[3]},
+    )
+
+
+def _may_be_shared(spec: EmulatorSpec) -> bool:
+    """An even link with an even way back, fast and deep enough for several windows of a few packets."""
+    link = spec.uplink
+    return (
+        not link.varies
+        and link.arrivals == "constant"
+        and spec.downlink == link.mirrored()
+        and (link.rate_mbps or 0) > LEAST_SHARED_MBPS
+        and link.queue_packets > LEAST_SHARED_QUEUE_PACKETS
+        and spec.delay_ms > LEAST_SHARED_DELAY_MS
     )
 
 

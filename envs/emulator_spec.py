@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,8 +23,6 @@ from .schedules import constant_schedule, poisson_schedule, stepped_schedule, tr
 
 DATA_TUN_BYTES = 1468
 """A data packet as a queue counts it."""
-
-TWIN_QUEUES = ("infinite", "droptail")
 
 
 def _within(low: float, high: float) -> AfterValidator:
@@ -157,15 +156,17 @@ class LinkSpec(BaseModel):
         """Returns the twin of this link.
 
         Raises:
-            InputError: the twin has no such queue, or the trace is broken.
+            InputError: the trace cannot be read or is broken.
         """
-        if self.queue not in TWIN_QUEUES:
-            raise InputError(f"queue: the twin has no {self.queue} queue; it has {', '.join(TWIN_QUEUES)}")
         return _core.Link(
             self.schedule(),
             queue=self.queue,
             queue_packets=self.packets or 0,
             queue_bytes=self.bytes or 0,
+            target_ms=self.target_ms or 0,
+            interval_ms=self.interval_ms or 0,
+            qdelay_ref_ms=self.qdelay_ref_ms or 0,
+            max_burst_ms=self.max_burst_ms or 0,
             loss=self.loss,
         )
 
@@ -185,15 +186,18 @@ class EmulatorSpec(BaseModel):
     uplink: LinkSpec
     downlink: LinkSpec = Field(default_factory=_mirror_uplink)
 
-    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0) -> _core.Path:
+    def to_path(
+        self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0, flows: Sequence[_core.Flow] = ()
+    ) -> _core.Path:
         """Returns the twin of this emulator.
 
         Args:
             stall_probability: how often, per ms, the sender's host stalls.
             stall_max_ms: how long it then stalls at most.
+            flows: that share it; none: there is one.
 
         Raises:
-            InputError: the twin has no such queue, or a trace cannot be read or is broken.
+            InputError: a trace cannot be read or is broken.
         """
         links = []
         for direction in ("uplink", "downlink"):
@@ -202,5 +206,9 @@ class EmulatorSpec(BaseModel):
             except InputError as error:
                 raise InputError(f"{self.name}: {direction}: {error}") from None
         return _core.Path(
-            self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms
+            self.delay_ms,
+            *links,
+            stall_probability=stall_probability,
+            stall_max_ms=stall_max_ms,
+            flows=list(flows),
         )

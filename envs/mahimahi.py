@@ -37,6 +37,8 @@ _QUEUE_ARGUMENTS = {
     "max_burst_ms": "max_burst",
 }
 _LISTENING = {"tcp": "0A", "udp": "07"}
+ANY_PROTOCOL = "any"
+"""Where a listener may be one of TCP or of UDP."""
 
 
 class MahimahiError(OutsideError):
@@ -164,6 +166,10 @@ class MahimahiShell:
         """The log of the packets that left the shells, so far."""
         return read_link_log(self.folder / "uplink.log")
 
+    def downlink_log(self) -> LinkLog:
+        """The log of the packets that entered the shells, so far."""
+        return read_link_log(self.folder / "downlink.log")
+
 
 def _first(argv: list[str]) -> list[str]:
     """`argv` ahead of other programs where that is allowed: late shells distort."""
@@ -194,14 +200,18 @@ def _start_lock() -> Iterator[None]:
 
 def free_port(protocol: str) -> int:
     """A port nothing is bound to."""
-    kind = socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("0.0.0.0", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
+    while True:
+        with socket.socket(socket.AF_INET, kind) as probe:
+            probe.bind(("0.0.0.0", 0))
+            port: int = probe.getsockname()[1]
+        if not _listens(protocol, port):
+            return port
 
 
 def _listens(protocol: str, port: int) -> bool:
+    if protocol == ANY_PROTOCOL:
+        return any(_listens(each, port) for each in _LISTENING)
     for table in (f"/proc/net/{protocol}", f"/proc/net/{protocol}6"):
         for line in Path(table).read_text().splitlines()[1:]:
             _, local, _, state = line.split()[:4]

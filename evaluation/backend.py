@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.link_log import LinkLog
 
 from .run_files import RunFiles
@@ -25,9 +24,14 @@ class Backend(Protocol):
     """Flies the flows of a run over an emulator."""
 
     name: str
+    in_real_time: bool
+    """Whether two flights at once would disturb each other."""
 
-    def check(self, emulators: list[NamedEmulator], line_ups: list[list[Scheme]]) -> None:
-        """Raises InputError when this backend cannot fly one of them here."""
+    def check(self, line_ups: list[list[Scheme]]) -> None:
+        """Raises InputError when this machine lacks what flying these takes."""
+
+    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+        """Why these schemes cannot fly over this emulator here, in one line; None: they can."""
 
     def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
         """What the link that carried the data saw of each flow.

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
@@ -21,7 +20,7 @@ from ccgym.envs.process_group import ProcessGroup
 
 from .backend import Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import SENDER, endpoint_program, flow_programs
+from .programs import SENDER, endpoint_program, flow_programs, run_first
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -31,28 +30,54 @@ class MahimahiBackend:
     """Real shells, in real time."""
 
     name = "mahimahi"
+    in_real_time = True
 
-    def check(self, _: list[NamedEmulator], line_ups: list[list[Scheme]]) -> None:
+    def check(self, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
         kinds = {scheme.kind for line_up in line_ups for scheme in line_up}
         if Kind.KERNEL in kinds:
             require(check_kernel_tcp())
-        if kinds - {Kind.KERNEL}:
+        if kinds & {Kind.NATIVE, Kind.POLICY}:
             endpoint_program(SENDER)
+        for scheme in (scheme for line_up in line_ups for scheme in line_up):
+            if scheme.kind is Kind.PANTHEON:
+                run_first(scheme.controller)
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
+    def refusal(self, _: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+        """Real shells know every queue; what they cannot tell apart needs a tunnel."""
+        listening = [scheme.label for scheme in line_up if _sender_listens(scheme)]
+        if len(line_up) > 1 and listening:
+            return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
+        return None
+
     def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        mirrored = _sender_listens(flows[0].scheme)
+        if mirrored:  # who listens is outside, so that its data take the downlink
+            spec = EmulatorSpec(
+                name=spec.name, delay_ms=spec.delay_ms, uplink=spec.downlink, downlink=spec.uplink
+            )
         with MahimahiShell(spec) as shell:
-            logs = _fly_alone(shell, flows[0]) if len(flows) == 1 else _fly_together(shell, spec, flows)
-            shutil.copyfile(shell.folder / "uplink.log", files.link_data_log)
-            shutil.copyfile(shell.folder / "downlink.log", files.link_ack_log)
+            if len(flows) == 1:
+                _fly_alone(shell, flows[0])
+                log = shell.downlink_log() if mirrored else shell.uplink_log()
+                logs = [log.without_background()]
+            else:
+                logs = _fly_together(shell, spec, flows)
+            data, acks = ("downlink", "uplink") if mirrored else ("uplink", "downlink")
+            shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
+            shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
 
 
-def _fly_alone(shell: MahimahiShell, flow: Flow) -> list[LinkLog]:
+def _sender_listens(scheme: Scheme) -> bool:
+    return scheme.kind is Kind.PANTHEON and run_first(scheme.controller) == "sender"
+
+
+def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
     shell.serve(programs.listen(port), programs.protocol, port)
@@ -64,7 +89,6 @@ def _fly_alone(shell: MahimahiShell, flow: Flow) -> list[LinkLog]:
     caller = shell.start(command)
     if caller.wait(limit_s + OVERRUN_S) != 0:
         raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}")
-    return [shell.uplink_log().without_background()]
 
 
 def _fly_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[Flow]) -> list[LinkLog]:

@@ -12,12 +12,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from plotly.offline import get_plotlyjs
 
 from .figures import Figure, frontier, overall_frontier
+from .heat_maps import heat_maps
 from .palette import styles
 from .results import Evaluation, RunResult, Scenario
 from .run_figures import has_series, runs_over_time
 from .run_files import replaced
+from .session import REFUSED
 from .summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
 
+MOST_CELLS = 100
+"""Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
+MOST_OPEN = 12
+"""Scenarios whose sections are shown open."""
 COLUMNS = {
     "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
     "utilisation": ("utilisation", "%", 100, 1, max),
@@ -50,10 +56,14 @@ def _environment() -> Environment:
 
 def _content(evaluation: Evaluation) -> dict[str, Any]:
     colours = styles(evaluation.schemes)
+    league = evaluation_league(evaluation)
     flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
     figures: dict[str, Figure] = {}
     if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
         figures["overall"] = overall_frontier(flown, colours)
+    large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
+    maps = heat_maps(evaluation) if large else {}
+    figures |= {f"heat-{group}": figure for group, figure in maps.items()}
     for index, scenario in enumerate(evaluation.scenarios):
         if scenario.runs:
             figures[f"frontier-{index}"] = frontier(scenario, colours)
@@ -66,14 +76,17 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "session": evaluation.session,
         "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": {scheme: style.colour for scheme, style in colours.items()},
-        "league": evaluation_league(evaluation),
+        "league": league,
+        "any_failed": any(row.failed_runs for row in league),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
         "scenarios": [
             _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
         ],
         "schemes": evaluation.schemes,
-        "glance": _glance(evaluation),
+        "glance": [] if large else _glance(evaluation),
+        "heat_maps": list(maps),
+        "open": len(evaluation.scenarios) <= MOST_OPEN,
         "columns": COLUMNS,
     }
 
@@ -87,7 +100,7 @@ def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
         "rows": _rows(scenario),
         "runs": _runs(scenario),
         "shared": any(len(run.flows) > 1 for run in scenario.runs),
-        "failures": scenario.failures,
+        "failures": [each for each in scenario.failures if not each.reason.startswith(REFUSED)],
     }
 
 

@@ -106,7 +106,7 @@ def _load_session(folder: Path) -> Evaluation:
     session = _read_json(folder / "session.json")
     scenarios = []
     for label, fields in session["emulators"].items():
-        spec = EmulatorSpec.model_validate_json(json.dumps(fields))
+        spec = EmulatorSpec.model_validate(fields)
         conditions = _Conditions(
             session["schemes"],
             session["backend"],

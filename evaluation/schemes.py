@@ -7,13 +7,14 @@ from enum import Enum
 from importlib.resources import files
 from pathlib import Path
 
+from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
     "indigo": "LSTM trained by DAgger on Indigo's own features (ATC 2018)",
-    "indigo2": "LSTM trained by DAgger on scale-free features",
+    "indigo2": "trained by DAgger on scale-free features, with a dial from low delay to full throughput",
 }
 _KERNEL_CONTROLS = {
     "bbr": "TCP BBR of this kernel",
@@ -29,6 +30,7 @@ class Kind(Enum):
     NATIVE = "native"
     POLICY = "policy"
     KERNEL = "kernel"
+    PANTHEON = "pantheon"
     MIX = "mix"
     """Several schemes that share the link, each with flows of its own."""
 
@@ -41,9 +43,12 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it; MIX: empty."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; PANTHEON: its wrapper's path;
+    MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
+    preference: str = ""
+    """Of a POLICY: from low delay (0) to full throughput (1); empty: the file's own."""
 
     def line_up(self, flows: int) -> "list[Scheme]":
         """The scheme of each flow of a run: members take turns; each has one flow at least."""
@@ -53,18 +58,23 @@ class Scheme:
     @property
     def policy_file(self) -> Path | None:
         """What a POLICY flies."""
-        return Path(self.controller.removeprefix("policy:")) if self.kind is Kind.POLICY else None
+        if self.kind is not Kind.POLICY:
+            return None
+        return Path(self.controller.removeprefix("policy:").removesuffix(f":{self.preference}"))
+
+    def controller_with(self, policy_file: str | Path) -> str:
+        """The controller of a POLICY whose file has been copied elsewhere."""
+        return f"policy:{policy_file}" + (f":{self.preference}" if self.preference else "")
 
     def fingerprint(self) -> str:
         """Changes when what flies under this label does."""
         if self.members:
             return " + ".join(member.fingerprint() for member in self.members)
-        file = self.policy_file
-        return (
-            self.controller
-            if file is None
-            else f"policy sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
-        )
+        file = Path(self.controller) if self.kind is Kind.PANTHEON else self.policy_file
+        if file is None:
+            return self.controller
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        return f"{self.kind.value} sha256:{digest}" + (f" at {self.preference}" if self.preference else "")
 
 
 @dataclass(frozen=True)
@@ -86,51 +96,69 @@ def known_schemes() -> list[KnownScheme]:
     policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
     policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
     policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
+    foreign = [KnownScheme("pantheon", Kind.PANTHEON, "a scheme of the checkout --pantheon DIR", "NAME")]
     kernel = [
         KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
         for name, source in _KERNEL_CONTROLS.items()
     ]
-    return native + policies + kernel
+    return native + policies + kernel + foreign
 
 
-def select_schemes(selection: str) -> list[Scheme]:
-    """The schemes of a comma-separated list, in its order; `A+B` is a mix.
+ALL = "all"
+
+
+def all_schemes() -> list[Scheme]:
+    """Every known scheme that needs no argument."""
+    schemes = []
+    for known in known_schemes():
+        try:
+            schemes.append(_find(known.name))
+        except InputError:
+            continue
+    return schemes
+
+
+def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]:
+    """The schemes of a comma-separated list, in its order; `A+B` is a mix, `all` every known scheme.
+
+    `pantheon` is the checkout that `pantheon:NAME` is of.
 
     Raises:
         InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
             or broken.
     """
     schemes: dict[str, Scheme] = {}
-    for item in selection.split(","):
-        scheme = _select(item.strip())
-        if scheme.label in schemes:
-            raise InputError(
-                f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
-            )
-        schemes[scheme.label] = scheme
+    for item in map(str.strip, selection.split(",")):
+        for scheme in all_schemes() if item == ALL else [_select(item, pantheon)]:
+            if scheme.label in schemes:
+                raise InputError(
+                    f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+                )
+            schemes[scheme.label] = scheme
     return list(schemes.values())
 
 
-def _select(item: str) -> Scheme:
+def _select(item: str, pantheon: Path | None) -> Scheme:
     """One scheme, or a mix: a plus sign parts two where a scheme's name follows; a file may have one too."""
     names = "|".join(re.escape(scheme.name) for scheme in known_schemes())
     parts = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", item)
-    members = tuple(map(_find, parts))
+    members = tuple(_find(part, pantheon) for part in parts)
     if len(members) == 1:
         return members[0]
     return Scheme("+".join(member.label for member in members), Kind.MIX, "", members)
 
 
-def _find(item: str) -> Scheme:
+def _find(item: str, pantheon: Path | None = None) -> Scheme:
     name, _, argument = item.partition(":")
     known = {scheme.name: scheme for scheme in known_schemes()}
     if name not in known:
-        listed = ", ".join(
-            f"{row.name}:{row.argument}" if row.kind is Kind.POLICY and row.argument else row.name
-            for row in known.values()
-        )
+        named = {Kind.POLICY, Kind.PANTHEON}
+        rows = [(row, row.kind in named and row.argument) for row in known.values()]
+        listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
         raise InputError(f"unknown scheme {item!r}; known: {listed}")
     kind = known[name].kind
+    if kind is Kind.PANTHEON:
+        return _of_pantheon(argument, item, pantheon)
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
     if kind is Kind.KERNEL:
@@ -141,9 +169,10 @@ def _find(item: str) -> Scheme:
 
 
 def _policy(name: str, argument: str, item: str) -> Scheme:
+    argument, preference = _split_preference(f"{name}:{argument}" if name in _SHIPPED and argument else argument)
     if name in _SHIPPED:
-        if argument:
-            raise InputError(f"scheme {item!r}: {name} takes no argument")
+        if argument not in ("", name):
+            raise InputError(f"scheme {item!r}: {name} takes a preference from 0 to 1, as in {name}:0.7")
         file, label = Path(str(files("ccgym.agents") / "policies" / f"{name}.safetensors")), name
     elif not argument:
         raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
@@ -153,7 +182,26 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
         file, label = Path(argument), Path(argument).stem
     if not file.is_file():
         raise InputError(f"scheme {item!r}: no policy file {file}")
-    return _checked(Scheme(_label(label), Kind.POLICY, f"policy:{file.resolve()}"))
+    dial = f":{preference}" if preference else ""
+    return _checked(Scheme(_label(label + dial), Kind.POLICY, f"policy:{file.resolve()}{dial}", preference=preference))
+
+
+def _split_preference(argument: str) -> tuple[str, str]:
+    """What stands before and after the last colon, where a number does."""
+    before, _, number = argument.rpartition(":")
+    return (before, number) if before and re.fullmatch(r"[0-9]*\.?[0-9]+", number) else (argument, "")
+
+
+def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
+    if not name or root is None:
+        raise InputError(f"scheme {item!r}: expected pantheon:NAME and the checkout it is of, --pantheon DIR")
+    checkout = PantheonCheckout(root.resolve())
+    wrapper = checkout.wrapper(name)
+    if not wrapper.is_file():
+        raise InputError(
+            f"scheme {item!r}: {root} has no src/wrappers/{name}.py; it has {', '.join(checkout.schemes)}"
+        )
+    return Scheme(_label(item), Kind.PANTHEON, str(wrapper))
 
 
 def _checked(scheme: Scheme) -> Scheme:

@@ -32,6 +32,8 @@ from .schemes import Scheme
 from .statistics_page import statistics_page
 
 SCHEMA = 1
+REFUSED = "cannot fly here: "
+"""How the reason of a run begins that was never tried."""
 SHORTEST_FLOW = 0.8
 """A flow that lasted less than this share of its time is a failed run."""
 _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
@@ -133,14 +135,21 @@ def open_session(plan: Plan, folder: Path) -> list[Flight]:
 def fly_session(plan: Plan, folder: Path, flights: list[Flight], backend: Backend) -> Iterator[Outcome]:
     """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
     for flight in flights:
-        files = flight.files(folder)
-        try:
-            metrics = fly_run(plan, flight, files, backend).total
-        except Exception as error:  # whatever befalls one run must not cost the others
-            yield failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
-        else:
-            files.failure.unlink(missing_ok=True)
-            yield Outcome(flight, metrics, "")
+        yield fly_flight(plan, folder, flight, backend)
+
+
+def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Outcome:
+    """Flies one run, whatever befalls it."""
+    files = flight.files(folder)
+    refused = backend.refusal(flight.emulator.spec, flight.scheme.line_up(plan.flows))
+    if refused is not None:
+        return failed(flight, files, REFUSED + refused)
+    try:
+        metrics = _fly(plan, flight, files, backend).total
+    except Exception as error:  # it must not cost the other runs
+        return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
+    files.failure.unlink(missing_ok=True)
+    return Outcome(flight, metrics, "")
 
 
 def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
@@ -150,12 +159,7 @@ def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
     return Outcome(flight, None, reason)
 
 
-def fly_run(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
-    """Flies one run and keeps what is to be kept of it.
-
-    Raises:
-        Exception: whatever befell it.
-    """
+def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
     spec, flows = flight.emulator.spec, plan.flows_of(flight.scheme)
     started = time.time()
     logs = backend.fly(spec, flows, flight.seed(plan.seed), files)

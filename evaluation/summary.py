@@ -2,7 +2,8 @@
 
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,9 @@ class LeagueRow:
     """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
+    failed_runs: int = 0
+    failure: str = ""
+    """Why most of them failed."""
 
 
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
@@ -101,7 +105,19 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
 
 def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
     """The league of a whole evaluation."""
-    return league([scheme_means(scenario.runs) for scenario in evaluation.scenarios], evaluation.schemes)
+    rows = league([scheme_means(scenario.runs) for scenario in evaluation.scenarios], evaluation.schemes)
+    return [_with_failures(row, evaluation) for row in rows]
+
+
+def _with_failures(row: LeagueRow, evaluation: Evaluation) -> LeagueRow:
+    reasons = Counter(
+        failure.reason
+        for scenario in evaluation.scenarios
+        for failure in scenario.failures
+        if failure.scheme == row.scheme
+    )
+    (most, _), *_ = reasons.most_common(1) or [("", 0)]
+    return replace(row, failed_runs=reasons.total(), failure=most)
 
 
 def summarise(evaluation: Evaluation) -> dict[str, Any]:

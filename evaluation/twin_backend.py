@@ -2,7 +2,6 @@
 
 from ccgym.envs import _core
 from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
 
@@ -15,14 +14,21 @@ class TwinBackend:
     """mahimahi in virtual time, inside this process."""
 
     name = "twin"
+    in_real_time = False
 
-    def check(self, emulators: list[NamedEmulator], line_ups: list[list[Scheme]]) -> None:
-        """Kernel TCP lives in real time only."""
-        for scheme in (scheme for line_up in line_ups for scheme in line_up):
-            if (reason := why_not_in_twin(scheme)) is not None:
-                raise InputError(f"{reason}: leave it out or say --backend mahimahi")
-        for emulator in emulators:
-            emulator.spec.to_path()
+    def check(self, line_ups: list[list[Scheme]]) -> None:
+        """It needs nothing of the machine."""
+
+    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+        """Foreign programs fly in real time only, and some queues are not in the twin."""
+        for scheme in line_up:
+            if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
+                return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
+        try:
+            spec.to_path()
+        except InputError as error:
+            return str(error)
+        return None
 
     def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
         """The first flow begins at time 0."""
@@ -30,11 +36,4 @@ class TwinBackend:
             raise InputError("several flows are not in the twin yet: say --backend mahimahi")
         (flow,) = flows
         flight = _core.fly(spec.to_path(), flow.scheme.controller, seconds=flow.seconds, seed=seed)
-        return [LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())]
-
-
-def why_not_in_twin(scheme: Scheme) -> str | None:
-    """The reason why this scheme flies in real time only, if it does."""
-    if scheme.kind in (Kind.NATIVE, Kind.POLICY):
-        return None
-    return f"scheme {scheme.label!r} is not in the twin"
+        return [LinkLog.from_flight(flight, spec.uplink.schedule())]

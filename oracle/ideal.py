@@ -11,7 +11,6 @@ The dial (preference.py) stretches the queues, and weighs delay against throughp
 these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
 """
 
-from functools import lru_cache
 
 import numpy as np
 from ccgym.envs import _core
@@ -26,6 +25,8 @@ STEP_MS = 10.0
 STEADY_QUEUE_MS = 4.0
 VARYING_QUEUE_MS = 32.0
 """Standing queue at the middle of the dial."""
+SHARED_QUEUE_MS = 4.0
+"""What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""
 POISSON_DELAY_WEIGHT = 0.42
 """What a relative change of the p95 delay counts beside one of the throughput, at the middle of the dial."""
 QUEUE_SHARE = 0.6
@@ -38,7 +39,6 @@ ACKS_PER_OPPORTUNITY = 20
 Windows = NDArray[np.float64]
 
 
-@lru_cache(maxsize=65536)
 def ideal_windows(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
     """Ideal windows in packets, (steps,), at the times STEP_MS / 2, 3 STEP_MS / 2, ... of a flow."""
     if spec.uplink.varies:
@@ -64,6 +64,23 @@ def _steady(spec: EmulatorSpec, preference: float) -> float:
             delay_weight=POISSON_DELAY_WEIGHT / allowance(preference),
         )
     return packets_per_ms * round_trip_ms + min(packets_per_ms * queue_ms, QUEUE_SHARE * queue_packets)
+
+
+def shared_windows(
+    spec: EmulatorSpec, preference: float, present: NDArray[np.int64], extra_delay_ms: Windows
+) -> Windows:
+    """The fair shares of flows on an even link, (flows, steps), while `present` (steps,) of them are there.
+
+    Each flow has its part of the rate. The queue that they keep together is longer the smaller that part is: the
+    same queue for all, and a target that falls with the rate, have only one equilibrium (Copa, NSDI 2018).
+    """
+    share = _packets_per_ms(spec) / present
+    queue_ms = STEADY_QUEUE_MS + np.where(present > 1, SHARED_QUEUE_MS / np.sqrt(share), 0.0)
+    queue_ms = np.minimum(
+        queue_ms * allowance(preference), QUEUE_SHARE * spec.uplink.queue_packets / _packets_per_ms(spec)
+    )
+    round_trips_ms = 2.0 * (spec.delay_ms + extra_delay_ms)
+    return np.maximum(share * (round_trips_ms[:, None] + queue_ms), LEAST_WINDOW_PACKETS)
 
 
 def _packets_per_ms(spec: EmulatorSpec) -> float:

@@ -21,8 +21,8 @@ namespace {
 template <class T>
 using Array = nb::ndarray<T, nb::numpy, nb::c_contig>;
 
-// A policy that may fly many batches at once, in any thread.
-struct Learner {
+// A policy that may fly many paths at once, in any thread.
+struct Pilot {
   std::unique_ptr<PolicyNetwork> network;
 };
 
@@ -33,20 +33,25 @@ std::span<T> checked(const Array<T>& array, const char* name, std::size_t size) 
                               " entries, should have " + std::to_string(size));
 }
 
-void fly(PathBatch& batch, const Learner& learner, const Array<const uint64_t>& seeds,
-         const Array<const double>& ideal_packets, const Array<const float>& forced_acts,
-         const Array<float>& observations, const Array<float>& acts, const Array<float>& labels,
-         const Array<float>& states, std::size_t sequence_decisions, double ideal_step_ms, bool expert_acts) {
-  const std::size_t decisions = acts.size() / batch.size();
+void fly(const PathSpec& path, const Pilot& pilot, const std::string& features, const std::string& actions,
+         double preference, uint64_t seed, const Array<const double>& ideal_packets,
+         const Array<const float>& forced_acts, const Array<float>& observations, const Array<float>& acts,
+         const Array<float>& labels, const Array<float>& states, std::size_t sequence_decisions,
+         double ideal_step_ms, bool expert_acts) {
+  const PolicySpec policy{.feature_set = feature_set_by_name(features),
+                          .actions = action_set_by_name(actions),
+                          .preference = preference};
+  const std::size_t learners = count_learners(flows_of(path));
+  if (learners == 0) throw std::invalid_argument("the path has no flow that learns");
+  const std::size_t decisions = acts.size() / learners;
   if (sequence_decisions == 0 || decisions % sequence_decisions != 0) {
     throw std::invalid_argument("sequence_decisions must divide the decisions of a flow");
   }
-  if (!(ideal_step_ms > 0) || ideal_packets.size() < batch.size() ||
-      ideal_packets.size() % batch.size() != 0) {
+  if (!(ideal_step_ms > 0) || ideal_packets.size() < learners || ideal_packets.size() % learners != 0) {
     throw std::invalid_argument("ideal_packets must have as many entries for every flow, one or more");
   }
-  const std::size_t rows = batch.size() * decisions;
-  const std::size_t state_size = learner.network->state().size();
+  const std::size_t rows = learners * decisions;
+  const std::size_t width = feature_divisors(policy.feature_set).size();
   const RolloutPlan plan{.decisions = decisions,
                          .sequence_decisions = sequence_decisions,
                          .ideal_step_ms = ideal_step_ms,
@@ -54,32 +59,31 @@ void fly(PathBatch& batch, const Learner& learner, const Array<const uint64_t>& 
                          .forced_acts = checked(forced_acts, "forced_acts", rows),
                          .expert_acts = expert_acts};
   const RolloutRecord record{
-      .observations = checked(observations, "observations", rows * batch.observation_size()),
+      .observations = checked(observations, "observations", rows * width),
       .acts = checked(acts, "acts", rows),
       .labels = checked(labels, "labels", rows),
-      .states = checked(states, "states", rows / sequence_decisions * state_size)};
-  const auto flow_seeds = checked(seeds, "seeds", batch.size());
+      .states = checked(states, "states", rows / sequence_decisions * pilot.network->state().size())};
   const nb::gil_scoped_release unlocked;
-  rollout(batch, *learner.network, flow_seeds, plan, record);
+  rollout(path, policy, *pilot.network, seed, plan, record);
 }
 
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<Learner>(module, "Learner", "A policy file's network, to fly batches with.")
+  nb::class_<Pilot>(module, "Pilot", "A policy file's network, to fly paths with.")
       .def(
           "__init__",
-          [](Learner* self, const std::string& file) { new (self) Learner{load_policy(file).network}; },
-          "file"_a)
-      .def_prop_ro("state_size", [](const Learner& self) { return self.network->state().size(); });
+          [](Pilot* self, const std::string& file) { new (self) Pilot{load_policy(file).network}; },
+          "file"_a);
   module.def(
-      "rollout", &fly, "batch"_a, "learner"_a, nb::kw_only(), "seeds"_a, "ideal_packets"_a, "forced_acts"_a,
-      "observations"_a.noconvert(), "acts"_a.noconvert(), "labels"_a.noconvert(), "states"_a.noconvert(),
-      "sequence_decisions"_a, "ideal_step_ms"_a, "expert_acts"_a,
-      "Begins the n flows of a batch anew and flies T decisions of each. Reads `seeds` (n,), `ideal_packets` "
-      "(n, G) float64 every `ideal_step_ms` of a flow, `forced_acts` (n, T) float32, NaN: none. Writes "
-      "`observations` (n, T, I), `acts` (n, T), `labels` (n, T) and `states` (n, T / sequence_decisions, S), "
-      "all float32.");
+      "rollout", &fly, "path"_a, "pilot"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
+      "seed"_a, "ideal_packets"_a, "forced_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
+      "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a,
+      "expert_acts"_a,
+      "Flies a path and its n learners for T decisions. Reads `ideal_packets` (n, G) float64 every "
+      "`ideal_step_ms` of the path's time, `forced_acts` (n, T) float32, NaN: none. Writes `observations` "
+      "(n, T, I), `acts` (n, T), `labels` (n, T), NaN where nothing was decided, and `states` "
+      "(n, T / sequence_decisions, S), all float32.");
   module.def(
       "expert_act",
       [](const std::string& actions, double cwnd_packets, double ideal_packets) {

@@ -55,6 +55,22 @@ def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
     assert (out / "report.html").stat().st_size > 1e6
 
 
+def test_league_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "all", "--emulators", emulators, "--seconds", "2", "--out", str(out)]
+    assert main([*argv, "--no-logs", "--json"]) == 0
+    table = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)["table"]}
+    assert {"copa", "cubic", "reno", "indigo", "indigo2", "kernel-bbr"} <= set(table)
+    assert table["copa"]["mean_log_power"] is not None
+    # Kernel TCP is not in the twin: a row that says so, and no failure of the evaluation.
+    assert (table["kernel-bbr"]["mean_log_power"], table["kernel-bbr"]["failed_runs"]) == (None, 1)
+    assert table["kernel-bbr"]["failure"].startswith(
+        "cannot fly here: scheme 'kernel-bbr' is not in the twin"
+    )
+    assert "cannot fly here: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
+    assert not list(out.rglob("*_datalink_*"))
+
+
 def test_going_on_flies_nothing_twice(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,6 @@
-"""Labels: the act whose outcome lies nearest to the ideal window."""
+"""Labels: the act whose outcome lies nearest to the ideal window; losses: least at the label."""
+
+import math
 
 import numpy as np
 import pytest
@@ -21,14 +23,17 @@ from ccgym.envs import _core
     ],
 )
 def test_indigo_label_is_the_nearest_class(cwnd: float, ideal: float, label: int) -> None:
-    assert ACTION_SETS["indigo"].label(np.array([cwnd], float), np.array([ideal], float)) == [label]
+    assert _core.expert_act("indigo", cwnd, ideal) == label
 
 
-def test_log_window_label_leads_to_the_ideal_window_within_one_step_of_e() -> None:
-    cwnd = np.array([20.0, 50.0, 200.0, 1.0])
-    reached = cwnd * np.exp(ACTION_SETS["log_window"].label(cwnd, np.full(4, 50.0)))
-    np.testing.assert_allclose(reached, [49.5, 49.5, 200 / np.e, np.e], rtol=1e-6)
-    assert np.ceil(reached[:2]).tolist() == [50, 50], "the sender rounds up"
+@pytest.mark.parametrize(("cwnd", "reached"), [(20, 49.5), (50, 49.5), (200, 200 / math.e), (1, math.e)])
+def test_log_window_label_leads_to_the_ideal_window_within_one_step_of_e(cwnd: float, reached: float) -> None:
+    assert cwnd * math.exp(_core.expert_act("log_window", cwnd, 50)) == pytest.approx(reached, rel=1e-6)
+
+
+def test_an_action_set_without_an_expert_is_refused() -> None:
+    with pytest.raises(ValueError, match="rate"):
+        _core.expert_act("rate", 10, 20)
 
 
 @pytest.mark.parametrize("name", ACTION_SETS)
@@ -39,9 +44,18 @@ def test_loss_is_least_at_the_label(name: str) -> None:
         torch.nn.functional.one_hot(labels.long(), 5).float() * 9 if name == "indigo" else labels[..., None]
     )
     assert actions.loss(right, labels) < actions.loss(right.flip(1), labels)
-    assert actions.agree(actions.act(right), labels.numpy()).all()
+
+
+@pytest.mark.parametrize("name", ACTION_SETS)
+def test_what_was_not_decided_counts_for_nothing(name: str) -> None:
+    actions = ACTION_SETS[name]
+    outputs = torch.randn(1, 3, actions.outputs, generator=torch.Generator().manual_seed(1))
+    some = torch.tensor([[1.0, float("nan"), 0.0]])
+    assert actions.loss(outputs, some) == pytest.approx(float(actions.loss(outputs[:, ::2], some[:, ::2])))
+    assert not actions.agree(np.zeros(1, np.float32), np.full(1, np.nan, np.float32)).any()
 
 
 def test_network_width_is_the_controllers() -> None:
-    for name, actions in ACTION_SETS.items():
-        assert actions.outputs == _core.POLICY_ACTIONS[name]
+    assert {name: actions.outputs for name, actions in ACTION_SETS.items()} == {
+        name: _core.POLICY_ACTIONS[name] for name in ACTION_SETS
+    }

@@ -14,7 +14,6 @@ def block(iteration: int) -> Sequences:
     return Sequences(
         np.full((BLOCK, 3, 2), iteration, np.float32),
         np.full((BLOCK, 3), iteration, np.float32),
-        np.full((BLOCK, 5), iteration, np.float32),
         np.full((BLOCK, 5), -iteration, np.float32),
     )
 
@@ -28,7 +27,7 @@ def filled(capacity: int, iterations: int) -> Dataset:
 
 def drawn_iterations(dataset: Dataset, count: int | None, newest: int) -> list[float]:
     rows = dataset.rows(dataset.draw(count, newest, np.random.default_rng(1)))
-    assert (rows.cell[:, 0] == -rows.labels[:, 0]).all()
+    assert (rows.states[:, 0] == -rows.labels[:, 0]).all()
     return sorted(rows.labels[:, 0].tolist())
 
 

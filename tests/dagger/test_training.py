@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -51,7 +52,7 @@ def shown(folder: Path, name: str) -> dict[int, float]:
 
 
 def test_learns_the_window_of_one_emulator(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    config = tiny_config(iterations=30, environments=32, episode_steps=128, hidden=24, evaluation_interval=30,
+    config = tiny_config(iterations=30, environments=32, episode_steps=128, hidden=[24], evaluation_interval=30,
                          dataset_iterations=8, batch_sequences=32, evaluation_seconds=10.0)  # fmt: skip
     train_in(tmp_path / "run", config, workers=2)
     first, last = metrics(tmp_path / "run")[1], metrics(tmp_path / "run")[-1]
@@ -67,7 +68,7 @@ def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Pa
         emulators="synthetic/20mbps-20ms",
         iterations=12,
         environments=16,
-        hidden=32,
+        hidden=[32],
         episode_steps=128,
         initial_learning_rate=1e-2,
         max_epochs=8,
@@ -81,11 +82,21 @@ def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Pa
     assert last["relative_delay/synthetic/20mbps-20ms"] < 1.5
 
 
-@pytest.mark.parametrize(("actions", "features"), [("log_window", "scale_free"), ("indigo", "indigo")])
+LSTM, MLP = {"architecture": "lstm", "hidden": [16]}, {"architecture": "mlp", "hidden": [16, 16]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        LSTM | {"actions": "log_window", "features": "scale_free"},
+        LSTM | {"actions": "indigo", "features": "indigo"},
+        MLP | {"random_emulators": 24, "shares": [1, 1, 2, 2], "preferences": [0, 1], "iterations": 2},
+    ],
+)
 def test_same_seed_gives_the_same_weights_on_any_number_of_workers(
-    tiny_config: TinyConfig, tmp_path: Path, actions: str, features: str
+    tiny_config: TinyConfig, tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    config = tiny_config(actions=actions, features=features, environments=70)  # more than one crew
+    config = tiny_config(**(options | {"environments": 40}))
     train_in(tmp_path / "one", config)
     train_in(tmp_path / "two", config, workers=2)
     assert_same_bits(weights(tmp_path / "one"), weights(tmp_path / "two"))
@@ -148,7 +159,7 @@ def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_pat
     train_in(tmp_path / "run", config)
     run = tmp_path / "run"
     assert load_config(run / "config.yaml", {}) == config
-    assert yaml.safe_load((run / "config.yaml").read_text())["hidden"] == 16
+    assert yaml.safe_load((run / "config.yaml").read_text())["hidden"] == [16]
     tensors = load_file(run / "best" / "policy.safetensors")
     assert tensors["lstm.weight_hh_l0"].shape == (64, 16)
     kept = sorted(file.name for file in (run / "checkpoints" / "dataset").iterdir())

@@ -1,11 +1,13 @@
-"""The world of a training run: varied emulators keep their character, environments are dealt out evenly."""
+"""The world of a training run: varied emulators keep their character, flights are dealt out evenly."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from ccgym.dagger.config import Stalls, TrainingConfig
-from ccgym.dagger.world import World, draw_stalls, redraw_poisson, vary
+from ccgym.dagger.sharing import draw_sharing
+from ccgym.dagger.world import World, draw_stalls, make_world, validation_world, vary
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
 
 TinyConfig = Callable[..., TrainingConfig]
@@ -13,6 +15,10 @@ TinyConfig = Callable[..., TrainingConfig]
 POLICED = EmulatorSpec(
     name="policed", delay_ms=40, uplink=LinkSpec(rate_mbps=10.0, queue="droptail", packets=70, loss=0.01)
 )
+
+
+def numbered(count: int) -> list[EmulatorSpec]:
+    return [POLICED.model_copy(update={"name": f"n{number}"}) for number in range(count)]
 
 
 def test_variations_stay_within_the_factor_and_keep_loss_and_queue_in_bdps(tiny_config: TinyConfig) -> None:
@@ -27,6 +33,7 @@ def test_variations_stay_within_the_factor_and_keep_loss_and_queue_in_bdps(tiny_
     np.testing.assert_allclose(queues / (rates * delays), 70 / 400, rtol=0.05)
     assert {spec.uplink.loss for spec in varied} == {0.01}
     assert [spec.downlink.rate_mbps for spec in varied] == rates.tolist()
+    assert len({spec.uplink.seed for spec in varied}) == 50, "arrivals are drawn anew"
 
 
 def test_same_seed_varies_alike(tiny_config: TinyConfig) -> None:
@@ -46,20 +53,27 @@ def test_rate_of_a_trace_is_left_alone(tiny_config: TinyConfig, tmp_path: Path) 
         assert varied.uplink.packets == round(100 * varied.delay_ms / 50)
 
 
-def test_deal_gives_every_emulator_as_many_environments(tiny_config: TinyConfig) -> None:
+def test_deal_gives_every_group_its_share_and_every_emulator_as_many_flights(tiny_config: TinyConfig) -> None:
+    world = World({"a": numbered(4), "b": numbered(2)}, {"a": 2.0, "b": 1.0})
     config = tiny_config(environments=12)
-    world = World([POLICED] * 4, np.ones(4))
     first, second = world.deal(config, 1), world.deal(config, 2)
-    assert np.bincount(first).tolist() == [3, 3, 3, 3]
-    assert first.tolist() != second.tolist()
-    np.testing.assert_array_equal(first, world.deal(config, 1))
+    assert Counter(group for group, _ in first) == {"a": 8, "b": 4}
+    assert set(Counter(spec.name for group, spec in first if group == "a").values()) == {2}
+    assert first != second
+    assert first == world.deal(config, 1)
 
 
-def test_more_emulators_than_environments_all_get_their_turn(tiny_config: TinyConfig) -> None:
-    config = tiny_config(environments=5)
-    world = World([POLICED] * 20, np.ones(20))
-    met = {number for iteration in range(40) for number in world.deal(config, iteration).tolist()}
-    assert met == set(range(20))
+def test_more_emulators_than_flights_all_get_their_turn(tiny_config: TinyConfig) -> None:
+    world = World({"a": numbered(20)}, {"a": 1.0})
+    dealt = [spec.name for iteration in range(8) for _, spec in world.deal(tiny_config(environments=5), iteration)]
+    assert set(Counter(dealt).values()) == {2}
+
+
+def test_emulators_to_validate_on_are_not_trained_on(tiny_config: TinyConfig) -> None:
+    config = tiny_config(random_emulators=50, environments=20)
+    trained = {spec.name for spec in make_world(config, [POLICED]).groups["random"]}
+    validated = {spec.name for spec in validation_world(config).groups["random"]}
+    assert (len(trained), len(validated), trained & validated) == (50, 20, set())
 
 
 def test_stalls_are_drawn_within_their_bounds() -> None:
@@ -72,8 +86,16 @@ def test_stalls_are_drawn_within_their_bounds() -> None:
     assert max(probability for probability, _ in stalling) <= 0.1
 
 
-def test_poisson_arrivals_are_drawn_anew_on_both_links_alike() -> None:
-    spec = EmulatorSpec(name="link", delay_ms=5, uplink=LinkSpec(rate_mbps=2.0, arrivals="poisson", seed=1))
-    redrawn = redraw_poisson(spec, np.random.default_rng(1))
-    assert redrawn.uplink.seed == redrawn.downlink.seed != 1
-    assert redraw_poisson(POLICED, np.random.default_rng(1)) == POLICED
+def test_flows_that_share_get_the_same_rate_whoever_is_there() -> None:
+    spec = EmulatorSpec(name="link", delay_ms=20, uplink=LinkSpec(rate_mbps=40.0))
+    sharing = draw_sharing(5, spec, 5.0, np.random.default_rng(3))
+    windows = sharing.ideal_windows(spec, 0.5, 500)
+    assert windows.shape == (5, 500)
+    assert len(sharing.flows()) == 5
+    now_s = 2.8
+    round_trips_ms = 2 * (spec.delay_ms + sharing.extra_delay_ms)
+    present = int(((sharing.start_s <= now_s) & (sharing.stop_s > now_s)).sum())
+    share = 40 / 12 * 1504 / 1468 / present
+    queues_ms = windows[:, 280] / share - round_trips_ms
+    np.testing.assert_allclose(queues_ms, queues_ms[0])
+    assert 4 < queues_ms[0] < 15

@@ -92,6 +92,21 @@ def test_report_opens_and_draws_everything(folder: Path, tmp_path: Path) -> None
     assert "ccgym eval &lt;b&gt;&amp;&lt;/b&gt;" in document
 
 
+def test_large_leagues_are_heat_maps(tmp_path: Path) -> None:
+    emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
+    plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
+    for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+        pass
+    publish(tmp_path)
+    document, console = opened(tmp_path / "report.html", tmp_path / "profile")
+    assert console == ""
+    assert re.search(r'id="heat-test"[^>]*data-drawn="yes"', document)
+    assert "Marked: the most power" not in document
+    # Sections stay closed, and their pictures undrawn, until someone opens one.
+    assert len(re.findall(r'<details class="scenario" id="scenario-\d+">', document)) == 35
+    assert not re.search(r'id="frontier-20"[^>]*data-drawn', document)
+
+
 def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path) -> None:
     clicking = tmp_path / "report.html"
     click = '<script>document.querySelector("[data-shows=runs-0-2]").click()</script>'

@@ -202,12 +202,15 @@ def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) -> None:
-    with pytest.raises(InputError, match="'kernel-bbr' is not in the twin"):
-        make_backend("twin").check(two_emulators, [[Scheme("kernel-bbr", Kind.KERNEL, "bbr")]])
+    kernel = [Scheme("kernel-bbr", Kind.KERNEL, "bbr")]
+    refused = make_backend("twin").refusal(two_emulators[0].spec, kernel)
+    assert refused is not None
+    assert "'kernel-bbr' is not in the twin" in refused
 
 
 def test_queues_the_twin_lacks_are_refused() -> None:
     uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
-    with pytest.raises(InputError, match="the twin has no drophead queue"):
-        make_backend("twin").check([NamedEmulator("x/odd", spec)], [select_schemes("copa")])
+    refused = make_backend("twin").refusal(spec, select_schemes("copa"))
+    assert refused is not None
+    assert "the twin has no drophead queue" in refused

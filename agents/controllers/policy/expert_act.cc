@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <string>
 
 namespace ccgym {
 
@@ -19,6 +23,9 @@ float nearest_class(double cwnd, double ideal) {
 
 float expert_act(ActionSet actions, double cwnd_packets, double ideal_packets) {
   if (actions == ActionSet::indigo) return nearest_class(cwnd_packets, ideal_packets);
+  if (actions != ActionSet::log_window) {
+    throw std::invalid_argument("no expert acts by " + std::string{action_set_name(actions)});
+  }
   return static_cast<float>(
       std::clamp(std::log(std::max(ideal_packets - 0.5, 0.5) / cwnd_packets), -1.0, 1.0));
 }

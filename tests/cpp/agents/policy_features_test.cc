@@ -22,7 +22,7 @@ AckedPacket ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval,
 }
 
 TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
-  const auto features = make_features(FeatureSet::indigo, kBytes);
+  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
   std::array<float, 9> seen{};
   features->on_ack(milliseconds{50},
                    ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
@@ -35,7 +35,7 @@ TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
 }
 
 TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
-  const auto features = make_features(FeatureSet::indigo, kBytes);
+  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
   std::array<float, 9> seen{};
   features->on_ack(milliseconds{50}, ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 5000));
   features->on_ack(milliseconds{58}, ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
@@ -49,7 +49,7 @@ TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
 }
 
 TEST(IndigoFeatures, ClockIsWholeMilliseconds) {
-  const auto features = make_features(FeatureSet::indigo, kBytes);
+  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
   std::array<float, 9> seen{};
   features->on_ack(microseconds{50'900},
                    ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
@@ -63,7 +63,7 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
   std::array<float, 32> slow{};
   std::array<float, 32> fast{};
   for (const int scale : {1, 10}) {
-    const auto features = make_features(FeatureSet::scale_free, kBytes);
+    const auto features = make_features(FeatureSet::scale_free, kBytes, 0.5);
     for (int i = 0; i < 10 * scale; ++i) {
       AckedPacket packet =
           ack_of(milliseconds{0}, milliseconds{60}, 20'000 * scale, milliseconds{60}, 30'000 * scale);
@@ -77,8 +77,28 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
   EXPECT_NEAR(fast[0] - slow[0], std::log(10) / 5, 1e-5);
 }
 
+// A packet waits 30 ms at the link; the ACKs wait on their own way back, first none, then 40 ms.
+TEST(ScaleFreeFeatures, TellTheQueueOfTheDataFromThatOfTheAcks) {
+  const auto features = make_features(FeatureSet::scale_free, kBytes, 0.25);
+  std::array<float, 32> seen{};
+  const auto ack = [&features](int sent, int received, int acked) {
+    AckedPacket packet =
+        ack_of(milliseconds{sent}, milliseconds{acked}, 10'000, milliseconds{acked - sent}, 10'000);
+    packet.received_at = milliseconds{received};
+    features->on_ack(milliseconds{acked}, packet);
+  };
+  ack(0, 25, 50);
+  features->observe(milliseconds{60}, 10, seen);
+  EXPECT_FLOAT_EQ(seen[20], 0);
+  ack(10, 65, 130);
+  features->observe(milliseconds{140}, 10, seen);
+  EXPECT_FLOAT_EQ(seen[20], static_cast<float>(std::log1p(30.0 / 10) / 3)) << "mean of the step";
+  EXPECT_FLOAT_EQ(seen[21], seen[20]) << "of the latest packet";
+  EXPECT_FLOAT_EQ(seen[27], 0.25F) << "the dial";
+}
+
 TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
-  const auto features = make_features(FeatureSet::scale_free, kBytes);
+  const auto features = make_features(FeatureSet::scale_free, kBytes, 0.5);
   std::array<float, 32> seen{};
   const std::array<LostPacket, 2> lost{LostPacket{}, LostPacket{.bytes = 1000}};
   features->observe(milliseconds{0}, 2, seen);
@@ -94,7 +114,7 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
 
 // Two steps: 60 ms at twice the delivery rate, then 70 ms; the least round trip is 50 ms.
 TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
-  const auto features = make_features(FeatureSet::aurora, kBytes);
+  const auto features = make_features(FeatureSet::aurora, kBytes, 0.5);
   std::array<float, 30> seen{};
   features->on_ack(milliseconds{60},
                    ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));

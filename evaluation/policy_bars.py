@@ -1,0 +1,356 @@
+"""What a policy with a dial must hold in the twin: each promise measured, beside what is wanted, and where it loses.
+
+Every measurement is seeded, on emulators that come along or are drawn; training sees none but the synthetic ones.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.link_log import LinkLog
+from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.window import find_window, stalling_path
+from numpy.typing import NDArray
+
+from .fairness import jain_index
+
+SECONDS = 30.0
+RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat")
+DIAL = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
+UNSEEN_SEED = 777
+CLEARLY = 0.02
+FREEZE_SECONDS = 10.0
+FREEZE_UTILISATION = 0.1
+SLACK = 0.02
+"""A curve counts as monotone when no step along the dial loses more than this share."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One promise."""
+
+    name: str
+    wanted: str
+    measured: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An emulator on which the policy is behind, and by what."""
+
+    emulator: str
+    score: float
+    """ln power behind the best rival's."""
+    reason: str
+
+
+class PolicyBars:
+    """The measurements of one policy file."""
+
+    def __init__(self, policy_file: Path, executor: Executor) -> None:
+        self._file = policy_file
+        self._executor = executor
+
+    def scheme(self, preference: float | None = None) -> str:
+        """What flies, by the native controllers' table."""
+        return f"policy:{self._file}" + ("" if preference is None else f":{preference}")
+
+    def synthetic(self, *, stalling: bool) -> Bar:
+        """The 24 training links of Indigo beside their oracle windows on the same host."""
+        emulators = select_emulators("synthetic")
+
+        def one(spec: EmulatorSpec) -> tuple[float, float]:
+            path = stalling_path(spec) if stalling else spec.to_path()
+            ours = _fly(spec, self.scheme(), path)
+            right = _fly(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
+            return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+
+        ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
+        good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
+        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        return Bar(
+            f"24 synthetic links, {'host stalls' if stalling else 'ideal host'}",
+            "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
+            f"{good} of 24; worst {least:.3f}, {most:.3f} x",
+            good == len(ratios),
+        )
+
+    def cellular(self) -> list[Bar]:
+        """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
+        folder = os.environ.get("CCGYM_TRACES")
+        if folder is None:
+            return []
+        names = {"Verizon-LTE-short.up", "TMobile-LTE-short.up", "ATT-LTE-driving-2016.down"}
+        traces = sorted(path for path in Path(folder).iterdir() if path.name in names)
+        return list(self._executor.map(self._cellular, traces))
+
+    def _cellular(self, trace: Path) -> Bar:
+        spec = EmulatorSpec(
+            name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
+        )
+        ours = _fly(spec, self.scheme())
+        fixed = _fixed_of_utilisation(spec, ours.utilisation)
+        ratio = ours.p95_delay_ms / fixed.p95_delay_ms
+        return Bar(
+            f"{trace.name}, ideal way back",
+            ">= 94 % of the link at <= 0.45 x the p95 of the fixed window that uses as much",
+            f"{ours.utilisation:.1%} at {ours.p95_delay_ms:.0f} ms, {ratio:.2f} x",
+            ours.utilisation >= 0.94 and ratio <= 0.45,
+        )
+
+    def frontier(self, count: int) -> tuple[Bar, list[Loss]]:
+        """Random unseen emulators, against the native schemes."""
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED}")]
+        rows = list(self._executor.map(self._against_rivals, specs))
+        share = float(np.mean([on_frontier for on_frontier, _ in rows]))
+        losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
+        bar = Bar(
+            f"frontier share on {count} random unseen emulators against {', '.join(RIVALS)}",
+            ">= 95 %",
+            f"{share:.1%}",
+            share >= 0.95,
+        )
+        return bar, losses
+
+    def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Loss]:
+        ours = _fly(spec, self.scheme())
+        rivals = {name: _fly(spec, name) for name in RIVALS}
+        beaten = any(
+            rival.throughput_mbps >= (1 + CLEARLY) * ours.throughput_mbps
+            and rival.p95_delay_ms <= (1 - CLEARLY) * ours.p95_delay_ms
+            for rival in rivals.values()
+        )
+        best = max(rivals, key=lambda name: rivals[name].power)
+        behind = float(np.log(rivals[best].power / ours.power))
+        return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, _reason(ours, rivals[best], best))
+
+    def freezing(self, count: int) -> Bar:
+        """The least utilisation over many random emulators."""
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED + 1}")]
+        used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
+        frozen = sum(share < FREEZE_UTILISATION for share in used)
+        return Bar(
+            f"{count} random unseen emulators, {FREEZE_SECONDS:g} s each",
+            "none below 10 % of the link",
+            f"{frozen} below; least {min(used):.1%}",
+            frozen == 0,
+        )
+
+    def dial(self, count: int) -> Bar:
+        """Throughput and delay along the dial, on random unseen emulators."""
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED + 2}")]
+        share = float(np.mean(list(self._executor.map(self._monotone, specs))))
+        return Bar(
+            f"dial on {count} random unseen emulators", "monotone on >= 95 %", f"{share:.1%}", share >= 0.95
+        )
+
+    def _monotone(self, spec: EmulatorSpec) -> bool:
+        flown = [_fly(spec, self.scheme(preference)) for preference in DIAL]
+        throughputs = np.array([metrics.throughput_mbps for metrics in flown])
+        delays = np.array([metrics.p95_delay_ms for metrics in flown])
+        rises = np.all(throughputs[1:] >= (1 - SLACK) * throughputs[:-1])
+        return bool(rises and np.all(delays[1:] >= (1 - SLACK) * delays[:-1] - 1))
+
+    def outside(self) -> Bar:
+        """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
+        cases = [(600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50)]
+        specs = [
+            EmulatorSpec(name="outside", delay_ms=delay, uplink=LinkSpec(rate_mbps=rate)) for rate, delay in cases
+        ]
+        ratios = list(self._executor.map(self._beside_ideal, specs))
+        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        return Bar(
+            "links at twice the rate or delay of training's",
+            ">= 0.85 of the oracle window's throughput at <= 1.5 x its p95",
+            f"worst {least:.3f}, {most:.3f} x",
+            least >= 0.85 and most <= 1.5,
+        )
+
+    def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
+        window = float(ideal_windows(spec, 0.5, 1)[0])
+        ours, right = _fly(spec, self.scheme()), _fly(spec, f"fixed:{window:g}")
+        return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+
+    def steps(self) -> Bar:
+        """How long after a step of the rate the window is near the new ideal one."""
+        cases = [
+            (rate, delay, factor) for rate in (5.0, 20.0, 60.0) for delay in (10, 30, 80) for factor in (0.25, 4.0)
+        ]
+        late = sorted(
+            took - allowed for took, allowed in self._executor.map(lambda case: self._step(*case), cases)
+        )
+        median = late[len(late) // 2]
+        return Bar(
+            "after the rate falls or rises by 4",
+            "within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
+            f"median {median:+.0f} ms beside that, worst {late[-1]:+.0f} ms",
+            median <= 0,
+        )
+
+    def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
+        at_ms = 5000
+        uplink = LinkSpec(rate_steps=((at_ms, rate_mbps), (at_ms, rate_mbps * factor)))
+        spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
+        after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
+        ideal = float(ideal_windows(after, 0.5, 1)[0])
+        flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
+        later = flight.cwnd_ms >= at_ms
+        near = np.abs(flight.cwnd_packets[later] / ideal - 1) <= max(0.15, 1 / ideal)
+        first = int(np.argmax(near)) if near.any() else len(near)
+        return first * STEP_MS, 5 * 2 * delay_ms + 100
+
+    def sharing(self, count: int) -> list[Bar]:
+        """Flows of the policy on one bottleneck, and one against Cubic."""
+        return [self._joining(), self._against_cubic(), self._grid(count), self._unequal_rtts(count)]
+
+    def _joining(self) -> Bar:
+        """46 Mbit/s, 20 ms of round trip, 1 BDP: ten flows join, one a second, and leave in that order."""
+        spec = _droptail(46.0, 10, 1.0)
+        flows = [_core.Flow(self.scheme(), start_s=i, stop_s=20.0 + i) for i in range(10)]
+        rates = _rates(spec, flows, 30.0)
+        several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
+        jain = float(np.median(jain_index(rates[:, several])))
+        used = float(np.nansum(rates) / rates.shape[1] / 46.0 * 1500 / 1464)
+        return Bar(
+            "ten flows join and leave each second",
+            "median Jain >= 0.95 at >= 95 % of the link",
+            f"{jain:.3f} at {used:.1%}",
+            jain >= 0.95 and used >= 0.95,
+        )
+
+    def _against_cubic(self) -> Bar:
+        rates = _rates(_droptail(46.0, 10, 2.0), [_core.Flow(self.scheme()), _core.Flow("cubic")], SECONDS)
+        share = float(np.nansum(rates[0]) / np.nansum(rates))
+        return Bar(
+            "against one Cubic in a queue of 2 BDP", "25 to 75 % of the link", f"{share:.1%}", 0.25 <= share <= 0.75
+        )
+
+    def _grid(self, count: int) -> Bar:
+        jain = float(np.median(list(self._executor.map(self._grid_case, range(count)))))
+        return Bar(f"{count} unseen links with 2 to 16 flows", "median Jain >= 0.93", f"{jain:.3f}", jain >= 0.93)
+
+    def _grid_case(self, number: int) -> float:
+        rng = np.random.default_rng([UNSEEN_SEED, number])
+        rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4)))
+        flows = [
+            _core.Flow(self.scheme(), start_s=float(rng.uniform(0, 2))) for _ in range(int(rng.integers(2, 17)))
+        ]
+        return _late_jain(_rates(_droptail(rate, round(round_trip / 2), queue), flows, SECONDS))
+
+    def _unequal_rtts(self, count: int) -> Bar:
+        jain = float(np.median(list(self._executor.map(self._unequal_case, range(count)))))
+        return Bar(
+            f"{count} unseen links with two flows, one of twice the RTT", "median Jain >= 0.85", f"{jain:.3f}", jain >= 0.85
+        )
+
+    def _unequal_case(self, number: int) -> float:
+        rng = np.random.default_rng([UNSEEN_SEED, number])
+        rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 60), (0.5, 4)))
+        delay = round(round_trip / 2)
+        flows = [_core.Flow(self.scheme()), _core.Flow(self.scheme(), extra_delay_ms=float(delay))]
+        return _late_jain(_rates(_droptail(rate, delay, queue), flows, SECONDS))
+
+
+def describe(spec: EmulatorSpec) -> str:
+    """A random emulator in a few words."""
+    link = spec.uplink
+    kind = ("wandering" if link.arrivals == "poisson" else "stepping") if link.varies else link.arrivals
+    acks = "" if spec.downlink == link.mirrored() else ", slow or irregular ACKs"
+    queue = "any queue" if link.queue == "infinite" else f"queue of {link.queue_packets:.0f}"
+    rate = link.schedule().mean_rate_mbps
+    return f"{kind} {rate:.3g} Mbit/s, {spec.delay_ms:g} ms, {queue}, loss {link.loss:.1%}{acks}"
+
+
+def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
+    throughput = ours.throughput_mbps / rival.throughput_mbps - 1
+    delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
+    return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
+
+
+def _fly(spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS) -> FlowMetrics:
+    flight = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
+    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+
+
+def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
+    """Of the whole flight; what no sender could use because no ACKs came back counts against it as well."""
+    flight = _core.fly(spec.to_path(), scheme, seconds=FREEZE_SECONDS, seed=0)
+    return float(len(flight.departure_ms) / max(1, flight.opportunities))
+
+
+def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics:
+    """The smallest fixed window that uses as much of the link."""
+    low, high = 2, 4
+    fly = partial(_fly, spec)
+    while fly(f"fixed:{high}").utilisation < utilisation and high < 10_000:
+        low, high = high, 2 * high
+    while high - low > max(1, low // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if fly(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
+    return fly(f"fixed:{high}")
+
+
+def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:
+    packets = max(1, round(bdps * rate_mbps * 2 * delay_ms / 12))
+    uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
+    return EmulatorSpec(name="shared", delay_ms=delay_ms, uplink=uplink)
+
+
+def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
+    """Mbit/s of every flow in every second, (flows, seconds), NaN where it is not there for all of it."""
+    flights = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
+    edges_ms = np.arange(0, seconds + 1) * 1e3
+    rates = np.array([np.histogram(flight.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for flight in flights])
+    for row, flow in zip(rates, flows, strict=True):
+        row[(edges_ms[:-1] < flow.start_s * 1e3) | (edges_ms[1:] > flow.stop_s * 1e3)] = np.nan
+    return rates
+
+
+def _late_jain(rates: NDArray[np.float64]) -> float:
+    """Of the mean rates in the second half."""
+    means = np.nanmean(rates[:, rates.shape[1] // 2 :], axis=1)
+    return float(jain_index(means[:, None])[0])
+
+
+WORST = 20
+
+
+def measure_bars(
+    policy_file: Path, executor: Executor, *, emulators: int, freezing: int, say: Callable[[Bar], None]
+) -> tuple[list[Bar], list[Loss]]:
+    """Everything, with the emulators on which the policy is farthest behind.
+
+    Args:
+        policy_file: of a policy with a dial.
+        executor: flies side by side.
+        emulators: how many random emulators a bar takes.
+        freezing: how many the one on freezing takes.
+        say: is told every bar as soon as it is known.
+    """
+    bars = PolicyBars(policy_file, executor)
+    measured: list[Bar] = []
+
+    def keep(*new: Bar) -> None:
+        measured.extend(new)
+        for bar in new:
+            say(bar)
+
+    keep(bars.synthetic(stalling=False))
+    keep(bars.synthetic(stalling=True))
+    keep(*bars.cellular())
+    keep(bars.outside())
+    keep(bars.steps())
+    frontier, losses = bars.frontier(emulators)
+    keep(frontier)
+    keep(bars.dial(max(1, emulators // 4)))
+    keep(*bars.sharing(max(1, emulators // 8)))
+    keep(bars.freezing(freezing))
+    return measured, losses[:WORST]
