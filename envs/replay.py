@@ -59,7 +59,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
     assert log.header is not None
     schedule = trace_schedule(trace, once=log.header.once)
     base_ms, end_ms = log.header.base_ms, _end_ms(log)
-    *flown, _ = _core.replay(
+    *flown, _, _ = _core.replay(
         _link(schedule, queue or log.header.queue),
         log.arrival_ms,
         log.arrival_bytes,
