@@ -161,6 +161,10 @@ void bind_schedule(nb::module_& module) {
       .def_prop_ro("mean_rate_mbps",
                    [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
       .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); })
+      .def(
+          "count_through",
+          [](const ScheduleHandle& handle, int64_t ms) { return handle.schedule->count_through(ms); }, "ms"_a,
+          "How many opportunities there are from 0 through ms.")
       .def_prop_ro("repeats", [](const ScheduleHandle& handle) { return handle.schedule->repeats(); });
 }
 
