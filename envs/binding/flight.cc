@@ -5,8 +5,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agents/controllers/make_controller.hh"
@@ -39,6 +42,13 @@ ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_m
           to_numpy(std::move(departures.delay_ms)), departures.dropped_packets, departures.waiting_packets};
 }
 
+std::size_t own_flow(const PathSpec& path) {
+  const auto own = std::ranges::find_if(path.flows, [](const FlowSpec& flow) { return flow.scheme.empty(); });
+  if (own == path.flows.end() && !path.flows.empty())
+    throw std::invalid_argument("every flow of the path names a scheme: there is none for another to fly");
+  return static_cast<std::size_t>(own - path.flows.begin());
+}
+
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
   std::vector<std::tuple<std::string, std::string, std::string>> rows;
   for (const Scheme& scheme : known_schemes()) rows.emplace_back(scheme.name, scheme.source, scheme.argument);
@@ -50,7 +60,7 @@ std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
 void bind_flight(nb::module_& module) {
   nb::class_<Flight>(
       module, "Flight",
-      "One finished flow, as mm-link would log its uplink: ms since the flow began, bytes with the "
+      "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
       "4-byte TUN header, delays within the link only.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
@@ -67,11 +77,20 @@ void bind_flight(nb::module_& module) {
       "fly",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
         const nb::gil_scoped_release unlocked;
-        return fly(path, scheme, seconds, seed);
+        return std::move(fly(path, scheme, seconds, seed)[own_flow(path)]);
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
-      "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad "
-      "scheme.");
+      "Flies `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the first "
+      "that names no scheme is returned. ValueError or RuntimeError for a bad scheme.");
+  module.def(
+      "fly",
+      [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed) {
+        const nb::gil_scoped_release unlocked;
+        path.flows = std::move(flows);
+        return fly(path, "", seconds, seed);
+      },
+      "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "Flies these flows, each with its scheme, over one path; a Flight for each.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,

@@ -207,8 +207,13 @@ void bind_traffic(nb::module_& module) {
              double extra_delay_ms) {
             new (self) FlowSpec{make_flow(scheme, start_s, stop_s, extra_delay_ms)};
           },
-          nb::kw_only(), "scheme"_a = "", "start_s"_a = 0.0, "stop_s"_a = kForEver, "extra_delay_ms"_a = 0.0,
-          "extra_delay_ms: one way, each direction, of this flow alone.");
+          "scheme"_a = "", nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = kForEver, "extra_delay_ms"_a = 0.0,
+          "It sends from start_s on and falls silent at stop_s; extra_delay_ms: one way, each direction, of "
+          "this flow alone. Without a scheme it flies what the flight is of, and in a PathBatch it learns.")
+      .def_ro("scheme", &FlowSpec::scheme)
+      .def_ro("start_s", &FlowSpec::start_s)
+      .def_ro("stop_s", &FlowSpec::stop_s)
+      .def_ro("extra_delay_ms", &FlowSpec::extra_delay_ms);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "envs/twin/path.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -47,6 +48,21 @@ Nesting make_nesting(std::span<const std::string> names) {
   if (std::ranges::adjacent_find(sorted) != sorted.end())
     throw std::invalid_argument("a nesting holds delay, onoff, loss and link, each once");
   return nesting;
+}
+
+std::vector<FlowSpec> flows_of(const PathSpec& path) {
+  if (path.flows.empty()) return {FlowSpec{}};
+  if (path.flows.size() > kMaxFlows) {
+    throw std::invalid_argument(std::to_string(path.flows.size()) + " flows on a path: at most " +
+                                std::to_string(kMaxFlows));
+  }
+  for (const FlowSpec& flow : path.flows) {
+    if (path.timing == Timing::mahimahi && flow.extra_delay_ms != std::floor(flow.extra_delay_ms)) {
+      throw std::invalid_argument("extra_delay_ms " + std::to_string(flow.extra_delay_ms) +
+                                  " is not whole, which mahimahi's timing needs");
+    }
+  }
+  return path.flows;
 }
 
 CrossTrafficKind cross_traffic_kind(std::string_view name) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,10 +60,10 @@ CrossTrafficKind cross_traffic_kind(std::string_view name);
 
 // One of several flows that share a path.
 struct FlowSpec {
-  std::string scheme{};  // empty: whichever the flight is of
+  std::string scheme{};  // empty: whichever the flight is of; in the gym, a flow that learns
   double start_s{0};
-  double stop_s{0};          // infinity: with the flight
-  double extra_delay_ms{0};  // one way, each direction, of this flow alone
+  double stop_s{std::numeric_limits<double>::infinity()};
+  double extra_delay_ms{0};  // one way, each direction, of this flow alone; whole in mahimahi's timing
 };
 
 // A path; by default mm-delay [mm-onoff] [mm-loss] mm-link.
@@ -77,5 +79,11 @@ struct PathSpec {
   std::vector<CrossTraffic> cross_traffic{};
   std::vector<FlowSpec> flows{};  // empty: one flow, from beginning to end
 };
+
+inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
+
+// The flows of a path, one where it names none; throws std::invalid_argument for too many of them, and
+// for a delay that the path's timing cannot keep.
+std::vector<FlowSpec> flows_of(const PathSpec& path);
 
 }  // namespace ccgym
