@@ -8,8 +8,12 @@
 #include <utility>
 
 #include "agents/controllers/copa.hh"
+#include "agents/controllers/fixed_rate.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/new_reno.hh"
+#include "agents/controllers/pcc/allegro.hh"
+#include "agents/controllers/pcc/pcc.hh"
+#include "agents/controllers/pcc/vivace.hh"
 #include "agents/controllers/policy/policy_file.hh"
 
 namespace ccgym {
@@ -46,6 +50,40 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 
+// Whether the argument names the one variant of a scheme that has a default.
+bool is_variant(std::string_view scheme, std::string_view argument, std::string_view variant) {
+  if (argument.empty()) return false;
+  if (argument != variant) {
+    refuse_argument(scheme, argument,
+                    "is unknown, " + std::string{scheme} + " takes none or " + std::string{variant});
+  }
+  return true;
+}
+
+std::unique_ptr<CongestionController> make_rate(std::string_view argument, const ControllerConfig& config) {
+  const double rate_mbps =
+      number("rate", argument, 1e-3, 1e5, "is not a rate in Mbit/s, 0.001 to 1e5, as in rate:12");
+  return std::make_unique<FixedRate>(config.packet_bytes, rate_mbps);
+}
+
+template <class Learner>
+std::unique_ptr<CongestionController> make_pcc(typename Learner::Utility utility,
+                                               const ControllerConfig& config) {
+  return std::make_unique<Pcc>(config.packet_bytes, config.seed, Learner::kIntervalRtts,
+                               std::make_unique<Learner>(utility, config.seed));
+}
+
+std::unique_ptr<CongestionController> make_allegro(std::string_view argument,
+                                                   const ControllerConfig& config) {
+  const bool latency = is_variant("allegro", argument, "latency");
+  return make_pcc<Allegro>(latency ? Allegro::Utility::latency : Allegro::Utility::loss, config);
+}
+
+std::unique_ptr<CongestionController> make_vivace(std::string_view argument, const ControllerConfig& config) {
+  const bool loss = is_variant("vivace", argument, "loss");
+  return make_pcc<Vivace>(loss ? Vivace::Utility::loss : Vivace::Utility::latency, config);
+}
+
 std::unique_ptr<CongestionController> make_reno(std::string_view argument, const ControllerConfig& config) {
   if (!argument.empty()) refuse_argument("reno", argument, "is one too many, reno takes none");
   return std::make_unique<NewReno>(config.packet_bytes);
@@ -66,10 +104,13 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 }
 
 const std::array kTable{
+    TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "latency: its utility"}, make_allegro},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
+    TableEntry{{"rate", "a constant rate", "rate in Mbit/s of UDP payload"}, make_rate},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
+    TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };
 
 [[noreturn]] void refuse_scheme(std::string_view name) {

@@ -80,7 +80,9 @@ TEST_P(EveryController, KeepsSaneLimitsAndNeverStopsOnARandomNetwork) {
   EXPECT_GT(network.delivered_packets(), 500);  // one per round trip would be 350
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, EveryController, testing::Values("fixed:20", "reno", "copa", "copa:0.1"),
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryController,
+                         testing::Values("fixed:20", "reno", "copa", "copa:0.1", "rate:4", "allegro",
+                                         "allegro:latency", "vivace", "vivace:loss"),
                          [](const auto& scheme) { return "number" + std::to_string(scheme.index); });
 
 }  // namespace
