@@ -77,7 +77,7 @@ TEST_P(EveryController, KeepsSaneLimitsAndNeverStopsOnARandomNetwork) {
     ASSERT_LT(limits.cwnd_bytes, 100'000 * kPacketBytes);
     ASSERT_TRUE(!limits.pacing_mbps || (std::isfinite(*limits.pacing_mbps) && *limits.pacing_mbps > 0));
   }
-  EXPECT_GT(network.delivered_packets(), 500);  // one per round trip would be 350
+  EXPECT_GT(network.delivered_packets(), 400);  // one per round trip would be 350
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, EveryController,
