@@ -10,11 +10,16 @@
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/fixed_rate.hh"
 #include "agents/controllers/fixed_window.hh"
+#include "agents/controllers/gcc/gcc.hh"
 #include "agents/controllers/new_reno.hh"
 #include "agents/controllers/pcc/allegro.hh"
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/vivace.hh"
 #include "agents/controllers/policy/policy_file.hh"
+#include "agents/controllers/remy.hh"
+#include "agents/controllers/scream.hh"
+#include "agents/controllers/sprout/sprout.hh"
+#include "agents/controllers/verus/verus.hh"
 
 namespace ccgym {
 
@@ -84,15 +89,26 @@ std::unique_ptr<CongestionController> make_vivace(std::string_view argument, con
   return make_pcc<Vivace>(loss ? Vivace::Utility::loss : Vivace::Utility::latency, config);
 }
 
-std::unique_ptr<CongestionController> make_reno(std::string_view argument, const ControllerConfig& config) {
-  if (!argument.empty()) refuse_argument("reno", argument, "is one too many, reno takes none");
-  return std::make_unique<NewReno>(config.packet_bytes);
-}
-
 std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty()) return std::make_unique<Copa>(config.packet_bytes);
   const double delta = number("copa", argument, 1e-6, 1e3, "is not a delta, 1e-6 to 1e3, as in copa:0.5");
   return std::make_unique<Copa>(config.packet_bytes, delta);
+}
+
+std::unique_ptr<CongestionController> make_remy(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) refuse_argument("remy", argument, "is not a rule table, as in remy:table.json");
+  return std::make_unique<Remy>(config.packet_bytes, load_remy_table(argument));
+}
+
+// A scheme that takes no argument.
+template <class Controller>
+std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
+  auto controller = std::make_unique<Controller>(config.packet_bytes);
+  if (!argument.empty()) {
+    refuse_argument(controller->name(), argument,
+                    "is one too many, " + std::string{controller->name()} + " takes none");
+  }
+  return controller;
 }
 
 std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
@@ -107,9 +123,14 @@ const std::array kTable{
     TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "latency: its utility"}, make_allegro},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
+    TableEntry{{"gcc", "draft-ietf-rmcat-gcc-02", ""}, make_plain<Gcc>},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
     TableEntry{{"rate", "a constant rate", "rate in Mbit/s of UDP payload"}, make_rate},
-    TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
+    TableEntry{{"remy", "RemyCC: Winstein and Balakrishnan, SIGCOMM 2013", "rule table"}, make_remy},
+    TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_plain<NewReno>},
+    TableEntry{{"scream", "RFC 8298", ""}, make_plain<Scream>},
+    TableEntry{{"sprout", "Winstein et al., NSDI 2013", ""}, make_plain<Sprout>},
+    TableEntry{{"verus", "Zaki et al., SIGCOMM 2015", ""}, make_plain<Verus>},
     TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +14,7 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/binding/schedule_handle.hh"
+#include "envs/twin/ack_stream.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -73,6 +75,13 @@ void bind_flight(nb::module_& module) {
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
       "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad "
       "scheme.");
+  nb::class_<AckStream>(
+      module, "AckStream",
+      "The calls that one flight of a scheme makes to its controller, to be made to others.")
+      .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
+           nb::kw_only(), "seconds"_a, "seed"_a)
+      .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
+      .def_prop_ro("acks", &AckStream::acks);
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
