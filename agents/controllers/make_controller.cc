@@ -7,10 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "agents/controllers/bbr/bbr.hh"
+#include "agents/controllers/bbr/bbr3.hh"
 #include "agents/controllers/copa.hh"
+#include "agents/controllers/cubic.hh"
 #include "agents/controllers/fixed_rate.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/gcc/gcc.hh"
+#include "agents/controllers/ledbat.hh"
 #include "agents/controllers/new_reno.hh"
 #include "agents/controllers/pcc/allegro.hh"
 #include "agents/controllers/pcc/pcc.hh"
@@ -19,6 +23,7 @@
 #include "agents/controllers/remy.hh"
 #include "agents/controllers/scream.hh"
 #include "agents/controllers/sprout/sprout.hh"
+#include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"
 
 namespace ccgym {
@@ -89,6 +94,24 @@ std::unique_ptr<CongestionController> make_vivace(std::string_view argument, con
   return make_pcc<Vivace>(loss ? Vivace::Utility::loss : Vivace::Utility::latency, config);
 }
 
+template <class Controller>
+std::unique_ptr<Controller> make(const ControllerConfig& config) {
+  if constexpr (std::is_constructible_v<Controller, int64_t, uint64_t>) {
+    return std::make_unique<Controller>(config.packet_bytes, config.seed);
+  } else {
+    return std::make_unique<Controller>(config.packet_bytes);
+  }
+}
+
+// A scheme that takes no argument.
+template <class Controller>
+std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
+  auto controller = make<Controller>(config);
+  const std::string name{controller->name()};
+  if (!argument.empty()) refuse_argument(name, argument, "is one too many, " + name + " takes none");
+  return controller;
+}
+
 std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty()) return std::make_unique<Copa>(config.packet_bytes);
   const double delta = number("copa", argument, 1e-6, 1e3, "is not a delta, 1e-6 to 1e3, as in copa:0.5");
@@ -100,36 +123,29 @@ std::unique_ptr<CongestionController> make_remy(std::string_view argument, const
   return std::make_unique<Remy>(config.packet_bytes, load_remy_table(argument));
 }
 
-// A scheme that takes no argument.
-template <class Controller>
-std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
-  auto controller = std::make_unique<Controller>(config.packet_bytes);
-  if (!argument.empty()) {
-    refuse_argument(controller->name(), argument,
-                    "is one too many, " + std::string{controller->name()} + " takes none");
-  }
-  return controller;
-}
-
 std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty())
     refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
   PolicyFile file = load_policy(argument);
-  auto network = std::make_unique<PolicyNetwork>(std::move(file.network));
-  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(network));
+  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(file.network));
 }
 
 const std::array kTable{
     TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "latency: its utility"}, make_allegro},
+    TableEntry{{"bbr", "Cardwell et al., ACM Queue 2016 (version 1)", ""}, make_plain<Bbr>},
+    TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
+    TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
     TableEntry{{"gcc", "draft-ietf-rmcat-gcc-02", ""}, make_plain<Gcc>},
+    TableEntry{{"ledbat", "RFC 6817", ""}, make_plain<Ledbat>},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
     TableEntry{{"rate", "a constant rate", "rate in Mbit/s of UDP payload"}, make_rate},
     TableEntry{{"remy", "RemyCC: Winstein and Balakrishnan, SIGCOMM 2013", "rule table"}, make_remy},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_plain<NewReno>},
     TableEntry{{"scream", "RFC 8298", ""}, make_plain<Scream>},
     TableEntry{{"sprout", "Winstein et al., NSDI 2013", ""}, make_plain<Sprout>},
+    TableEntry{{"vegas", "Brakmo and Peterson, JSAC 1995", ""}, make_plain<Vegas>},
     TableEntry{{"verus", "Zaki et al., SIGCOMM 2015", ""}, make_plain<Verus>},
     TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };

@@ -43,7 +43,7 @@ AckStream::AckStream(const PathSpec& path, std::string_view scheme, double secon
   const ControllerConfig config{.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = seed};
   Recorder recorder{*this, make_controller(scheme, config)};
   Twin<Recorder> twin{path, recorder, seed};
-  twin.run(Time{static_cast<int64_t>(seconds * 1e9)}, [] { return false; });
+  twin.run(Time{static_cast<int64_t>(seconds * 1e9)});
 }
 
 void AckStream::replay(std::string_view scheme) const {

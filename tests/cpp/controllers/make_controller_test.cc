@@ -20,9 +20,14 @@ std::string refusal(std::string_view scheme) {
 }
 
 TEST(MakeController, MakesEverySchemeByItsName) {
+  for (const Scheme& scheme : known_schemes()) {
+    const bool needs_argument =
+        scheme.name == "fixed" || scheme.name == "policy" || scheme.name == "rate" || scheme.name == "remy";
+    if (needs_argument) continue;
+    EXPECT_EQ(make_controller(scheme.name, {})->name(), scheme.name);
+  }
   EXPECT_EQ(make_controller("fixed:40", {})->name(), "fixed");
-  EXPECT_EQ(make_controller("reno", {})->name(), "reno");
-  EXPECT_EQ(make_controller("copa", {})->name(), "copa");
+  EXPECT_EQ(make_controller("rate:12", {})->name(), "rate");
 }
 
 TEST(MakeController, CountsTheWindowInPacketsOfTheConfiguredSize) {
@@ -39,9 +44,9 @@ TEST(MakeController, ListsTheKnownSchemesForAnUnknownName) {
   std::string known;
   for (const Scheme& scheme : known_schemes())
     known += (known.empty() ? "" : ", ") + std::string{scheme.name};
+  EXPECT_NE(known.find("copa"), std::string::npos);
   EXPECT_EQ(refusal("cuba"), "unknown scheme 'cuba'; known: " + known);
   EXPECT_EQ(refusal(""), "unknown scheme ''; known: " + known);
-  EXPECT_GE(known_schemes().size(), 4U);
 }
 
 TEST(MakeController, SaysWhatArgumentWouldBeRight) {

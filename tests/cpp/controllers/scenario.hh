@@ -11,7 +11,7 @@ namespace ccgym {
 
 struct Scenario {
   double rate_mbps{12};
-  int64_t delay_ms{30};      // one way, each direction
+  double delay_ms{30};       // one way, each direction
   int64_t queue_packets{0};  // 0: no limit
   double loss{0};
   double seconds{20};
@@ -26,10 +26,13 @@ struct Measured {
 
 inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) {
   const auto schedule = Schedule::constant(scenario.rate_mbps);
-  const QueueSpec queue =
-      scenario.queue_packets == 0 ? QueueSpec{} : QueueSpec{QueueKind::droptail, scenario.queue_packets, 0};
-  const Flight flight = fly({scenario.delay_ms, {schedule, queue, scenario.loss}, {schedule, {}, 0}}, scheme,
-                            scenario.seconds, /*seed=*/1);
+  const QueueSpec queue = scenario.queue_packets == 0
+                              ? QueueSpec{}
+                              : QueueSpec{.kind = QueueKind::droptail, .packets = scenario.queue_packets};
+  const PathSpec path{.delay_ms = scenario.delay_ms,
+                      .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
+                      .downlink = {.schedule = schedule}};
+  const Flight flight = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
   std::vector<int32_t> delays_ms;
   double bits = 0;
   for (std::size_t i = 0; i < flight.departure_ms.size(); ++i) {
@@ -41,7 +44,7 @@ inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) 
   const auto p95 = delays_ms.begin() + static_cast<std::ptrdiff_t>(delays_ms.size() * 95 / 100);
   std::ranges::nth_element(delays_ms, p95);
   return {.mbps = bits / 1e6 / (scenario.seconds - scenario.start_up_seconds),
-          .p95_delay_ms = static_cast<double>(scenario.delay_ms + *p95),
+          .p95_delay_ms = scenario.delay_ms + *p95,
           .lost_share = static_cast<double>(flight.lost_packets) / static_cast<double>(flight.sent_packets)};
 }
 
