@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "agents/controllers/copa.hh"
+#include "agents/controllers/cubic.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/new_reno.hh"
 #include "agents/controllers/policy/policy_file.hh"
@@ -46,9 +47,13 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 
-std::unique_ptr<CongestionController> make_reno(std::string_view argument, const ControllerConfig& config) {
-  if (!argument.empty()) refuse_argument("reno", argument, "is one too many, reno takes none");
-  return std::make_unique<NewReno>(config.packet_bytes);
+// A scheme that takes no argument.
+template <class Controller>
+std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
+  auto controller = std::make_unique<Controller>(config.packet_bytes);
+  const std::string name{controller->name()};
+  if (!argument.empty()) refuse_argument(name, argument, "is one too many, " + name + " takes none");
+  return controller;
 }
 
 std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
@@ -66,9 +71,10 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 
 const std::array kTable{
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
+    TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
-    TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_reno},
+    TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_plain<NewReno>},
 };
 
 [[noreturn]] void refuse_scheme(std::string_view name) {

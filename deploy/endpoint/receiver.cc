@@ -80,7 +80,7 @@ class ReceiverLoop {
   bool once_;
   Receiver receiver_{};
   ReceiveBatch incoming_{};
-  SendBatch replies_{};
+  SendBatch replies_{kMaxReceivedDatagrams, kAckBytes};
 };
 
 int run(std::span<char* const> arguments) {

@@ -21,7 +21,10 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
     const Readiness ready =
         wait_for(socket_, {.readable = true, .writable = !outgoing_.empty()}, stop, deadline);
     if (ready.stop) return;
-    if (ready.readable) take_acks();
+    if (ready.readable) {
+      if (gather_acks(stop).stop) return;
+      take_acks();
+    }
     fire_due_timer(now());
   }
 }
@@ -29,6 +32,14 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
 void UdpFlow::fire_due_timer(Time now) {
   const std::optional<Time> timer = sender_.next_timer();
   if (timer && *timer <= now) sender_.on_timer(now);
+}
+
+// ACKs that come thick and fast are left alone for a moment, to be taken together.
+Readiness UdpFlow::gather_acks(StopSignals& stop) {
+  const Time due = acks_taken_at_ + kGathering;
+  const Readiness ready = now() < due ? wait_for(socket_, {}, stop, start_ + due) : Readiness{};
+  acks_taken_at_ = now();
+  return ready;
 }
 
 // Every ACK is answered with what its window lets go before the next one is looked at, as if each had
@@ -44,6 +55,7 @@ void UdpFlow::take_acks() {
       continue;
     }
     take_ack(arrival, *ack);
+    if (outgoing_.full()) outgoing_.flush(socket_);
     send_due(arrival);
   }
 }
@@ -62,9 +74,15 @@ void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
     if (!due || *due > now) return;
-    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot());
+    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot().first<kDataBytes>());
     outgoing_.push(kDataBytes);
   }
+}
+
+std::optional<Time> UdpFlow::next_departure() const {
+  const Time present = now();
+  const std::optional<Time> send = sender_.next_send(present);
+  return send && *send > present ? std::max(*send, present + kGathering) : send;
 }
 
 std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
@@ -73,7 +91,7 @@ std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
     if (event) earliest = std::min(earliest.value_or(Time::max()), *event);
   };
   consider(sender_.next_timer());
-  if (outgoing_.empty()) consider(sender_.next_send(now()));
+  if (outgoing_.empty()) consider(next_departure());
   return earliest;
 }
 

@@ -30,18 +30,25 @@ class UdpFlow {
   [[nodiscard]] std::size_t failed_sends() const { return outgoing_.failed(); }
 
  private:
+  static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are looked at again
+  // Wake-ups for ACKs and for paced packets are at least so far apart: one costs more than a packet.
+  static constexpr Time kGathering = std::chrono::microseconds{50};
+
   void fire_due_timer(Time now);
+  Readiness gather_acks(StopSignals& stop);
   void take_acks();
   void take_ack(Time now, const Ack& ack);
   void send_due(Time now);
+  [[nodiscard]] std::optional<Time> next_departure() const;
   [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end) const;
 
   int socket_;
   uint64_t flow_;
   Sender<> sender_;
   Time start_;
+  Time acks_taken_at_{-kGathering};
   ReceiveBatch incoming_{};
-  SendBatch outgoing_{};
+  SendBatch outgoing_{kBurstDatagrams, kDataBytes};
   DurationHistogram rtts_{};
   uint64_t received_packets_{0};
   uint64_t ignored_datagrams_{0};
