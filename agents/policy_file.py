@@ -53,12 +53,6 @@ class PolicySpec:
     """Revision of the training code; empty outside a repository."""
 
 
-def policy_path(name_or_file: str) -> Path:
-    """`indigo2` means the policy of that name that ships; anything else is a path."""
-    shipped = Path(__file__).parent / "policies" / f"{name_or_file}.safetensors"
-    return shipped if shipped.is_file() else Path(name_or_file)
-
-
 def save_policy(path: Path, module: PolicyModule, spec: PolicySpec, *, trained_on: str) -> None:
     """Writes `module` as a policy file, replacing an older one at once or not at all.
 

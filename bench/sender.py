@@ -19,7 +19,7 @@ from ccgym.evaluation.schemes import select_schemes
 
 from .case import Case, Yardstick, medians_in_turns
 
-WIRE_SCHEMES = ("copa", "reno", "indigo2")
+WIRE_SCHEMES = ("copa", "cubic", "indigo2")
 WIRE_S = 2.0
 PACKET_BYTES = 1436
 LINK_RATES_MBPS = (12.0, 46.0, 100.0)

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy, policy_path
+from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy
+from ccgym.agents.shipped import policy_path
 from ccgym.envs.errors import InputError
 from numpy.typing import NDArray
 from sb3_contrib import RecurrentPPO

@@ -21,7 +21,12 @@ def test_the_interval_is_that_of_students_t() -> None:
 
 
 def test_a_short_training_beats_chance(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    emulators = tmp_path / "emulators.yaml"  # a new flow sends at 3 Mbit/s
+    emulators.write_text(
+        "emulators: [{name: a, delay_ms: 20, uplink: {rate_mbps: 12, queue: droptail, packets: 40}}]"
+    )
     config = tiny_config(
+        emulators=f"file:{emulators}",
         reward="aurora",
         reward_scale=1e-4,
         hidden=[16],

@@ -33,8 +33,6 @@ class LstmNetwork final : public PolicyNetwork {
   std::span<const float> step(std::span<const float> observation) override;
 
  private:
-  void update_state();
-
   std::size_t inputs_;
   std::size_t hidden_;
   TransposedLinear gate_layer_;      // [observation, hidden state] -> gates i, f, g, o
