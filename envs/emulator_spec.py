@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -157,10 +158,17 @@ class EmulatorSpec(BaseModel):
     uplink: LinkSpec
     downlink: LinkSpec = Field(default_factory=_mirror_uplink)
 
-    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0) -> _core.Path:
+    def to_path(
+        self,
+        *,
+        flows: Sequence[_core.Flow] = (),
+        stall_probability: float = 0.0,
+        stall_max_ms: float = 0.0,
+    ) -> _core.Path:
         """Returns the twin of this emulator.
 
         Args:
+            flows: that share it; none: one, which learns or follows the scheme it is flown with.
             stall_probability: how often, per ms, the sender's host stalls.
             stall_max_ms: how long it then stalls at most.
 
@@ -174,5 +182,9 @@ class EmulatorSpec(BaseModel):
             except InputError as error:
                 raise InputError(f"{self.name}: {direction}: {error}") from None
         return _core.Path(
-            self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms
+            self.delay_ms,
+            *links,
+            stall_probability=stall_probability,
+            stall_max_ms=stall_max_ms,
+            flows=list(flows),
         )
