@@ -16,6 +16,7 @@ PYTHON_FLOORS = {
     "oracle": 2,
     "deploy": 2,
     "dagger": 3,
+    "rl": 4,
     "evaluation": 4,
     "bench": 5,
     "cli": 6,
