@@ -45,9 +45,12 @@ std::optional<Value> control_value(const msghdr& header, int level, int type) {
 
 }  // namespace
 
-ReceiveBatch::ReceiveBatch() {
+ReceiveBatch::ReceiveBatch(std::size_t longest_bytes, std::size_t headroom_bytes)
+    : headroom_bytes_(headroom_bytes),
+      slot_bytes_(headroom_bytes + longest_bytes + 1),
+      slots_(kBatchDatagrams * slot_bytes_) {
   for (std::size_t i = 0; i < kBatchDatagrams; ++i) {
-    vectors_[i] = {slots_[i].data(), slots_[i].size()};
+    vectors_[i] = {&slots_[i * slot_bytes_ + headroom_bytes], longest_bytes + 1};
     headers_[i].msg_hdr.msg_name = &peers_[i];
     headers_[i].msg_hdr.msg_iov = &vectors_[i];
     headers_[i].msg_hdr.msg_iovlen = 1;
@@ -68,7 +71,11 @@ std::size_t ReceiveBatch::receive(int socket) {
 }
 
 std::span<const std::byte> ReceiveBatch::datagram(std::size_t index) const {
-  return std::span{slots_[index]}.first(headers_[index].msg_len);
+  return std::span{slots_}.subspan(index * slot_bytes_ + headroom_bytes_, headers_[index].msg_len);
+}
+
+std::span<std::byte> ReceiveBatch::with_headroom(std::size_t index) {
+  return std::span{slots_}.subspan(index * slot_bytes_, headroom_bytes_ + headers_[index].msg_len);
 }
 
 std::optional<Time> ReceiveBatch::arrived_at(std::size_t index) const {
@@ -85,19 +92,20 @@ Origin ReceiveBatch::origin(std::size_t index) const {
   return {peers_[index], header.msg_namelen, local};
 }
 
-SendBatch::SendBatch() {
+SendBatch::SendBatch(std::size_t slot_bytes) : slot_bytes_(slot_bytes), slots_(kBatchDatagrams * slot_bytes) {
   for (std::size_t i = 0; i < kBatchDatagrams; ++i) {
     headers_[i].msg_hdr.msg_iov = &vectors_[i];
     headers_[i].msg_hdr.msg_iovlen = 1;
   }
 }
 
-void SendBatch::push(std::size_t bytes) {
-  vectors_[end_] = {slots_[end_].data(), bytes};
+void SendBatch::push(std::span<const std::byte> datagram) {
+  // iovec has no const; the kernel only reads it.
+  vectors_[end_] = {const_cast<std::byte*>(datagram.data()), datagram.size()};
   ++end_;
 }
 
-void SendBatch::push(std::size_t bytes, const Origin& origin) {
+void SendBatch::push(std::span<const std::byte> datagram, const Origin& origin) {
   msghdr& header = headers_[end_].msg_hdr;
   origins_[end_] = origin;
   header.msg_name = &origins_[end_].peer;
@@ -111,7 +119,7 @@ void SendBatch::push(std::size_t bytes, const Origin& origin) {
     note->cmsg_len = CMSG_LEN(sizeof(in6_pktinfo));
     std::memcpy(CMSG_DATA(note), &*origin.local, sizeof(in6_pktinfo));
   }
-  push(bytes);
+  push(datagram);
 }
 
 void SendBatch::flush(int socket) {

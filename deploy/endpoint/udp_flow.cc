@@ -62,8 +62,9 @@ void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
     if (!due || *due > now) return;
-    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot());
-    outgoing_.push(kDataBytes);
+    const auto datagram = outgoing_.slot().first<kDataBytes>();
+    serialize(Data{flow_, sender_.on_sent(now)}, datagram);
+    outgoing_.push(datagram);
   }
 }
 
