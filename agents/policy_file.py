@@ -15,8 +15,11 @@ from safetensors import safe_open
 from safetensors.torch import save
 
 from .lstm import LstmPolicy
+from .mlp import MlpPolicy
 
 FORMAT_VERSION = 1
+
+PolicyModule = LstmPolicy | MlpPolicy
 
 
 class PolicyFileError(ValueError):
@@ -50,7 +53,7 @@ class PolicySpec:
     """Revision of the training code; empty outside a repository."""
 
 
-def save_policy(path: Path, module: LstmPolicy, spec: PolicySpec, *, trained_on: str) -> None:
+def save_policy(path: Path, module: PolicyModule, spec: PolicySpec, *, trained_on: str) -> None:
     """Writes `module` as a policy file, replacing an older one at once or not at all.
 
     Raises:
@@ -65,7 +68,7 @@ def save_policy(path: Path, module: LstmPolicy, spec: PolicySpec, *, trained_on:
         unchecked.replace(path)
 
 
-def load_policy(path: Path) -> tuple[LstmPolicy, PolicySpec]:
+def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
     """The module, on the CPU, and how it is flown.
 
     Raises:
@@ -76,7 +79,8 @@ def load_policy(path: Path) -> tuple[LstmPolicy, PolicySpec]:
         metadata = json.loads(file.metadata()["ccgym"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     architecture = metadata["architecture"]
-    module = LstmPolicy(architecture["inputs"], architecture["hidden"], architecture["outputs"])
+    kind = LstmPolicy if architecture["kind"] == "lstm" else MlpPolicy
+    module = kind(architecture["inputs"], architecture["hidden"], architecture["outputs"])
     module.load_state_dict(tensors)
     return module, _spec(metadata)
 
@@ -88,15 +92,23 @@ def _check(path: Path) -> None:
         raise PolicyFileError(str(error)) from None
 
 
-def _metadata(module: LstmPolicy, spec: PolicySpec) -> dict[str, Any]:
+def _architecture(module: PolicyModule) -> dict[str, Any]:
+    if isinstance(module, LstmPolicy):
+        lstm, outputs = module.lstm, module.linear.out_features
+        return {"kind": "lstm", "inputs": lstm.input_size, "hidden": lstm.hidden_size, "outputs": outputs}
+    first, last = module.layers[0], module.layers[-1]
+    return {
+        "kind": "mlp",
+        "inputs": first.in_features,
+        "hidden": module.hidden,
+        "outputs": last.out_features,
+    }
+
+
+def _metadata(module: PolicyModule, spec: PolicySpec) -> dict[str, Any]:
     return {
         "format_version": FORMAT_VERSION,
-        "architecture": {
-            "kind": "lstm",
-            "inputs": module.lstm.input_size,
-            "hidden": module.lstm.hidden_size,
-            "outputs": module.linear.out_features,
-        },
+        "architecture": _architecture(module),
         "normalisers": _core.POLICY_FEATURES.get(spec.feature_set, []),
         **asdict(spec),
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["ns/packet", "ns/ACK", "steps/s", "decisions/s", "us/packet", "us", "Mbit/s", "kB"]
+Unit = Literal["ns/packet", "ns/ACK", "steps/s", "decisions/s", "us/packet", "us", "Mbit/s", "kB", "cores"]
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ from ccgym.envs.errors import InputError
 from .pantheon import PantheonCheckout
 from .staging import Staging
 
+_HERE = Path(__file__).resolve().parent
+PROGRAM_FOLDER = _HERE / "bin"
 PROGRAMS = ("ccgym-sender", "ccgym-receiver")
 CHECK_TIMEOUT_S = 30
 
-_HERE = Path(__file__).resolve().parent
 _WRAPPER = _HERE / "scheme" / "wrapper.sh"
 _WRAPPER_MARK = b"# ccgym scheme wrapper:"
 
@@ -110,7 +111,7 @@ def _stage_in_pantheon(staging: Staging, policy: Path, name: str, checkout: Pant
 def _write_scheme(folder: Path, name: str, policy: Path) -> None:
     (folder / "bin").mkdir(parents=True)
     for program in PROGRAMS:
-        _copy_executable(_HERE / "bin" / program, folder / "bin" / program)
+        _copy_executable(PROGRAM_FOLDER / program, folder / "bin" / program)
     _copy_executable(_WRAPPER, folder / f"{name}.py")
     _check_policy(folder / "bin" / "ccgym-sender", policy)
     shutil.copyfile(policy, folder / "policy.safetensors")

@@ -99,20 +99,29 @@ class PathEngine:
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
         self._reward = _known("reward", reward, REWARDS)
-        self._batch = _core.PathBatch(
-            [spec.to_path() for spec in specs], features=features, actions=actions, threads=threads
-        )
+        paths = [spec.to_path() for spec in specs]
+        self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
         size = len(specs)
         self._actions = np.zeros(size, dtype=np.float32)
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
-        self._capacity_mbps = np.array([spec.uplink.schedule().mean_rate_mbps for spec in specs])
-        self._propagation_rtt_ms = np.array([max(2.0 * spec.delay_ms, 1.0) for spec in specs])
+        self._measure(specs)
         self._oracle = (
             None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
         )
         self._seeds = np.zeros(size, dtype=np.uint64)
         self._episodes = np.zeros(size, dtype=np.uint64)
+
+    def set_emulators(self, specs: Sequence[EmulatorSpec]) -> None:
+        """Other emulators, one per flow, from each flow's next reset on; their ideal windows are unknown."""
+        for flow, spec in enumerate(specs):
+            self._batch.set_path(flow, spec.to_path())
+        self._measure(specs)
+        self._oracle = None
+
+    def _measure(self, specs: Sequence[EmulatorSpec]) -> None:
+        self.capacity_mbps = np.array([spec.uplink.schedule().mean_rate_mbps for spec in specs])
+        self.propagation_rtt_ms = np.array([max(2.0 * spec.delay_ms, 1.0) for spec in specs])
 
     def seed(self, flows: NDArray[np.int32], seeds: Sequence[int]) -> None:
         """Sets the seeds of some flows; the next episode of each is its first."""
@@ -152,7 +161,7 @@ class PathEngine:
         self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
         info = self._step_info()
-        rewards = self._reward(info, self._capacity_mbps, self._propagation_rtt_ms)
+        rewards = self._reward(info, self.capacity_mbps, self.propagation_rtt_ms)
         return self._observations.copy(), rewards, info
 
     def _check_actions(self, actions: NDArray[Any]) -> None:

@@ -1,6 +1,6 @@
 """`PathEnv`: one network path as a Gymnasium environment."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
 from .rewards import Info
+
+if TYPE_CHECKING:
+    from .rendering import EpisodePicture
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
@@ -38,6 +41,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 4   | W becomes 2 W    |
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y).
+
+    With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
+    it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
+    flight over the path without a queue, and the flow stops two round trips after the last acknowledgement.
+    It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
+    (Jay et al., ICML 2019), section 3.1.
 
     The window begins at 10 packets and stays between 2 and 100,000.
 
@@ -82,11 +91,26 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 18  | age of the flow / 20 R, at most 1                                 | -          | -4  | 4   |
     | 19  | previous action                                                   | -          | -4  | 4   |
 
+    With `features="aurora"`, a `ndarray` of shape `(30,)`, float32, cut to [-4, 4]: three entries for each of
+    the last ten steps, the oldest first. A step without acknowledgements repeats both ratios.
+
+    | Num      | Observation                                                   | Unit      | Min | Max |
+    |----------|---------------------------------------------------------------|-----------|-----|-----|
+    | 0, 3, .. | change of the mean round-trip time since the last step / time | ms per ms | -4  | 4   |
+    | 1, 4, .. | mean round-trip time / least so far                           | 2         | 0   | 4   |
+    | 2, 5, .. | sending rate / delivery rate over the last round trip         | 2         | 0   | 4   |
+
     ## Rewards
 
-    With `reward="power"`: (throughput / mean rate of the link) / (round-trip time / propagation round-trip
-    time), of the step. It is at most about 1, and 0 in a step without acknowledgements; on a link whose rate
-    varies it can exceed 1 for a while.
+    Each is of the step alone; T is its throughput, D the mean round-trip time of its acknowledgements.
+
+    | `reward` | Value                                                                | In a silent step  |
+    |----------|----------------------------------------------------------------------|-------------------|
+    | `power`  | (T / mean rate of the link) / (D / propagation round-trip time)      | 0                 |
+    | `aurora` | 10 T - 1000 D - 2000 loss; T in packets of 1500 bytes per s, D in s  | D is 0            |
+    | `copa`   | ln(T in Mbit/s) - 0.5 ln(D in ms): Copa's utility (NSDI 2018)        | T is 1 kbit/s     |
+
+    `power` is at most about 1; on a link whose rate varies it can exceed 1 for a while.
 
     ## Starting State
 
@@ -127,12 +151,16 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | Parameter             | Type                | Default              | Description                |
     |-----------------------|---------------------|----------------------|----------------------------|
     | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
-    | `features`            | **str**             | `"indigo"`           | `indigo` or `scale_free`   |
-    | `actions`             | **str**             | `"indigo"`           | `indigo` or `log_window`   |
-    | `reward`              | **str**             | `"power"`            | `power`                    |
+    | `features`            | **str**             | `"indigo"`           | as above                   |
+    | `actions`             | **str**             | `"indigo"`           | as above                   |
+    | `reward`              | **str**             | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
+    | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
 
     A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+
+    `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
+    rate of the link and the propagation round-trip time.
 
     Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
     without a seed goes on to the next episode of the last one.
@@ -146,7 +174,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     * v0: initial version.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 100}  # noqa: RUF012  as Gymnasium declares it
 
     def __init__(
         self,
@@ -156,6 +184,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         actions: str = "indigo",
         reward: str = "power",
         oracle_cwnd_packets: float | None = None,
+        render_mode: str | None = None,
     ) -> None:
         """Builds the path; see the class for the arguments.
 
@@ -177,6 +206,17 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self.action_space = self._engine.action_space
         self._flow = np.zeros(1, dtype=np.int32)
         self._seeded = False
+        self.render_mode = render_mode
+        self._picture = None if render_mode is None else self._make_picture(specs[0].name)
+
+    def _make_picture(self, emulator: str) -> "EpisodePicture":
+        if self.render_mode not in self.metadata["render_modes"]:
+            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+        from .rendering import EpisodePicture  # matplotlib takes a while to load
+
+        return EpisodePicture(
+            emulator, float(self._engine.capacity_mbps[0]), float(self._engine.propagation_rtt_ms[0])
+        )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -196,6 +236,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         if seed is not None:
             self._engine.seed(self._flow, [seed])
             self._seeded = True
+        if self._picture is not None:
+            self._picture.begin()
         return self._engine.reset(self._flow)[0], _only(self._engine.reset_info())
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -208,7 +250,13 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
             ValueError: the action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(action)
+        if self._picture is not None:
+            self._picture.add(info)
         return observations[0], float(rewards[0]), False, False, _only(info)
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
+        return None if self._picture is None else self._picture.draw()
 
 
 def _only(info: Info) -> dict[str, Any]:

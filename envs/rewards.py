@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]  # one per flow
 Info = dict[str, Floats]  # what `PathEnv` calls info, one per flow
 
+_AURORA_PACKET_BITS = 8 * 1500
+_COPA_DELTA = 0.5
+_LEAST_THROUGHPUT_MBPS = 1e-3  # what a silent step counts as: its logarithm is still a number
+
 
 def power(info: Info, capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floats:
     """Kleinrock's power, throughput / delay, as a share of the most the path could give; 0 in a silent step.
@@ -21,4 +25,28 @@ def power(info: Info, capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floa
     return step_power * (propagation_rtt_ms / capacity_mbps)
 
 
-REWARDS: dict[str, Callable[[Info, Floats, Floats], Floats]] = {"power": power}
+def aurora(info: Info, _capacity_mbps: Floats, _propagation_rtt_ms: Floats) -> Floats:
+    """10 throughput - 1000 latency - 2000 loss, in packets of 1500 bytes per s, s and the share lost.
+
+    Jay et al., ICML 2019, section 4.1. A silent step has no latency.
+    """
+    packets_per_s = info["throughput_mbps"] * (1e6 / _AURORA_PACKET_BITS)
+    return 10 * packets_per_s - 1000 * (info["delay_ms"] * 1e-3) - 2000 * info["loss"]
+
+
+def copa(info: Info, _capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floats:
+    """ln(throughput in Mbit/s) - 0.5 ln(round-trip time in ms), which Copa's senders maximise.
+
+    Arun and Balakrishnan, NSDI 2018, section 2, with its default delta. A silent step counts as 1 kbit/s at
+    the propagation round-trip time.
+    """
+    throughput_mbps = np.maximum(info["throughput_mbps"], _LEAST_THROUGHPUT_MBPS)
+    rtt_ms = np.where(info["delay_ms"] > 0, info["delay_ms"], propagation_rtt_ms)
+    return np.log(throughput_mbps) - _COPA_DELTA * np.log(np.maximum(rtt_ms, 1))
+
+
+REWARDS: dict[str, Callable[[Info, Floats, Floats], Floats]] = {
+    "power": power,
+    "aurora": aurora,
+    "copa": copa,
+}

@@ -107,12 +107,14 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
 
         Args:
             seed: of flow 0, its successors for the others; or one per flow, None to keep the flow's own.
-            options: none is known.
+            options: `{"emulator": ...}`, other emulators from now on, as the constructor takes them.
 
         Returns:
             Observations of shape (num_envs, entries), and info.
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
+        if options and "emulator" in options:
+            self._engine.set_emulators(self._dealt("emulator", emulator_specs(options["emulator"])))
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True

@@ -17,7 +17,8 @@ constexpr std::size_t kMacBytes = crypto_aead_chacha20poly1305_ietf_ABYTES;
 constexpr uint32_t kSessionBit = uint32_t{1} << 31;
 constexpr uint32_t kElidedBit = uint32_t{1} << 30;
 
-static_assert(kMacBytes == kTailBytes);
+static_assert(kUidBytes + kMacBytes == kMostOverheadBytes);
+static_assert(kIntroductionBytes <= kLongestControlBytes);
 static_assert(kUidBytes + kElidedHeaderBytes + kMacBytes == kIpHeaderBytes + kWireOverheadBytes);
 
 using Mac = std::array<unsigned char, kMacBytes>;
@@ -51,28 +52,23 @@ AuthenticatedProtocol::AuthenticatedProtocol(const Direction& keys, const Privat
                                              std::optional<Doorkeeper> doorkeeper)
     : keys_(keys), addresses_(addresses), doorkeeper_(std::move(doorkeeper)) {}
 
-Sealed AuthenticatedProtocol::finish(std::span<std::byte> datagram_and_tail, bool elided) {
+Sealed AuthenticatedProtocol::finish(std::span<std::byte> out, std::size_t body_bytes, bool elided) {
   const uint64_t uid = next_uid_++;
-  const auto low_bits = static_cast<uint32_t>(uid & (kWireUids - 1));
-  write_u32(datagram_and_tail, kSessionBit | (elided ? kElidedBit : 0) | low_bits);
-  const auto covered = datagram_and_tail.first(datagram_and_tail.size() - kMacBytes);
-  const Mac mac = mac_of(covered, uid, keys_.outgoing);
-  std::memcpy(datagram_and_tail.last(kMacBytes).data(), mac.data(), kMacBytes);
-  return {datagram_and_tail, uid};
+  write_u32(out, kSessionBit | (elided ? kElidedBit : 0) | static_cast<uint32_t>(uid & (kWireUids - 1)));
+  const std::size_t covered = kUidBytes + body_bytes;
+  const Mac mac = mac_of(out.first(covered), uid, keys_.outgoing);
+  std::memcpy(&out[covered], mac.data(), kMacBytes);
+  return {covered + kMacBytes, uid};
 }
 
-Sealed AuthenticatedProtocol::seal(std::span<std::byte> slot, std::size_t packet_bytes) {
-  const std::span<std::byte> packet = slot.subspan(kHeadBytes, packet_bytes);
+Sealed AuthenticatedProtocol::seal(std::span<const std::byte> packet, std::span<std::byte> out) {
   const bool elided = can_elide(packet, addresses_);
-  if (elided) elide(packet);
-  const std::size_t body_at = kHeadBytes + (elided ? kIpHeaderBytes - kElidedHeaderBytes : 0);
-  const std::size_t datagram_at = body_at - kUidBytes;
-  const std::size_t end = kHeadBytes + packet_bytes + kMacBytes;
-  return finish(slot.subspan(datagram_at, end - datagram_at), elided);
+  const std::span<std::byte> body = out.subspan(kUidBytes);
+  if (!elided) std::ranges::copy(packet, body.begin());
+  return finish(out, elided ? elide(packet, body) : packet.size(), elided);
 }
 
-Opened AuthenticatedProtocol::open(std::span<std::byte> slot) {
-  const std::span<std::byte> datagram = slot.subspan(kHeadBytes);
+Opened AuthenticatedProtocol::open(std::span<const std::byte> datagram, std::span<std::byte> scratch) {
   if (parse_introduction(datagram)) return {.verdict = Verdict::request};
   if (datagram.size() < kUidBytes + kMacBytes) return {.verdict = Verdict::malformed};
   const uint32_t head = read_u32(datagram);
@@ -83,41 +79,33 @@ Opened AuthenticatedProtocol::open(std::span<std::byte> slot) {
   const Mac mac = mac_of(covered, uid, keys_.incoming);
   if (sodium_memcmp(mac.data(), datagram.last(kMacBytes).data(), kMacBytes) != 0)
     return {.verdict = Verdict::altered};
-  const bool newest = uid >= window_.next();
+  Opened opened{.uid = uid, .newest = uid >= window_.next()};
   window_.mark(uid);
-  Opened opened = unwrap(slot, covered.size() - kUidBytes, uid);
-  opened.newest = newest;
+  const auto body = covered.subspan(kUidBytes);
+  if (body.size() <= 1) {
+    opened.verdict = body.empty() ? Verdict::keep_alive : Verdict::bye;
+    return opened;
+  }
+  opened.packet = (head & kElidedBit) != 0 ? restore(body, addresses_.swapped(), scratch) : body;
+  opened.verdict = opened.packet.empty() ? Verdict::malformed : Verdict::packet;
   return opened;
 }
 
-Opened AuthenticatedProtocol::unwrap(std::span<std::byte> slot, std::size_t body_bytes, uint64_t uid) const {
-  if (body_bytes <= 1) return {.verdict = body_bytes == 0 ? Verdict::keep_alive : Verdict::bye, .uid = uid};
-  const std::size_t body_at = kHeadBytes + kUidBytes;
-  if ((read_u32(slot.subspan(kHeadBytes)) & kElidedBit) == 0)
-    return {.verdict = Verdict::packet, .uid = uid, .packet = slot.subspan(body_at, body_bytes)};
-  constexpr std::size_t kElidedBytes = kIpHeaderBytes - kElidedHeaderBytes;
-  const std::span<std::byte> packet = slot.subspan(body_at - kElidedBytes, body_bytes + kElidedBytes);
-  if (!restore(packet, addresses_.swapped())) return {.verdict = Verdict::malformed};
-  return {.verdict = Verdict::packet, .uid = uid, .packet = packet};
+std::size_t AuthenticatedProtocol::keep_alive(std::span<std::byte> out) {
+  return finish(out, 0, false).bytes;
 }
 
-std::span<const std::byte> AuthenticatedProtocol::keep_alive(std::span<std::byte> slot) {
-  return finish(slot.first(kUidBytes + kMacBytes), false).datagram;
+std::size_t AuthenticatedProtocol::bye(std::span<std::byte> out) {
+  out[kUidBytes] = std::byte{1};
+  return finish(out, 1, false).bytes;
 }
 
-std::span<const std::byte> AuthenticatedProtocol::bye(std::span<std::byte> slot) {
-  slot[kUidBytes] = std::byte{1};
-  return finish(slot.first(kUidBytes + 1 + kMacBytes), false).datagram;
-}
-
-std::span<const std::byte> AuthenticatedProtocol::answer(std::span<const std::byte> request,
-                                                         std::span<std::byte> slot) {
-  if (!doorkeeper_) return {};
-  const std::optional<IntroductionBytes> reply =
-      doorkeeper_->answer(request, 0);  // who is let in knows the MTU
-  if (!reply) return {};
-  std::ranges::copy(*reply, slot.begin());
-  return slot.first(reply->size());
+std::size_t AuthenticatedProtocol::answer(std::span<const std::byte> request, std::span<std::byte> out) {
+  if (!doorkeeper_) return 0;
+  const std::optional<IntroductionBytes> reply = doorkeeper_->answer(request, 0);  // its client knows the MTU
+  if (!reply) return 0;
+  std::ranges::copy(*reply, out.begin());
+  return reply->size();
 }
 
 }  // namespace ccgym::tunnel

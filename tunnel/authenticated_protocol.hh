@@ -28,17 +28,16 @@ class AuthenticatedProtocol final : public Protocol {
   AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
                         std::optional<Doorkeeper> doorkeeper);
 
-  Sealed seal(std::span<std::byte> slot, std::size_t packet_bytes) override;
-  Opened open(std::span<std::byte> slot) override;
-  std::span<const std::byte> keep_alive(std::span<std::byte> slot) override;
-  std::span<const std::byte> bye(std::span<std::byte> slot) override;
-  std::span<const std::byte> answer(std::span<const std::byte> request, std::span<std::byte> slot) override;
+  Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) override;
+  Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) override;
+  std::size_t keep_alive(std::span<std::byte> out) override;
+  std::size_t bye(std::span<std::byte> out) override;
+  std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) override;
   [[nodiscard]] bool peer_breaks_silence() const override { return true; }
   [[nodiscard]] bool peer_may_move() const override { return true; }
 
  private:
-  Sealed finish(std::span<std::byte> datagram_and_tail, bool elided);
-  [[nodiscard]] Opened unwrap(std::span<std::byte> slot, std::size_t body_bytes, uint64_t uid) const;
+  Sealed finish(std::span<std::byte> out, std::size_t body_bytes, bool elided);
 
   Direction keys_;
   PrivateAddresses addresses_;

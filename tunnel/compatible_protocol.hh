@@ -15,16 +15,16 @@ class CompatibleProtocol final : public Protocol {
 
   explicit CompatibleProtocol(Role role) : role_(role) {}
 
-  Sealed seal(std::span<std::byte> slot, std::size_t packet_bytes) override;
-  Opened open(std::span<std::byte> slot) override;
+  Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) override;
+  Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) override;
   // The other implementation answers every call and ignores every answer it did not ask for.
-  std::span<const std::byte> keep_alive(std::span<std::byte> slot) override;
-  std::span<const std::byte> bye(std::span<std::byte>) override { return {}; }
-  std::span<const std::byte> answer(std::span<const std::byte> request, std::span<std::byte> slot) override;
+  std::size_t keep_alive(std::span<std::byte> out) override;
+  std::size_t bye(std::span<std::byte>) override { return 0; }
+  std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) override;
   [[nodiscard]] bool peer_breaks_silence() const override { return role_ == Role::client; }
   [[nodiscard]] bool peer_may_move() const override { return false; }
 
-  static std::span<const std::byte> word(uint64_t uid, std::span<std::byte> slot);
+  static std::size_t write_word(uint64_t uid, std::span<std::byte> out);
   static bool is_word(uint64_t uid, std::span<const std::byte> datagram);
 
  private:

@@ -25,10 +25,9 @@ Origin origin_of(const Address& address) {
 }
 
 void send_to(const FileDescriptor& socket, std::span<const std::byte> datagram, const Origin& peer) {
-  SendBatch batch{datagram.size()};
-  const std::span<std::byte> slot = batch.slot();
-  std::ranges::copy(datagram, slot.begin());
-  batch.push(slot, peer);
+  SendBatch batch{1, datagram.size()};
+  std::ranges::copy(datagram, batch.slot().begin());
+  batch.push(datagram.size(), peer);
   batch.flush(socket.number());
 }
 
@@ -50,6 +49,14 @@ bool hear(const FileDescriptor& socket, ReceiveBatch& batch, StopSignals& stop, 
 void connect_to(const FileDescriptor& socket, const Origin& peer) {
   check_system_call(
       "connect", ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&peer.peer), peer.peer_bytes));
+}
+
+using WordBytes = std::array<std::byte, kWireOverheadBytes>;
+
+WordBytes word(uint64_t uid) {
+  WordBytes bytes{};
+  CompatibleProtocol::write_word(uid, bytes);
+  return bytes;
 }
 
 [[noreturn]] void report_silence(const Address& server, const char* what_else) {
@@ -136,8 +143,7 @@ std::optional<Connection> connect(const FileDescriptor& socket, const Compatible
   if (stopped) return std::nullopt;
   connect_to(socket, made.peer);
   made.settings = {server.addresses, inner_mtu(server.outer_mtu, outer_header_bytes(made.peer))};
-  std::array<std::byte, kWireOverheadBytes> answer{};
-  send_to(socket, CompatibleProtocol::word(CompatibleProtocol::kAnswer, answer), made.peer);
+  send_to(socket, word(CompatibleProtocol::kAnswer), made.peer);
   return made;
 }
 
@@ -145,10 +151,10 @@ std::optional<Connection> connect(const FileDescriptor& socket, const Compatible
                                   StopSignals& stop) {
   const Origin server = origin_of(client.server);
   connect_to(socket, server);
-  std::array<std::byte, kWireOverheadBytes> request{};
+  const WordBytes request = word(CompatibleProtocol::kCall);
   bool heard = false;
   const auto answered = call(
-      socket, server, stop, [&] { return CompatibleProtocol::word(CompatibleProtocol::kCall, request); },
+      socket, server, stop, [&] { return request; },
       [&](auto datagram, const Origin&) {
         return heard = CompatibleProtocol::is_word(CompatibleProtocol::kAnswer, datagram);
       },

@@ -12,7 +12,6 @@ constexpr std::size_t kIdentificationAt = 4;
 constexpr std::size_t kChecksumAt = 10;
 constexpr std::size_t kSourceAt = 12;
 constexpr std::size_t kDestinationAt = 16;
-constexpr std::size_t kShortAt = kIpHeaderBytes - kElidedHeaderBytes;
 
 uint16_t read_u16(std::span<const std::byte> bytes, std::size_t at) {
   return static_cast<uint16_t>(std::to_integer<unsigned>(bytes[at]) << 8 |
@@ -53,23 +52,30 @@ bool can_elide(std::span<const std::byte> packet, const PrivateAddresses& sender
          checksum(packet.first(header)) == 0 && read_u16(packet, kChecksumAt) != 0xffff;
 }
 
-void elide(std::span<std::byte> packet) {
-  std::memmove(&packet[kShortAt + 2], &packet[kIdentificationAt], kElidedHeaderBytes - 2);
-  std::memmove(&packet[kShortAt], packet.data(), 2);
+std::size_t elide(std::span<const std::byte> packet, std::span<std::byte> out) {
+  std::memcpy(out.data(), packet.data(), kLengthAt);
+  std::memcpy(&out[kLengthAt], &packet[kIdentificationAt], kElidedHeaderBytes - kLengthAt);
+  const auto rest = packet.subspan(kIpHeaderBytes);
+  if (!rest.empty()) std::memcpy(&out[kElidedHeaderBytes], rest.data(), rest.size());
+  return kElidedHeaderBytes + rest.size();
 }
 
-bool restore(std::span<std::byte> packet, const PrivateAddresses& sender) {
-  if (packet.size() < kIpHeaderBytes) return false;
-  std::memmove(packet.data(), &packet[kShortAt], 2);
-  std::memmove(&packet[kIdentificationAt], &packet[kShortAt + 2], kElidedHeaderBytes - 2);
+std::span<const std::byte> restore(std::span<const std::byte> elided, const PrivateAddresses& sender,
+                                   std::span<std::byte> out) {
+  if (elided.size() < kElidedHeaderBytes) return {};
+  const auto rest = elided.subspan(kElidedHeaderBytes);
+  const std::span<std::byte> packet = out.first(kIpHeaderBytes + rest.size());
+  std::memcpy(packet.data(), elided.data(), kLengthAt);
+  std::memcpy(&packet[kIdentificationAt], &elided[kLengthAt], kElidedHeaderBytes - kLengthAt);
+  if (!rest.empty()) std::memcpy(&packet[kIpHeaderBytes], rest.data(), rest.size());
   const std::size_t header = header_bytes(packet);
-  if (header == 0) return false;
+  if (header == 0) return {};
   write_u16(packet, kLengthAt, packet.size());
   write_u16(packet, kChecksumAt, 0);
   std::memcpy(&packet[kSourceAt], &sender.local, sizeof sender.local);
   std::memcpy(&packet[kDestinationAt], &sender.peer, sizeof sender.peer);
   write_u16(packet, kChecksumAt, checksum(packet.first(header)));
-  return true;
+  return packet;
 }
 
 }  // namespace ccgym::tunnel

@@ -16,11 +16,11 @@ inline constexpr std::size_t kElidedHeaderBytes = 8;
 // `sender.local` to `sender.peer`.
 bool can_elide(std::span<const std::byte> packet, const PrivateAddresses& sender);
 
-// Writes the short header to the 8 bytes right before what follows the first 20 of the packet.
-void elide(std::span<std::byte> packet);
+// Writes the packet, its header cut short, to `out`; returns how many bytes that is.
+std::size_t elide(std::span<const std::byte> packet, std::span<std::byte> out);
 
-// The inverse: `packet` begins with 12 bytes of anything, then the short header, then the rest.
-// False, and nothing is restored, when the header contradicts the length.
-bool restore(std::span<std::byte> packet, const PrivateAddresses& sender);
+// The inverse: the packet, in `out`; empty when the header contradicts the length.
+std::span<const std::byte> restore(std::span<const std::byte> elided, const PrivateAddresses& sender,
+                                   std::span<std::byte> out);
 
 }  // namespace ccgym::tunnel

@@ -8,13 +8,13 @@
 
 namespace ccgym::tunnel {
 
-inline constexpr std::size_t kWireOverheadBytes = 8;  // of any protocol, beyond UDP and IP headers
-inline constexpr std::size_t kHeadBytes = 8;          // before a packet or a datagram: room to work in
-inline constexpr std::size_t kTailBytes = 16;         // after a packet
+inline constexpr std::size_t kWireOverheadBytes = 8;     // per packet, beyond UDP and IP headers
+inline constexpr std::size_t kMostOverheadBytes = 20;    // of a packet that is none from end to end
+inline constexpr std::size_t kLongestControlBytes = 64;  // of a datagram without a packet
 
-// A datagram to send; it lies in the slot it was made in.
+// A datagram to send: the first bytes of the buffer it was written to.
 struct Sealed {
-  std::span<const std::byte> datagram;
+  std::size_t bytes{};
   uint64_t uid{};
 };
 
@@ -32,8 +32,8 @@ enum class Verdict {
 struct Opened {
   Verdict verdict{};
   uint64_t uid{};
-  std::span<const std::byte> packet{};
-  bool newest{};  // no datagram sent later has come before
+  std::span<const std::byte> packet{};  // in the datagram, or in the scratch memory
+  bool newest{};                        // no datagram sent later has come before
 };
 
 class Protocol {
@@ -43,19 +43,19 @@ class Protocol {
   Protocol& operator=(const Protocol&) = delete;
   virtual ~Protocol() = default;
 
-  // The packet lies in the slot, kHeadBytes from its beginning, kTailBytes or more from its end.
-  virtual Sealed seal(std::span<std::byte> slot, std::size_t packet_bytes) = 0;
+  // `out` has room for the packet and kMostOverheadBytes.
+  virtual Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) = 0;
 
-  // The datagram follows the first kHeadBytes of the slot. The packet that was in it lies there too.
-  virtual Opened open(std::span<std::byte> slot) = 0;
+  // `scratch`: for the packet, where the datagram does not hold all of it; 12 bytes longer than that.
+  virtual Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) = 0;
 
-  // Asks the peer for a sign of life, or gives one. Empty: there is no such datagram.
-  virtual std::span<const std::byte> keep_alive(std::span<std::byte> slot) = 0;
-  virtual std::span<const std::byte> bye(std::span<std::byte> slot) = 0;
+  // What follows is written to `out`, of kLongestControlBytes at least; 0 bytes: there is no such datagram.
 
-  // To a request; empty: it deserves none.
-  virtual std::span<const std::byte> answer(std::span<const std::byte> request,
-                                            std::span<std::byte> slot) = 0;
+  // Asks the peer for a sign of life, or gives one.
+  virtual std::size_t keep_alive(std::span<std::byte> out) = 0;
+  virtual std::size_t bye(std::span<std::byte> out) = 0;
+  // To a request.
+  virtual std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) = 0;
 
   // Whether a peer that lives is never silent: it gives signs of life, or answers ours.
   [[nodiscard]] virtual bool peer_breaks_silence() const = 0;

@@ -10,16 +10,12 @@
 
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/errors.hh"
-#include "tunnel/introduction.hh"
 
 namespace ccgym::tunnel {
 
 namespace {
 
-bool same_address(const Origin& one, const Origin& other) {
-  return one.peer_bytes == other.peer_bytes && std::memcmp(&one.peer, &other.peer, one.peer_bytes) == 0;
-}
-
+constexpr std::size_t kBatch = 64;  // packets
 constexpr Time kRefusedLimit = std::chrono::seconds{3};
 
 }  // namespace
@@ -35,8 +31,8 @@ Pump::Pump(const FileDescriptor& socket, const Inside& inside, Connection& conne
       mtu_(static_cast<std::size_t>(connection.settings.mtu)),
       logs_(logs),
       stop_(stop),
-      incoming_(mtu_ + kHeadBytes + kTailBytes, kHeadBytes),
-      outgoing_(kHeadBytes + std::max(mtu_, kIntroductionBytes) + kTailBytes),
+      packet_(mtu_ + kMostOverheadBytes),
+      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes), false),
       now_(monotonic_now()),
       last_heard_(now_),
       last_sent_(now_),
@@ -85,13 +81,13 @@ Pump::Ready Pump::wait() {
 // One batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
   while (!outgoing_.full()) {
-    const std::span<std::byte> slot = outgoing_.slot();
-    const ssize_t bytes = read(device_, &slot[kHeadBytes], mtu_);
+    const ssize_t bytes = read(device_, packet_.data(), mtu_);
     if (bytes <= 0) break;
-    const Sealed sealed = protocol_.seal(slot, static_cast<std::size_t>(bytes));
+    const Sealed sealed =
+        protocol_.seal(std::span{packet_}.first(static_cast<std::size_t>(bytes)), outgoing_.slot());
     if (logs_.egress != nullptr)
-      logs_.egress->record(monotonic_now() - logs_.zero, sealed.uid, sealed.datagram.size() + outer_headers_);
-    push(sealed.datagram);
+      logs_.egress->record(monotonic_now() - logs_.zero, sealed.uid, sealed.bytes + outer_headers_);
+    push(sealed.bytes);
     ++counts_.sent;
   }
   if (outgoing_.empty()) return;
@@ -107,35 +103,34 @@ void Pump::receive_waiting() {
 }
 
 void Pump::take(std::size_t index) {
-  const std::size_t bytes = incoming_.datagram(index).size();
-  if (bytes > mtu_ + kHeadBytes + kTailBytes) {
+  const std::span<const std::byte> datagram = incoming_.datagram(index);
+  if (datagram.size() > mtu_ + kMostOverheadBytes) {
     ++counts_.oversized;
     return;
   }
-  const Opened opened = protocol_.open(incoming_.with_headroom(index));
+  const Opened opened = protocol_.open(datagram, packet_);
   switch (opened.verdict) {
     case Verdict::malformed:
     case Verdict::altered:
     case Verdict::replayed:
       return count_refused(opened.verdict, incoming_.origin(index));
     case Verdict::request:
-      if (outgoing_.full()) return;
-      if (const auto reply = protocol_.answer(incoming_.datagram(index), outgoing_.slot()); !reply.empty())
-        protocol_.peer_may_move() ? outgoing_.push(reply, incoming_.origin(index)) : outgoing_.push(reply);
+      answer(datagram, incoming_.origin(index));
       if (protocol_.peer_may_move()) return;  // an introduction: anyone may send that
       break;
     case Verdict::bye:
       bye_ = true;
       break;
     case Verdict::packet:
-      deliver(opened, bytes);
+      deliver(opened, datagram.size());
       break;
     case Verdict::keep_alive:
       break;
   }
   last_heard_ = now_;
   refused_ = false;
-  if (protocol_.peer_may_move() && opened.newest) follow(incoming_.origin(index));
+  if (protocol_.peer_may_move() && opened.newest)
+    peer_ = incoming_.origin(index);  // as a NAT on the way has it now
 }
 
 void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
@@ -146,7 +141,7 @@ void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
 }
 
 void Pump::count_refused(Verdict verdict, const Origin& origin) {
-  if (!same_address(origin, peer_)) {
+  if (protocol_.peer_may_move() && origin != peer_) {
     ++counts_.strangers;
   } else if (verdict == Verdict::altered) {
     ++counts_.altered;
@@ -155,13 +150,16 @@ void Pump::count_refused(Verdict verdict, const Origin& origin) {
   }
 }
 
-// A NAT on the way has given the peer another address.
-void Pump::follow(const Origin& origin) {
-  if (!same_address(origin, peer_)) peer_ = origin;
+// Goes back to where the request came from, which the peer's address need not be.
+void Pump::answer(std::span<const std::byte> request, const Origin& origin) {
+  if (outgoing_.full()) return;
+  const std::size_t bytes = protocol_.answer(request, outgoing_.slot());
+  if (bytes == 0) return;
+  protocol_.peer_may_move() ? outgoing_.push(bytes, origin) : outgoing_.push(bytes);
 }
 
-void Pump::push(std::span<const std::byte> datagram) {
-  protocol_.peer_may_move() ? outgoing_.push(datagram, peer_) : outgoing_.push(datagram);
+void Pump::push(std::size_t bytes) {
+  protocol_.peer_may_move() ? outgoing_.push(bytes, peer_) : outgoing_.push(bytes);
 }
 
 // A peer that breaks silence of its own needs to hear us as well; one that answers only needs to be asked
@@ -179,9 +177,9 @@ void Pump::keep_alive() {
 
 void Pump::say_bye() {
   if (outgoing_.full()) return;
-  const std::span<const std::byte> datagram = protocol_.bye(outgoing_.slot());
-  if (datagram.empty()) return;
-  push(datagram);
+  const std::size_t bytes = protocol_.bye(outgoing_.slot());
+  if (bytes == 0) return;
+  push(bytes);
   outgoing_.flush(socket_);
 }
 

@@ -1,7 +1,7 @@
 // Moves packets between the TUN device and the socket, in batches, until there is a reason to end.
 #pragma once
 
-#include <optional>
+#include <vector>
 
 #include "deploy/endpoint/datagram_batch.hh"
 #include "deploy/endpoint/file_descriptor.hh"
@@ -48,8 +48,8 @@ class Pump {
   void take(std::size_t index);
   void deliver(const Opened& opened, std::size_t datagram_bytes);
   void count_refused(Verdict verdict, const Origin& origin);
-  void follow(const Origin& origin);
-  void push(std::span<const std::byte> datagram);
+  void answer(std::span<const std::byte> request, const Origin& origin);
+  void push(std::size_t bytes);
   void keep_alive();
   void say_bye();
   [[nodiscard]] bool peer_is_dead() const;
@@ -65,7 +65,8 @@ class Pump {
   std::size_t mtu_;
   Logs logs_;
   StopSignals& stop_;
-  ReceiveBatch incoming_;
+  std::vector<std::byte> packet_;
+  ReceiveBatch incoming_{};
   SendBatch outgoing_;
   Counts counts_{};
   Time now_;

@@ -2,6 +2,7 @@
 // acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937).
 #pragma once
 
+#include "agents/controllers/fast_recovery.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -11,7 +12,7 @@ class NewReno final : public CongestionController {
   explicit NewReno(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "reno"; }
-  void on_sent(Time now, const SentPacket& packet) override;
+  void on_sent(Time /*now*/, const SentPacket& packet) override { recovery_.on_sent(packet); }
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
   [[nodiscard]] SendLimits limits() const override {
@@ -23,22 +24,13 @@ class NewReno final : public CongestionController {
     int64_t cwnd_bytes{};
     int64_t ssthresh_bytes{};
     int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of it opens cwnd by a packet
-    uint64_t next_seq{0};              // of the next packet to leave
-    uint64_t recovery_point{0};        // a loss below it belongs to an episode that has been paid for
-    bool in_recovery{false};
-    int64_t prr_delivered_bytes{0};  // RFC 6937's variables, counted since recovery began
-    int64_t prr_out_bytes{0};
-    int64_t recover_flight_bytes{0};
   };
 
   void grow(int64_t acked_bytes);
-  void reduce_proportionally(const AckedPacket& packet);
-  void enter_recovery(const Loss& loss);
-  void restart(const Loss& loss);
-  void halve_ssthresh(int64_t flight_bytes);
 
   int64_t packet_bytes_;
   State state_;
+  FastRecovery recovery_;
 };
 
 }  // namespace ccgym

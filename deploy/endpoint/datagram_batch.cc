@@ -1,5 +1,8 @@
 #include "deploy/endpoint/datagram_batch.hh"
 
+#include <netinet/udp.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -43,14 +46,35 @@ std::optional<Value> control_value(const msghdr& header, int level, int type) {
   return std::nullopt;
 }
 
+// Adds a note to what a message carries already; its control block has room for it.
+template <class Value>
+void add_control_value(msghdr& header, ControlBlock& block, int level, int type, const Value& value) {
+  cmsghdr note{};
+  note.cmsg_level = level;
+  note.cmsg_type = type;
+  note.cmsg_len = CMSG_LEN(sizeof(Value));
+  std::byte* const place = block.bytes.data() + header.msg_controllen;
+  std::memcpy(place, &note, sizeof note);
+  std::memcpy(place + CMSG_LEN(0), &value, sizeof value);
+  header.msg_control = block.bytes.data();
+  header.msg_controllen += CMSG_SPACE(sizeof(Value));
+}
+
+// What a kernel or a network card says that does not segment trains, or not ones of this datagram size.
+bool is_segmentation_refusal(int error) { return error == EIO || error == EINVAL || error == EMSGSIZE; }
+
 }  // namespace
 
-ReceiveBatch::ReceiveBatch(std::size_t longest_bytes, std::size_t headroom_bytes)
-    : headroom_bytes_(headroom_bytes),
-      slot_bytes_(headroom_bytes + longest_bytes + 1),
-      slots_(kBatchDatagrams * slot_bytes_) {
-  for (std::size_t i = 0; i < kBatchDatagrams; ++i) {
-    vectors_[i] = {&slots_[i * slot_bytes_ + headroom_bytes], longest_bytes + 1};
+bool Origin::operator==(const Origin& other) const {
+  if (peer_bytes != other.peer_bytes || local.has_value() != other.local.has_value()) return false;
+  return std::memcmp(&peer, &other.peer, peer_bytes) == 0 &&
+         (!local || std::memcmp(&*local, &*other.local, sizeof *local) == 0);
+}
+
+ReceiveBatch::ReceiveBatch() {
+  parts_.reserve(kMaxReceivedDatagrams);
+  for (std::size_t i = 0; i < kReceivedTrains; ++i) {
+    vectors_[i] = {buffers_[i].data(), buffers_[i].size()};
     headers_[i].msg_hdr.msg_name = &peers_[i];
     headers_[i].msg_hdr.msg_iov = &vectors_[i];
     headers_[i].msg_hdr.msg_iovlen = 1;
@@ -63,78 +87,125 @@ std::size_t ReceiveBatch::receive(int socket) {
     header.msg_hdr.msg_namelen = sizeof(sockaddr_storage);
     header.msg_hdr.msg_controllen = sizeof(ControlBlock);
   }
-  const int count = recvmmsg(socket, headers_.data(), kBatchDatagrams, MSG_DONTWAIT, nullptr);
-  refused_ = count < 0 && errno == ECONNREFUSED;
-  if (count >= 0) return static_cast<std::size_t>(count);
-  if (!would_block(errno) && !is_network_error(errno)) check_system_call("receive", count);
-  return 0;
+  parts_.clear();
+  const int trains = recvmmsg(socket, headers_.data(), kReceivedTrains, MSG_DONTWAIT, nullptr);
+  refused_ = trains < 0 && errno == ECONNREFUSED;
+  if (trains < 0 && !would_block(errno) && !is_network_error(errno)) check_system_call("receive", trains);
+  for (int train = 0; train < trains; ++train) cut(static_cast<std::size_t>(train));
+  return parts_.size();
+}
+
+void ReceiveBatch::cut(std::size_t train) {
+  const std::size_t bytes = headers_[train].msg_len;
+  const auto segment = control_value<int>(headers_[train].msg_hdr, IPPROTO_UDP, UDP_GRO);
+  const std::size_t step =
+      segment && *segment > 0 ? static_cast<std::size_t>(*segment) : std::max(bytes, std::size_t{1});
+  for (std::size_t offset = 0; offset < bytes || offset == 0; offset += step)
+    parts_.push_back({train, offset, std::min(step, bytes - offset)});
 }
 
 std::span<const std::byte> ReceiveBatch::datagram(std::size_t index) const {
-  return std::span{slots_}.subspan(index * slot_bytes_ + headroom_bytes_, headers_[index].msg_len);
-}
-
-std::span<std::byte> ReceiveBatch::with_headroom(std::size_t index) {
-  return std::span{slots_}.subspan(index * slot_bytes_, headroom_bytes_ + headers_[index].msg_len);
+  const Part& part = parts_[index];
+  return std::span{buffers_[part.train]}.subspan(part.offset, part.bytes);
 }
 
 std::optional<Time> ReceiveBatch::arrived_at(std::size_t index) const {
-  const auto stamp = control_value<timespec>(headers_[index].msg_hdr, SOL_SOCKET, SCM_TIMESTAMPNS);
+  const msghdr& header = headers_[parts_[index].train].msg_hdr;
+  const auto stamp = control_value<timespec>(header, SOL_SOCKET, SCM_TIMESTAMPNS);
   if (!stamp) return std::nullopt;
   return std::chrono::seconds{stamp->tv_sec} + std::chrono::nanoseconds{stamp->tv_nsec};
 }
 
 Origin ReceiveBatch::origin(std::size_t index) const {
-  const msghdr& header = headers_[index].msg_hdr;
+  const std::size_t train = parts_[index].train;
+  const msghdr& header = headers_[train].msg_hdr;
   std::optional local = control_value<in6_pktinfo>(header, IPPROTO_IPV6, IPV6_PKTINFO);
   // The route back is the routing table's business, except where the address alone names no link.
   if (local && !IN6_IS_ADDR_LINKLOCAL(&local->ipi6_addr)) local->ipi6_ifindex = 0;
-  return {peers_[index], header.msg_namelen, local};
+  return {peers_[train], header.msg_namelen, local};
 }
 
-SendBatch::SendBatch(std::size_t slot_bytes) : slot_bytes_(slot_bytes), slots_(kBatchDatagrams * slot_bytes) {
-  for (std::size_t i = 0; i < kBatchDatagrams; ++i) {
-    headers_[i].msg_hdr.msg_iov = &vectors_[i];
-    headers_[i].msg_hdr.msg_iovlen = 1;
+SendBatch::SendBatch(std::size_t datagrams, std::size_t datagram_bytes, bool trains)
+    : capacity_(datagrams),
+      slot_bytes_(datagram_bytes),
+      bytes_((datagrams + 1) * datagram_bytes),
+      controls_(datagrams),
+      vectors_(datagrams),
+      headers_(datagrams),
+      segments_(trains) {
+  trains_.reserve(datagrams);
+}
+
+void SendBatch::push(std::size_t bytes) { append(bytes, std::nullopt); }
+
+void SendBatch::push(std::size_t bytes, const Origin& origin) { append(bytes, origin); }
+
+void SendBatch::append(std::size_t bytes, const std::optional<Origin>& origin) {
+  if (trains_.size() > sent_trains_ && takes(trains_.back(), bytes, origin)) {
+    ++trains_.back().datagrams;
+  } else {
+    trains_.push_back({end_, 1, bytes, origin});
+  }
+  ++datagrams_;
+  end_ += bytes;
+}
+
+bool SendBatch::takes(const Train& train, std::size_t bytes, const std::optional<Origin>& origin) const {
+  return segments_ && train.datagram_bytes == bytes && train.datagrams < kMaxTrainDatagrams &&
+         (train.datagrams + 1) * bytes <= kMaxTrainBytes && train.origin == origin;
+}
+
+void SendBatch::address(std::size_t index) {
+  Train& train = trains_[index];
+  vectors_[index] = {bytes_.data() + train.offset, train.datagrams * train.datagram_bytes};
+  msghdr& header = headers_[index].msg_hdr;
+  header = {};
+  header.msg_iov = &vectors_[index];
+  header.msg_iovlen = 1;
+  if (train.origin) {
+    header.msg_name = &train.origin->peer;
+    header.msg_namelen = train.origin->peer_bytes;
+    if (train.origin->local)
+      add_control_value(header, controls_[index], IPPROTO_IPV6, IPV6_PKTINFO, *train.origin->local);
+  }
+  if (train.datagrams > 1) {
+    const auto segment_bytes = static_cast<uint16_t>(train.datagram_bytes);
+    add_control_value(header, controls_[index], IPPROTO_UDP, UDP_SEGMENT, segment_bytes);
   }
 }
 
-void SendBatch::push(std::span<const std::byte> datagram) {
-  // iovec has no const; the kernel only reads it.
-  vectors_[end_] = {const_cast<std::byte*>(datagram.data()), datagram.size()};
-  ++end_;
-}
-
-void SendBatch::push(std::span<const std::byte> datagram, const Origin& origin) {
-  msghdr& header = headers_[end_].msg_hdr;
-  origins_[end_] = origin;
-  header.msg_name = &origins_[end_].peer;
-  header.msg_namelen = origin.peer_bytes;
-  if (origin.local) {
-    header.msg_control = controls_[end_].bytes.data();
-    header.msg_controllen = CMSG_SPACE(sizeof(in6_pktinfo));
-    cmsghdr* note = CMSG_FIRSTHDR(&header);
-    note->cmsg_level = IPPROTO_IPV6;
-    note->cmsg_type = IPV6_PKTINFO;
-    note->cmsg_len = CMSG_LEN(sizeof(in6_pktinfo));
-    std::memcpy(CMSG_DATA(note), &*origin.local, sizeof(in6_pktinfo));
-  }
-  push(datagram);
+// From now on every datagram goes alone, those that wait included.
+void SendBatch::give_up_trains() {
+  segments_ = false;
+  std::vector<Train> single;
+  single.reserve(capacity_);
+  for (const Train& train : std::span{trains_}.subspan(sent_trains_))
+    for (std::size_t i = 0; i < train.datagrams; ++i)
+      single.push_back({train.offset + i * train.datagram_bytes, 1, train.datagram_bytes, train.origin});
+  trains_ = std::move(single);
+  sent_trains_ = 0;
 }
 
 void SendBatch::flush(int socket) {
-  while (begin_ < end_) {
-    const int sent = sendmmsg(socket, &headers_[begin_], static_cast<unsigned>(end_ - begin_), MSG_DONTWAIT);
+  for (std::size_t index = sent_trains_; index < trains_.size(); ++index) address(index);
+  while (sent_trains_ < trains_.size()) {
+    const auto waiting = static_cast<unsigned>(trains_.size() - sent_trains_);
+    const int sent = sendmmsg(socket, &headers_[sent_trains_], waiting, MSG_DONTWAIT);
+    const std::size_t datagrams = trains_[sent_trains_].datagrams;
     if (sent >= 0) {
-      begin_ += static_cast<std::size_t>(sent);
+      sent_trains_ += static_cast<std::size_t>(sent);
     } else if (would_block(errno)) {
       return;
+    } else if (datagrams > 1 && is_segmentation_refusal(errno)) {
+      give_up_trains();
+      return flush(socket);
     } else {
-      ++begin_;  // whatever this one suffered from, the next may go: a loss like any other
-      ++failed_;
+      ++sent_trains_;  // whatever this one suffered from, the next may go: a loss like any other
+      failed_ += datagrams;
     }
   }
-  begin_ = end_ = 0;
+  trains_.clear();
+  sent_trains_ = datagrams_ = end_ = 0;
 }
 
 }  // namespace ccgym

@@ -1,4 +1,7 @@
 // Many datagrams in one system call, in buffers allocated once.
+//
+// Datagrams of one size to one place form a train: the kernel takes a train whole (UDP_SEGMENT) and may
+// hand one over whole (UDP_GRO), which saves the network stack's work for all but one of its datagrams.
 #pragma once
 
 #include <netinet/in.h>
@@ -6,21 +9,24 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
-#include "transport/wire.hh"
 
 namespace ccgym {
 
-inline constexpr std::size_t kBatchDatagrams = 64;
+inline constexpr std::size_t kMaxTrainDatagrams = 64;  // linux/udp.h: UDP_MAX_SEGMENTS of older kernels
+inline constexpr std::size_t kMaxTrainBytes = 65'507;  // what fits into one UDP datagram over IPv4
+inline constexpr std::size_t kReceivedTrains = 16;     // of one system call
+inline constexpr std::size_t kMaxReceivedDatagrams = kReceivedTrains * kMaxTrainDatagrams;
 
-// Room for the kernel's notes on one datagram: its timestamp and the address it was sent to.
+// Room for the kernel's notes on a train: its timestamp, the address it was sent to, its datagrams' size.
 struct ControlBlock {
-  alignas(
-      cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo))> bytes{};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo)) +
+                                             CMSG_SPACE(sizeof(int))> bytes{};
 };
 
 // Where a datagram came from, and which of our addresses it was sent to: where its reply comes from.
@@ -28,63 +34,85 @@ struct Origin {
   sockaddr_storage peer{};
   socklen_t peer_bytes{};
   std::optional<in6_pktinfo> local{};
+
+  [[nodiscard]] bool operator==(const Origin& other) const;
 };
 
 class ReceiveBatch {
  public:
-  // For datagrams of up to `longest_bytes`, each with `headroom_bytes` of scratch memory before it.
-  explicit ReceiveBatch(std::size_t longest_bytes = kDataBytes, std::size_t headroom_bytes = 0);
+  ReceiveBatch();
 
-  // Takes what waits at the socket, up to a batch; returns how many. Never blocks. An error that the
-  // network reported about an earlier datagram sets `refused` and is otherwise nothing.
+  // Takes what waits at the socket, up to a batch; returns how many datagrams, kMaxReceivedDatagrams at
+  // most. Never blocks. An error that the network reported about an earlier datagram sets `refused` and is
+  // otherwise nothing.
   std::size_t receive(int socket);
 
   [[nodiscard]] std::span<const std::byte> datagram(std::size_t index) const;
-  [[nodiscard]] std::span<std::byte> with_headroom(std::size_t index);  // the datagram and what is before it
   [[nodiscard]] std::optional<Time> arrived_at(std::size_t index) const;  // by the kernel, in real time
   [[nodiscard]] Origin origin(std::size_t index) const;
   [[nodiscard]] bool refused() const { return refused_; }  // nobody listens at the other end
 
  private:
-  std::size_t headroom_bytes_;
-  std::size_t slot_bytes_;  // one more than any of ours: a longer datagram does not pass for one of ours
-  std::vector<std::byte> slots_;
-  std::vector<sockaddr_storage> peers_{kBatchDatagrams};
-  std::vector<ControlBlock> controls_{kBatchDatagrams};
-  std::vector<iovec> vectors_{kBatchDatagrams};
-  std::vector<mmsghdr> headers_{kBatchDatagrams};
+  struct Part {
+    std::size_t train{};
+    std::size_t offset{};
+    std::size_t bytes{};
+  };
+  using TrainBuffer = std::array<std::byte, 1 << 16>;
+
+  void cut(std::size_t train);
+
+  std::vector<TrainBuffer> buffers_{kReceivedTrains};
+  std::vector<sockaddr_storage> peers_{kReceivedTrains};
+  std::vector<ControlBlock> controls_{kReceivedTrains};
+  std::vector<iovec> vectors_{kReceivedTrains};
+  std::vector<mmsghdr> headers_{kReceivedTrains};
+  std::vector<Part> parts_{};
   bool refused_{false};
 };
 
 class SendBatch {
  public:
-  explicit SendBatch(std::size_t slot_bytes = kDataBytes);
+  // Room for so many datagrams of so many bytes at most. Without `trains`, each goes alone.
+  SendBatch(std::size_t datagrams, std::size_t datagram_bytes, bool trains = true);
 
-  [[nodiscard]] bool full() const { return end_ == kBatchDatagrams; }
-  [[nodiscard]] bool empty() const { return begin_ == end_; }
+  [[nodiscard]] bool full() const { return datagrams_ == capacity_; }
+  [[nodiscard]] bool empty() const { return datagrams_ == 0; }
   [[nodiscard]] std::size_t failed() const { return failed_; }  // datagrams the host would not send
 
   // Where the next datagram is written; it holds zeros or an earlier datagram.
-  [[nodiscard]] std::span<std::byte> slot() {
-    return std::span{slots_}.subspan(end_ * slot_bytes_, slot_bytes_);
-  }
-  // `datagram` is a part of the slot.
-  void push(std::span<const std::byte> datagram);                        // to the connected peer
-  void push(std::span<const std::byte> datagram, const Origin& origin);  // back to where another came from
+  [[nodiscard]] std::span<std::byte> slot() { return std::span{bytes_}.subspan(end_, slot_bytes_); }
+  void push(std::size_t bytes);                        // to the connected peer
+  void push(std::size_t bytes, const Origin& origin);  // back to where a datagram came from
 
   // Hands everything to the kernel, or as much as its buffer takes: the rest waits for the next flush.
   void flush(int socket);
 
  private:
+  struct Train {
+    std::size_t offset{};
+    std::size_t datagrams{};
+    std::size_t datagram_bytes{};
+    std::optional<Origin> origin{};  // absent: to the connected peer
+  };
+
+  void append(std::size_t bytes, const std::optional<Origin>& origin);
+  [[nodiscard]] bool takes(const Train& train, std::size_t bytes, const std::optional<Origin>& origin) const;
+  void address(std::size_t train);
+  void give_up_trains();
+
+  std::size_t capacity_;
   std::size_t slot_bytes_;
-  std::vector<std::byte> slots_;
-  std::vector<Origin> origins_{kBatchDatagrams};
-  std::vector<ControlBlock> controls_{kBatchDatagrams};
-  std::vector<iovec> vectors_{kBatchDatagrams};
-  std::vector<mmsghdr> headers_{kBatchDatagrams};
-  std::size_t begin_{0};
-  std::size_t end_{0};
+  std::vector<std::byte> bytes_;
+  std::vector<Train> trains_{};
+  std::vector<ControlBlock> controls_;
+  std::vector<iovec> vectors_;
+  std::vector<mmsghdr> headers_;
+  std::size_t sent_trains_{0};
+  std::size_t datagrams_{0};  // pushed since the batch was last empty
+  std::size_t end_{0};        // of the bytes pushed
   std::size_t failed_{0};
+  bool segments_;  // trains are wanted, and the kernel has not refused one yet
 };
 
 }  // namespace ccgym

@@ -61,7 +61,7 @@ class ReceiverLoop {
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
       if (const auto reply = receiver_.on_datagram(steady - age, incoming_.datagram(i))) {
         std::ranges::copy(reply->bytes(), replies_.slot().begin());
-        replies_.push(replies_.slot().first(reply->bytes().size()), incoming_.origin(i));
+        replies_.push(reply->bytes().size(), incoming_.origin(i));
       }
     }
   }
@@ -80,7 +80,7 @@ class ReceiverLoop {
   bool once_;
   Receiver receiver_{};
   ReceiveBatch incoming_{};
-  SendBatch replies_{};
+  SendBatch replies_{kMaxReceivedDatagrams, kAckBytes};
 };
 
 int run(std::span<char* const> arguments) {

@@ -7,13 +7,18 @@
 
 namespace ccgym {
 
-UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow)
-    : socket_(socket.number()), flow_(flow), sender_(controller, kDataBytes), start_(monotonic_now()) {}
+UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow,
+                 const Traffic& traffic)
+    : socket_(socket.number()),
+      flow_(flow),
+      sender_(controller, kDataBytes),
+      traffic_(traffic),
+      start_(monotonic_now()) {}
 
 Time UdpFlow::now() const { return monotonic_now() - start_; }
 
 void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
-  while (!duration || now() < *duration) {
+  while ((!duration || now() < *duration) && !traffic_.finished(sender_.delivered_packets())) {
     send_due(now());
     outgoing_.flush(socket_);
     const std::optional<Time> event = next_event(duration);
@@ -21,7 +26,10 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
     const Readiness ready =
         wait_for(socket_, {.readable = true, .writable = !outgoing_.empty()}, stop, deadline);
     if (ready.stop) return;
-    if (ready.readable) take_acks();
+    if (ready.readable) {
+      if (gather_acks(stop).stop) return;
+      take_acks();
+    }
     fire_due_timer(now());
   }
 }
@@ -29,6 +37,14 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
 void UdpFlow::fire_due_timer(Time now) {
   const std::optional<Time> timer = sender_.next_timer();
   if (timer && *timer <= now) sender_.on_timer(now);
+}
+
+// ACKs that come thick and fast are left alone for a moment, to be taken together.
+Readiness UdpFlow::gather_acks(StopSignals& stop) {
+  const Time due = acks_taken_at_ + kGathering;
+  const Readiness ready = now() < due ? wait_for(socket_, {}, stop, start_ + due) : Readiness{};
+  acks_taken_at_ = now();
+  return ready;
 }
 
 // Every ACK is answered with what its window lets go before the next one is looked at, as if each had
@@ -44,6 +60,7 @@ void UdpFlow::take_acks() {
       continue;
     }
     take_ack(arrival, *ack);
+    if (outgoing_.full()) outgoing_.flush(socket_);
     send_due(arrival);
   }
 }
@@ -61,20 +78,35 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
 void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
-    if (!due || *due > now) return;
-    const auto datagram = outgoing_.slot().first<kDataBytes>();
-    serialize(Data{flow_, sender_.on_sent(now)}, datagram);
-    outgoing_.push(datagram);
+    if (!due || *due > now || !traffic_waits(now)) return;
+    serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot().first<kDataBytes>());
+    outgoing_.push(kDataBytes);
   }
 }
 
-std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
+// A window that stays open for want of data says nothing about the path: the sampler is told.
+bool UdpFlow::traffic_waits(Time now) {
+  const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
+  const bool waits = traffic_.offers(now, sender_.delivered_packets(), inflight_packets);
+  if (!waits) sender_.on_app_limited();
+  return waits;
+}
+
+std::optional<Time> UdpFlow::next_departure() {
+  const Time present = now();
+  const std::optional<Time> send = sender_.next_send(present);
+  if (!send) return std::nullopt;
+  if (!traffic_waits(present)) return traffic_.next_change();
+  return *send > present ? std::max(*send, present + kGathering) : send;
+}
+
+std::optional<Time> UdpFlow::next_event(std::optional<Time> end) {
   std::optional<Time> earliest = end;
   const auto consider = [&earliest](std::optional<Time> event) {
     if (event) earliest = std::min(earliest.value_or(Time::max()), *event);
   };
   consider(sender_.next_timer());
-  if (outgoing_.empty()) consider(sender_.next_send(now()));
+  if (outgoing_.empty()) consider(next_departure());
   return earliest;
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -20,15 +21,15 @@ using Observations = nb::ndarray<const float, nb::numpy, nb::ndim<2>, nb::c_cont
 using Outputs = nb::ndarray<float, nb::numpy, nb::ndim<2>>;
 
 Outputs evaluate(const std::string& file, const Observations& observations) {
-  PolicyNetwork network = load_policy(file).network;
+  const std::unique_ptr<PolicyNetwork> network = load_policy(file).network;
   const std::size_t rows = observations.shape(0);
-  auto* const outputs = new float[rows * network.outputs()];
+  auto* const outputs = new float[rows * network->outputs()];
   nb::capsule owner{outputs, [](void* data) noexcept { delete[] static_cast<float*>(data); }};
   for (std::size_t row = 0; row < rows; ++row) {
     const std::span observation{observations.data() + row * observations.shape(1), observations.shape(1)};
-    std::ranges::copy(network.step(observation), outputs + row * network.outputs());
+    std::ranges::copy(network->step(observation), outputs + row * network->outputs());
   }
-  return {outputs, {rows, network.outputs()}, owner};
+  return {outputs, {rows, network->outputs()}, owner};
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.mlp import MlpPolicy
+from ccgym.agents.policy_file import PolicyModule, PolicySpec, save_policy
 from ccgym.envs import _core
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,15 +17,18 @@ EPISODE_STEPS = 1000
 TOLERANCE = 1e-5
 
 
-def torch_outputs(module: LstmPolicy, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+def torch_outputs(module: PolicyModule, observations: NDArray[np.float32]) -> NDArray[np.float32]:
     with torch.no_grad():
-        outputs, _ = module(torch.from_numpy(observations)[None])
-    array: NDArray[np.float32] = outputs[0].numpy()
+        if isinstance(module, MlpPolicy):
+            outputs = module(torch.from_numpy(observations))
+        else:
+            outputs = module(torch.from_numpy(observations)[None])[0][0]
+    array: NDArray[np.float32] = outputs.numpy()
     return array
 
 
 def assert_parity(
-    module: LstmPolicy, observations: NDArray[np.float32], path: Path, spec: PolicySpec
+    module: PolicyModule, observations: NDArray[np.float32], path: Path, spec: PolicySpec
 ) -> None:
     save_policy(path, module, spec, trained_on="nothing")
     ours = _core.evaluate_policy(str(path), observations)
@@ -93,6 +97,14 @@ def fly_in_gym(module: LstmPolicy, spec: PolicySpec) -> tuple[NDArray[np.float32
     return observations, telemetry
 
 
+@pytest.mark.parametrize("hidden", [[], [8], [32, 16]])
+def test_networks_without_memory_agree_over_random_episodes(tmp_path: Path, hidden: list[int]) -> None:
+    torch.manual_seed(len(hidden))
+    observations = np.random.default_rng(3).normal(0, 2, (EPISODE_STEPS, 30)).astype(np.float32)
+    module, spec = MlpPolicy(30, hidden, 1), PolicySpec("aurora", "rate")
+    assert_parity(module, observations, tmp_path / "policy.safetensors", spec)
+
+
 def delay_keeper() -> LstmPolicy:
     """A policy that is never at rest: it opens the window while the delay is short, and closes it after."""
     module = LstmPolicy(9, 1, 1)
@@ -105,6 +117,39 @@ def delay_keeper() -> LstmPolicy:
         weights["linear.weight"][:] = -1.0
         weights["linear.bias"][:] = 0.3
     return module
+
+
+def queue_keeper() -> MlpPolicy:
+    """A pacing policy that is never at rest: it sends faster while the delay is short, and slower after."""
+    module = MlpPolicy(30, [1], 1)
+    with torch.no_grad():
+        weights = dict(module.named_parameters())
+        for weight in weights.values():
+            weight.zero_()
+        weights["layers.0.weight"][0, 28] = -8.0  # the newest latency ratio, halved
+        weights["layers.0.bias"][:] = 4.8  # balance at 1.2 times the least round trip
+        weights["layers.1.weight"][:] = 1.5
+    return module
+
+
+def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
+    path, spec = tmp_path / "policy.safetensors", PolicySpec("aurora", "rate")
+    save_policy(path, queue_keeper(), spec, trained_on="nothing")
+    flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    batch = _core.PathBatch([bottleneck()], features="aurora", actions="rate")
+    observation = np.zeros((1, 30), dtype=np.float32)
+    telemetry = np.zeros((1, len(_core.TELEMETRY)))
+    batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
+    steps: list[NDArray[np.float64]] = []
+    while not steps or steps[-1][0] < 8990:
+        batch.step(torch_outputs(queue_keeper(), observation)[0], observation, telemetry)
+        steps.append(telemetry[0].copy())
+    begin_ms, end_ms = steps[0][0] - steps[0][_core.TELEMETRY.index("step_ms")], steps[-1][0]
+    acknowledged_ms = flight.departure_ms + 60  # a round trip later
+    in_flight = np.count_nonzero((acknowledged_ms > begin_ms) & (acknowledged_ms <= end_ms))
+    in_gym = sum(step[_core.TELEMETRY.index("delivered_bytes")] for step in steps) / 1464
+    assert in_gym == pytest.approx(in_flight, abs=1)
+    assert in_flight > 0.8 * 9e3  # most of the link: 12 Mbit/s are 1 packet per ms
 
 
 def test_a_policy_flies_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
+from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import Limits, PolicyFileError, PolicySpec, load_policy, save_policy
 from ccgym.envs import _core
 from safetensors import safe_open
@@ -71,6 +72,34 @@ def test_every_feature_set_goes_with_every_action_set(tmp_path: Path, feature_se
     assert load_policy(path)[1].feature_set == feature_set
 
 
+def test_a_policy_without_memory_comes_back_too(tmp_path: Path) -> None:
+    path = tmp_path / "policy.safetensors"
+    torch.manual_seed(2)
+    module = MlpPolicy(30, [32, 16], 1)
+    save_policy(path, module, PolicySpec("aurora", "rate"), trained_on="nothing")
+    loaded, _ = load_policy(path)
+    assert isinstance(loaded, MlpPolicy)
+    for name, tensor in module.state_dict().items():
+        assert torch.equal(loaded.state_dict()[name], tensor)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "message"),
+    [
+        (3, "hidden is 3, should be the sizes of up to 16 layers"),
+        ([3, 0], "hidden is 0, should be a whole number from 1 to 4096"),
+        ([3], 'unknown tensor "layers.2.bias", which the architecture has not'),
+    ],
+)
+def test_a_policy_without_memory_is_checked_too(tmp_path: Path, hidden: Any, message: str) -> None:
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, MlpPolicy(9, [3, 2], 5), SPEC, trained_on="nothing")
+    metadata, tensors = read_raw(path)
+    metadata["architecture"]["hidden"] = hidden
+    save_file(tensors, path, {"ccgym": json.dumps(metadata)})
+    assert refusal(path) == message
+
+
 def test_the_metadata_is_the_documented_format(policy_file: Path) -> None:
     metadata, tensors = read_raw(policy_file)
     assert metadata["format_version"] == 1
@@ -108,7 +137,7 @@ def test_bare_weights_become_a_policy(tmp_path: Path) -> None:
     ]
     subprocess.run(command, env=os.environ | {"PYTHONPATH": str(PACKAGES)}, check=True, timeout=120)
     module, spec = load_policy(tmp_path / "policy.safetensors")
-    assert torch.equal(module.linear.bias, small_policy().linear.bias)
+    assert torch.equal(module.state_dict()["linear.bias"], small_policy().linear.bias)
     assert spec.trained_on == "converted from weights.safetensors"
 
 
@@ -175,15 +204,15 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     "an unknown action set": (edit("actions", "guess"), "unknown action set 'guess': known are indigo"),
     "an unknown architecture": (
         edit("architecture/kind", "gru"),
-        'architecture kind is "gru", should be "lstm"',
+        'architecture kind is "gru", should be "lstm" or "mlp"',
     ),
     "other inputs": (edit("architecture/inputs", 16), "inputs is 16, should be 9"),
     "other outputs": (edit("architecture/outputs", 1), "outputs is 1, should be 5"),
     "another width": (edit("architecture/hidden", 4), "lstm.weight_ih_l0 is [12,9], should be [16,9]"),
-    "no width": (edit("architecture/hidden", "wide"), 'hidden is "wide", should be a number from 1'),
+    "no width": (edit("architecture/hidden", "wide"), 'hidden is "wide", should be a whole number from 1'),
     "a huge width": (
         edit("architecture/hidden", 2**62),
-        "hidden is 4611686018427387904, should be a number from 1",
+        "hidden is 4611686018427387904, should be a whole number from 1",
     ),
     "half a unit": (edit("architecture/hidden", 3.5), "hidden is 3.5, should be a whole number"),
     "other normalisers": (

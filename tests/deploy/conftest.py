@@ -1,7 +1,6 @@
 """A policy to fly, and two hosts to fly between."""
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ccgym.tests.deploy.endpoint_programs import TwoHosts
+from ccgym.envs.two_hosts import TwoHosts
 from safetensors.numpy import save_file
 
 HIDDEN, INPUTS, ACTIONS = 32, 9, 5
@@ -55,5 +54,5 @@ def steady_policy(tmp_path: Path) -> Path:
 @pytest.fixture
 def two_hosts() -> Iterator[TwoHosts]:
     """Two network namespaces with a veth pair between them."""
-    with TwoHosts(os.geteuid() == 0) as hosts:
+    with TwoHosts() as hosts:
         yield hosts

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,62 +86,3 @@ def fly(
     done = run_sender(*arguments, prefix=prefix)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return json.loads(stats.read_text())
-
-
-class TwoHosts:
-    """Two network namespaces joined by a veth pair; they live as long as the processes that hold them."""
-
-    SENDER_IP, RECEIVER_IP = "10.77.0.1", "10.77.0.2"
-    SENDER_IP6, RECEIVER_IP6 = "fd77::1", "fd77::2"
-
-    def __init__(self, is_root: bool) -> None:
-        self._user = [] if is_root else ["--user", "--preserve-credentials"]
-        self._become_root = [] if is_root else ["--user", "--map-root-user"]
-        self._stack = ExitStack()
-
-    def __enter__(self) -> "TwoHosts":
-        with ExitStack() as stack:
-            first = self._hold_namespace(["unshare", *self._become_root, "--net"], stack)
-            self.sender = ["nsenter", f"--target={first}", *self._user, "--net"]
-            join = ["nsenter", f"--target={first}", *self._user] if self._user else []
-            second = self._hold_namespace([*join, "unshare", "--net"], stack)
-            self.receiver = ["nsenter", f"--target={second}", *self._user, "--net"]
-            self._join(second)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *failure: Any) -> None:
-        self._stack.close()
-
-    def sent_bytes(self) -> int:
-        """Ethernet bytes the sending host has put on the wire."""
-        link = json.loads(self._ip(self.sender, "-json", "-stats", "link", "show", "wire"))[0]
-        return int(link["stats64"]["tx"]["bytes"])
-
-    def _join(self, second_pid: int) -> None:
-        ends = ("wire", "type", "veth", "peer", "name", "wire", "netns", str(second_pid))
-        self._ip(self.sender, "link", "add", *ends)
-        for host, ip, ip6 in (
-            (self.sender, self.SENDER_IP, self.SENDER_IP6),
-            (self.receiver, self.RECEIVER_IP, self.RECEIVER_IP6),
-        ):
-            self._ip(host, "address", "add", f"{ip}/24", "dev", "wire")
-            self._ip(host, "address", "add", f"{ip6}/64", "dev", "wire", "nodad")
-            self._ip(host, "link", "set", "lo", "up")
-            self._ip(host, "link", "set", "wire", "up")
-
-    @staticmethod
-    def _ip(host: list[str], *arguments: str) -> str:
-        done = subprocess.run(
-            [*host, "ip", *arguments], capture_output=True, text=True, timeout=20, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    @staticmethod
-    def _hold_namespace(argv: list[str], stack: ExitStack) -> int:
-        """Starts the process that holds a namespace; it becomes `sleep` once the namespace is ready."""
-        holder = stack.enter_context(running([*argv, "sleep", "600"]))
-        command = Path(f"/proc/{holder.pid}/comm")
-        wait_until(lambda: command.read_text() == "sleep\n", "entering a namespace")
-        return holder.pid

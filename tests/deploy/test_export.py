@@ -204,6 +204,6 @@ def test_a_failure_half_way_puts_everything_back(
 def test_missing_programs_are_named(
     tmp_path: Path, steady_policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "_HERE", tmp_path)
+    monkeypatch.setattr(export, "PROGRAM_FOLDER", tmp_path)
     with pytest.raises(InputError, match="ccgym-sender is missing"):
         export_scheme(steady_policy, "mine", out=tmp_path, pantheon=None)

@@ -12,6 +12,7 @@ from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.path_env import PathEnv
 from ccgym.envs.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
+from ccgym.envs.rewards import REWARDS
 from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,8 @@ KINDS = [
     {"features": "indigo", "actions": "indigo"},
     {"features": "scale_free", "actions": "indigo"},
     {"features": "scale_free", "actions": "log_window"},
+    {"features": "aurora", "actions": "rate", "reward": "aurora"},
+    {"features": "scale_free", "actions": "rate", "reward": "copa"},
 ]
 STAY = 2  # the index of Indigo's action that keeps the window
 
@@ -114,6 +117,63 @@ def test_log_window_actions_set_the_window() -> None:
     env.reset(seed=1)
     windows = [env.step(np.array([action], dtype=np.float32))[4]["cwnd_packets"] for action in (0, 1, -0.5)]
     assert windows == pytest.approx([10, 10 * np.e, 10 * np.exp(0.5)], rel=1e-6)
+
+
+def test_rate_actions_pace_the_flow() -> None:
+    env = PathEnv(emulator=spec(rate_mbps=12.0, delay_ms=30), features="aurora", actions="rate")
+    env.reset(seed=1)
+    for _ in range(40):
+        env.step(np.ones(1, dtype=np.float32))
+    infos = [env.step(np.zeros(1, dtype=np.float32))[4] for _ in range(100)]
+    paced_mbps = 10 * 1.025**40 * 1464 * 8e-3 / 60
+    assert np.mean([info["throughput_mbps"] for info in infos]) == pytest.approx(paced_mbps, rel=0.05)
+    assert {info["queue_packets"] for info in infos} <= {0.0, 1.0}
+
+
+def info_of_a_step(**values: float) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    info = {"throughput_mbps": 0.0, "delay_ms": 0.0, "loss": 0.0} | values
+    return {name: np.array([value]) for name, value in info.items()}
+
+
+@pytest.mark.parametrize(
+    ("reward", "step", "worth"),
+    [
+        ("power", {"throughput_mbps": 6, "delay_ms": 120}, 0.5 * 0.5),
+        ("power", {}, 0),
+        # 6 Mbit/s are 500 packets of 1500 bytes per s
+        ("aurora", {"throughput_mbps": 6, "delay_ms": 120, "loss": 0.1}, 5000 - 120 - 200),
+        ("aurora", {"loss": 1}, -2000),
+        ("copa", {"throughput_mbps": 6, "delay_ms": 100}, np.log(6) - np.log(10)),
+        ("copa", {}, np.log(1e-3) - 0.5 * np.log(60)),
+    ],
+)
+def test_rewards_are_what_they_are_documented_to_be(
+    reward: str, step: dict[str, float], worth: float
+) -> None:
+    given = REWARDS[reward](info_of_a_step(**step), np.array([12.0]), np.array([60.0]))
+    assert given == pytest.approx([worth])
+
+
+def test_draws_the_episode_so_far() -> None:
+    env = PathEnv(emulator=spec(), oracle_cwnd_packets=40.0, render_mode="rgb_array")
+    pictures = []
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        pictures.append(env.render())
+        for _ in range(50):
+            env.step(3)
+        pictures.append(env.render())
+    empty, flown, empty_again, _ = (picture for picture in pictures if picture is not None)
+    assert empty.shape == (480, 640, 3)
+    assert empty.dtype == np.uint8
+    assert not np.array_equal(empty, flown)
+    np.testing.assert_array_equal(empty, empty_again)  # a new episode begins with an empty picture
+
+
+def test_draws_nothing_unless_asked_to() -> None:
+    assert PathEnv(emulator=spec()).render() is None
+    with pytest.raises(InputError, match="render_mode: 'human' is unknown; known is rgb_array"):
+        PathEnv(emulator=spec(), render_mode="human")
 
 
 def steady_state(env: PathEnv, actions: tuple[int, ...]) -> tuple[dict[str, float], list[dict[str, Any]]]:
@@ -222,9 +282,9 @@ def test_flies_over_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"features": "aurora"}, "features: 'aurora' is unknown; known are indigo, scale_free"),
-        ({"actions": "rate"}, "actions: 'rate' is unknown; known are indigo, log_window"),
-        ({"reward": "money"}, "reward: 'money' is unknown; known are power"),
+        ({"features": "money"}, "features: 'money' is unknown; known are aurora, indigo, scale_free"),
+        ({"actions": "money"}, "actions: 'money' is unknown; known are indigo, log_window, rate"),
+        ({"reward": "money"}, "reward: 'money' is unknown; known are power, aurora, copa"),
         (
             {"actions": "log_window"},
             "actions: features indigo hold the last of indigo's actions, not of 'log_window'",

@@ -11,21 +11,23 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
-from ccgym.evaluation.backends import TwinBackend, make_backend
+from ccgym.evaluation.backend import Flow
+from ccgym.evaluation.backends import make_backend
 from ccgym.evaluation.results import load_evaluation
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.session import Flight, Outcome, Plan, fly_session, open_session
 from ccgym.evaluation.summary import summarise
+from ccgym.evaluation.twin_backend import TwinBackend
 
 
 class FailingBackend(TwinBackend):
     """The twin, but for one scheme."""
 
-    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles) -> LinkLog:
-        if scheme.label == "reno":
+    def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+        if flows[0].scheme.label == "reno":
             raise RuntimeError("stalled:\n no ACK")
-        return super().fly(spec, scheme, seconds, seed, files)
+        return super().fly(spec, flows, seed, files)
 
 
 @pytest.fixture
@@ -188,10 +190,9 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
 
 def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
     class BriefBackend(TwinBackend):
-        def fly(
-            self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles
-        ) -> LinkLog:
-            return super().fly(spec, scheme, seconds / 2, seed, files)
+        def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+            halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
+            return super().fly(spec, halved, seed, files)
 
     outcomes = fly(plan, tmp_path, BriefBackend())
     assert all(outcome.metrics is None for outcome in outcomes)
@@ -201,12 +202,15 @@ def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) -> None:
-    with pytest.raises(InputError, match="'kernel-bbr' is not in the twin"):
-        make_backend("twin").check(two_emulators, [Scheme("kernel-bbr", Kind.KERNEL, "bbr")])
+    kernel = [Scheme("kernel-bbr", Kind.KERNEL, "bbr")]
+    refused = make_backend("twin").refusal(two_emulators[0].spec, kernel)
+    assert refused is not None
+    assert "'kernel-bbr' is not in the twin" in refused
 
 
 def test_queues_the_twin_lacks_are_refused() -> None:
     uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
-    with pytest.raises(InputError, match="the twin has no drophead queue"):
-        make_backend("twin").check([NamedEmulator("x/odd", spec)], select_schemes("copa"))
+    refused = make_backend("twin").refusal(spec, select_schemes("copa"))
+    assert refused is not None
+    assert "the twin has no drophead queue" in refused

@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, TwoHosts, wait_until
+from ccgym.envs.two_hosts import TwoHosts
+from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, wait_until
 from ccgym.tests.tunnel.tunnel_ends import descendants, namespace_of, needs_tunnels, processes_in, read_log
 from ccgym.tunnel.session import LocalTunnel
 
@@ -16,7 +17,7 @@ ENDS_S = 30.0
 def test_kernel_tcp_flows_and_every_packet_is_logged(authenticated: bool, tmp_path: Path) -> None:
     client = ["sh", "-c", "sleep 0.3; iperf3 -c $CCGYM_TUNNEL_PEER -t 1 -J > tcp.json"]
     with (
-        TwoHosts(os.geteuid() == 0) as hosts,
+        TwoHosts() as hosts,
         LocalTunnel(
             tmp_path,
             ["iperf3", "-s"],

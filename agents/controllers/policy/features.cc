@@ -3,31 +3,55 @@
 #include <stdexcept>
 #include <string>
 
+#include "agents/controllers/policy/aurora_features.hh"
 #include "agents/controllers/policy/indigo_features.hh"
 #include "agents/controllers/policy/scale_free_features.hh"
 
 namespace ccgym {
 
 FeatureSet feature_set_by_name(std::string_view name) {
-  for (const FeatureSet known : {FeatureSet::indigo, FeatureSet::scale_free}) {
-    if (feature_set_name(known) == name) return known;
+  std::string known;
+  for (const FeatureSet features : kFeatureSets) {
+    if (feature_set_name(features) == name) return features;
+    known += (known.empty() ? "" : ", ") + std::string{feature_set_name(features)};
   }
-  throw std::invalid_argument("unknown feature set '" + std::string{name} +
-                              "': known are indigo, scale_free");
+  throw std::invalid_argument("unknown feature set '" + std::string{name} + "': known are " + known);
 }
 
 std::string_view feature_set_name(FeatureSet features) {
-  return features == FeatureSet::indigo ? "indigo" : "scale_free";
+  switch (features) {
+    case FeatureSet::indigo:
+      return "indigo";
+    case FeatureSet::scale_free:
+      return "scale_free";
+    case FeatureSet::aurora:
+      return "aurora";
+  }
+  throw std::logic_error("a feature set without a name");
 }
 
 std::span<const float> feature_divisors(FeatureSet features) {
-  if (features == FeatureSet::indigo) return IndigoFeatures::kDivisors;
-  return ScaleFreeFeatures::kDivisors;
+  switch (features) {
+    case FeatureSet::indigo:
+      return IndigoFeatures::kDivisors;
+    case FeatureSet::scale_free:
+      return ScaleFreeFeatures::kDivisors;
+    case FeatureSet::aurora:
+      return AuroraFeatures::kDivisors;
+  }
+  throw std::logic_error("a feature set without divisors");
 }
 
 std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes) {
-  if (features == FeatureSet::indigo) return std::make_unique<IndigoFeatures>();
-  return std::make_unique<ScaleFreeFeatures>(packet_bytes);
+  switch (features) {
+    case FeatureSet::indigo:
+      return std::make_unique<IndigoFeatures>();
+    case FeatureSet::scale_free:
+      return std::make_unique<ScaleFreeFeatures>(packet_bytes);
+    case FeatureSet::aurora:
+      return std::make_unique<AuroraFeatures>();
+  }
+  throw std::logic_error("a feature set without a maker");
 }
 
 }  // namespace ccgym

@@ -1,6 +1,7 @@
 // What a policy sees: the observation built from one step's ACKs and losses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,7 +14,10 @@ namespace ccgym {
 enum class FeatureSet {
   indigo,      // the nine inputs of Indigo (Pantheon paper, section 4.1)
   scale_free,  // ratios to min RTT, BDP and window, over several time scales
+  aurora,      // latency gradient, latency ratio, send ratio of the last ten steps (ICML 2019, section 3.1)
 };
+
+inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_free, FeatureSet::aurora};
 
 FeatureSet feature_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::string_view feature_set_name(FeatureSet features);

@@ -15,27 +15,50 @@ namespace {
 constexpr Time kMaxSilence =
     std::chrono::seconds{1};  // a step without ACKs ends here (Indigo's poll time-out)
 
+constexpr double kRateStep = 0.025;    // Aurora's alpha
+constexpr double kSilenceWindows = 2;  // a pacing policy stops after so many round trips without an ACK
+
 double apply_indigo(std::size_t action, double cwnd) {
   const std::array<double, 5> windows{cwnd / 2, cwnd - 10, cwnd, cwnd + 10, cwnd * 2};
   return windows.at(action);
 }
 
+double apply_rate(double action, double cwnd) {
+  return action < 0 ? cwnd / (1 - kRateStep * action) : cwnd * (1 + kRateStep * action);
+}
+
 double apply(ActionSet actions, float action, double cwnd) {
   if (actions == ActionSet::indigo) return apply_indigo(static_cast<std::size_t>(action), cwnd);
-  return cwnd * std::exp(std::clamp(static_cast<double>(action), -1.0, 1.0));
+  const double number = std::clamp(static_cast<double>(action), -1.0, 1.0);
+  return actions == ActionSet::rate ? apply_rate(number, cwnd) : cwnd * std::exp(number);
 }
 
 float choose(ActionSet actions, std::span<const float> outputs) {
-  if (actions == ActionSet::log_window) return outputs[0];
+  if (actions != ActionSet::indigo) return outputs[0];
   return static_cast<float>(std::distance(outputs.begin(), std::ranges::max_element(outputs)));
 }
 
 }  // namespace
 
 ActionSet action_set_by_name(std::string_view name) {
-  if (name == "indigo") return ActionSet::indigo;
-  if (name == "log_window") return ActionSet::log_window;
-  throw std::invalid_argument("unknown action set '" + std::string{name} + "': known are indigo, log_window");
+  std::string known;
+  for (const ActionSet actions : kActionSets) {
+    if (action_set_name(actions) == name) return actions;
+    known += (known.empty() ? "" : ", ") + std::string{action_set_name(actions)};
+  }
+  throw std::invalid_argument("unknown action set '" + std::string{name} + "': known are " + known);
+}
+
+std::string_view action_set_name(ActionSet actions) {
+  switch (actions) {
+    case ActionSet::indigo:
+      return "indigo";
+    case ActionSet::log_window:
+      return "log_window";
+    case ActionSet::rate:
+      return "rate";
+  }
+  throw std::logic_error("an action set without a name");
 }
 
 std::size_t action_count(ActionSet actions) { return actions == ActionSet::indigo ? 5 : 1; }
@@ -60,6 +83,7 @@ void PolicyController::on_ack(Time now, const AckedPacket& packet) {
   ++step_rtts_.acks;
   step_rtts_.total += packet.rtt.latest;
   step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
+  if (spec_.actions == ActionSet::rate) note_rtt(packet.rtt);
   features_->on_ack(now, packet);
 }
 
@@ -97,10 +121,28 @@ void PolicyController::set_cwnd(double cwnd_packets) {
   cwnd_packets_ = std::clamp(cwnd_packets, spec_.min_cwnd_packets, spec_.max_cwnd_packets);
 }
 
-// A fraction of a packet in the window admits a whole one, as in Indigo's window test.
+// A rate is held as the window that it fills: it stays when the round trip turns out to be shorter.
+void PolicyController::note_rtt(const RttStats& rtt) {
+  if (rtt_.min > Time::zero() && rtt.min > Time::zero())
+    set_cwnd(cwnd_packets_ * (static_cast<double>(rtt.min.count()) / static_cast<double>(rtt_.min.count())));
+  rtt_ = rtt;
+}
+
 SendLimits PolicyController::limits() const {
+  if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
+  // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   return {.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_,
           .pacing_mbps = std::nullopt};
+}
+
+// The rate decides; the window is a guard, so that a path gone dead is not flooded.
+SendLimits PolicyController::paced_limits() const {
+  const auto min_rtt_ns = static_cast<double>(rtt_.min.count());
+  const double window_bytes = cwnd_packets_ * static_cast<double>(packet_bytes_);
+  const double stretch = std::max(1.0, static_cast<double>(rtt_.smoothed.count()) / min_rtt_ns);
+  const double guard_bytes = kSilenceWindows * stretch * window_bytes;
+  return {.cwnd_bytes = static_cast<int64_t>(guard_bytes) + packet_bytes_,
+          .pacing_mbps = 8e3 * window_bytes / min_rtt_ns};
 }
 
 }  // namespace ccgym

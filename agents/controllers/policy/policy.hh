@@ -4,6 +4,7 @@
 // the exported network gives it at once. Same features, same actions, same bits.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -18,10 +19,15 @@ namespace ccgym {
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
   log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1))
+  rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
+               // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
 
+inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate};
+
 ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
-std::size_t action_count(ActionSet actions);          // width of the network's output
+std::string_view action_set_name(ActionSet actions);
+std::size_t action_count(ActionSet actions);  // width of the network's output
 
 struct PolicySpec {
   FeatureSet feature_set{FeatureSet::indigo};
@@ -57,16 +63,20 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
   [[nodiscard]] StepRtt step_rtt() const;  // of the step that the observation closes
-  void act(float action);                  // a class index, or y: see ActionSet
+  void act(float action);                  // a class index, or a number: see ActionSet
   void set_cwnd(double cwnd_packets);      // kept within the policy's limits
 
  private:
+  void note_rtt(const RttStats& rtt);
+  [[nodiscard]] SendLimits paced_limits() const;
+
   PolicySpec spec_;
   int64_t packet_bytes_;
   std::unique_ptr<PolicyNetwork> network_;
   std::unique_ptr<Features> features_;
   std::vector<float> observation_{};
-  double cwnd_packets_;
+  double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
+  RttStats rtt_{};
   std::optional<Time> step_start_{};
   struct RttSum {
     int64_t acks{0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "agents/controllers/policy/policy.hh"
 #include "agents/controllers/policy/policy_network.hh"
@@ -10,7 +11,7 @@ namespace ccgym {
 
 struct PolicyFile {
   PolicySpec spec;
-  PolicyNetwork network;
+  std::unique_ptr<PolicyNetwork> network;
 };
 
 // Throws std::runtime_error "FILE: what is wrong, what would be right" for a file that is truncated,

@@ -1,53 +1,37 @@
-// The exported network: one LSTM layer and a linear head, evaluated one decision at a time.
+// An exported network, evaluated one decision at a time.
+//
 // Weights, observations and outputs are float32; in between it computes in float64 (see activations.hh).
 #pragma once
 
 #include <cstddef>
 #include <span>
-#include <vector>
-
-#include "agents/controllers/policy/transposed_linear.hh"
+#include <stdexcept>
+#include <string>
 
 namespace ccgym {
 
-// Weights in PyTorch's layout (torch.nn.LSTM: gate order i, f, g, o; row-major).
-struct LstmWeights {
-  std::size_t inputs{};
-  std::size_t hidden{};
-  std::size_t outputs{};
-  std::vector<float> weight_ih{};    // [4*hidden, inputs]
-  std::vector<float> weight_hh{};    // [4*hidden, hidden]
-  std::vector<float> bias_ih{};      // [4*hidden]
-  std::vector<float> bias_hh{};      // [4*hidden]
-  std::vector<float> head_weight{};  // [outputs, hidden]
-  std::vector<float> head_bias{};    // [outputs]
-};
-
 class PolicyNetwork {
  public:
-  explicit PolicyNetwork(const LstmWeights& weights);  // throws std::invalid_argument when shapes disagree
+  PolicyNetwork() = default;
+  PolicyNetwork(const PolicyNetwork&) = default;
+  PolicyNetwork& operator=(const PolicyNetwork&) = default;
+  virtual ~PolicyNetwork() = default;
 
-  [[nodiscard]] std::size_t inputs() const { return inputs_; }
-  [[nodiscard]] std::size_t outputs() const { return outputs_.size(); }
+  [[nodiscard]] virtual std::size_t inputs() const = 0;
+  [[nodiscard]] virtual std::size_t outputs() const = 0;
 
-  void reset();  // zero state, as at the start of a flow
+  virtual void reset() {}  // as at the start of a flow; what has no memory has nothing to forget
 
   // Outputs of this decision, valid until the next. Throws std::invalid_argument unless the observation
   // has `inputs()` entries.
-  std::span<const float> step(std::span<const float> observation);
+  virtual std::span<const float> step(std::span<const float> observation) = 0;
 
- private:
-  void update_state();
-
-  std::size_t inputs_;
-  std::size_t hidden_;
-  TransposedLinear gate_layer_;      // [observation, hidden state] -> gates i, f, g, o
-  TransposedLinear head_;            // hidden state -> outputs
-  std::vector<double> gate_inputs_;  // observation, then hidden state
-  std::vector<double> gates_;
-  std::vector<double> cell_;
-  std::vector<double> head_outputs_;
-  std::vector<float> outputs_;
+ protected:
+  void check_observation(std::span<const float> observation) const {
+    if (observation.size() == inputs()) return;
+    throw std::invalid_argument("policy network: observation has " + std::to_string(observation.size()) +
+                                " entries, should have " + std::to_string(inputs()));
+  }
 };
 
 }  // namespace ccgym

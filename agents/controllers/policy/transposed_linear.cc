@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agents/controllers/policy/vectorised.hh"
+
 namespace ccgym {
 
 TransposedLinear::TransposedLinear(std::span<const float> weights, std::span<const float> bias)
@@ -11,13 +13,21 @@ TransposedLinear::TransposedLinear(std::span<const float> weights, std::span<con
     columns_[i % inputs * bias.size() + i / inputs] = weights[i];
 }
 
+namespace {
+
+CCGYM_VECTORISED void add_column(const float* column, double input, double* sums, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(column[i]) * input;
+}
+
+}  // namespace
+
 void TransposedLinear::apply(std::span<const double> inputs, std::span<double> outputs) const {
   std::ranges::copy(bias_, outputs.begin());
   const std::size_t count = bias_.size();
-  const double* column = columns_.data();
+  const float* column = columns_.data();
   double* const sums = outputs.data();
   for (const double input : inputs) {
-    for (std::size_t i = 0; i < count; ++i) sums[i] += column[i] * input;
+    add_column(column, input, sums, count);
     column += count;
   }
 }

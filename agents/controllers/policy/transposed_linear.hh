@@ -17,7 +17,7 @@ class TransposedLinear {
 
  private:
   std::vector<double> bias_;
-  std::vector<double> columns_;  // [inputs, outputs]
+  std::vector<float> columns_;  // [inputs, outputs]
 };
 
 }  // namespace ccgym

@@ -92,13 +92,38 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
   }
 }
 
+// Two steps: 60 ms at twice the delivery rate, then 70 ms; the least round trip is 50 ms.
+TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
+  const auto features = make_features(FeatureSet::aurora, kBytes);
+  std::array<float, 30> seen{};
+  features->on_ack(milliseconds{60},
+                   ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
+  features->observe(milliseconds{70}, 10, seen);
+  EXPECT_FLOAT_EQ(seen[24], 0);
+  EXPECT_FLOAT_EQ(seen[25], 0.5F);  // nothing was known before
+  EXPECT_FLOAT_EQ(seen[26], 0.5F);
+  EXPECT_FLOAT_EQ(seen[27], 0);
+  EXPECT_FLOAT_EQ(seen[28], 60.0F / 50 / 2);
+  EXPECT_FLOAT_EQ(seen[29], 2.0F / 2);
+  features->on_ack(milliseconds{80},
+                   ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
+  features->observe(milliseconds{80}, 10, seen);
+  EXPECT_FLOAT_EQ(seen[25], 60.0F / 50 / 2);
+  EXPECT_FLOAT_EQ(seen[27], 1);  // 10 ms more in 10 ms
+  EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
+  EXPECT_FLOAT_EQ(seen[29], 1.0F / 2);
+  features->observe(milliseconds{1080}, 10, seen);
+  EXPECT_FLOAT_EQ(seen[27], 0);  // silence: both ratios stay
+  EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
+}
+
 TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
   EXPECT_THROW(
       {
         try {
           feature_set_by_name("vision");
         } catch (const std::invalid_argument& error) {
-          EXPECT_STREQ(error.what(), "unknown feature set 'vision': known are indigo, scale_free");
+          EXPECT_STREQ(error.what(), "unknown feature set 'vision': known are indigo, scale_free, aurora");
           throw;
         }
       },
@@ -150,6 +175,34 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5));
   flow.policy.act(-7);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
+}
+
+// 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s.
+TEST(PolicyController, RateActionsScaleThePacingRateByAurorasAlpha) {
+  Asked flow{{.actions = ActionSet::rate}};
+  EXPECT_FALSE(flow.policy.limits().pacing_mbps.has_value());  // before the first round trip
+  flow.ack(milliseconds{50});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  flow.policy.act(1);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6 * 1.025);
+  flow.policy.act(-1);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  flow.policy.act(7);  // cut to 1
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6 * 1.025);
+}
+
+TEST(PolicyController, ARateStaysWhenTheRoundTripTurnsOutShorter) {
+  Asked flow{{.actions = ActionSet::rate}};
+  flow.ack(milliseconds{50});
+  flow.ack(milliseconds{40});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 8);
+}
+
+TEST(PolicyController, APacingFlowStopsTwoRoundTripsAfterTheLastAck) {
+  Asked flow{{.actions = ActionSet::rate}};
+  flow.ack(milliseconds{100});  // the least is 50 ms: the queue doubles what the rate puts in flight
+  EXPECT_EQ(flow.policy.limits().cwnd_bytes, (2 * 2 * 10 + 1) * kBytes);
 }
 
 TEST(PolicyController, AFractionOfAPacketAdmitsAWholeOne) {

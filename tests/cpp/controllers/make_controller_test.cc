@@ -20,9 +20,11 @@ std::string refusal(std::string_view scheme) {
 }
 
 TEST(MakeController, MakesEverySchemeByItsName) {
+  for (const Scheme& scheme : known_schemes()) {
+    if (scheme.name == "fixed" || scheme.name == "policy") continue;  // these need an argument
+    EXPECT_EQ(make_controller(scheme.name, {})->name(), scheme.name);
+  }
   EXPECT_EQ(make_controller("fixed:40", {})->name(), "fixed");
-  EXPECT_EQ(make_controller("reno", {})->name(), "reno");
-  EXPECT_EQ(make_controller("copa", {})->name(), "copa");
 }
 
 TEST(MakeController, CountsTheWindowInPacketsOfTheConfiguredSize) {
@@ -36,9 +38,12 @@ TEST(MakeController, HandsCopaItsDelta) {
 }
 
 TEST(MakeController, ListsTheKnownSchemesForAnUnknownName) {
-  EXPECT_EQ(refusal("cuba"), "unknown scheme 'cuba'; known: copa, fixed, policy, reno");
-  EXPECT_EQ(refusal(""), "unknown scheme ''; known: copa, fixed, policy, reno");
-  EXPECT_EQ(known_schemes().size(), 4U);
+  std::string known;
+  for (const Scheme& scheme : known_schemes())
+    known += (known.empty() ? "" : ", ") + std::string{scheme.name};
+  EXPECT_NE(known.find("copa"), std::string::npos);
+  EXPECT_EQ(refusal("cuba"), "unknown scheme 'cuba'; known: " + known);
+  EXPECT_EQ(refusal(""), "unknown scheme ''; known: " + known);
 }
 
 TEST(MakeController, SaysWhatArgumentWouldBeRight) {

@@ -68,7 +68,7 @@ TEST_F(PolicyFileTest, CarriesTheSpecAndTheWeights) {
   // Every gate is 9 * 0.5 * 0 + 0.5 + 0.5 = 1: c = s(1) tanh(1), outputs 0.5 s(1) tanh(c) + 0.5.
   const double sigmoid_of_one = 1 / (1 + std::exp(-1));
   const double right = 0.5 * sigmoid_of_one * std::tanh(sigmoid_of_one * std::tanh(1)) + 0.5;
-  for (const float output : policy.network.step(std::vector<float>(9))) EXPECT_NEAR(output, right, 1e-6);
+  for (const float output : policy.network->step(std::vector<float>(9))) EXPECT_NEAR(output, right, 1e-6);
 }
 
 TEST_F(PolicyFileTest, RefusesEveryTruncation) {

@@ -1,10 +1,11 @@
-#include "agents/controllers/policy/policy_network.hh"
+#include "agents/controllers/policy/lstm_network.hh"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "agents/controllers/policy/activations.hh"
+#include "agents/controllers/policy/vectorised.hh"
 
 namespace ccgym {
 
@@ -45,9 +46,22 @@ TransposedLinear gate_layer(const LstmWeights& weights) {
   return {rows, bias};
 }
 
+// torch.nn.LSTM: c' = f * c + i * g, h' = o * tanh(c'); `gates` holds i, f, g and o before their activations.
+CCGYM_VECTORISED void update(double* gates, double* cell, double* state, std::size_t hidden) {
+  double* const input = gates;
+  double* const forget = input + hidden;
+  double* const candidate = forget + hidden;
+  double* const output = candidate + hidden;
+  for (std::size_t i = 0; i < 2 * hidden; ++i) input[i] = sigmoid(input[i]);
+  for (std::size_t i = 0; i < hidden; ++i) candidate[i] = hyperbolic_tangent(candidate[i]);
+  for (std::size_t i = 0; i < hidden; ++i) output[i] = sigmoid(output[i]);
+  for (std::size_t i = 0; i < hidden; ++i) cell[i] = forget[i] * cell[i] + input[i] * candidate[i];
+  for (std::size_t i = 0; i < hidden; ++i) state[i] = output[i] * hyperbolic_tangent(cell[i]);
+}
+
 }  // namespace
 
-PolicyNetwork::PolicyNetwork(const LstmWeights& weights)
+LstmNetwork::LstmNetwork(const LstmWeights& weights)
     : inputs_{checked(weights).inputs},
       hidden_{weights.hidden},
       gate_layer_{gate_layer(weights)},
@@ -58,38 +72,20 @@ PolicyNetwork::PolicyNetwork(const LstmWeights& weights)
       head_outputs_(weights.outputs),
       outputs_(weights.outputs) {}
 
-void PolicyNetwork::reset() {
+void LstmNetwork::reset() {
   std::ranges::fill(gate_inputs_, 0.0);
   std::ranges::fill(cell_, 0.0);
 }
 
-std::span<const float> PolicyNetwork::step(std::span<const float> observation) {
-  if (observation.size() != inputs_) {
-    throw std::invalid_argument("policy network: observation has " + std::to_string(observation.size()) +
-                                " entries, should have " + std::to_string(inputs_));
-  }
+std::span<const float> LstmNetwork::step(std::span<const float> observation) {
+  check_observation(observation);
   std::ranges::copy(observation, gate_inputs_.begin());
   gate_layer_.apply(gate_inputs_, gates_);
-  update_state();
+  update(gates_.data(), cell_.data(), gate_inputs_.data() + inputs_, hidden_);
   head_.apply(std::span{gate_inputs_}.subspan(inputs_), head_outputs_);
   std::ranges::transform(head_outputs_, outputs_.begin(),
                          [](double output) { return static_cast<float>(output); });
   return outputs_;
-}
-
-// torch.nn.LSTM: c' = f * c + i * g, h' = o * tanh(c').
-void PolicyNetwork::update_state() {
-  double* const input = gates_.data();
-  double* const forget = input + hidden_;
-  double* const candidate = forget + hidden_;
-  double* const output = candidate + hidden_;
-  double* const cell = cell_.data();
-  double* const state = gate_inputs_.data() + inputs_;
-  for (std::size_t i = 0; i < 2 * hidden_; ++i) input[i] = sigmoid(input[i]);
-  for (std::size_t i = 0; i < hidden_; ++i) candidate[i] = hyperbolic_tangent(candidate[i]);
-  for (std::size_t i = 0; i < hidden_; ++i) output[i] = sigmoid(output[i]);
-  for (std::size_t i = 0; i < hidden_; ++i) cell[i] = forget[i] * cell[i] + input[i] * candidate[i];
-  for (std::size_t i = 0; i < hidden_; ++i) state[i] = output[i] * hyperbolic_tangent(cell[i]);
 }
 
 }  // namespace ccgym

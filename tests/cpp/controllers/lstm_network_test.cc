@@ -1,4 +1,4 @@
-#include "agents/controllers/policy/policy_network.hh"
+#include "agents/controllers/policy/lstm_network.hh"
 
 #include <gtest/gtest.h>
 
@@ -83,12 +83,12 @@ class ReferenceNetwork {
 
 // One unit, no weights from the input: with biases 1, 2, 3, 4 of the gates i, f, g, o,
 // c1 = s(1) tanh(3), c2 = s(2) c1 + s(1) tanh(3), output = 2 s(4) tanh(c) + 0.5.
-TEST(PolicyNetwork, FollowsTheEquationsOfAnLstmWithOneUnit) {
+TEST(LstmNetwork, FollowsTheEquationsOfAnLstmWithOneUnit) {
   LstmWeights weights = zero_weights(1, 1, 1);
   weights.bias_ih = {1, 2, 3, 4};
   weights.head_weight = {2};
   weights.head_bias = {0.5};
-  PolicyNetwork network{weights};
+  LstmNetwork network{weights};
   const double first_cell = logistic(1) * std::tanh(3);
   const double second_cell = logistic(2) * first_cell + first_cell;
   const std::array observation{7.0F};
@@ -96,12 +96,12 @@ TEST(PolicyNetwork, FollowsTheEquationsOfAnLstmWithOneUnit) {
   EXPECT_NEAR(network.step(observation)[0], 2 * logistic(4) * std::tanh(second_cell) + 0.5, 1e-6);
 }
 
-class PolicyNetworkSizes : public testing::TestWithParam<std::array<std::size_t, 3>> {};
+class LstmNetworkSizes : public testing::TestWithParam<std::array<std::size_t, 3>> {};
 
-TEST_P(PolicyNetworkSizes, AgreesWithThePlainEquationsOverAThousandSteps) {
+TEST_P(LstmNetworkSizes, AgreesWithThePlainEquationsOverAThousandSteps) {
   const auto [inputs, hidden, outputs] = GetParam();
   const LstmWeights weights = random_weights(inputs, hidden, outputs);
-  PolicyNetwork network{weights};
+  LstmNetwork network{weights};
   ReferenceNetwork reference{weights};
   std::mt19937 random{3};
   std::uniform_real_distribution<float> uniform{-1, 2};
@@ -115,14 +115,14 @@ TEST_P(PolicyNetworkSizes, AgreesWithThePlainEquationsOverAThousandSteps) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, PolicyNetworkSizes,
+INSTANTIATE_TEST_SUITE_P(Sizes, LstmNetworkSizes,
                          testing::Values(std::array<std::size_t, 3>{9, 32, 5},
                                          std::array<std::size_t, 3>{16, 48, 1},
                                          std::array<std::size_t, 3>{1, 1, 1},
                                          std::array<std::size_t, 3>{3, 7, 2}));
 
-TEST(PolicyNetwork, StartsAnewAfterAReset) {
-  PolicyNetwork network{random_weights(9, 32, 5)};
+TEST(LstmNetwork, StartsAnewAfterAReset) {
+  LstmNetwork network{random_weights(9, 32, 5)};
   const std::vector<float> observation(9, 0.3F);
   const std::span<const float> outputs = network.step(observation);
   const std::vector<float> first(outputs.begin(), outputs.end());
@@ -131,21 +131,21 @@ TEST(PolicyNetwork, StartsAnewAfterAReset) {
   EXPECT_TRUE(std::ranges::equal(network.step(observation), first));
 }
 
-TEST(PolicyNetwork, RefusesWeightsOfOtherShapesNamingThem) {
+TEST(LstmNetwork, RefusesWeightsOfOtherShapesNamingThem) {
   LstmWeights weights = zero_weights(9, 32, 5);
   weights.weight_hh.pop_back();
   try {
-    PolicyNetwork{weights};
+    LstmNetwork{weights};
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "policy network: weight_hh has 4095 entries, should have 4096");
   }
 }
 
-TEST(PolicyNetwork, RefusesAnObservationOfAnotherSize) {
-  PolicyNetwork network{zero_weights(9, 32, 5)};
+TEST(LstmNetwork, RefusesAnObservationOfAnotherSize) {
+  LstmNetwork network{zero_weights(9, 32, 5)};
   EXPECT_THROW(network.step(std::vector<float>(8)), std::invalid_argument);
-  EXPECT_THROW((PolicyNetwork{zero_weights(9, 0, 5)}), std::invalid_argument);
+  EXPECT_THROW((LstmNetwork{zero_weights(9, 0, 5)}), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+#include "agents/controllers/hystart.hh"
+
+#include <algorithm>
+
+namespace ccgym {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kLowWindowPackets = 16;
+constexpr Time kTrainGap = milliseconds{2};     // ACKs further apart belong to no train
+constexpr Time kTrainMargin = milliseconds{1};  // what bursts of the sender may add to it
+constexpr int kDelaySamples = 8;
+constexpr Time kMinDelayRise = milliseconds{4};
+constexpr Time kMaxDelayRise = milliseconds{16};
+
+}  // namespace
+
+bool HyStart::on_ack(Time now, const AckedPacket& packet, double cwnd_packets) {
+  if (packet.seq >= round_end_) begin_round(now);
+  if (found_ || cwnd_packets < kLowWindowPackets) return false;
+  const bool train = train_is_long(now, packet.rtt.min);
+  found_ = delay_has_risen(packet.rtt) || train;
+  return found_;
+}
+
+void HyStart::begin_round(Time now) {
+  round_end_ = next_seq_;
+  round_began_ = last_ack_ = now;
+  round_min_rtt_ = Time::max();
+  samples_ = 0;
+}
+
+// A window sent at once comes back as a train as long as the bottleneck needs for it; half a round trip of
+// it leaves room for the doubling under way.
+bool HyStart::train_is_long(Time now, Time min_rtt) {
+  if (now - last_ack_ > kTrainGap) return false;
+  last_ack_ = now;
+  return now - round_began_ > (min_rtt + kTrainMargin) / 2;
+}
+
+bool HyStart::delay_has_risen(const RttStats& rtt) {
+  round_min_rtt_ = std::min(round_min_rtt_, rtt.latest);
+  if (++samples_ <= kDelaySamples) return false;
+  return round_min_rtt_ > rtt.min + std::clamp(rtt.min / 8, kMinDelayRise, kMaxDelayRise);
+}
+
+}  // namespace ccgym

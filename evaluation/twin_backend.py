@@ -1,0 +1,39 @@
+"""Flights in the twin, in virtual time."""
+
+from ccgym.envs import _core
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.errors import InputError
+from ccgym.envs.link_log import LinkLog
+
+from .backend import Flow
+from .run_files import RunFiles
+from .schemes import Kind, Scheme
+
+
+class TwinBackend:
+    """mahimahi in virtual time, inside this process."""
+
+    name = "twin"
+    in_real_time = False
+
+    def check(self, line_ups: list[list[Scheme]]) -> None:
+        """It needs nothing of the machine."""
+
+    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+        """Foreign programs fly in real time only, and some queues are not in the twin."""
+        for scheme in line_up:
+            if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
+                return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
+        try:
+            spec.to_path()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
+        """The first flow begins at time 0."""
+        if len(flows) > 1:
+            raise InputError("several flows are not in the twin yet: say --backend mahimahi")
+        (flow,) = flows
+        flight = _core.fly(spec.to_path(), flow.scheme.controller, seconds=flow.seconds, seed=seed)
+        return [LinkLog.from_flight(flight, spec.uplink.schedule())]

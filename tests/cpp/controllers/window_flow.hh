@@ -1,0 +1,82 @@
+// Drives a controller as the sender does, counting in packets, at times and round trips of the test's choice.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class WindowFlow {
+ public:
+  static constexpr int64_t kPacketBytes = 1000;
+
+  explicit WindowFlow(CongestionController& controller) : controller_{controller} {}
+
+  [[nodiscard]] double cwnd() const {
+    return static_cast<double>(controller_.limits().cwnd_bytes) / static_cast<double>(kPacketBytes);
+  }
+  [[nodiscard]] int64_t inflight() const { return inflight_; }
+  [[nodiscard]] uint64_t next_seq() const { return next_seq_; }
+  [[nodiscard]] Time now() const { return now_; }
+  void wait(Time time) { now_ += time; }
+
+  int send_while_open() {
+    int sent = 0;
+    for (; (inflight_ + 1) * kPacketBytes <= controller_.limits().cwnd_bytes; ++sent) {
+      controller_.on_sent(now_, {next_seq_++, kPacketBytes, ++inflight_ * kPacketBytes});
+    }
+    return sent;
+  }
+
+  void ack(uint64_t seq, Time rtt = {}, Time one_way = {}) {
+    min_rtt_ = std::min(min_rtt_, rtt);
+    controller_.on_ack(now_, {.seq = seq,
+                              .bytes = kPacketBytes,
+                              .sent_at = now_ - rtt,
+                              .received_at = now_ - rtt + one_way,
+                              .inflight_bytes = --inflight_ * kPacketBytes,
+                              .rtt = {.latest = rtt, .smoothed = rtt, .min = min_rtt_}});
+  }
+
+  // One round trip: every packet in flight is acknowledged at once, and the window sent again.
+  void round_trip(Time rtt) {
+    now_ += rtt;
+    const uint64_t end = next_seq_;
+    for (uint64_t seq = end - static_cast<uint64_t>(inflight_); seq < end; ++seq) ack(seq, rtt);
+    send_while_open();
+  }
+
+  void lose(const std::vector<uint64_t>& seqs, bool timeout = false) {
+    std::vector<LostPacket> packets;
+    for (const uint64_t seq : seqs) packets.push_back({.seq = seq, .bytes = kPacketBytes, .sent_at = {}});
+    inflight_ -= static_cast<int64_t>(seqs.size());
+    controller_.on_loss(now_,
+                        {.packets = packets, .inflight_bytes = inflight_ * kPacketBytes, .timeout = timeout});
+  }
+
+  // Loses the oldest packet in flight and brings the episode to its end, a round trip later.
+  void lose_one_and_recover(Time rtt) {
+    const uint64_t end = next_seq_;
+    const uint64_t lost = end - static_cast<uint64_t>(inflight_);
+    lose({lost});
+    send_while_open();
+    now_ += rtt;
+    for (uint64_t seq = lost + 1; seq < end; ++seq) {
+      ack(seq, rtt);
+      send_while_open();
+    }
+    ack(end, rtt);
+  }
+
+ private:
+  CongestionController& controller_;
+  uint64_t next_seq_{0};
+  int64_t inflight_{0};
+  Time now_{};
+  Time min_rtt_{Time::max()};
+};
+
+}  // namespace ccgym
