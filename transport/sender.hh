@@ -91,6 +91,9 @@ class Sender {
     note_window(now);
   }
 
+  // The application had nothing for a packet that might have left.
+  void on_app_limited() { sampler_.on_app_limited(inflight_bytes_); }
+
   // Reads the controller's limits and timer anew: for a driver that changes them between two callbacks.
   void read_controller() {
     limits_ = controller_.limits();

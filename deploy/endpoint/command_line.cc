@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kMaxSeconds = 1e9;  // 31 years: what still fits the nanoseconds of a flow's clock
 
+constexpr int64_t kMaxCount = 1'000'000'000'000'000;
+
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};
@@ -60,11 +62,18 @@ uint16_t parse_port(std::string_view text) {
   return static_cast<uint16_t>(*port);
 }
 
-double parse_seconds(std::string_view text) {
+Time parse_seconds(std::string_view option, std::string_view text) {
   const std::optional<double> seconds = parse_number<double>(text);
   if (!seconds || !(*seconds > 0 && *seconds <= kMaxSeconds))
-    throw InputError{"--seconds " + quoted(text) + " is not a number above 0"};
-  return *seconds;
+    throw InputError{std::string{option} + " " + quoted(text) + " is not a number above 0"};
+  return Time{static_cast<int64_t>(*seconds * 1e9)};
+}
+
+int64_t parse_count(std::string_view option, std::string_view text) {
+  const std::optional<int64_t> count = parse_number<int64_t>(text);
+  if (!count || *count < 1 || *count > kMaxCount)
+    throw InputError{std::string{option} + " " + quoted(text) + " is not a whole number from 1 to 1e15"};
+  return *count;
 }
 
 }  // namespace ccgym

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/congestion_controller.hh"
+
 namespace ccgym {
 
 struct OptionNames {
@@ -32,8 +34,10 @@ class CommandLine {
   std::map<std::string, std::string, std::less<>> given_{};
 };
 
-// Throw InputError for anything else than a port from 1 to 65535, a duration above 0.
+// Throw InputError for anything else than a port from 1 to 65535, a duration above 0 in seconds, a whole
+// number from 1.
 uint16_t parse_port(std::string_view text);
-double parse_seconds(std::string_view text);
+Time parse_seconds(std::string_view option, std::string_view text);
+int64_t parse_count(std::string_view option, std::string_view text);
 
 }  // namespace ccgym

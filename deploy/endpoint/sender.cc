@@ -22,7 +22,8 @@ namespace ccgym {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--stats FILE]\n"
+    "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--bytes N] [--on-off ON,OFF [--seed N]]\n"
+    "                    [--stats FILE]\n"
     "       ccgym-sender --check --scheme NAME[:ARG]\n";
 
 constexpr std::string_view kHelp = R"(
@@ -32,6 +33,9 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   PORT             UDP port, 1 to 65535
   --scheme NAME    who decides (below)
   --seconds S      length of the flow in seconds; without it: until SIGTERM, SIGINT or SIGHUP
+  --bytes N        the flow ends when N bytes, rounded up to whole datagrams, have arrived
+  --on-off ON,OFF  send now and then: spells with and without data, of exponential length with these means
+                   in seconds; --seed N draws other spells (default: 0)
   --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
                    rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
   --check          say only whether the scheme can be flown
@@ -46,6 +50,7 @@ struct Arguments {
   Address receiver;
   std::string scheme;
   std::optional<Time> duration;
+  Traffic traffic;
   std::optional<std::string> stats_file;
 };
 
@@ -55,15 +60,35 @@ std::string scheme_of(const CommandLine& line) {
   return *scheme;
 }
 
+std::optional<int64_t> packets_of(const CommandLine& line) {
+  const auto bytes = line.value("--bytes");
+  if (!bytes) return std::nullopt;
+  constexpr auto kPacketBytes = static_cast<int64_t>(kDataBytes);
+  return (parse_count("--bytes", *bytes) + kPacketBytes - 1) / kPacketBytes;
+}
+
+std::optional<OnOffSpells> spells_of(const CommandLine& line) {
+  const auto means = line.value("--on-off");
+  const auto seed = line.value("--seed");
+  if (seed && !means) throw InputError{"--seed goes with --on-off"};
+  if (!means) return std::nullopt;
+  const std::size_t comma = means->find(',');
+  if (comma == std::string::npos) throw InputError{"--on-off '" + *means + "' is not ON,OFF in seconds"};
+  return OnOffSpells{parse_seconds("--on-off", means->substr(0, comma)),
+                     parse_seconds("--on-off", means->substr(comma + 1)),
+                     seed ? static_cast<uint64_t>(parse_count("--seed", *seed)) : 0};
+}
+
+Traffic traffic_of(const CommandLine& line) { return {packets_of(line), spells_of(line)}; }
+
 Arguments parse_arguments(const CommandLine& line) {
   if (line.positional().size() != 2) throw InputError{"IP and PORT would be right: see --help"};
   std::optional<Time> duration;
-  if (const auto seconds = line.value("--seconds"))
-    duration = Time{static_cast<int64_t>(parse_seconds(*seconds) * 1e9)};
+  if (const auto seconds = line.value("--seconds")) duration = parse_seconds("--seconds", *seconds);
   const auto stats_file = line.value("--stats");
   if (stats_file) check_writable(*stats_file);
   return {Address{line.positional()[0], parse_port(line.positional()[1])}, scheme_of(line), duration,
-          stats_file};
+          traffic_of(line), stats_file};
 }
 
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme) {
@@ -100,7 +125,7 @@ int fly(const Arguments& arguments) {
   if (answer == Answer::silence) return no_answer(arguments);
 
   const double cpu_before = cpu_seconds();
-  UdpFlow flow{socket, is_policy ? timed : *scheme, token};
+  UdpFlow flow{socket, is_policy ? timed : *scheme, token, arguments.traffic};
   flow.run(arguments.duration, stop);
   const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
                             std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
@@ -121,9 +146,9 @@ int help() {
 }
 
 int run(std::span<char* const> arguments) {
-  const CommandLine line{
-      arguments,
-      {.with_value = {"--scheme", "--seconds", "--stats"}, .switches = {"--check", "--help", "--version"}}};
+  const CommandLine line{arguments,
+                         {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats"},
+                          .switches = {"--check", "--help", "--version"}}};
   if (line.has("--help")) return help();
   if (line.has("--version")) {
     std::cout << "ccgym-sender " CCGYM_VERSION "\n";

@@ -7,13 +7,18 @@
 
 namespace ccgym {
 
-UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow)
-    : socket_(socket.number()), flow_(flow), sender_(controller, kDataBytes), start_(monotonic_now()) {}
+UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow,
+                 const Traffic& traffic)
+    : socket_(socket.number()),
+      flow_(flow),
+      sender_(controller, kDataBytes),
+      traffic_(traffic),
+      start_(monotonic_now()) {}
 
 Time UdpFlow::now() const { return monotonic_now() - start_; }
 
 void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
-  while (!duration || now() < *duration) {
+  while ((!duration || now() < *duration) && !traffic_.finished(sender_.delivered_packets())) {
     send_due(now());
     outgoing_.flush(socket_);
     const std::optional<Time> event = next_event(duration);
@@ -73,19 +78,29 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
 void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
-    if (!due || *due > now) return;
+    if (!due || *due > now || !traffic_waits(now)) return;
     serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot().first<kDataBytes>());
     outgoing_.push(kDataBytes);
   }
 }
 
-std::optional<Time> UdpFlow::next_departure() const {
-  const Time present = now();
-  const std::optional<Time> send = sender_.next_send(present);
-  return send && *send > present ? std::max(*send, present + kGathering) : send;
+// A window that stays open for want of data says nothing about the path: the sampler is told.
+bool UdpFlow::traffic_waits(Time now) {
+  const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
+  const bool waits = traffic_.offers(now, sender_.delivered_packets(), inflight_packets);
+  if (!waits) sender_.on_app_limited();
+  return waits;
 }
 
-std::optional<Time> UdpFlow::next_event(std::optional<Time> end) const {
+std::optional<Time> UdpFlow::next_departure() {
+  const Time present = now();
+  const std::optional<Time> send = sender_.next_send(present);
+  if (!send) return std::nullopt;
+  if (!traffic_waits(present)) return traffic_.next_change();
+  return *send > present ? std::max(*send, present + kGathering) : send;
+}
+
+std::optional<Time> UdpFlow::next_event(std::optional<Time> end) {
   std::optional<Time> earliest = end;
   const auto consider = [&earliest](std::optional<Time> event) {
     if (event) earliest = std::min(earliest.value_or(Time::max()), *event);

@@ -7,6 +7,7 @@
 #include "deploy/endpoint/datagram_batch.hh"
 #include "deploy/endpoint/file_descriptor.hh"
 #include "deploy/endpoint/histogram.hh"
+#include "deploy/endpoint/traffic.hh"
 #include "deploy/endpoint/wait.hh"
 #include "transport/sender.hh"
 #include "transport/wire.hh"
@@ -16,10 +17,11 @@ namespace ccgym {
 class UdpFlow {
  public:
   // The receiver has answered the hello of `flow`; time begins now.
-  UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow);
+  UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow,
+          const Traffic& traffic = {});
 
-  // Sends full datagrams as the controller allows until `duration` is over (nullopt: never) or a stop
-  // signal comes.
+  // Sends full datagrams of the traffic as the controller allows until all of it has arrived, `duration` is
+  // over (nullopt: never) or a stop signal comes.
   void run(std::optional<Time> duration, StopSignals& stop);
 
   [[nodiscard]] Time now() const;  // since the flow began
@@ -39,12 +41,14 @@ class UdpFlow {
   void take_acks();
   void take_ack(Time now, const Ack& ack);
   void send_due(Time now);
-  [[nodiscard]] std::optional<Time> next_departure() const;
-  [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end) const;
+  [[nodiscard]] bool traffic_waits(Time now);
+  [[nodiscard]] std::optional<Time> next_departure();
+  [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end);
 
   int socket_;
   uint64_t flow_;
   Sender<> sender_;
+  Traffic traffic_;
   Time start_;
   Time acks_taken_at_{-kGathering};
   ReceiveBatch incoming_{};

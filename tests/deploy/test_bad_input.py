@@ -60,7 +60,16 @@ def test_a_whole_policy_passes_the_check(steady_policy: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [["--scheme"], [], ["--scheme", "copa", "--sconds", "3"], ["--scheme", "copa", "--seconds", "-1"]],
+    [
+        ["--scheme"],
+        [],
+        ["--scheme", "copa", "--sconds", "3"],
+        ["--scheme", "copa", "--seconds", "-1"],
+        ["--scheme", "copa", "--bytes", "1e6"],
+        ["--scheme", "copa", "--on-off", "1"],
+        ["--scheme", "copa", "--on-off", "1,0"],
+        ["--scheme", "copa", "--seed", "1"],
+    ],
 )
 def test_bad_options_are_refused(options: list[str]) -> None:
     complaint([SENDER, "127.0.0.1", "5000", *options])

@@ -1,11 +1,12 @@
 """Flows of the real programs between two hosts."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from ccgym.envs.two_hosts import TwoHosts
-from ccgym.tests.deploy.endpoint_programs import fly, receiver
+from ccgym.tests.deploy.endpoint_programs import fly, receiver, run_sender
 
 PORT = 5000
 DATA_BYTES = 1436
@@ -80,3 +81,23 @@ def test_a_path_that_segments_no_trains_gets_single_datagrams(two_hosts: TwoHost
         stats = fly(two_hosts.RECEIVER_IP, PORT, "fixed:64", tmp_path / "s.json", prefix=two_hosts.sender)
     assert stats["acked_packets"] > 1000
     assert stats["failed_sends"] == 0
+
+
+def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Path) -> None:
+    with receiver(PORT, prefix=two_hosts.receiver):
+        options = ("--scheme", "reno", "--bytes", "1000000", "--stats", str(tmp_path / "s.json"))
+        done = run_sender(two_hosts.RECEIVER_IP, str(PORT), *options, prefix=two_hosts.sender, timeout_s=10)
+    assert (done.returncode, done.stderr) == (0, "")
+    stats = json.loads((tmp_path / "s.json").read_text())
+    assert stats["acked_packets"] == -(-1_000_000 // DATA_BYTES)
+
+
+def test_a_flow_with_spells_sends_part_of_the_time(two_hosts: TwoHosts, tmp_path: Path) -> None:
+    """A window of one packet per round trip of the wire, 200 spells of 5 ms on and 5 ms off a second."""
+    sent = []
+    with receiver(PORT, prefix=two_hosts.receiver):
+        for spells in ((), ("--on-off", "0.005,0.005", "--seed", "3")):
+            options = ("--scheme", "fixed:1", "--seconds", "2", "--stats", str(tmp_path / "s.json"))
+            run_sender(two_hosts.RECEIVER_IP, str(PORT), *options, *spells, prefix=two_hosts.sender)
+            sent.append(json.loads((tmp_path / "s.json").read_text())["acked_packets"])
+    assert 0.2 < sent[1] / sent[0] < 0.8

@@ -37,9 +37,9 @@ TEST(CommandLine, RefusesWhatIsNoPort) {
 }
 
 TEST(CommandLine, RefusesWhatIsNoDuration) {
-  EXPECT_EQ(parse_seconds("0.5"), 0.5);
+  EXPECT_EQ(parse_seconds("--seconds", "0.5"), Time{std::chrono::milliseconds{500}});
   for (const auto* text : {"", "0", "-1", "3s", "nan", "inf", "1e300"})
-    EXPECT_THROW(parse_seconds(text), InputError) << text;
+    EXPECT_THROW(parse_seconds("--seconds", text), InputError) << text;
 }
 
 TEST(Address, TakesNumericAddressesAndLocalhostOnly) {
@@ -48,6 +48,12 @@ TEST(Address, TakesNumericAddressesAndLocalhostOnly) {
   EXPECT_TRUE((Address{"::1", 1}.is_ipv6()));
   for (const auto* host : {"", "example.org", "1.2.3", "1.2.3.4.5", "::g"})
     EXPECT_THROW((Address{host, 1}), InputError) << host;
+}
+
+TEST(CommandLine, ACountIsAWholeNumberFromOne) {
+  EXPECT_EQ(parse_count("--bytes", "1000000"), 1'000'000);
+  for (const char* text : {"0", "-1", "1.5", "1e6", "", "9999999999999999999"})
+    EXPECT_THROW(parse_count("--bytes", text), InputError) << text;
 }
 
 }  // namespace

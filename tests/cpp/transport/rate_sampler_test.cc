@@ -42,5 +42,16 @@ TEST(RateSampler, AnIdleSpellIsNotMeasured) {
   EXPECT_EQ(rate.delivered_bytes, 1000);
 }
 
+TEST(RateSampler, SamplesTellOfTheApplicationUntilWhatWasInFlightHasArrived) {
+  RateSampler sampler;
+  const RateMark before = sampler.on_sent(milliseconds{0}, true);
+  sampler.on_app_limited(1000);
+  const RateMark within = sampler.on_sent(milliseconds{10}, false);
+  EXPECT_FALSE(sampler.on_delivered(milliseconds{100}, 1000, milliseconds{0}, before).app_limited);
+  const RateMark after = sampler.on_sent(milliseconds{101}, false);
+  EXPECT_TRUE(sampler.on_delivered(milliseconds{110}, 1000, milliseconds{10}, within).app_limited);
+  EXPECT_FALSE(sampler.on_delivered(milliseconds{201}, 1000, milliseconds{101}, after).app_limited);
+}
+
 }  // namespace
 }  // namespace ccgym
