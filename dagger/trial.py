@@ -77,7 +77,7 @@ def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float, *, stalli
     """One flight of a scheme in the twin."""
     path = stalling_path(emulator.spec) if stalling else emulator.spec.to_path()
     flight = _core.fly(path, scheme, seconds=seconds, seed=TRIAL_SEED)
-    log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule().opportunities_ms())
+    log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule())
     return measure(log, emulator.spec.delay_ms)
 
 

@@ -19,8 +19,6 @@ from . import _core
 from .errors import InputError
 from .schedules import constant_schedule, poisson_schedule, trace_schedule
 
-TWIN_QUEUES = ("infinite", "droptail")
-
 
 def _within(low: float, high: float) -> AfterValidator:
     def check(value: float) -> float:
@@ -129,15 +127,17 @@ class LinkSpec(BaseModel):
         """Returns the twin of this link.
 
         Raises:
-            InputError: the twin has no such queue, or the trace is broken.
+            InputError: the trace cannot be read or is broken.
         """
-        if self.queue not in TWIN_QUEUES:
-            raise InputError(f"queue: the twin has no {self.queue} queue; it has {', '.join(TWIN_QUEUES)}")
         return _core.Link(
             self.schedule(),
             queue=self.queue,
             queue_packets=self.packets or 0,
             queue_bytes=self.bytes or 0,
+            target_ms=self.target_ms or 0,
+            interval_ms=self.interval_ms or 0,
+            qdelay_ref_ms=self.qdelay_ref_ms or 0,
+            max_burst_ms=self.max_burst_ms or 0,
             loss=self.loss,
         )
 
@@ -165,7 +165,7 @@ class EmulatorSpec(BaseModel):
             stall_max_ms: how long it then stalls at most.
 
         Raises:
-            InputError: the twin has no such queue, or a trace cannot be read or is broken.
+            InputError: a trace cannot be read or is broken.
         """
         links = []
         for direction in ("uplink", "downlink"):

@@ -6,18 +6,23 @@ everywhere alike). Times are whole ms, sizes include the 4-byte header of the TU
 """
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from . import _core
 from .errors import InputError
 from .event_log import Array, EventLog
+from .schedules import opportunities_through
 
 TUN_HEADER_BYTES = 4
 BACKGROUND_BYTES = (80, 52)
 """Sizes of the IPv6 listener reports and router solicitations that a new shell sends by itself."""
+
+QUEUE_ARGUMENTS = ("packets", "bytes", "target", "interval", "qdelay_ref", "max_burst")
 
 _LAYOUTS = {"#": "iki", "+": "iki", "-": "ikii", "d": "ikii"}
 _HEADER_NUMBER = r"^# {}: (\d+)$"
@@ -25,14 +30,20 @@ _QUEUE = re.compile(r"^# queue: (\w+)(?: \[(.*)\])?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
+class QueueSettings:
+    """A queue as mm-link was told: its kind and `packets`, `bytes`, `target`, ... where they are not 0."""
+
+    kind: str
+    arguments: dict[str, int]
+
+
+@dataclass(frozen=True)
 class LinkLogHeader:
     """The settings a link wrote above its log."""
 
-    queue: str
-    queue_packets: int
-    """Limit in packets; 0: none."""
-    queue_bytes: int
-    """Limit in bytes with TUN headers; 0: none."""
+    queue: QueueSettings
+    once: bool
+    """The trace was not repeated."""
     init_timestamp_ms: int
     """Wall clock at the log's time 0, ms since the epoch."""
     base_ms: int
@@ -57,8 +68,8 @@ class LinkLog:
     header: LinkLogHeader | None = None
 
     @classmethod
-    def from_flight(cls, flight: Any, opportunities_ms: Array) -> "LinkLog":
-        """The log of a twin's flight over a link whose schedule, one period of it, is `opportunities_ms`."""
+    def from_flight(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
+        """The log of a twin's flight over a link that delivers by `schedule`."""
         end_ms = max(_last(flight.departure_ms), _last(flight.arrival_ms))
         return cls(
             flight.arrival_ms,
@@ -66,7 +77,7 @@ class LinkLog:
             flight.departure_ms,
             flight.departure_bytes,
             flight.departure_delay_ms,
-            repeated_opportunities_ms(opportunities_ms, end_ms),
+            opportunities_through(schedule, end_ms),
         )
 
     def shifted(self, delay_ms: float) -> "LinkLog":
@@ -113,14 +124,6 @@ def merged_log(flows: list[LinkLog]) -> LinkLog:
     )
 
 
-def repeated_opportunities_ms(period_ms: Array, end_ms: float) -> Array:
-    """The opportunities until `end_ms`, inclusive, of a trace that begins at 0 and repeats after its last."""
-    periods = int(end_ms // period_ms[-1]) + 1
-    starts = np.arange(periods, dtype=np.int64)[:, None] * int(period_ms[-1])
-    times = (starts + period_ms[None, :].astype(np.int64)).ravel()
-    return times[times <= end_ms]
-
-
 def read_link_log(path: Path) -> LinkLog:
     """Reads a log of mm-link.
 
@@ -163,14 +166,38 @@ def _parse_header(path: Path, head: str) -> LinkLogHeader:
     queue = _QUEUE.search(head)
     if queue is None:
         raise InputError(f"{path}: no '# queue:' line in the header: not a log of mm-link")
-    limits = dict(item.split("=") for item in re.findall(r"\w+=\d+", queue[2] or ""))
+    options = _command_options(head)
+    direction = "downlink" if re.match(r"# mahimahi mm-link \(down", head, re.IGNORECASE) else "uplink"
+    # The line of the queue tells its limits only, the command line what else CoDel and PIE were given.
+    arguments = parse_queue_arguments(options.get(f"--{direction}-queue-args", ""))
+    arguments |= parse_queue_arguments(queue[2] or "")
     return LinkLogHeader(
-        queue[1],
-        int(limits.get("packets", 0)),
-        int(limits.get("bytes", 0)),
+        QueueSettings(queue[1], arguments),
+        "--once" in options,
         _header_number(path, head, "init timestamp"),
         _header_number(path, head, "base timestamp"),
     )
+
+
+def parse_queue_arguments(text: str) -> dict[str, int]:
+    """What mm-link reads from a queue's arguments: of each name its first number, separators at will."""
+    found = ((name, re.search(rf"{name}=(\d+)", text)) for name in QUEUE_ARGUMENTS)
+    return {name: int(number[1]) for name, number in found if number and int(number[1])}
+
+
+def _command_options(head: str) -> dict[str, str]:
+    """The options on the header's command line, up to the inner command."""
+    line = re.search(r"^# command line: (.*)$", head, re.MULTILINE)
+    try:
+        words = shlex.split(line[1]) if line else []
+    except ValueError:
+        words = []
+    own = words[: words.index("--")] if "--" in words else words
+    options: dict[str, str] = {}
+    for word, following in zip(own, [*own[1:], ""], strict=True):
+        name, assigned, value = word.partition("=")
+        options.setdefault(name, value if assigned else following)
+    return options
 
 
 def _header_number(path: Path, head: str, name: str) -> int:

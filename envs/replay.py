@@ -3,17 +3,27 @@
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from . import _core
-from .emulator_spec import TWIN_QUEUES
 from .errors import InputError
-from .link_log import LinkLog
-from .schedules import trace_schedule
+from .link_log import LinkLog, QueueSettings
+from .schedules import opportunities_through, trace_schedule
 
 Departure = tuple[int, int, int]
 """Time in ms, bytes with TUN header, delay in ms."""
+
+_Event = TypeVar("_Event", int, Departure)
+_TWIN_ARGUMENTS = {
+    "packets": "queue_packets",
+    "bytes": "queue_bytes",
+    "target": "target_ms",
+    "interval": "interval_ms",
+    "qdelay_ref": "qdelay_ref_ms",
+    "max_burst": "max_burst_ms",
+}
 
 
 @dataclass(frozen=True)
@@ -26,45 +36,58 @@ class Replay:
     """Departures that only the log has, or only the twin, whichever are more."""
     first_mismatch: dict[str, Departure | int | None] | None
     """Where the sequences first differ: the index, and the departure of each, None where one has ended."""
+    opportunities: int
+    opportunity_mismatches: int
+    """As `mismatches`, of delivery opportunities: none, unless the link ran another trace."""
+    undelivered: int
+    """Packets of the log that arrived and never departed: dropped, or still waiting at its end."""
+    twin_undelivered: int
 
 
-def replay_log(
-    log: LinkLog, trace: Path, queue: str | None = None, limits: dict[str, int] | None = None
-) -> Replay:
+def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, seed: int = 0) -> Replay:
     """Feeds the arrivals of `log` to the twin's link and compares what departs.
 
     Args:
         log: of the real mm-link.
         trace: the file the link ran.
-        queue: kind of the queue; None: kind and limits as in the log's header.
-        limits: `packets`, `bytes` of a queue that is given.
+        queue: None: as in the log's header.
+        seed: of what a PIE queue drops by chance; mm-link's own is not known.
 
     Raises:
-        InputError: the twin has no such queue, or the trace is broken.
+        InputError: there is no such queue, it lacks a parameter, or the trace is broken.
     """
     assert log.header is not None
-    if queue is None:
-        queue, packets, queue_bytes = log.header.queue, log.header.queue_packets, log.header.queue_bytes
-    else:
-        packets, queue_bytes = ((limits or {}).get(name, 0) for name in ("packets", "bytes"))
-    if queue not in TWIN_QUEUES:
-        raise InputError(f"the twin has no {queue} queue; it has {', '.join(TWIN_QUEUES)}")
-    if (queue == "infinite") != (packets == queue_bytes == 0):
-        raise InputError(
-            f"a {queue} queue takes {'no limit' if queue == 'infinite' else 'packets=N, bytes=N or both'}"
-        )
-    flown = _core.replay(
-        trace_schedule(trace),
+    schedule = trace_schedule(trace, once=log.header.once)
+    base_ms, end_ms = log.header.base_ms, _end_ms(log)
+    *flown, _ = _core.replay(
+        _link(schedule, queue or log.header.queue),
         log.arrival_ms,
         log.arrival_bytes,
-        base_ms=log.header.base_ms,
-        end_ms=_end_ms(log),
-        queue=queue,
-        queue_packets=packets,
-        queue_bytes=queue_bytes,
+        base_ms=base_ms,
+        end_ms=end_ms,
+        seed=seed,
     )
-    logged = _departures(log.departure_ms, log.departure_bytes, log.departure_delay_ms)
-    return _compare(len(log.arrival_ms), logged, _departures(*flown))
+    logged_departures = _departures(log.departure_ms, log.departure_bytes, log.departure_delay_ms)
+    departures = _departures(*flown)
+    opportunities_ms = base_ms + opportunities_through(schedule, end_ms - base_ms)
+    return Replay(
+        arrivals=len(log.arrival_ms),
+        departures=len(logged_departures),
+        mismatches=_differences(logged_departures, departures),
+        first_mismatch=_first_mismatch(logged_departures, departures),
+        opportunities=len(log.opportunity_ms),
+        opportunity_mismatches=_differences(log.opportunity_ms.tolist(), opportunities_ms.tolist()),
+        undelivered=len(log.arrival_ms) - len(logged_departures),
+        twin_undelivered=len(log.arrival_ms) - len(departures),
+    )
+
+
+def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:
+    arguments = {_TWIN_ARGUMENTS[name]: value for name, value in queue.arguments.items()}
+    try:
+        return _core.Link(schedule, queue=queue.kind, **arguments)
+    except ValueError as error:
+        raise InputError(f"queue: {error}") from None
 
 
 def _end_ms(log: LinkLog) -> int:
@@ -76,10 +99,10 @@ def _departures(*columns: np.ndarray) -> list[Departure]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _compare(arrivals: int, logged: list[Departure], flown: list[Departure]) -> Replay:
+def _differences(logged: list[_Event], flown: list[_Event]) -> int:
     only_logged = (Counter(logged) - Counter(flown)).total()
     only_flown = (Counter(flown) - Counter(logged)).total()
-    return Replay(arrivals, len(logged), max(only_logged, only_flown), _first_mismatch(logged, flown))
+    return max(only_logged, only_flown)
 
 
 def _first_mismatch(

@@ -3,6 +3,9 @@
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import _core
 from .errors import InputError
 from .traces import read_trace
@@ -20,8 +23,12 @@ def poisson_schedule(rate_mbps: float, seed: int) -> _core.Schedule:
     return _core.Schedule.poisson(rate_mbps, seed)
 
 
-def trace_schedule(path: Path) -> _core.Schedule:
+def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:
     """Returns the schedule of a mahimahi trace file, read anew only when the file has changed.
+
+    Args:
+        path: of the file.
+        once: the link is dead after the last opportunity; otherwise the trace begins anew.
 
     Raises:
         InputError: the file cannot be read or is not a trace.
@@ -30,9 +37,18 @@ def trace_schedule(path: Path) -> _core.Schedule:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"{path}: cannot read the trace: {error.strerror}") from None
-    return _trace_schedule(path, changed_ns)
+    return _trace_schedule(path, once, changed_ns)
 
 
 @lru_cache(maxsize=64)
-def _trace_schedule(path: Path, _changed_ns: int) -> _core.Schedule:
-    return _core.Schedule.trace(read_trace(path))
+def _trace_schedule(path: Path, once: bool, _changed_ns: int) -> _core.Schedule:
+    return _core.Schedule.trace(read_trace(path), once=once)
+
+
+def opportunities_through(schedule: _core.Schedule, end_ms: float) -> NDArray[np.int64]:
+    """The opportunities from 0 through `end_ms`, in ms, each as often as it has."""
+    period_ms = schedule.opportunities_ms().astype(np.int64)
+    periods = int(end_ms // period_ms[-1]) + 1 if schedule.repeats else 1
+    starts = np.arange(periods, dtype=np.int64)[:, None] * period_ms[-1]
+    times: NDArray[np.int64] = (starts + period_ms[None, :]).ravel()
+    return times[times <= end_ms]

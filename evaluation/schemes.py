@@ -43,8 +43,8 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; PANTHEON: its wrapper's path;
-    MIX: empty."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; PANTHEON: the wrapper's
+    path; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
 

@@ -125,7 +125,7 @@ def _fly_once(
     path = stalling_path(spec) if stalls else spec.to_path()
     warm_up_ms = WARM_UP_RTTS * 2 * spec.delay_ms
     flight = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
-    log = LinkLog.from_flight(flight, spec.uplink.schedule().opportunities_ms())
+    log = LinkLog.from_flight(flight, spec.uplink.schedule())
     warm = log.departure_ms >= warm_up_ms
     metrics = measure(
         replace(

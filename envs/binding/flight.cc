@@ -5,14 +5,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agents/controllers/make_controller.hh"
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
-#include "envs/binding/schedule_handle.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -23,21 +25,27 @@ using namespace nb::literals;
 namespace {
 
 using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
-using DepartureArrays = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>>;
+using ReplayResult = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t>;
 
 template <class T>
 auto array_of(std::vector<T> Flight::* member) {
   return [member](const Flight& flight) { return to_numpy(flight.*member); };
 }
 
-DepartureArrays replay_arrivals(const ScheduleHandle& schedule, const Int32Vector& arrivals_ms,
-                                const Int32Vector& arrivals_bytes, int64_t base_ms, int64_t end_ms,
-                                const std::string& queue, int64_t queue_packets, int64_t queue_bytes) {
-  Departures departures = replay(schedule.schedule, make_queue(queue, queue_packets, queue_bytes),
-                                 {arrivals_ms.data(), arrivals_ms.size()},
-                                 {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms);
+ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_ms,
+                             const Int32Vector& arrivals_bytes, int64_t base_ms, int64_t end_ms,
+                             uint64_t seed) {
+  Departures departures = replay(link.schedule, link.queue, {arrivals_ms.data(), arrivals_ms.size()},
+                                 {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms, seed);
   return {to_numpy(std::move(departures.ms)), to_numpy(std::move(departures.bytes)),
-          to_numpy(std::move(departures.delay_ms))};
+          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets};
+}
+
+std::size_t own_flow(const PathSpec& path) {
+  const auto own = std::ranges::find_if(path.flows, [](const FlowSpec& flow) { return flow.scheme.empty(); });
+  if (own == path.flows.end() && !path.flows.empty())
+    throw std::invalid_argument("every flow of the path names a scheme: there is none for another to fly");
+  return static_cast<std::size_t>(own - path.flows.begin());
 }
 
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
@@ -51,7 +59,7 @@ std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
 void bind_flight(nb::module_& module) {
   nb::class_<Flight>(
       module, "Flight",
-      "One finished flow, as mm-link would log its uplink: ms since the flow began, bytes with the "
+      "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
       "4-byte TUN header, delays within the link only.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
@@ -68,16 +76,26 @@ void bind_flight(nb::module_& module) {
       "fly",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
         const nb::gil_scoped_release unlocked;
-        return fly(path, scheme, seconds, seed);
+        return std::move(fly(path, scheme, seconds, seed)[own_flow(path)]);
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
-      "Flies one flow of `scheme` (see known_schemes) over `path`; ValueError or RuntimeError for a bad "
-      "scheme.");
+      "Flies `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the first "
+      "that names no scheme is returned. ValueError or RuntimeError for a bad scheme.");
+  module.def(
+      "fly",
+      [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed) {
+        const nb::gil_scoped_release unlocked;
+        path.flows = std::move(flows);
+        return fly(path, "", seconds, seed);
+      },
+      "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "Flies these flows, each with its scheme, over one path; a Flight for each.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
-      "replay", &replay_arrivals, "schedule"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(),
-      "base_ms"_a, "end_ms"_a, "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on a link begun at base_ms.");
+      "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
+      "end_ms"_a, "seed"_a = 0,
+      "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on the schedule and queue of a "
+      "link begun at base_ms, and how many packets the queue dropped; seed of what it drops by chance.");
 }
 
 }  // namespace ccgym

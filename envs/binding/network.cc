@@ -1,9 +1,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
@@ -17,27 +20,82 @@ using namespace nb::literals;
 
 namespace {
 
-ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, nb::c_contig>& timestamps_ms) {
-  return {Schedule::trace({timestamps_ms.data(), timestamps_ms.data() + timestamps_ms.size()})};
+constexpr double kForEver = std::numeric_limits<double>::infinity();
+
+ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, nb::c_contig>& timestamps_ms,
+                     bool once) {
+  return {Schedule::trace({timestamps_ms.data(), timestamps_ms.data() + timestamps_ms.size()},
+                          once ? Schedule::Ending::once : Schedule::Ending::repeats)};
+}
+
+[[noreturn]] void refuse(const char* what, double value, const char* wanted) {
+  throw std::invalid_argument(std::string{what} + " " + std::to_string(value) + " is not " + wanted);
 }
 
 double checked_share(const char* what, double share) {
-  if (share >= 0 && share <= 1) return share;
-  throw std::invalid_argument(std::string{what} + " " + std::to_string(share) + " is not within [0, 1]");
+  if (!(share >= 0 && share <= 1)) refuse(what, share, "within [0, 1]");
+  return share;
 }
 
-LinkSpec make_link(const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
-                   int64_t queue_bytes, double loss) {
-  return {schedule.schedule, make_queue(queue, queue_packets, queue_bytes), checked_share("loss", loss)};
+double checked_size(const char* what, double value) {
+  if (!(value >= 0 && std::isfinite(value))) refuse(what, value, "finite and at least 0");
+  return value;
 }
 
-PathSpec make_path(int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
-                   double stall_probability, double stall_max_ms) {
-  if (delay_ms < 0) throw std::invalid_argument("delay_ms " + std::to_string(delay_ms) + " is negative");
-  if (!(stall_max_ms >= 0) || !std::isfinite(stall_max_ms)) {
-    throw std::invalid_argument("stall_max_ms must be finite and not negative");
-  }
-  return {delay_ms, uplink, downlink, checked_share("stall_probability", stall_probability), stall_max_ms};
+double checked_end(const char* what, double start, double stop) {
+  if (!(stop > start)) refuse(what, stop, "after the start");
+  return stop;
+}
+
+OnOffSpec make_onoff(double mean_on_ms, double mean_off_ms) {
+  if ((mean_on_ms > 0) != (mean_off_ms > 0))
+    throw std::invalid_argument("mean_on_ms and mean_off_ms go together: give both or none");
+  return {checked_size("mean_on_ms", mean_on_ms), checked_size("mean_off_ms", mean_off_ms)};
+}
+
+PathSpec make_path(double delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
+                   double stall_probability, double stall_max_ms, const std::string& timing,
+                   const std::vector<std::string>& nesting, std::vector<CrossTraffic> cross_traffic,
+                   std::vector<FlowSpec> flows) {
+  const bool continuous = timing == "continuous";
+  if (!continuous && timing != "mahimahi")
+    throw std::invalid_argument("unknown timing '" + timing + "': known are mahimahi, continuous");
+  checked_size("delay_ms", delay_ms);
+  if (!continuous && delay_ms != std::floor(delay_ms))
+    refuse("delay_ms", delay_ms, "whole, which mahimahi's timing needs");
+  return {.delay_ms = delay_ms,
+          .uplink = uplink,
+          .downlink = downlink,
+          .stall_probability = checked_share("stall_probability", stall_probability),
+          .stall_max_ms = checked_size("stall_max_ms", stall_max_ms),
+          .timing = continuous ? Timing::continuous : Timing::mahimahi,
+          .nesting = nesting.empty() ? kDefaultNesting : make_nesting(nesting),
+          .cross_traffic = std::move(cross_traffic),
+          .flows = std::move(flows)};
+}
+
+CrossTraffic make_cross_traffic(const std::string& kind, double rate_mbps, double mean_on_ms,
+                                double mean_off_ms, int32_t packet_bytes, double start_ms, double stop_ms,
+                                uint64_t seed) {
+  if (!(rate_mbps > 0 && std::isfinite(rate_mbps))) refuse("rate_mbps", rate_mbps, "positive and finite");
+  if (packet_bytes < 28 || packet_bytes > 1500) refuse("packet_bytes", packet_bytes, "within [28, 1500]");
+  const OnOffSpec onoff = make_onoff(mean_on_ms, mean_off_ms);
+  const CrossTrafficKind known = cross_traffic_kind(kind);
+  if ((known == CrossTrafficKind::onoff) != (onoff.mean_on_ms > 0))
+    throw std::invalid_argument("onoff cross traffic, and no other, has mean_on_ms and mean_off_ms");
+  return {known,
+          rate_mbps,
+          onoff.mean_on_ms,
+          onoff.mean_off_ms,
+          packet_bytes,
+          checked_size("start_ms", start_ms),
+          checked_end("stop_ms", start_ms, stop_ms),
+          seed};
+}
+
+FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, double extra_delay_ms) {
+  return {scheme, checked_size("start_s", start_s), checked_end("stop_s", start_s, stop_s),
+          checked_size("extra_delay_ms", extra_delay_ms)};
 }
 
 void bind_schedule(nb::module_& module) {
@@ -51,41 +109,88 @@ void bind_schedule(nb::module_& module) {
             return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms)};
           },
           "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, "Exponential gaps, cut to whole ms.")
-      .def_static("trace", &trace, "timestamps_ms"_a,
-                  "The lines of a mahimahi trace (uint32); ValueError when they are none.")
+      .def_static("trace", &trace, "timestamps_ms"_a, nb::kw_only(), "once"_a = false,
+                  "The lines of a mahimahi trace (uint32), repeated unless `once`; ValueError when they are "
+                  "none.")
       .def(
           "opportunities_ms",
           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
           "One period (uint32): exactly the lines of a mahimahi trace file.")
       .def_prop_ro("mean_rate_mbps",
                    [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
-      .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); });
+      .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); })
+      .def_prop_ro("repeats", [](const ScheduleHandle& handle) { return handle.schedule->repeats(); });
+}
+
+void bind_link(nb::module_& module) {
+  nb::class_<LinkSpec>(module, "Link", "One direction: a schedule, a queue, loss, interruptions.")
+      .def(
+          "__init__",
+          [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
+             int64_t queue_bytes, int64_t target_ms, int64_t interval_ms, int64_t qdelay_ref_ms,
+             int64_t max_burst_ms, double loss, double mean_on_ms, double mean_off_ms) {
+            const QueueSpec limits = checked({queue_kind(queue), queue_packets, queue_bytes, target_ms,
+                                              interval_ms, qdelay_ref_ms, max_burst_ms});
+            new (self) LinkSpec{schedule.schedule, limits, checked_share("loss", loss),
+                                make_onoff(mean_on_ms, mean_off_ms)};
+          },
+          "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
+          "target_ms"_a = 0, "interval_ms"_a = 0, "qdelay_ref_ms"_a = 0, "max_burst_ms"_a = 0, "loss"_a = 0.0,
+          "mean_on_ms"_a = 0.0, "mean_off_ms"_a = 0.0,
+          "queue: mahimahi's infinite, droptail, drophead, codel (target_ms, interval_ms) or pie "
+          "(qdelay_ref_ms, max_burst_ms). Loss is independent; with mean_on_ms and mean_off_ms packets pass "
+          "and are dropped in turns, for exponential times.");
+}
+
+void bind_traffic(nb::module_& module) {
+  nb::class_<CrossTraffic>(module, "CrossTraffic", "Datagrams that share the uplink with the flows' data.")
+      .def(
+          "__init__",
+          [](CrossTraffic* self, const std::string& kind, double rate_mbps, double mean_on_ms,
+             double mean_off_ms, int32_t packet_bytes, double start_ms, double stop_ms, uint64_t seed) {
+            new (self) CrossTraffic{make_cross_traffic(kind, rate_mbps, mean_on_ms, mean_off_ms, packet_bytes,
+                                                       start_ms, stop_ms, seed)};
+          },
+          "kind"_a, nb::kw_only(), "rate_mbps"_a, "mean_on_ms"_a = 0.0, "mean_off_ms"_a = 0.0,
+          "packet_bytes"_a = 1500, "start_ms"_a = 0.0, "stop_ms"_a = kForEver, "seed"_a = 0,
+          "kind: constant, poisson or onoff; bytes are those of IP, the rate of onoff that while on.");
+  nb::class_<FlowSpec>(module, "Flow", "One of several flows that share a path.")
+      .def(
+          "__init__",
+          [](FlowSpec* self, const std::string& scheme, double start_s, double stop_s,
+             double extra_delay_ms) {
+            new (self) FlowSpec{make_flow(scheme, start_s, stop_s, extra_delay_ms)};
+          },
+          "scheme"_a = "", nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = kForEver, "extra_delay_ms"_a = 0.0,
+          "It sends from start_s on and falls silent at stop_s; extra_delay_ms: one way, each direction, of "
+          "this flow alone. Without a scheme it flies what the flight is of, and in a PathBatch it learns.")
+      .def_ro("scheme", &FlowSpec::scheme)
+      .def_ro("start_s", &FlowSpec::start_s)
+      .def_ro("stop_s", &FlowSpec::stop_s)
+      .def_ro("extra_delay_ms", &FlowSpec::extra_delay_ms);
 }
 
 }  // namespace
 
 void bind_network(nb::module_& module) {
   bind_schedule(module);
-  nb::class_<LinkSpec>(module, "Link", "One direction: a schedule, a queue, independent loss.")
+  bind_link(module);
+  bind_traffic(module);
+  nb::class_<PathSpec>(module, "Path", "The network between senders and their receivers.")
       .def(
           "__init__",
-          [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
-             int64_t queue_bytes, double loss) {
-            new (self) LinkSpec{make_link(schedule, queue, queue_packets, queue_bytes, loss)};
-          },
-          "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-          "loss"_a = 0.0);
-  nb::class_<PathSpec>(module, "Path", "The network between a sender and its receiver.")
-      .def(
-          "__init__",
-          [](PathSpec* self, int64_t delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
-             double stall_probability, double stall_max_ms) {
-            new (self) PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms)};
+          [](PathSpec* self, double delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
+             double stall_probability, double stall_max_ms, const std::string& timing,
+             const std::vector<std::string>& nesting, std::vector<CrossTraffic> cross_traffic,
+             std::vector<FlowSpec> flows) {
+            new (self) PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms, timing,
+                                          nesting, std::move(cross_traffic), std::move(flows))};
           },
           "delay_ms"_a, "uplink"_a, "downlink"_a, nb::kw_only(), "stall_probability"_a = 0.0,
-          "stall_max_ms"_a = 0.0,
+          "stall_max_ms"_a = 0.0, "timing"_a = "mahimahi", "nesting"_a = std::vector<std::string>{},
+          "cross_traffic"_a = std::vector<CrossTraffic>{}, "flows"_a = std::vector<FlowSpec>{},
           "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
-          "for up to stall_max_ms.");
+          "for up to stall_max_ms. nesting: delay, onoff, loss and link, outermost first.");
 }
 
 }  // namespace ccgym

@@ -57,31 +57,37 @@ void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& 
                         .threads = threads}};
 }
 
-void reset(PathBatch& batch, const Vector<const int32_t>& indices, const Vector<const uint64_t>& seeds,
+void reset(PathBatch& batch, const Vector<const int32_t>& paths, const Vector<const uint64_t>& seeds,
            const Matrix<float>& observations) {
-  require(indices.size() == seeds.size(), "reset needs one seed for each index");
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    require(indices(i) >= 0 && static_cast<std::size_t>(indices(i)) < batch.size(),
-            "index " + std::to_string(indices(i)) + " is not within the batch");
+  require(paths.size() == seeds.size(), "reset needs one seed for each path");
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    require(paths(i) >= 0 && static_cast<std::size_t>(paths(i)) < batch.paths(),
+            "path " + std::to_string(paths(i)) + " is not within the batch");
   }
-  const auto rows = rows_of(observations, "observations", batch.size(), batch.observation_size());
+  const auto rows = rows_of(observations, "observations", batch.rows(), batch.observation_size());
   const nb::gil_scoped_release unlocked;
-  batch.reset({indices.data(), indices.size()}, {seeds.data(), seeds.size()}, rows);
+  batch.reset({paths.data(), paths.size()}, {seeds.data(), seeds.size()}, rows);
 }
 
 void step(PathBatch& batch, const Vector<const float>& actions, const Matrix<float>& observations,
           const Matrix<double>& telemetry) {
-  require(actions.size() == batch.size(), "step needs one action for each flow");
-  const auto rows = rows_of(observations, "observations", batch.size(), batch.observation_size());
-  const auto columns = rows_of(telemetry, "telemetry", batch.size(), kTelemetry.size());
+  require(actions.size() == batch.rows(), "step needs one action for each row");
+  const auto rows = rows_of(observations, "observations", batch.rows(), batch.observation_size());
+  const auto columns = rows_of(telemetry, "telemetry", batch.rows(), kTelemetry.size());
   const nb::gil_scoped_release unlocked;
   batch.step({actions.data(), actions.size()}, rows, columns);
 }
 
 NumpyVector<double> windows(const PathBatch& batch) {
-  std::vector<double> cwnd_packets(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) cwnd_packets[i] = batch.cwnd_packets(i);
+  std::vector<double> cwnd_packets(batch.rows());
+  for (std::size_t i = 0; i < batch.rows(); ++i) cwnd_packets[i] = batch.cwnd_packets(i);
   return to_numpy(std::move(cwnd_packets));
+}
+
+NumpyVector<uint8_t> states(const PathBatch& batch) {
+  std::vector<uint8_t> states(batch.rows());
+  for (std::size_t i = 0; i < batch.rows(); ++i) states[i] = static_cast<uint8_t>(batch.state(i));
+  return to_numpy(std::move(states));
 }
 
 std::map<std::string, std::vector<float>> features_table() {
@@ -102,23 +108,35 @@ std::map<std::string, std::size_t> actions_table() {
 }  // namespace
 
 void bind_path_batch(nb::module_& module) {
-  nb::class_<PathBatch>(module, "PathBatch", "Many flows of the `policy` controller, one decision a call.")
+  nb::class_<PathBatch>(
+      module, "PathBatch",
+      "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "
+      "together, in the order of its flows.")
       .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
            "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
-           "threads"_a = 1)
-      .def("__len__", &PathBatch::size)
+           "threads"_a = 1,
+           "The flows of a path that name no scheme learn, by default its only one. Several on one path "
+           "decide "
+           "in the same instants.")
+      .def("__len__", &PathBatch::rows)
+      .def_prop_ro("paths", &PathBatch::paths, "Number of paths.")
       .def_prop_ro("observation_size", &PathBatch::observation_size)
       .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
-                   "Windows (n,), a copy; 0 before the first reset.")
-      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a, "From that flow's next reset on.")
-      .def("set_cwnd", &PathBatch::set_cwnd, "index"_a, "cwnd_packets"_a, "Within the policy's limits.")
-      .def("reset", &reset, "indices"_a, "seeds"_a, "observations"_a.noconvert(),
-           "Starts the flows `indices` (int32) anew from `seeds` (uint64), flies each to its first decision "
-           "and "
-           "writes its row of `observations` (n, observation_size) float32.")
+                   "Windows (rows,), a copy; 0 before the first reset.")
+      .def_prop_ro("states", &states, nb::rv_policy::move,
+                   "Of each row, an index (uint8) into FLOW_STATES; who does not decide needs no action.")
+      .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
+           "From that path's next reset on; with as many learners as before.")
+      .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a, "Within the policy's limits.")
+      .def("reset", &reset, "paths"_a, "seeds"_a, "observations"_a.noconvert(),
+           "Starts the paths `paths` (int32) anew from `seeds` (uint64), flies each to its first decisions "
+           "and writes its rows of `observations` (rows, observation_size) float32, zeros where a flow does "
+           "not decide yet.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
-           "Applies `actions` (n,) float32, flies to the next decisions, writes `observations` float32 and "
-           "`telemetry` (n, len(TELEMETRY)) float64 in place.");
+           "Applies `actions` (rows,) float32 of those who decide, flies to the next decisions, writes "
+           "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "
+           "not decide then keeps its observation and has a telemetry of zeros.");
+  module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "flying", "deciding", "gone"};
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
   module.attr("POLICY_FEATURES") = features_table();
   module.attr("POLICY_ACTIONS") = actions_table();

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <span>
 
+#include "agents/controllers/copa.hh"
+#include "agents/controllers/cubic.hh"
+#include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/make_controller.hh"
+#include "agents/controllers/new_reno.hh"
 #include "agents/controllers/policy/policy.hh"
+#include "envs/twin/flow_seat.hh"
 #include "envs/twin/twin.hh"
 
 namespace ccgym {
@@ -13,53 +20,101 @@ namespace {
 
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
-class FlightRecorder final : public UplinkObserver {
- public:
-  explicit FlightRecorder(Flight& flight) : flight_(flight) {}
+int32_t in_ms(int64_t ns) { return static_cast<int32_t>(ns / kNsPerMs); }
 
-  void on_arrival(const LinkPacket& packet, bool /*admitted*/) override {
-    flight_.arrival_ms.push_back(static_cast<int32_t>(packet.arrival_ms));
-    flight_.arrival_bytes.push_back(packet.bytes);
+using Controllers = std::vector<std::unique_ptr<CongestionController>>;
+
+class FlightRecorder {
+ public:
+  explicit FlightRecorder(std::span<Flight> flights) : flights_(flights) {}
+
+  void on_arrival(const LinkPacket& packet) {
+    Flight& flight = flights_[packet.flow];
+    flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
+    flight.arrival_bytes.push_back(packet.bytes);
   }
-  void on_departure(const LinkPacket& packet, int64_t now_ms) override {
-    flight_.departure_ms.push_back(static_cast<int32_t>(now_ms));
-    flight_.departure_bytes.push_back(packet.bytes);
-    flight_.departure_delay_ms.push_back(static_cast<int32_t>(now_ms - packet.arrival_ms));
+  void on_departure(const LinkPacket& packet, int64_t now_ns) {
+    Flight& flight = flights_[packet.flow];
+    flight.departure_ms.push_back(in_ms(now_ns));
+    flight.departure_bytes.push_back(packet.bytes);
+    flight.departure_delay_ms.push_back(in_ms(now_ns - packet.arrival_ns));
   }
 
  private:
-  Flight& flight_;
+  std::span<Flight> flights_;
 };
 
+Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
+  Controllers controllers;
+  for (const FlowSpec& flow : flows) {
+    controllers.push_back(make_controller(flow.scheme, controller_config(seed, controllers.size())));
+  }
+  return controllers;
+}
+
+// The controllers as what they are, so that they are called directly; empty if one is another thing.
 template <class Controller>
-Flight fly_controller(const PathSpec& path, Controller& controller, Time duration, uint64_t seed) {
-  Flight flight;
-  FlightRecorder recorder{flight};
-  Twin<Controller> twin{path, controller, seed, &recorder};
+std::vector<FlowSeat<Controller>> seats_of(const Controllers& controllers, std::span<const FlowSpec> flows) {
+  std::vector<FlowSeat<Controller>> seats;
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    auto* const controller = dynamic_cast<Controller*>(controllers[i].get());
+    if (controller == nullptr) return {};
+    seats.push_back(seat_of(flows[i], *controller));
+  }
+  return seats;
+}
+
+template <class Controller>
+void sample_windows(const std::vector<FlowSeat<Controller>>& seats, Time now, std::vector<Flight>& flights) {
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    if (now <= seats[i].start || now > seats[i].stop) continue;
+    flights[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
+    flights[i].cwnd_packets.push_back(static_cast<double>(seats[i].controller->limits().cwnd_bytes) /
+                                      static_cast<double>(kDataBytes));
+  }
+}
+
+template <class Controller>
+std::vector<Flight> fly_seats(const PathSpec& path, const std::vector<FlowSeat<Controller>>& seats,
+                              Time duration, uint64_t seed) {
+  std::vector<Flight> flights(seats.size());
+  Twin<Controller, FlightRecorder> twin{path, seats, seed, FlightRecorder{flights}};
   for (Time now{}; now < duration; now += kSamplePeriod) {
-    twin.run(std::min(duration, now + kSamplePeriod), [] { return false; });
-    flight.cwnd_ms.push_back(std::chrono::duration<double, std::milli>(twin.now()).count());
-    flight.cwnd_packets.push_back(static_cast<double>(controller.limits().cwnd_bytes) /
-                                  static_cast<double>(kDataBytes));
+    twin.run(std::min(duration, now + kSamplePeriod));
+    sample_windows(seats, twin.now(), flights);
   }
   const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  flight.opportunities = path.uplink.schedule->count_through(duration_ms);
-  flight.sent_packets = twin.sender().sent_packets();
-  flight.delivered_packets = twin.sender().delivered_packets();
-  flight.lost_packets = twin.sender().lost_packets();
-  return flight;
+  for (std::size_t i = 0; i < flights.size(); ++i) {
+    flights[i].opportunities = path.uplink.schedule->count_through(duration_ms);
+    flights[i].sent_packets = twin.sender(i).sent_packets();
+    flights[i].delivered_packets = twin.sender(i).delivered_packets();
+    flights[i].lost_packets = twin.sender(i).lost_packets();
+  }
+  return flights;
+}
+
+// The first of these types that all the controllers are, at last what every controller is.
+template <class Controller, class... Others>
+std::vector<Flight> fly_as(const PathSpec& path, const Controllers& controllers,
+                           std::span<const FlowSpec> flows, Time duration, uint64_t seed) {
+  const auto seats = seats_of<Controller>(controllers, flows);
+  if constexpr (sizeof...(Others) > 0) {
+    if (seats.empty()) return fly_as<Others...>(path, controllers, flows, duration, seed);
+  }
+  return fly_seats(path, seats, duration, seed);
 }
 
 }  // namespace
 
-Flight fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
-  const auto controller =
-      make_controller(scheme, {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = seed});
-  const Time duration{static_cast<int64_t>(seconds * 1e9)};
-  if (auto* policy = dynamic_cast<PolicyController*>(controller.get())) {
-    return fly_controller(path, *policy, duration, seed);
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
+  std::vector<FlowSpec> flows = flows_of(path);
+  for (FlowSpec& flow : flows) {
+    if (flow.scheme.empty()) flow.scheme = scheme;
   }
-  return fly_controller(path, *controller, duration, seed);
+  const Controllers controllers = make_controllers(flows, seed);
+  const Time duration{static_cast<int64_t>(seconds * 1e9)};
+  return fly_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
+      path, controllers, flows, duration, seed);
 }
 
 }  // namespace ccgym

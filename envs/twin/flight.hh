@@ -1,4 +1,4 @@
-// One whole flow through the twin, recorded as mm-link would log its uplink.
+// Whole flows through the twin, each recorded as mm-link would log its share of the uplink.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace ccgym {
 
-// Times in ms since the flow began; bytes with the 4-byte TUN header; delays within the link only.
+// Times in ms since the path began; bytes with the 4-byte TUN header; delays within the link only.
 struct Flight {
   std::vector<int32_t> arrival_ms{};
   std::vector<int32_t> arrival_bytes{};
   std::vector<int32_t> departure_ms{};
   std::vector<int32_t> departure_bytes{};
   std::vector<int32_t> departure_delay_ms{};
-  std::vector<double> cwnd_ms{};  // the window, sampled every 10 ms
+  std::vector<double> cwnd_ms{};  // the window, sampled every 10 ms while the flow is in the air
   std::vector<double> cwnd_packets{};
-  int64_t opportunities{};
+  int64_t opportunities{};  // of the uplink, all flows together
   int64_t sent_packets{};
   int64_t delivered_packets{};
   int64_t lost_packets{};
 };
 
-// `scheme` as in make_controller; throws std::invalid_argument or std::runtime_error as it does.
-Flight fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
+// One flight for each flow of the path; `scheme` flies where a flow names none. Schemes as in
+// make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
 
 }  // namespace ccgym

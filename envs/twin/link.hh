@@ -1,78 +1,96 @@
 // One direction of mm-link in virtual time: a queue, and the opportunities that drain it.
 //
 // Order inside a millisecond, as in the real program: first all of its opportunities, then arrivals.
-// The driver uses every opportunity of a busy link up to a millisecond before it pushes at that one.
+// The driver uses every opportunity of a busy link up to an instant before it pushes at that one.
+//
+// In continuous timing a constant rate has no opportunities: a packet is served in its IP bytes / rate.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
-#include "envs/twin/fifo.hh"
-#include "envs/twin/path.hh"
+#include "envs/twin/link_queue.hh"
+#include "envs/twin/schedule.hh"
+#include "envs/twin/timing.hh"
 
 namespace ccgym {
 
-struct LinkPacket {
-  uint64_t seq{};
-  int64_t arrival_ms{};
-  int64_t tag{};    // what the driver wants back with the packet
-  int32_t bytes{};  // with the TUN header
-};
-
 class TwinLink {
  public:
-  TwinLink(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue)
-      : cursor_(std::move(schedule)), limits_(queue) {}
+  TwinLink(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, Timing timing = Timing::mahimahi,
+           uint64_t seed = 0)
+      : serves_continuously_(timing == Timing::continuous && schedule->is_constant()),
+        ns_per_byte_(8000 / schedule->mean_rate_mbps()),
+        cursor_(std::move(schedule)),
+        queue_(queue, timing, seed) {}
 
-  // False: the queue is full and the packet is gone.
-  bool push(const LinkPacket& packet) {
-    if (!busy()) cursor_.skip_through(packet.arrival_ms);
-    if (!admits(packet)) return false;
-    queue_.push(packet);
-    queued_bytes_ += packet.bytes;
-    return true;
+  // `drop(packet)` for each packet that the queue discards, the arriving one or one that waited.
+  template <class Drop>
+  void push(const LinkPacket& packet, Drop&& drop) {
+    if (busy()) return queue_.enqueue(packet, drop);
+    if (!serves_continuously_) cursor_.skip_through(packet.arrival_ns);
+    queue_.enqueue(packet, drop);
+    if (serves_continuously_) begin_service(packet.arrival_ns, drop);
   }
 
   [[nodiscard]] bool busy() const { return left_bytes_ > 0 || !queue_.empty(); }
-  [[nodiscard]] int64_t next_ms() const { return cursor_.next_ms(); }
-  [[nodiscard]] std::size_t queued_packets() const { return queue_.size(); }
+  // Of a busy link; kNeverNs when its trace has ended and does not repeat.
+  [[nodiscard]] int64_t next_ns() const { return serves_continuously_ ? served_ns_ : cursor_.next_ns(); }
+  [[nodiscard]] std::size_t queued_packets() const { return queue_.packets(); }
+  [[nodiscard]] int64_t queued_bytes() const { return queue_.bytes(); }
+  [[nodiscard]] bool transmitting() const { return left_bytes_ > 0; }
 
-  // Spends one opportunity; `deliver(packet, ms)` for each packet whose last byte it carries.
-  template <class Deliver>
-  void use_opportunity(Deliver&& deliver) {
-    const int64_t now_ms = cursor_.next_ms();
+  // What happens at `next_ns()`: `deliver(packet, ns)` for each packet whose last byte leaves, `drop(packet)`
+  // for each that the queue discards meanwhile.
+  template <class Deliver, class Drop>
+  void use_opportunity(Deliver&& deliver, Drop&& drop) {
+    if (serves_continuously_) return end_service(deliver, drop);
+    const int64_t now_ns = cursor_.next_ns();
     cursor_.advance();
     for (int64_t budget = kOpportunityBytes; budget > 0;) {
-      if (left_bytes_ == 0 && !start_transmission()) return;
+      if (left_bytes_ == 0 && !start_transmission(now_ns, drop)) return;
       const int64_t sent = std::min(budget, left_bytes_);
       left_bytes_ -= sent;
       budget -= sent;
-      if (left_bytes_ == 0) deliver(in_transmission_, now_ms);
+      if (left_bytes_ == 0) deliver(in_transmission_, now_ns);
     }
   }
 
  private:
-  [[nodiscard]] bool admits(const LinkPacket& packet) const {
-    if (limits_.kind == QueueKind::infinite) return true;
-    if (limits_.packets > 0 && static_cast<int64_t>(queue_.size()) + 1 > limits_.packets) return false;
-    return limits_.bytes == 0 || queued_bytes_ + packet.bytes <= limits_.bytes;
-  }
-
-  bool start_transmission() {
+  template <class Drop>
+  bool start_transmission(int64_t now_ns, Drop&& drop) {
     if (queue_.empty()) return false;
-    in_transmission_ = queue_.pop();
+    in_transmission_ = queue_.dequeue(now_ns, drop);
     left_bytes_ = in_transmission_.bytes;
-    queued_bytes_ -= in_transmission_.bytes;
     return true;
   }
 
+  template <class Drop>
+  void begin_service(int64_t now_ns, Drop&& drop) {
+    if (!start_transmission(now_ns, drop)) return;
+    const auto ip_bytes = static_cast<double>(left_bytes_ - kTunHeaderBytes);
+    served_ns_ = now_ns + std::llround(ip_bytes * ns_per_byte_);
+  }
+
+  template <class Deliver, class Drop>
+  void end_service(Deliver&& deliver, Drop&& drop) {
+    const int64_t now_ns = served_ns_;
+    const LinkPacket served = in_transmission_;
+    left_bytes_ = 0;
+    begin_service(now_ns, drop);
+    deliver(served, now_ns);
+  }
+
+  bool serves_continuously_;
+  double ns_per_byte_;
   OpportunityCursor cursor_;
-  QueueSpec limits_;
-  Fifo<LinkPacket> queue_{};
-  int64_t queued_bytes_{0};
+  LinkQueue queue_;
   LinkPacket in_transmission_{};
   int64_t left_bytes_{0};
+  int64_t served_ns_{0};
 };
 
 }  // namespace ccgym

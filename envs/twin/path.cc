@@ -1,27 +1,72 @@
 #include "envs/twin/path.hh"
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
-#include <string>
+#include <utility>
 
 namespace ccgym {
 
 namespace {
 
-QueueKind kind_by_name(std::string_view name) {
-  if (name == "infinite") return QueueKind::infinite;
-  if (name == "droptail") return QueueKind::droptail;
-  throw std::invalid_argument("unknown queue '" + std::string{name} + "': the twin has infinite, droptail");
+template <class Kind, std::size_t size>
+using Names = std::array<std::pair<std::string_view, Kind>, size>;
+
+constexpr Names<Element, 4> kElements{{
+    {"delay", Element::delay},
+    {"onoff", Element::onoff},
+    {"loss", Element::loss},
+    {"link", Element::link},
+}};
+constexpr Names<CrossTrafficKind, 3> kCrossTraffic{{
+    {"constant", CrossTrafficKind::constant},
+    {"poisson", CrossTrafficKind::poisson},
+    {"onoff", CrossTrafficKind::onoff},
+}};
+
+template <class Kind, std::size_t size>
+Kind by_name(const char* what, const Names<Kind, size>& names, std::string_view name) {
+  std::string known;
+  for (const auto& [candidate, kind] : names) {
+    if (candidate == name) return kind;
+    known += (known.empty() ? "" : ", ") + std::string{candidate};
+  }
+  throw std::invalid_argument("unknown " + std::string{what} + " '" + std::string{name} + "': known are " +
+                              known);
 }
 
 }  // namespace
 
-QueueSpec make_queue(std::string_view kind, int64_t packets, int64_t bytes) {
-  const QueueSpec queue{kind_by_name(kind), packets, bytes};
-  if (packets < 0 || bytes < 0) throw std::invalid_argument("a queue's limit must not be negative");
-  if (queue.kind != QueueKind::infinite && packets == 0 && bytes == 0) {
-    throw std::invalid_argument("a " + std::string{kind} + " queue needs a limit: packets or bytes");
+Nesting make_nesting(std::span<const std::string> names) {
+  Nesting nesting{};
+  if (names.size() != nesting.size())
+    throw std::invalid_argument("a nesting holds delay, onoff, loss and link, each once");
+  std::ranges::transform(names, nesting.begin(),
+                         [](const std::string& name) { return by_name("element", kElements, name); });
+  Nesting sorted = nesting;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end())
+    throw std::invalid_argument("a nesting holds delay, onoff, loss and link, each once");
+  return nesting;
+}
+
+std::vector<FlowSpec> flows_of(const PathSpec& path) {
+  if (path.flows.empty()) return {FlowSpec{}};
+  if (path.flows.size() > kMaxFlows) {
+    throw std::invalid_argument(std::to_string(path.flows.size()) + " flows on a path: at most " +
+                                std::to_string(kMaxFlows));
   }
-  return queue;
+  for (const FlowSpec& flow : path.flows) {
+    if (path.timing == Timing::mahimahi && flow.extra_delay_ms != std::floor(flow.extra_delay_ms)) {
+      throw std::invalid_argument("extra_delay_ms " + std::to_string(flow.extra_delay_ms) +
+                                  " is not whole, which mahimahi's timing needs");
+    }
+  }
+  return path.flows;
+}
+
+CrossTrafficKind cross_traffic_kind(std::string_view name) {
+  return by_name("cross traffic", kCrossTraffic, name);
 }
 
 }  // namespace ccgym

@@ -1,41 +1,87 @@
-// The network between one sender and its receiver, as an emulator spec describes it.
+// The network between senders and their receivers, as an emulator spec describes it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "envs/twin/queue_spec.hh"
 #include "envs/twin/schedule.hh"
+#include "envs/twin/timing.hh"
 
 namespace ccgym {
 
-enum class QueueKind { infinite, droptail };
-
-// mahimahi's limits: on waiting packets only, bytes with the TUN header; 0 is no limit.
-struct QueueSpec {
-  QueueKind kind{QueueKind::infinite};
-  int64_t packets{0};
-  int64_t bytes{0};
+// mm-onoff: passes packets while on, drops them while off; begins on, sojourns are exponential.
+struct OnOffSpec {
+  double mean_on_ms{0};  // 0: always on
+  double mean_off_ms{0};
 };
-
-// By mahimahi's name of the queue; throws std::invalid_argument for an unknown one, a negative limit,
-// or a dropping queue without a limit.
-QueueSpec make_queue(std::string_view kind, int64_t packets, int64_t bytes);
 
 struct LinkSpec {
   std::shared_ptr<const Schedule> schedule;
   QueueSpec queue{};
   double loss{0};  // of packets, independent
+  OnOffSpec onoff{};
 };
 
-// mm-delay [mm-loss] mm-link, the sender inside: data meets the uplink's queue, its loss, the delay;
-// ACKs meet the delay, the downlink's loss, its queue.
+enum class Element { delay, onoff, loss, link };
+
+// As the shells of mahimahi nest, outermost first, the sender inside: data meet the last element first,
+// ACKs the first one.
+using Nesting = std::array<Element, 4>;
+inline constexpr Nesting kDefaultNesting{Element::delay, Element::onoff, Element::loss, Element::link};
+
+// By names, each of the four once; throws std::invalid_argument otherwise.
+Nesting make_nesting(std::span<const std::string> names);
+
+enum class CrossTrafficKind { constant, poisson, onoff };
+
+// Datagrams of nobody in particular that take the uplink's queue along with the flows' data.
+struct CrossTraffic {
+  CrossTrafficKind kind{CrossTrafficKind::constant};
+  double rate_mbps{0};      // of IP packets; while on
+  double mean_on_ms{0};     // onoff: exponential sojourns, evenly spaced packets while on
+  double mean_off_ms{0};    // onoff
+  int32_t packet_bytes{0};  // of IP
+  double start_ms{0};
+  double stop_ms{0};  // infinity: never
+  uint64_t seed{0};
+};
+
+// By name; throws std::invalid_argument for an unknown one.
+CrossTrafficKind cross_traffic_kind(std::string_view name);
+
+// One of several flows that share a path.
+struct FlowSpec {
+  std::string scheme{};  // empty: whichever the flight is of; in the gym, a flow that learns
+  double start_s{0};
+  double stop_s{std::numeric_limits<double>::infinity()};
+  double extra_delay_ms{0};  // one way, each direction, of this flow alone; whole in mahimahi's timing
+};
+
+// A path; by default mm-delay [mm-onoff] [mm-loss] mm-link.
 struct PathSpec {
-  int64_t delay_ms{0};          // one way, each direction
+  double delay_ms{0};           // one way, each direction; whole in mahimahi's timing
   LinkSpec uplink;              // data
   LinkSpec downlink;            // ACKs
   double stall_probability{0};  // of the sender's host, per millisecond: it is not scheduled for a while
   double stall_max_ms{0};       // uniform in (0, stall_max_ms]
+  Timing timing{Timing::mahimahi};
+  Nesting nesting{kDefaultNesting};
+  std::vector<CrossTraffic> cross_traffic{};
+  std::vector<FlowSpec> flows{};  // empty: one flow, from beginning to end
 };
+
+inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
+
+// The flows of a path, one where it names none; throws std::invalid_argument for too many of them, and
+// for a delay that the path's timing cannot keep.
+std::vector<FlowSpec> flows_of(const PathSpec& path);
 
 }  // namespace ccgym

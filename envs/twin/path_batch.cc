@@ -1,7 +1,8 @@
 #include "envs/twin/path_batch.hh"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,108 +11,109 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kIpBytes = kDataTunBytes - kTunHeaderBytes;  // of a data packet, as a link's rate counts it
-
-double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+std::vector<std::size_t> first_rows_of(const std::vector<PathSpec>& paths) {
+  std::vector<std::size_t> rows{0};
+  for (const PathSpec& path : paths) {
+    const std::size_t learners = count_learners(flows_of(path));
+    if (learners == 0) {
+      throw std::invalid_argument("path " + std::to_string(rows.size() - 1) +
+                                  " has no learner: no flow without a scheme");
+    }
+    rows.push_back(rows.back() + learners);
+  }
+  return rows;
+}
 
 }  // namespace
 
-// One flow of the batch. The controller is watched, not changed: RTTs are noted as ACKs pass through.
-class PathBatch::GymFlow {
- public:
-  GymFlow(const PathSpec& path, const PolicySpec& policy, uint64_t seed)
-      : controller_(policy, static_cast<int64_t>(kDataBytes)), twin_(path, controller_, seed) {}
-
-  void fly_to_decision() {
-    twin_.run(Time::max() / 2, [this] { return controller_.awaiting_action(); });
-  }
-  void act(float action) {
-    controller_.act(action);
-    twin_.controller_changed();
-  }
-  void set_cwnd(double cwnd_packets) {
-    controller_.set_cwnd(cwnd_packets);
-    twin_.controller_changed();
-  }
-  [[nodiscard]] double cwnd_packets() const { return controller_.cwnd_packets(); }
-
-  void observe(std::span<float> row) const { std::ranges::copy(controller_.observation(), row.begin()); }
-
-  void measure(std::span<double> row) {
-    const auto& sender = twin_.sender();
-    const Totals now{twin_.now(), sender.delivered_packets(), sender.lost_packets(), sender.sent_packets()};
-    const auto bytes = [](int64_t packets) { return static_cast<double>(packets) * kIpBytes; };
-    const StepRtt rtt = controller_.step_rtt();
-    const std::array<double, kTelemetry.size()> values{
-        in_ms(now.time),
-        in_ms(now.time - last_.time),
-        controller_.cwnd_packets(),
-        bytes(now.delivered_packets - last_.delivered_packets),
-        bytes(now.lost_packets - last_.lost_packets),
-        bytes(now.sent_packets - last_.sent_packets),
-        rtt.mean_ms,
-        in_ms(sender.rtt().min),
-        static_cast<double>(twin_.queued_packets()),
-        rtt.max_ms,
-    };
-    std::ranges::copy(values, row.begin());
-    last_ = now;
-  }
-
- private:
-  struct Totals {
-    Time time{};
-    int64_t delivered_packets{};
-    int64_t lost_packets{};
-    int64_t sent_packets{};
-  };
-
-  PolicyController controller_;
-  Twin<PolicyController> twin_;
-  Totals last_{};
-};
-
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
-    : policy_(spec.policy), paths_(std::move(paths)), flights_(paths_.size()), workers_(spec.threads) {}
-
-PathBatch::~PathBatch() = default;
+    : policy_(spec.policy),
+      paths_(std::move(paths)),
+      first_rows_(first_rows_of(paths_)),
+      flights_(paths_.size()),
+      workers_(spec.threads) {}
 
 std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
 
-void PathBatch::set_path(std::size_t index, PathSpec path) { paths_.at(index) = std::move(path); }
-
-void PathBatch::set_cwnd(std::size_t index, double cwnd_packets) {
-  flights_.at(index)->set_cwnd(cwnd_packets);
+void PathBatch::set_path(std::size_t path, PathSpec spec) {
+  const std::size_t learners = first_rows_.at(path + 1) - first_rows_[path];
+  const std::size_t given = count_learners(flows_of(spec));
+  if (given != learners) {
+    throw std::invalid_argument("path " + std::to_string(path) + " has " + std::to_string(learners) +
+                                " learners in this batch, not " + std::to_string(given));
+  }
+  paths_[path] = std::move(spec);
 }
 
-double PathBatch::cwnd_packets(std::size_t index) const {
-  return flights_.at(index) ? flights_[index]->cwnd_packets() : 0;
+PathBatch::Seat PathBatch::seat(std::size_t row) const {
+  if (row >= rows()) throw std::out_of_range("row " + std::to_string(row) + " is not within the batch");
+  const auto next = std::ranges::upper_bound(first_rows_, row);
+  const auto path = static_cast<std::size_t>(std::distance(first_rows_.begin(), next)) - 1;
+  return {path, row - first_rows_[path]};
 }
 
-void PathBatch::reset(std::span<const int32_t> indices, std::span<const uint64_t> seeds,
+void PathBatch::set_cwnd(std::size_t row, double cwnd_packets) {
+  const auto [path, learner] = seat(row);
+  if (!flights_[path]) throw std::logic_error("path " + std::to_string(path) + " was never reset");
+  flights_[path]->set_cwnd(learner, cwnd_packets);
+}
+
+double PathBatch::cwnd_packets(std::size_t row) const {
+  const auto [path, learner] = seat(row);
+  return flights_[path] ? flights_[path]->cwnd_packets(learner) : 0;
+}
+
+FlowState PathBatch::state(std::size_t row) const {
+  const auto [path, learner] = seat(row);
+  return flights_[path] ? flights_[path]->state(learner) : FlowState::waiting;
+}
+
+void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds,
                       std::span<float> observations) {
   const std::size_t width = observation_size();
-  workers_.for_each(indices.size(), [&](std::size_t i) {
-    const auto index = static_cast<std::size_t>(indices[i]);
-    flights_.at(index) = std::make_unique<GymFlow>(paths_.at(index), policy_, seeds[i]);
-    flights_[index]->fly_to_decision();
-    flights_[index]->observe(observations.subspan(index * width, width));
-    std::array<double, kTelemetry.size()> unused{};
-    flights_[index]->measure(unused);
+  workers_.for_each(paths.size(), [&](std::size_t i) {
+    const auto path = static_cast<std::size_t>(paths[i]);
+    flights_.at(path) = make_gym_path(paths_[path], policy_, seeds[i]);
+    GymPath& flight = *flights_[path];
+    flight.fly_to_decisions();
+    for (std::size_t row = first_rows_[path]; row < first_rows_[path + 1]; ++row) {
+      const std::size_t learner = row - first_rows_[path];
+      const auto observation = observations.subspan(row * width, width);
+      std::ranges::fill(observation, 0.0F);
+      if (flight.state(learner) != FlowState::paused) continue;
+      flight.observe(learner, observation);
+      std::array<double, kTelemetry.size()> unused{};
+      flight.measure(learner, unused);
+    }
   });
 }
 
 void PathBatch::step(std::span<const float> actions, std::span<float> observations,
                      std::span<double> telemetry) {
+  workers_.for_each(paths(), [&](std::size_t path) { step_path(path, actions, observations, telemetry); });
+}
+
+void PathBatch::step_path(std::size_t path, std::span<const float> actions, std::span<float> observations,
+                          std::span<double> telemetry) {
+  if (!flights_[path])
+    throw std::logic_error("path " + std::to_string(path) + " of the batch was never reset");
+  GymPath& flight = *flights_[path];
+  const std::size_t first = first_rows_[path];
+  const std::size_t learners = first_rows_[path + 1] - first;
   const std::size_t width = observation_size();
-  workers_.for_each(size(), [&](std::size_t i) {
-    if (!flights_[i]) throw std::logic_error("flow " + std::to_string(i) + " of the batch was never reset");
-    GymFlow& flow = *flights_[i];
-    flow.act(actions[i]);
-    flow.fly_to_decision();
-    flow.observe(observations.subspan(i * width, width));
-    flow.measure(telemetry.subspan(i * kTelemetry.size(), kTelemetry.size()));
-  });
+  for (std::size_t i = 0; i < learners; ++i) {
+    if (flight.state(i) == FlowState::paused) flight.act(i, actions[first + i]);
+  }
+  flight.fly_to_decisions();
+  for (std::size_t i = 0; i < learners; ++i) {
+    const auto measured = telemetry.subspan((first + i) * kTelemetry.size(), kTelemetry.size());
+    if (flight.state(i) == FlowState::paused) {
+      flight.observe(i, observations.subspan((first + i) * width, width));
+      flight.measure(i, measured);
+    } else {
+      std::ranges::fill(measured, 0.0);
+    }
+  }
 }
 
 }  // namespace ccgym

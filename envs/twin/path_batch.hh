@@ -1,71 +1,64 @@
-// The gym's engine: many flows of the `policy` controller, all advanced by one decision in one call.
+// The gym's engine: many paths of learning flows, all advanced by one decision in one call.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "agents/controllers/policy/policy.hh"
+#include "envs/twin/gym_path.hh"
 #include "envs/twin/path.hh"
-#include "envs/twin/twin.hh"
+#include "envs/twin/telemetry.hh"
 #include "envs/twin/worker_pool.hh"
 
 namespace ccgym {
-
-// Columns of the telemetry of one step, in this order; bytes are those of IP packets.
-inline constexpr std::array<std::string_view, 10> kTelemetry{
-    "time_ms",          // since the flow began, at the decision
-    "step_ms",          // length of the step
-    "cwnd_packets",     // window before the coming action
-    "delivered_bytes",  // acknowledged during the step
-    "lost_bytes",       // declared lost during the step, less those that came after all
-    "sent_bytes",       // sent during the step
-    "mean_rtt_ms",      // of the step's ACKs; 0 when there were none
-    "min_rtt_ms",       // of the flow
-    "queue_packets",    // waiting at the uplink now
-    "max_rtt_ms",       // of the step's ACKs
-};
 
 struct BatchSpec {
   PolicySpec policy{};
   std::size_t threads{1};
 };
 
+// A row of the batch is one learner; those of one path stand together, in the order of its flows.
 class PathBatch {
  public:
+  // The flows of a path that name no scheme learn. Throws std::invalid_argument for a path without a
+  // learner, and as flows_of.
   PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec);
 
-  [[nodiscard]] std::size_t size() const { return flights_.size(); }
+  [[nodiscard]] std::size_t rows() const { return first_rows_.back(); }
+  [[nodiscard]] std::size_t paths() const { return paths_.size(); }
   [[nodiscard]] std::size_t observation_size() const;
 
-  void set_path(std::size_t index, PathSpec path);        // from that flow's next reset on
-  void set_cwnd(std::size_t index, double cwnd_packets);  // within the policy's limits
-  [[nodiscard]] double cwnd_packets(std::size_t index) const;
+  // From that path's next reset on; the number of its learners stays.
+  void set_path(std::size_t path, PathSpec spec);
+  void set_cwnd(std::size_t row, double cwnd_packets);  // within the policy's limits
+  [[nodiscard]] double cwnd_packets(std::size_t row) const;
+  [[nodiscard]] FlowState state(std::size_t row) const;
 
-  // Starts the flows `indices` anew, flies each to its first decision, writes their rows of
-  // `observations` (size() x observation_size()).
-  void reset(std::span<const int32_t> indices, std::span<const uint64_t> seeds,
-             std::span<float> observations);
+  // Starts the paths `paths` anew, flies each to its first decisions, writes their rows of
+  // `observations` (rows() x observation_size()), zeros where a flow has nothing to decide yet.
+  void reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds, std::span<float> observations);
 
-  // Applies `actions`, flies every flow to its next decision, writes `observations` and `telemetry`
-  // (size() x kTelemetry.size()). Throws std::logic_error for a flow that was never reset.
+  // Applies the actions of those who decide, flies every path to its next decisions, and writes there
+  // `observations` and `telemetry` (rows() x kTelemetry.size()). A row that does not decide keeps its
+  // observation and has a telemetry of zeros. Throws std::logic_error for a path that was never reset.
   void step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry);
 
  private:
-  class GymFlow;
+  struct Seat {
+    std::size_t path;
+    std::size_t learner;
+  };
+  [[nodiscard]] Seat seat(std::size_t row) const;
+  void step_path(std::size_t path, std::span<const float> actions, std::span<float> observations,
+                 std::span<double> telemetry);
 
   PolicySpec policy_;
   std::vector<PathSpec> paths_;
-  std::vector<std::unique_ptr<GymFlow>> flights_;
+  std::vector<std::size_t> first_rows_;  // of each path, and the number of rows
+  std::vector<std::unique_ptr<GymPath>> flights_;
   WorkerPool workers_;
-
- public:
-  PathBatch(const PathBatch&) = delete;
-  PathBatch& operator=(const PathBatch&) = delete;
-  ~PathBatch();
 };
 
 }  // namespace ccgym

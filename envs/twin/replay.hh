@@ -14,12 +14,14 @@ struct Departures {
   std::vector<int32_t> ms{};
   std::vector<int32_t> bytes{};
   std::vector<int32_t> delay_ms{};
+  int64_t dropped_packets{};
 };
 
 // All times in ms of one clock; the link's schedule begins at `base_ms` (mm-link's base timestamp) and
 // departures are computed up to and including `end_ms`. Arrivals must not decrease.
+// `seed` of what a queue drops by chance.
 Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue,
                   std::span<const int32_t> arrival_ms, std::span<const int32_t> arrival_bytes,
-                  int64_t base_ms, int64_t end_ms);
+                  int64_t base_ms, int64_t end_ms, uint64_t seed = 0);
 
 }  // namespace ccgym

@@ -26,14 +26,22 @@ void require_rate(double rate_mbps) {
 
 }  // namespace
 
-Schedule::Schedule(int64_t period_ms, int64_t opportunities, std::vector<uint32_t> timestamps_ms)
-    : period_ms_(period_ms), opportunities_(opportunities), timestamps_ms_(std::move(timestamps_ms)) {}
+Schedule::Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities)
+    : period_ms_(period_ms), opportunities_(opportunities), mean_rate_mbps_(rate_mbps) {}
+
+Schedule::Schedule(std::vector<uint32_t> timestamps_ms, Ending ending)
+    : period_ms_(timestamps_ms.back()),
+      opportunities_(static_cast<int64_t>(timestamps_ms.size())),
+      mean_rate_mbps_(kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) /
+                      static_cast<double>(period_ms_)),
+      timestamps_ms_(std::move(timestamps_ms)),
+      ending_(ending) {}
 
 std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
   require_rate(rate_mbps);
   const int64_t per_minute = std::max<int64_t>(1, std::llround(rate_mbps * kOpportunitiesPerMinutePerMbps));
   const int64_t divisor = std::gcd(per_minute, kMinuteMs);
-  return std::shared_ptr<const Schedule>(new Schedule(kMinuteMs / divisor, per_minute / divisor, {}));
+  return std::shared_ptr<const Schedule>(new Schedule(rate_mbps, kMinuteMs / divisor, per_minute / divisor));
 }
 
 std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms) {
@@ -51,7 +59,7 @@ std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t see
   return trace(std::move(timestamps_ms));
 }
 
-std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps_ms) {
+std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps_ms, Ending ending) {
   if (timestamps_ms.empty()) throw std::invalid_argument("a trace needs at least one timestamp");
   const auto fall = std::ranges::adjacent_find(timestamps_ms, std::greater<>{});
   if (fall != timestamps_ms.end()) {
@@ -61,17 +69,12 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   }
   if (timestamps_ms.back() == 0)
     throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
-  const int64_t period_ms = timestamps_ms.back();
-  const auto opportunities = static_cast<int64_t>(timestamps_ms.size());
-  return std::shared_ptr<const Schedule>(new Schedule(period_ms, opportunities, std::move(timestamps_ms)));
-}
-
-double Schedule::mean_rate_mbps() const {
-  return kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) / static_cast<double>(period_ms_);
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), ending));
 }
 
 int64_t Schedule::count_through(int64_t ms) const {
   if (ms < 0) return 0;
+  if (!repeats() && ms >= period_ms_) return opportunities_;
   if (is_constant()) return ms * opportunities_ / period_ms_;
   const auto begun = std::ranges::upper_bound(timestamps_ms_, ms % period_ms_);
   return ms / period_ms_ * opportunities_ + std::distance(timestamps_ms_.begin(), begun);
@@ -91,6 +94,7 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
     : schedule_(std::move(schedule)),
       timestamps_ms_(schedule_->timestamps_ms()),
       constant_(schedule_->is_constant()),
+      repeats_(schedule_->repeats()),
       period_ms_(schedule_->period_ms()),
       opportunities_(schedule_->opportunities_per_period()),
       step_ms_(period_ms_ / opportunities_),
@@ -98,14 +102,15 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
   if (constant_) {
     place_constant(1);
   } else {
-    next_ms_ = timestamps_ms_.front();
+    next_ns_ = timestamps_ms_.front() * kNsPerMs;
   }
 }
 
-void OpportunityCursor::skip_through(int64_t ms) {
-  if (next_ms_ > ms) return;
+void OpportunityCursor::search_after(int64_t ms) {
   if (constant_) {
     place_constant(ms * opportunities_ / period_ms_ + 1);
+  } else if (!repeats_ && ms >= period_ms_) {
+    end();
   } else {
     place_trace(ms);
   }
@@ -115,7 +120,7 @@ void OpportunityCursor::place_constant(int64_t number) {
   const int64_t product = number * period_ms_;
   quotient_ms_ = product / opportunities_;
   remainder_ = product % opportunities_;
-  next_ms_ = quotient_ms_ + (remainder_ > 0 ? 1 : 0);
+  next_ns_ = (quotient_ms_ + (remainder_ > 0 ? 1 : 0)) * kNsPerMs;
 }
 
 void OpportunityCursor::place_trace(int64_t after_ms) {
@@ -123,7 +128,7 @@ void OpportunityCursor::place_trace(int64_t after_ms) {
   loop_base_ms_ = after_ms / period_ms_ * period_ms_;
   const auto later = std::ranges::upper_bound(timestamps_ms_, after_ms - loop_base_ms_);
   index_ = std::distance(timestamps_ms_.begin(), later);
-  next_ms_ = loop_base_ms_ + *later;
+  next_ns_ = (loop_base_ms_ + *later) * kNsPerMs;
 }
 
 }  // namespace ccgym

@@ -6,36 +6,45 @@
 #include <span>
 #include <vector>
 
+#include "envs/twin/timing.hh"
+
 namespace ccgym {
 
 inline constexpr int64_t kOpportunityBytes = 1504;  // 1500 of IP and mahimahi's 4-byte TUN header
 inline constexpr int64_t kTunHeaderBytes = 4;
 
-// Immutable and repeated for ever; shared by every link that uses it.
+// Immutable, and shared by every link that uses it.
 class Schedule {
  public:
+  enum class Ending { repeats, once };  // after its last opportunity; `once` is mm-link's --once
+
   // round(rate_mbps * 5000) opportunities of 1500 bytes a minute, the i-th at ceil(i * 60000 / n) ms.
   static std::shared_ptr<const Schedule> constant(double rate_mbps);
   // Exponential gaps of mean 12 / rate_mbps ms, cut to whole ms, over `period_ms`.
   static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms);
   // mahimahi's rules: not empty, never decreasing, the last one (the period) above zero.
-  static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms);
+  static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms,
+                                               Ending ending = Ending::repeats);
   // The factories throw std::invalid_argument: what is wrong and what would be right.
 
   [[nodiscard]] bool is_constant() const { return timestamps_ms_.empty(); }
+  [[nodiscard]] bool repeats() const { return ending_ == Ending::repeats; }
   [[nodiscard]] int64_t period_ms() const { return period_ms_; }
   [[nodiscard]] int64_t opportunities_per_period() const { return opportunities_; }
-  [[nodiscard]] double mean_rate_mbps() const;
-  [[nodiscard]] int64_t count_through(int64_t ms) const;         // opportunities at or before `ms`
+  [[nodiscard]] double mean_rate_mbps() const { return mean_rate_mbps_; }  // over one period
+  [[nodiscard]] int64_t count_through(int64_t ms) const;                   // opportunities at or before `ms`
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
   [[nodiscard]] const std::vector<uint32_t>& timestamps_ms() const { return timestamps_ms_; }
 
  private:
-  Schedule(int64_t period_ms, int64_t opportunities, std::vector<uint32_t> timestamps_ms);
+  Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities);
+  Schedule(std::vector<uint32_t> timestamps_ms, Ending ending);
 
   int64_t period_ms_;
   int64_t opportunities_;
-  std::vector<uint32_t> timestamps_ms_;  // empty for a constant rate, which needs no list
+  double mean_rate_mbps_;
+  std::vector<uint32_t> timestamps_ms_{};  // empty for a constant rate, which needs no list
+  Ending ending_{Ending::repeats};
 };
 
 // A position in a schedule.
@@ -43,11 +52,19 @@ class OpportunityCursor {
  public:
   explicit OpportunityCursor(std::shared_ptr<const Schedule> schedule);
 
-  [[nodiscard]] int64_t next_ms() const { return next_ms_; }
+  [[nodiscard]] int64_t next_ns() const { return next_ns_; }  // kNeverNs: there are no more
   void advance() { constant_ ? advance_constant() : advance_trace(); }
-  void skip_through(int64_t ms);  // to the first opportunity after `ms`; never back
+  // To the first opportunity after `ns`; never back.
+  void skip_through(int64_t ns) {
+    for (int step = 0; next_ns_ <= ns; ++step) {
+      if (step == kStepsBeforeSearch) return search_after(ns / kNsPerMs);
+      advance();
+    }
+  }
 
  private:
+  static constexpr int kStepsBeforeSearch = 4;
+
   void advance_constant() {
     quotient_ms_ += step_ms_;
     remainder_ += step_remainder_;
@@ -55,21 +72,25 @@ class OpportunityCursor {
       remainder_ -= opportunities_;
       ++quotient_ms_;
     }
-    next_ms_ = quotient_ms_ + (remainder_ > 0 ? 1 : 0);
+    next_ns_ = (quotient_ms_ + (remainder_ > 0 ? 1 : 0)) * kNsPerMs;
   }
   void advance_trace() {
     if (++index_ == opportunities_) {
+      if (!repeats_) return end();
       index_ = 0;
       loop_base_ms_ += period_ms_;
     }
-    next_ms_ = loop_base_ms_ + timestamps_ms_[static_cast<std::size_t>(index_)];
+    next_ns_ = (loop_base_ms_ + timestamps_ms_[static_cast<std::size_t>(index_)]) * kNsPerMs;
   }
+  void end() { next_ns_ = kNeverNs; }
+  void search_after(int64_t ms);
   void place_constant(int64_t number);
   void place_trace(int64_t after_ms);
 
   std::shared_ptr<const Schedule> schedule_;
   std::span<const uint32_t> timestamps_ms_;  // of the schedule held above
   bool constant_;
+  bool repeats_;
   int64_t period_ms_;
   int64_t opportunities_;
   int64_t step_ms_;         // constant: opportunity n is due at ceil(n * period / opportunities), kept as
@@ -78,7 +99,7 @@ class OpportunityCursor {
   int64_t remainder_{0};
   int64_t index_{0};
   int64_t loop_base_ms_{0};
-  int64_t next_ms_{0};
+  int64_t next_ns_{0};
 };
 
 }  // namespace ccgym

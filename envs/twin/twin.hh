@@ -1,21 +1,27 @@
-// mahimahi in virtual time: one flow over one path, packet by packet.
+// mahimahi in virtual time: flows that share one path, packet by packet.
 //
-// Every element is a first-in-first-out line, so the next event is the least of a handful of times and
-// no event heap is needed. At equal times links deliver first, then packets arrive, then timers fire,
-// then the sender sends: the order inside a millisecond of the real program.
+// Links and pipes are first in, first out, so no event heap is needed. At equal times links deliver
+// first, then packets arrive, then timers fire, then senders send: the order inside a millisecond of the
+// real program. All that falls into one instant is done together, and the next instant is the lesser of
+// two: the network's and that of the first sender that wants to be woken.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdint>
-#include <optional>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "envs/twin/ack_lanes.hh"
+#include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
-#include "envs/twin/link.hh"
+#include "envs/twin/flow.hh"
+#include "envs/twin/host_stalls.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/random.hh"
-#include "transport/sender.hh"
-#include "transport/wire.hh"
+#include "envs/twin/tournament.hh"
 
 namespace ccgym {
 
@@ -24,163 +30,243 @@ inline constexpr int32_t kDataTunBytes =
     static_cast<int32_t>(kDataBytes + kIpUdpHeaderBytes + kTunHeaderBytes);
 inline constexpr int32_t kAckTunBytes = static_cast<int32_t>(kAckBytes + kIpUdpHeaderBytes + kTunHeaderBytes);
 
-// What happens at the uplink, for whoever wants to write it down.
-class UplinkObserver {
- public:
-  virtual ~UplinkObserver() = default;
-  virtual void on_arrival(const LinkPacket& packet, bool admitted) = 0;
-  virtual void on_departure(const LinkPacket& packet, int64_t now_ms) = 0;
+// What happens at the uplink, for whoever wants to write it down. This one does not.
+struct NoObserver {
+  void on_arrival(const LinkPacket& /*packet*/) {}
+  void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ns*/) {}
 };
 
-template <class Controller>
+template <class Controller, class Observer = NoObserver>
 class Twin {
  public:
-  Twin(const PathSpec& path, Controller& controller, uint64_t seed, UplinkObserver* observer = nullptr)
-      : controller_(controller),
-        sender_(controller, static_cast<int64_t>(kDataBytes)),
-        uplink_(path.uplink.schedule, path.uplink.queue),
-        downlink_(path.downlink.schedule, path.downlink.queue),
-        delay_ms_(path.delay_ms),
-        uplink_loss_(path.uplink.loss),
-        downlink_loss_(path.downlink.loss),
-        stall_mean_gap_ms_(path.stall_probability > 0 ? 1 / path.stall_probability : 0),
-        stall_max_ms_(path.stall_max_ms),
+  using Seat = FlowSeat<Controller>;
+
+  Twin(const PathSpec& path, std::span<const Seat> seats, uint64_t seed, Observer observer = {})
+      : uplink_(path, Way::up, seed),
+        downlink_(path, Way::down, ~seed),
+        extra_delays_ns_(distinct_extra_delays(seats)),
+        acks_(extra_delays_ns_.size()),
+        wake_ups_ns_(seats.size()),
         random_(seed),
-        observer_(observer) {
-    if (stall_mean_gap_ms_ > 0) next_stall_ = to_time(random_.exponential(stall_mean_gap_ms_));
-  }
-  Twin(const Twin&) = delete;
-  Twin& operator=(const Twin&) = delete;
-  ~Twin() = default;
-
-  // Flies until `stop()` holds after an event, or until nothing more happens before `end`.
-  template <class Stop>
-  void run(Time end, Stop&& stop) {
-    while (step(end)) {
-      if (stop()) return;
+        stalls_(path.stall_probability, path.stall_max_ms, random_),
+        observer_(std::move(observer)) {
+    flows_.reserve(seats.size());
+    for (const Seat& seat : seats) {
+      const auto lane = std::ranges::lower_bound(extra_delays_ns_, seat.extra_delay_ns);
+      wake_ups_ns_.set(flows_.size(), seat.start.count());
+      flows_.emplace_back(seat, static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
     }
-    now_ = std::max(now_, end);
+    ready_.reserve(seats.size());
+  }
+  Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
+      : Twin(path, std::array{Seat{.controller = &controller}}, seed, std::move(observer)) {}
+
+  // Flies through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
+  // flow that pauses is left alone until `resume`, and when the instant is over `run` returns.
+  template <class Pauses>
+  void run(Time end, Pauses&& pauses) {
+    for (run_ready(pauses); step(end.count(), pauses);) {
+    }
+    if (paused_ == 0) now_ = std::max(now_, end);
+  }
+  void run(Time end) {
+    run(end, [](std::size_t) { return false; });
   }
 
-  // The controller has been given a new window or timer from outside, as the gym's actions are.
-  void controller_changed() { sender_.read_controller(); }
+  // The flow's controller has been given a new window or timer from outside.
+  void reread(std::size_t flow) {
+    flows_[flow].read_controller();
+    if (flows_[flow].in_the_air()) make_ready(flow);
+  }
+  // ... and may go on: the action it paused for.
+  void resume(std::size_t flow) {
+    if (flows_[flow].resume()) --paused_;
+    reread(flow);
+  }
 
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
-  [[nodiscard]] std::size_t queued_packets() const { return uplink_.queued_packets(); }
+  [[nodiscard]] const Flow<Controller>& flow(std::size_t index) const { return flows_[index]; }
+  [[nodiscard]] const Sender<Controller>& sender(std::size_t flow) const { return flows_[flow].sender(); }
+  [[nodiscard]] std::size_t queued_packets() const { return uplink_.link.queued_packets(); }
 
  private:
-  struct AckInFlight {
-    int64_t arrival_ms{};  // at the downlink
+  struct DataInFlight {
+    int64_t arrival_ns{};  // at the uplink
     uint64_t seq{};
-    int64_t received_ms{};
+    uint16_t flow{};
   };
   struct HeldAck {
     uint64_t seq{};
-    int64_t received_ms{};
+    int64_t received_ns{};
+    uint16_t flow{};
   };
 
-  static constexpr int64_t kNever = INT64_MAX;
-  static constexpr int64_t kNsPerMs = 1'000'000;
+  static int64_t due_ns(const TwinLink& link) { return link.busy() ? link.next_ns() : kNeverNs; }
+  template <class Packet>
+  static int64_t due_ns(const Fifo<Packet>& pipe) {
+    return pipe.empty() ? kNeverNs : pipe.front().arrival_ns;
+  }
 
-  static Time to_time(double ms) { return Time{static_cast<int64_t>(ms * 1e6)}; }
-  static int64_t as_ns(int64_t ms) { return ms * kNsPerMs; }
+  static std::vector<int64_t> distinct_extra_delays(std::span<const Seat> seats) {
+    std::vector<int64_t> delays_ns;
+    for (const Seat& seat : seats) delays_ns.push_back(seat.extra_delay_ns);
+    std::ranges::sort(delays_ns);
+    delays_ns.erase(std::ranges::unique(delays_ns).begin(), delays_ns.end());
+    return delays_ns;
+  }
 
-  // One event, if there is one before `end`.
-  bool step(Time end) {
-    const int64_t uplink_ns = uplink_.busy() ? as_ns(uplink_.next_ms()) : kNever;
-    const int64_t downlink_ns = downlink_.busy() ? as_ns(downlink_.next_ms()) : kNever;
-    const int64_t ack_ns = acks_.empty() ? kNever : as_ns(acks_.front().arrival_ms);
-    const int64_t network_ns = std::min({uplink_ns, downlink_ns, ack_ns});
-    const int64_t sender_ns = next_sender_event_ns();
-    const int64_t next_ns = std::min(network_ns, sender_ns);
-    if (next_ns > end.count()) return false;
-    now_ = std::max(now_, Time{next_ns});
-    if (uplink_ns == next_ns) {
-      uplink_.use_opportunity([this](const LinkPacket& packet, int64_t ms) { leave_uplink(packet, ms); });
-    } else if (downlink_ns == next_ns) {
-      downlink_.use_opportunity([this](const LinkPacket& packet, int64_t ms) { leave_downlink(packet, ms); });
-    } else if (ack_ns == next_ns) {
-      enter_downlink();
+  // All that happens in one instant, if it comes before `end_ns` and nobody waits for an action.
+  template <class Pauses>
+  bool step(int64_t end_ns, Pauses& pauses) {
+    const int64_t network_ns = std::min({due_ns(uplink_.link), due_ns(downlink_.link), due_ns(data_),
+                                         acks_.next_ns(), due_ns(returned_acks_)});
+    const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(stalls_.until(), now_).count();
+    const int64_t next_ns = std::min({network_ns, host_ns, wake_ups_ns_.earliest()});
+    if (next_ns > end_ns || (paused_ > 0 && next_ns > now_.count())) return false;
+    if (network_ns == next_ns) {
+      run_network(network_ns);
+    } else if (host_ns == next_ns) {
+      take_held_acks();
     } else {
-      run_sender();
+      wake(wake_ups_ns_.winner());
     }
+    run_ready(pauses);
     return true;
   }
 
-  [[nodiscard]] int64_t next_sender_event_ns() const {
-    if (!held_acks_.empty()) return std::max(stalled_until_, now_).count();
-    const Time timer = sender_.next_timer().value_or(Time::max());
-    const Time send = sender_.next_send(now_).value_or(Time::max());
-    const Time due = std::max(std::min(timer, send), stalled_until_);
-    return std::max(due, now_).count();
-  }
-
-  void run_sender() {
-    if (stalled()) return;
-    if (!held_acks_.empty()) return take_held_acks();
-    if (sender_.next_timer().value_or(Time::max()) <= now_) return sender_.on_timer(now_);
-    send();
-  }
-
-  void send() {
-    const int64_t now_ms = now_.count() / kNsPerMs;
-    const LinkPacket packet{sender_.on_sent(now_), now_ms, 0, kDataTunBytes};
-    const bool admitted = uplink_.push(packet);
-    if (observer_ != nullptr) observer_->on_arrival(packet, admitted);
-  }
-
-  void leave_uplink(const LinkPacket& packet, int64_t now_ms) {
-    if (observer_ != nullptr) observer_->on_departure(packet, now_ms);
-    if (random_.chance(uplink_loss_)) return;
-    const int64_t received_ms = now_ms + delay_ms_;
-    if (random_.chance(downlink_loss_)) return;
-    acks_.push({received_ms + delay_ms_, packet.seq, received_ms});
-  }
-
-  void enter_downlink() {
-    const AckInFlight ack = acks_.pop();
-    downlink_.push({ack.seq, ack.arrival_ms, ack.received_ms, kAckTunBytes});
-  }
-
-  void leave_downlink(const LinkPacket& packet, int64_t now_ms) {
-    if (stalled() || !held_acks_.empty()) {
-      held_acks_.push({packet.seq, packet.tag});
-      return;
+  void run_network(int64_t ns) {
+    now_ = Time{ns};
+    while (due_ns(uplink_.link) == ns) {
+      uplink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_uplink(packet); },
+                                   kForgetDropped);
     }
-    sender_.on_ack(Time{as_ns(now_ms)}, packet.seq, Time{as_ns(packet.tag)});
+    while (due_ns(downlink_.link) == ns) {
+      downlink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_downlink(packet); },
+                                     kForgetDropped);
+    }
+    while (due_ns(data_) == ns) enter_uplink(data_.pop());
+    while (acks_.next_ns() == ns) enter_downlink(acks_.pop());
+    while (due_ns(returned_acks_) == ns) take_ack(returned_acks_.pop());
+  }
+
+  void send(std::size_t flow) {
+    const uint64_t seq = flows_[flow].on_sent(now_);
+    const auto reached_ns = uplink_.reach_link(now_.count(), random_);
+    if (!reached_ns) return;
+    const DataInFlight data{*reached_ns, seq, static_cast<uint16_t>(flow)};
+    if (*reached_ns > now_.count()) return data_.push(data);
+    enter_uplink(data);
+  }
+
+  void enter_uplink(const DataInFlight& data) {
+    const LinkPacket packet{data.seq, data.arrival_ns, 0, kDataTunBytes, data.flow};
+    observer_.on_arrival(packet);
+    uplink_.link.push(packet, kForgetDropped);
+  }
+
+  // A flow's own delay is spent where the flow is alone: at its receiver.
+  void leave_uplink(const LinkPacket& packet) {
+    observer_.on_departure(packet, now_.count());
+    const auto received_ns = uplink_.reach_end(now_.count(), random_);
+    if (!received_ns) return;
+    const auto reached_ns = downlink_.reach_link(*received_ns, random_);
+    if (!reached_ns) return;
+    const Flow<Controller>& flow = flows_[packet.flow];
+    const int64_t extra_ns = flow.extra_delay_ns();
+    acks_.push(flow.ack_lane(),
+               {*reached_ns + 2 * extra_ns, *received_ns + extra_ns, packet.seq, packet.flow});
+  }
+
+  void enter_downlink(const AckInFlight& ack) {
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.flow}, kForgetDropped);
+  }
+
+  void leave_downlink(const LinkPacket& packet) {
+    const auto returned_ns = downlink_.reach_end(now_.count(), random_);
+    if (!returned_ns) return;
+    const AckInFlight ack{*returned_ns, packet.tag, packet.seq, packet.flow};
+    if (*returned_ns > now_.count()) return returned_acks_.push(ack);
+    take_ack(ack);
+  }
+
+  void take_ack(const AckInFlight& ack) {
+    const HeldAck heard{ack.seq, ack.received_ns, ack.flow};
+    if (!held_acks_.empty() || stalls_.stalled(now_, random_)) return held_acks_.push(heard);
+    hear(heard);
+  }
+
+  void hear(const HeldAck& ack) {
+    Flow<Controller>& flow = flows_[ack.flow];
+    if (!flow.in_the_air()) return;
+    flow.on_ack(now_, ack.seq, Time{ack.received_ns});
+    make_ready(ack.flow);
   }
 
   void take_held_acks() {
-    const HeldAck ack = held_acks_.pop();
-    sender_.on_ack(now_, ack.seq, Time{as_ns(ack.received_ms)});
+    now_ = std::max(stalls_.until(), now_);
+    if (stalls_.stalled(now_, random_)) return;
+    while (!held_acks_.empty()) hear(held_acks_.pop());
   }
 
-  // Whether the sender's host is off the processor now; draws the stalls that have come due.
-  bool stalled() {
-    while (next_stall_ <= now_) {
-      stalled_until_ = next_stall_ + to_time(random_.uniform() * stall_max_ms_);
-      next_stall_ = stalled_until_ + to_time(random_.exponential(stall_mean_gap_ms_));
+  // A host that is known to be stalled is not even asked.
+  void wake(std::size_t flow) {
+    if (wake_ups_ns_.earliest() >= stalls_.until().count()) {
+      now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
+      if (!stalls_.stalled(now_, random_)) return make_ready(flow);
     }
-    return now_ < stalled_until_;
+    wake_ups_ns_.set(flow, stalls_.until().count());
   }
 
-  Controller& controller_;
-  Sender<Controller> sender_;
-  TwinLink uplink_;
-  TwinLink downlink_;
-  Fifo<AckInFlight> acks_{};
+  void make_ready(std::size_t flow) {
+    if (flows_[flow].get_ready()) ready_.push_back(static_cast<uint32_t>(flow));
+  }
+
+  template <class Pauses>
+  void run_ready(Pauses& pauses) {
+    for (const uint32_t flow : ready_) run_flow(flow, pauses);
+    ready_.clear();
+  }
+
+  // Timers and packets of one flow, as far as its clock and window allow.
+  template <class Pauses>
+  void run_flow(std::size_t index, Pauses& pauses) {
+    Flow<Controller>& flow = flows_[index];
+    flow.run(now_);
+    while (flow.state() == FlowState::flying) {
+      if (flow.timer_is_due(now_)) {
+        flow.on_timer(now_);
+        if (pauses(index)) pause(flow);
+      } else if (flow.may_send(now_)) {
+        send(index);
+      } else {
+        break;
+      }
+    }
+    wake_ups_ns_.set(index, flow.state() == FlowState::flying ? flow.due_ns(now_) : kNeverNs);
+  }
+
+  void pause(Flow<Controller>& flow) {
+    flow.pause();
+    ++paused_;
+  }
+
+  static constexpr auto kForgetDropped = [](const LinkPacket&) {};
+
+  Direction uplink_;
+  Direction downlink_;
+  Fifo<DataInFlight> data_{};             // in a delay before the uplink
+  std::vector<int64_t> extra_delays_ns_;  // of the lanes, ascending
+  AckLanes acks_;                         // in the delays between the links
+  Fifo<AckInFlight> returned_acks_{};     // in a delay behind the downlink
+  std::vector<Flow<Controller>> flows_{};
+  Tournament wake_ups_ns_;
+  std::vector<uint32_t> ready_{};  // flows that have been woken or have heard an ACK in this instant
+  std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};
-  int64_t delay_ms_;
-  double uplink_loss_;
-  double downlink_loss_;
-  double stall_mean_gap_ms_;
-  double stall_max_ms_;
   Random random_;
-  UplinkObserver* observer_;
+  HostStalls stalls_;
+  [[no_unique_address]] Observer observer_;
   Time now_{};
-  Time next_stall_{Time::max()};
-  Time stalled_until_{};
 };
 
 }  // namespace ccgym

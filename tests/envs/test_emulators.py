@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec, load_emulators, select_emulators
 from ccgym.envs.errors import InputError
 from hypothesis import given
@@ -242,14 +243,11 @@ def test_a_name_stands_once_in_a_file(tmp_path: Path) -> None:
         {"queue": "pie", "qdelay_ref_ms": 20, "max_burst_ms": 100},
     ],
 )
-def test_the_twin_refuses_the_queues_it_has_not(parameters: dict[str, Any]) -> None:
-    spec = EmulatorSpec.model_validate(changed(**parameters))
-    with pytest.raises(InputError) as caught:
-        spec.to_path()
-    kind = parameters["queue"]
-    assert (
-        str(caught.value) == f"india: uplink: queue: the twin has no {kind} queue; it has infinite, droptail"
-    )
+def test_the_twin_has_every_queue(parameters: dict[str, Any]) -> None:
+    spec = EmulatorSpec.model_validate(changed(rate_mbps=12.0, packets=60, **parameters))
+    flight = _core.fly(spec.to_path(), "fixed:200", seconds=5, seed=1)
+    assert flight.delivered_packets > 3000
+    assert len(flight.arrival_ms) - len(flight.departure_ms) > 60  # it dropped, whatever waits at the end
 
 
 def test_equal_links_share_one_schedule(tmp_path: Path) -> None:

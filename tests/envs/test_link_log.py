@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics, measure
-from ccgym.envs.link_log import LinkLog, read_link_log, repeated_opportunities_ms
+from ccgym.envs.link_log import LinkLog, LinkLogHeader, QueueSettings, parse_queue_arguments, read_link_log
+from ccgym.envs.schedules import opportunities_through
 
 HEADER = """\
 # mahimahi mm-link (Uplink) [one.tr] > u.log
@@ -33,7 +35,8 @@ def measured(folder: Path, events: str, **settings: float) -> FlowMetrics:
 def test_header_gives_queue_and_times(tmp_path: Path) -> None:
     header = read_link_log(write_log(tmp_path, "37 # 1504\n")).header
     assert header is not None
-    assert (header.queue, header.queue_packets, header.queue_bytes) == ("droptail", 30, 9000)
+    assert header.queue == QueueSettings("droptail", {"packets": 30, "bytes": 9000})
+    assert not header.once
     assert (header.init_timestamp_ms, header.base_ms) == (1795218406566, 36)
 
 
@@ -42,7 +45,42 @@ def test_infinite_queue_has_no_limits(tmp_path: Path) -> None:
     path.write_text(HEADER.replace("droptail [bytes=9000, packets=30]", "infinite"))
     header = read_link_log(path).header
     assert header is not None
-    assert (header.queue, header.queue_packets, header.queue_bytes) == ("infinite", 0, 0)
+    assert header.queue == QueueSettings("infinite", {})
+
+
+def header_with(
+    folder: Path, *options: str, direction: str = "Uplink", queue: str = "codel [packets=5]"
+) -> LinkLogHeader:
+    command = " ".join(f"'{word}'" for word in ("mm-link", "a", "b", *options, "--", "x", "--once"))
+    path = folder / "u.log"
+    path.write_text(
+        HEADER.replace("Uplink", direction)
+        .replace("droptail [bytes=9000, packets=30]", queue)
+        .replace("'mm-link' 'one.tr' 'one.tr' '--uplink-log=u.log' '--' 'true'", command)
+    )
+    header = read_link_log(path).header
+    assert header is not None
+    return header
+
+
+def test_what_the_line_of_the_queue_leaves_out_is_on_the_command_line(tmp_path: Path) -> None:
+    options = (
+        "--uplink-queue-args=packets=5, target=7 interval=90",
+        "--downlink-queue-args",
+        "bytes=1,qdelay_ref=3,max_burst=4",
+    )
+    up = header_with(tmp_path, *options)
+    assert up.queue.arguments == {"packets": 5, "target": 7, "interval": 90}
+    assert not up.once  # what the inner command is told does not count
+    down = header_with(tmp_path, *options, "--once", direction="Downlink", queue="pie [bytes=1]")
+    assert down.queue.arguments == {"bytes": 1, "qdelay_ref": 3, "max_burst": 4}
+    assert down.once
+
+
+def test_queue_arguments_are_read_as_mm_link_does() -> None:
+    assert parse_queue_arguments("packets=10, bytes=5") == {"packets": 10, "bytes": 5}
+    assert parse_queue_arguments("target=5interval=100;packets=0") == {"target": 5, "interval": 100}
+    assert parse_queue_arguments("nothing") == {}
 
 
 def test_events_of_every_kind(tmp_path: Path) -> None:
@@ -197,7 +235,9 @@ def test_departure_without_arrival_is_an_error(tmp_path: Path) -> None:
 
 def test_trace_repeats_after_its_last_time() -> None:
     # Period 10: 0 3 3 10 | 10 13 13 20 | 20 ...
-    times = repeated_opportunities_ms(np.array([0, 3, 3, 10], np.uint32), 20)
+    trace_ms = np.array([0, 3, 3, 10], np.uint32)
+    times = opportunities_through(_core.Schedule.trace(trace_ms), 20)
+    assert opportunities_through(_core.Schedule.trace(trace_ms, once=True), 20).tolist() == [0, 3, 3, 10]
     assert times.tolist() == [0, 3, 3, 10, 10, 13, 13, 20, 20]
 
 
@@ -209,7 +249,7 @@ def test_flight_of_the_twin_becomes_a_log() -> None:
         departure_bytes=np.full(3, 1468, np.int32),
         departure_delay_ms=np.ones(3, np.int32),
     )
-    log = LinkLog.from_flight(flight, np.array([1], np.uint32))
+    log = LinkLog.from_flight(flight, _core.Schedule.constant(12))
     assert log.opportunity_ms.tolist() == [1, 2, 3]
     # 3 x 1464 IP bytes within 2 ms.
     assert measure(log, 30).throughput_mbps == pytest.approx(3 * 1464 * 8 / 2000)

@@ -83,7 +83,7 @@ def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:
     assert client.wait(20) == 0, client.complaint()
     log = shell.uplink_log()
     assert log.header is not None
-    assert log.header.queue == "infinite"
+    assert log.header.queue.kind == "infinite"
     metrics = measure(log.without_background(), 10, seconds=2)
     # 12 Mbit/s is one opportunity of 1500 IP bytes per ms; the wide band allows for a crowded machine.
     assert metrics.capacity_mbps == pytest.approx(12, rel=0.02)

@@ -37,8 +37,8 @@ TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
   const Scenario& scenario = GetParam();
   const auto schedule = Schedule::constant(scenario.rate_mbps);
   const QueueSpec queue{QueueKind::droptail, scenario.queue_packets, 0};
-  const PathSpec path{scenario.delay_ms, {schedule, queue, 0}, {schedule, {}, 0}};
-  const Flight flight = fly(path, scenario.scheme, kSeconds, 1);
+  const PathSpec path{static_cast<double>(scenario.delay_ms), {schedule, queue, 0}, {schedule, {}, 0}};
+  const Flight flight = fly(path, scenario.scheme, kSeconds, 1).front();
   const double mbps = static_cast<double>(flight.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
   EXPECT_GE(mbps / scenario.rate_mbps, scenario.least_utilisation);
   EXPECT_LE(mbps / scenario.rate_mbps, 1);

@@ -21,18 +21,23 @@ class Rig {
 
   int burst(int count, int32_t bytes, int64_t ms) {
     run_through(ms);
-    int admitted = 0;
-    for (int i = 0; i < count; ++i) admitted += link_.push({next_seq_++, ms, 0, bytes}) ? 1 : 0;
-    return admitted;
+    const std::size_t dropped_before = dropped.size();
+    for (int i = 0; i < count; ++i) {
+      link_.push({next_seq_++, ms * kNsPerMs, 0, bytes, 0},
+                 [this](const LinkPacket& packet) { dropped.push_back(packet.seq); });
+    }
+    return count - static_cast<int>(dropped.size() - dropped_before);
   }
   void run_through(int64_t ms) {
-    while (link_.busy() && link_.next_ms() <= ms) {
+    while (link_.busy() && link_.next_ns() <= ms * kNsPerMs) {
       link_.use_opportunity(
-          [this](const LinkPacket& packet, int64_t now_ms) { deliveries.push_back({packet.seq, now_ms}); });
+          [this](const LinkPacket& packet, int64_t ns) { deliveries.push_back({packet.seq, ns / kNsPerMs}); },
+          [this](const LinkPacket& packet) { dropped.push_back(packet.seq); });
     }
   }
 
   std::vector<Delivery> deliveries{};
+  std::vector<uint64_t> dropped{};
 
  private:
   TwinLink link_;
@@ -62,18 +67,45 @@ TEST(TwinLink, UnusedOpportunitiesAreLost) {
   EXPECT_EQ(rig.deliveries.at(0).ms, 10);
 }
 
+TEST(TwinLink, ATraceThatRunsOnceEnds) {
+  TwinLink link{Schedule::trace({1, 5}, Schedule::Ending::once), {}};
+  const auto push_at = [&](int64_t ms) { link.push({0, ms * kNsPerMs, 0, 1504, 0}, [](const auto&) {}); };
+  push_at(0);
+  push_at(2);
+  push_at(2);
+  int delivered = 0;
+  const auto count = [&](const LinkPacket&, int64_t) { ++delivered; };
+  while (link.next_ns() != kNeverNs) link.use_opportunity(count, [](const auto&) {});
+  EXPECT_EQ(delivered, 2);
+  EXPECT_TRUE(link.busy());
+  TwinLink late{Schedule::trace({1, 5}, Schedule::Ending::once), {}};
+  late.push({0, 5 * kNsPerMs, 0, 1504, 0}, [](const auto&) {});
+  EXPECT_EQ(late.next_ns(), kNeverNs);
+}
+
+TEST(TwinLink, ContinuousServiceTakesExactlyTheTimeOfItsBytes) {
+  TwinLink link{Schedule::constant(10), {}, Timing::continuous};
+  std::vector<int64_t> left_ns;
+  const auto note = [&](const LinkPacket&, int64_t ns) { left_ns.push_back(ns); };
+  const auto drop = [](const LinkPacket&) {};
+  link.push({0, 1'234'567, 0, 1504, 0}, drop);  // 1500 bytes at 10 Mbit/s: 1.2 ms
+  link.push({1, 1'300'000, 0, 504, 0}, drop);   // 0.4 ms, behind the first
+  while (link.busy()) link.use_opportunity(note, drop);
+  EXPECT_EQ(left_ns, (std::vector<int64_t>{2'434'567, 2'834'567}));
+}
+
 TEST(TwinLink, DroptailTakesAsManyAsItsLimits) {
-  EXPECT_EQ((Rig{{QueueKind::droptail, 10, 0}, {50}}.burst(50, 1504, 0)), 10);
+  EXPECT_EQ((Rig{{QueueKind::droptail, 10}, {50}}.burst(50, 1504, 0)), 10);
   EXPECT_EQ((Rig{{QueueKind::droptail, 0, 15040}, {50}}.burst(50, 1504, 0)), 10);
   EXPECT_EQ((Rig{{QueueKind::droptail, 0, 15039}, {50}}.burst(50, 1504, 0)), 9);
   EXPECT_EQ((Rig{{QueueKind::droptail, 5, 15040}, {50}}.burst(50, 1504, 0)), 5);
 }
 
 TEST(TwinLink, ThePacketInTransmissionIsNotCounted) {
-  Rig full{{QueueKind::droptail, 5, 0}, {50}};
+  Rig full{{QueueKind::droptail, 5}, {50}};
   full.burst(5, 1504, 0);
   EXPECT_EQ(full.burst(20, 1504, 50), 1);
-  Rig smaller{{QueueKind::droptail, 5, 0}, {50}};
+  Rig smaller{{QueueKind::droptail, 5}, {50}};
   smaller.burst(5, 1432, 0);
   EXPECT_EQ(smaller.burst(20, 1432, 50), 2);  // one gone, one begun with the 72 bytes left over
 }

@@ -10,7 +10,7 @@ namespace {
 std::vector<int64_t> first(const std::shared_ptr<const Schedule>& schedule, int count) {
   OpportunityCursor cursor{schedule};
   std::vector<int64_t> times;
-  for (; count > 0; --count, cursor.advance()) times.push_back(cursor.next_ms());
+  for (; count > 0; --count, cursor.advance()) times.push_back(cursor.next_ns() / kNsPerMs);
   return times;
 }
 
@@ -42,11 +42,11 @@ TEST(Schedule, SkippingLandsWhereAdvancingWould) {
                                Schedule::constant(100.42), Schedule::poisson(3, 1, 1000)}) {
     for (int64_t ms = 0; ms < 200; ++ms) {
       OpportunityCursor walked{schedule};
-      while (walked.next_ms() <= ms) walked.advance();
+      while (walked.next_ns() <= ms * kNsPerMs) walked.advance();
       OpportunityCursor skipped{schedule};
-      skipped.skip_through(ms);
+      skipped.skip_through(ms * kNsPerMs);
       for (int i = 0; i < 5; ++i, walked.advance(), skipped.advance())
-        ASSERT_EQ(skipped.next_ms(), walked.next_ms());
+        ASSERT_EQ(skipped.next_ns(), walked.next_ns());
     }
   }
 }
@@ -56,7 +56,7 @@ TEST(Schedule, CountsWhatACursorVisits) {
     for (int64_t ms = 0; ms < 60; ++ms) {
       OpportunityCursor cursor{schedule};
       int64_t visited = 0;
-      for (; cursor.next_ms() <= ms; cursor.advance()) ++visited;
+      for (; cursor.next_ns() <= ms * kNsPerMs; cursor.advance()) ++visited;
       ASSERT_EQ(schedule->count_through(ms), visited) << ms;
     }
   }

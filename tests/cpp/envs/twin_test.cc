@@ -12,7 +12,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-PathSpec path_of(double rate_mbps, int64_t delay_ms, const QueueSpec& queue = {}) {
+Flight fly(const PathSpec& path, const char* scheme, double run_seconds, uint64_t seed) {
+  return ccgym::fly(path, scheme, run_seconds, seed).front();
+}
+
+PathSpec path_of(double rate_mbps, double delay_ms, const QueueSpec& queue = {}) {
   const auto schedule = Schedule::constant(rate_mbps);
   return {delay_ms, {schedule, queue, 0}, {schedule, {}, 0}};
 }
@@ -24,7 +28,7 @@ double throughput_mbps(const Flight& flight, double run_seconds) {
 TEST(Twin, TheRoundTripIsTwoDelaysAndTwoOpportunities) {
   RecordingController controller{static_cast<int64_t>(kDataBytes)};
   Twin<CongestionController> twin{path_of(12, 30), controller, 1};
-  twin.run(milliseconds{200}, [] { return false; });
+  twin.run(milliseconds{200});
   // Sent at 0, uplink at 1, received at 31, downlink at 61 + 1.
   EXPECT_EQ(controller.acks.at(0).rtt.latest, Time{milliseconds{62}});
   EXPECT_EQ(controller.acks.at(0).received_at, Time{milliseconds{31}});
@@ -32,19 +36,19 @@ TEST(Twin, TheRoundTripIsTwoDelaysAndTwoOpportunities) {
 
 TEST(Twin, TimeNeverGoesBackForTheController) {
   RecordingController controller{40 * static_cast<int64_t>(kDataBytes)};
-  PathSpec path = path_of(5, 10, {QueueKind::droptail, 10, 0});
+  PathSpec path = path_of(5, 10, {QueueKind::droptail, 10});
   path.uplink.loss = 0.05;
   path.stall_probability = 0.05;
   path.stall_max_ms = 5;
   Twin<CongestionController> twin{path, controller, 3};
-  twin.run(seconds{5}, [] { return false; });
+  twin.run(seconds{5});
   EXPECT_TRUE(std::ranges::is_sorted(controller.times));
   EXPECT_GT(controller.times.size(), 1000U);
 }
 
 TEST(Twin, PacketsAreConserved) {
   for (const double loss : {0.0, 0.1}) {
-    PathSpec path = path_of(5, 10, {QueueKind::droptail, 20, 0});
+    PathSpec path = path_of(5, 10, {QueueKind::droptail, 20});
     path.uplink.loss = loss;
     const Flight flight = fly(path, "fixed:60", 10, 1);
     EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
@@ -69,7 +73,7 @@ TEST(Twin, LossTakesItsShare) {
 }
 
 TEST(Twin, SameSeedSameFlight) {
-  PathSpec path = path_of(12, 10, {QueueKind::droptail, 30, 0});
+  PathSpec path = path_of(12, 10, {QueueKind::droptail, 30});
   path.uplink.loss = 0.01;
   path.stall_probability = 0.02;
   path.stall_max_ms = 4;

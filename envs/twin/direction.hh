@@ -1,0 +1,115 @@
+// One direction of a path: its link, and what a packet meets before and behind it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "envs/twin/link.hh"
+#include "envs/twin/path.hh"
+#include "envs/twin/random.hh"
+
+namespace ccgym {
+
+// mm-onoff. Times asked for must not decrease.
+class OnOffGate {
+ public:
+  OnOffGate(const OnOffSpec& spec, uint64_t seed) : spec_(spec), random_(seed) {
+    if (spec.mean_on_ms > 0) ends_ns_ = sojourn_ns(spec.mean_on_ms);
+  }
+
+  bool on(int64_t ns) {
+    while (ns >= ends_ns_) {
+      on_ = !on_;
+      ends_ns_ += sojourn_ns(on_ ? spec_.mean_on_ms : spec_.mean_off_ms);
+    }
+    return on_;
+  }
+
+ private:
+  // Cut to whole milliseconds, as mahimahi does.
+  int64_t sojourn_ns(double mean_ms) {
+    return static_cast<int64_t>(std::min(random_.exponential(mean_ms), kLongestMs)) * kNsPerMs;
+  }
+
+  static constexpr double kLongestMs = 1 << 30;
+
+  OnOffSpec spec_;
+  Random random_;
+  bool on_{true};
+  int64_t ends_ns_{kNeverNs};
+};
+
+// The elements on one side of a link, in the order in which a packet meets them.
+class Stretch {
+ public:
+  Stretch(const PathSpec& path, const LinkSpec& link, uint64_t seed)
+      : delay_ns_(std::llround(path.delay_ms * static_cast<double>(kNsPerMs))),
+        loss_(link.loss),
+        gate_(link.onoff, seed) {}
+
+  void add(Element element) {
+    if (element == Element::delay) delays_ = true;
+    if (element == Element::loss) loses_ = true;
+    if (element == Element::onoff) gates_ = delays_ ? Gates::behind_delay : Gates::before_delay;
+  }
+
+  // When a packet that enters at `ns` leaves; nothing when it is lost on the way. `ns` must not decrease.
+  std::optional<int64_t> pass(int64_t ns, Random& random) {
+    if (loses_ && random.chance(loss_)) return std::nullopt;
+    const int64_t leaves_ns = ns + delay_ns();
+    if (gates_ != Gates::none && !gate_.on(gates_ == Gates::behind_delay ? leaves_ns : ns)) {
+      return std::nullopt;
+    }
+    return leaves_ns;
+  }
+
+  [[nodiscard]] int64_t delay_ns() const { return delays_ ? delay_ns_ : 0; }
+
+ private:
+  enum class Gates { none, before_delay, behind_delay };
+
+  int64_t delay_ns_;
+  bool delays_{false};
+  double loss_;
+  bool loses_{false};
+  Gates gates_{Gates::none};
+  OnOffGate gate_;
+};
+
+enum class Way { up, down };
+
+class Direction {
+ public:
+  Direction(const PathSpec& path, Way way, uint64_t seed)
+      : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
+
+  // When a packet that sets out at `ns` reaches the link; nothing when it is lost before.
+  std::optional<int64_t> reach_link(int64_t ns, Random& random) {
+    return before_.pass(clock_ns(timing_, ns), random);
+  }
+  // When a packet that leaves the link at `ns` is through; nothing when it is lost behind it.
+  std::optional<int64_t> reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
+
+  TwinLink link;
+
+ private:
+  Direction(const PathSpec& path, const LinkSpec& spec, Way way, Random seeds)
+      : link(spec.schedule, spec.queue, path.timing, seeds.bits()),
+        timing_(path.timing),
+        before_(path, spec, seeds.bits()),
+        behind_(path, spec, seeds.bits()) {
+    Nesting order = path.nesting;  // as a packet meets them
+    if (way == Way::up) std::ranges::reverse(order);
+    const auto* const at = std::ranges::find(order, Element::link);
+    std::for_each(order.cbegin(), at, [this](Element element) { before_.add(element); });
+    std::for_each(at, order.cend(), [this](Element element) { behind_.add(element); });
+  }
+
+  Timing timing_;
+  Stretch before_;
+  Stretch behind_;
+};
+
+}  // namespace ccgym

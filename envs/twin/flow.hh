@@ -1,0 +1,91 @@
+// One sender in the twin: its controller, its place in time, and its own distance from the bottleneck.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "transport/sender.hh"
+#include "transport/wire.hh"
+
+namespace ccgym {
+
+template <class Controller>
+struct FlowSeat {
+  Controller* controller{};
+  Time start{};
+  Time stop{Time::max()};
+  int64_t extra_delay_ns{0};  // one way, each direction, on top of the path's
+};
+
+enum class FlowState : uint8_t {
+  waiting,  // for its start
+  flying,
+  paused,  // wants an action before it goes on
+  gone,
+};
+
+// The sender counts its time from the start of its flow; everyone here speaks in the time of the path.
+template <class Controller>
+class Flow {
+ public:
+  Flow(const FlowSeat<Controller>& seat, std::size_t ack_lane)
+      : sender_(*seat.controller, static_cast<int64_t>(kDataBytes)),
+        start_(seat.start),
+        stop_(seat.stop),
+        extra_delay_ns_(seat.extra_delay_ns),
+        ack_lane_(ack_lane) {}
+
+  [[nodiscard]] FlowState state() const { return state_; }
+  [[nodiscard]] bool in_the_air() const { return state_ == FlowState::flying || state_ == FlowState::paused; }
+  [[nodiscard]] Time start() const { return start_; }
+  [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
+  [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
+  [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
+
+  // False: it has been got ready already and has not run since.
+  bool get_ready() { return !std::exchange(ready_, true); }
+  void run(Time now) {
+    ready_ = false;
+    if (state_ == FlowState::waiting) state_ = FlowState::flying;
+    if (now >= stop_ && state_ == FlowState::flying) state_ = FlowState::gone;
+  }
+  void pause() { state_ = FlowState::paused; }
+  bool resume() {  // false: it had not paused
+    if (state_ != FlowState::paused) return false;
+    state_ = FlowState::flying;
+    return true;
+  }
+  void read_controller() { sender_.read_controller(); }
+
+  [[nodiscard]] bool timer_is_due(Time now) const { return next_timer() <= now - start_; }
+  [[nodiscard]] bool may_send(Time now) const { return next_send(now) <= now - start_; }
+  void on_timer(Time now) { sender_.on_timer(now - start_); }
+  uint64_t on_sent(Time now) { return sender_.on_sent(now - start_); }
+  void on_ack(Time now, uint64_t seq, Time received_at) {
+    sender_.on_ack(now - start_, seq, received_at - start_);
+  }
+
+  // When the flow has to be looked at next, unless an ACK comes before.
+  [[nodiscard]] int64_t due_ns(Time now) const {
+    const Time due = std::min(next_timer(), next_send(now));
+    return due == Time::max() ? stop_.count() : std::min(start_ + due, stop_).count();
+  }
+
+ private:
+  [[nodiscard]] Time next_timer() const { return sender_.next_timer().value_or(Time::max()); }
+  [[nodiscard]] Time next_send(Time now) const {
+    return sender_.next_send(now - start_).value_or(Time::max());
+  }
+
+  Sender<Controller> sender_;
+  Time start_;
+  Time stop_;
+  int64_t extra_delay_ns_;
+  std::size_t ack_lane_;
+  FlowState state_{FlowState::waiting};
+  bool ready_{false};
+};
+
+}  // namespace ccgym

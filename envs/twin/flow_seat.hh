@@ -1,0 +1,32 @@
+// From what a spec says of a flow to its seat in the twin.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "agents/controllers/make_controller.hh"
+#include "envs/twin/flow.hh"
+#include "envs/twin/path.hh"
+#include "transport/wire.hh"
+
+namespace ccgym {
+
+inline constexpr double kMaxSeconds = 1e9;  // a time beyond it never comes
+
+inline Time path_time(double seconds) {
+  return seconds < kMaxSeconds ? Time{std::llround(seconds * 1e9)} : Time::max();
+}
+
+template <class Controller>
+FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller) {
+  return {&controller, path_time(flow.start_s), path_time(flow.stop_s),
+          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs))};
+}
+
+// Each flow of a path draws from a seed of its own.
+inline ControllerConfig controller_config(uint64_t path_seed, std::size_t flow) {
+  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = path_seed + flow};
+}
+
+}  // namespace ccgym

@@ -1,0 +1,127 @@
+#include "envs/twin/gym_path.hh"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "envs/twin/flow_seat.hh"
+#include "envs/twin/learner.hh"
+#include "envs/twin/telemetry.hh"
+#include "envs/twin/twin.hh"
+
+namespace ccgym {
+
+namespace {
+
+bool learns(const FlowSpec& flow) { return flow.scheme.empty(); }
+
+// Everyone on the path, and where they sit in the twin.
+struct Crew {
+  Crew(std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed) {
+    const std::size_t count = count_learners(flows);
+    learners.reserve(count);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const ControllerConfig config = controller_config(seed, i);
+      if (learns(flows[i])) {
+        learners.emplace_back(policy, config.packet_bytes, path_time(flows[i].start_s),
+                              count > 1 ? policy.step : Time{});
+        learner_flows.push_back(i);
+        last_stop = std::max(last_stop, path_time(flows[i].stop_s));
+      } else {
+        scripted.push_back(make_controller(flows[i].scheme, config));
+      }
+    }
+  }
+
+  template <class Controller>
+  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows) {
+    std::vector<FlowSeat<Controller>> seats;
+    auto learner = learners.begin();
+    auto other = scripted.begin();
+    for (const FlowSpec& flow : flows) {
+      if constexpr (std::is_same_v<Controller, Learner>) {
+        seats.push_back(seat_of(flow, *learner++));
+      } else {
+        seats.push_back(seat_of<Controller>(flow, learns(flow) ? *learner++ : **other++));
+      }
+    }
+    return seats;
+  }
+
+  std::vector<Learner> learners{};
+  std::vector<std::size_t> learner_flows{};  // their numbers among all flows
+  std::vector<std::unique_ptr<CongestionController>> scripted{};
+  Time last_stop{};
+};
+
+// `Controller` is Learner where everyone learns, so that learners are called directly.
+template <class Controller>
+class CrewedPath final : public GymPath {
+ public:
+  CrewedPath(const PathSpec& path, std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed)
+      : crew_(flows, policy, seed),
+        meters_(crew_.learners.size()),
+        twin_(path, crew_.template seats<Controller>(flows), seed),
+        learner_of_flow_(flows.size()) {
+    for (std::size_t i = 0; i < crew_.learners.size(); ++i) {
+      learner_of_flow_[crew_.learner_flows[i]] = &crew_.learners[i].policy();
+    }
+  }
+
+  void fly_to_decisions() override {
+    twin_.run(std::min(crew_.last_stop, kEndOfTime), [this](std::size_t flow) {
+      return learner_of_flow_[flow] != nullptr && learner_of_flow_[flow]->awaiting_action();
+    });
+  }
+  [[nodiscard]] FlowState state(std::size_t learner) const override {
+    return twin_.flow(crew_.learner_flows[learner]).state();
+  }
+  void act(std::size_t learner, float action) override {
+    policy(learner).act(action);
+    twin_.resume(crew_.learner_flows[learner]);
+  }
+  void set_cwnd(std::size_t learner, double cwnd_packets) override {
+    policy(learner).set_cwnd(cwnd_packets);
+    twin_.reread(crew_.learner_flows[learner]);
+  }
+  [[nodiscard]] double cwnd_packets(std::size_t learner) const override {
+    return policy(learner).cwnd_packets();
+  }
+  void observe(std::size_t learner, std::span<float> row) const override {
+    std::ranges::copy(policy(learner).observation(), row.begin());
+  }
+  void measure(std::size_t learner, std::span<double> row) override {
+    const auto& flow = twin_.flow(crew_.learner_flows[learner]);
+    meters_[learner].measure(twin_.now() - flow.start(), flow.sender(), policy(learner),
+                             twin_.queued_packets(), row);
+  }
+
+ private:
+  static constexpr Time kEndOfTime = Time::max() / 2;
+
+  PolicyController& policy(std::size_t learner) { return crew_.learners[learner].policy(); }
+  [[nodiscard]] const PolicyController& policy(std::size_t learner) const {
+    return crew_.learners[learner].policy();
+  }
+
+  Crew crew_;
+  std::vector<StepMeter> meters_;
+  Twin<Controller> twin_;
+  std::vector<const PolicyController*> learner_of_flow_;  // null for a flow that follows a scheme
+};
+
+}  // namespace
+
+std::size_t count_learners(std::span<const FlowSpec> flows) {
+  return static_cast<std::size_t>(std::ranges::count_if(flows, learns));
+}
+
+std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed) {
+  const std::vector<FlowSpec> flows = flows_of(path);
+  if (std::ranges::all_of(flows, learns)) {
+    return std::make_unique<CrewedPath<Learner>>(path, flows, policy, seed);
+  }
+  return std::make_unique<CrewedPath<CongestionController>>(path, flows, policy, seed);
+}
+
+}  // namespace ccgym

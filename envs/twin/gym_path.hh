@@ -1,0 +1,38 @@
+// One path of the gym's batch: flows that learn, among flows that follow a scheme.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "agents/controllers/policy/policy.hh"
+#include "envs/twin/flow.hh"
+#include "envs/twin/path.hh"
+
+namespace ccgym {
+
+std::size_t count_learners(std::span<const FlowSpec> flows);  // those without a scheme
+
+class GymPath {
+ public:
+  GymPath() = default;
+  GymPath(const GymPath&) = delete;
+  GymPath& operator=(const GymPath&) = delete;
+  virtual ~GymPath() = default;
+
+  // Flies until at least one learner decides, or all of them are gone. Learners on one path decide in
+  // the same instants; one that has not begun, hears nothing or is gone lets an instant pass.
+  virtual void fly_to_decisions() = 0;
+  [[nodiscard]] virtual FlowState state(std::size_t learner) const = 0;  // `paused`: it decides now
+  virtual void act(std::size_t learner, float action) = 0;               // of one that decides
+  virtual void set_cwnd(std::size_t learner, double cwnd_packets) = 0;
+  [[nodiscard]] virtual double cwnd_packets(std::size_t learner) const = 0;
+  virtual void observe(std::size_t learner, std::span<float> row) const = 0;
+  virtual void measure(std::size_t learner, std::span<double> row) = 0;  // columns: kTelemetry
+};
+
+// Throws as make_controller does for a scheme that is not there.
+std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed);
+
+}  // namespace ccgym

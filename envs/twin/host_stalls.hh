@@ -1,0 +1,39 @@
+// A host that is now and then not scheduled: its senders neither send nor hear until it is.
+#pragma once
+
+#include <cstdint>
+
+#include "envs/twin/random.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class HostStalls {
+ public:
+  // A stall begins with `probability` per ms and lasts up to `max_ms`. Draws from `random`, its owner's.
+  HostStalls(double probability, double max_ms, Random& random)
+      : mean_gap_ms_(probability > 0 ? 1 / probability : 0), max_ms_(max_ms) {
+    if (mean_gap_ms_ > 0) next_ = to_time(random.exponential(mean_gap_ms_));
+  }
+
+  // Whether the host is off the processor at `now`; draws the stalls that have come due.
+  bool stalled(Time now, Random& random) {
+    while (next_ <= now) {
+      until_ = next_ + to_time(random.uniform() * max_ms_);
+      next_ = until_ + to_time(random.exponential(mean_gap_ms_));
+    }
+    return now < until_;
+  }
+
+  [[nodiscard]] Time until() const { return until_; }  // the end of the last stall drawn
+
+ private:
+  static Time to_time(double ms) { return Time{static_cast<int64_t>(ms * 1e6)}; }
+
+  double mean_gap_ms_;
+  double max_ms_;
+  Time next_{Time::max()};
+  Time until_{};
+};
+
+}  // namespace ccgym

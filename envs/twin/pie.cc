@@ -1,0 +1,74 @@
+#include "envs/twin/pie.hh"
+
+#include <algorithm>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kAlpha = 0.125;
+constexpr double kBeta = 1.25;
+constexpr int64_t kUpdateMs = 30;
+constexpr int64_t kMeasuredBytes = 16'384;
+constexpr int64_t kTwoPacketsBytes = 2 * 1504;
+
+// Small probabilities are changed in small steps.
+double damping(double probability) {
+  if (probability < 0.01) return 128;
+  return probability < 0.1 ? 32 : 16;
+}
+
+}  // namespace
+
+bool Pie::drops_early(int64_t waiting_bytes) {
+  if (burst_ms_ > 0 || waiting_bytes < kTwoPacketsBytes) return false;
+  if (previous_delay_ms_ < reference_ms_ / 2 && probability_ < 0.2) return false;
+  return random_.uniform() < probability_;
+}
+
+void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
+  if (!measuring_ && waiting_bytes >= kMeasuredBytes) {
+    measuring_ = true;
+    measured_since_ms_ = now_ms;
+    measured_bytes_ = 0;
+  }
+  if (!measuring_) return;
+  measured_bytes_ += taken_bytes;
+  const int64_t took_ms = now_ms - measured_since_ms_;
+  if (measured_bytes_ <= kMeasuredBytes || took_ms <= 0) return;
+  const int64_t sample = measured_bytes_ / took_ms;
+  bytes_per_ms_ = bytes_per_ms_ == 0 ? sample : bytes_per_ms_ - (bytes_per_ms_ >> 3) + (sample >> 3);
+  measuring_ = waiting_bytes >= kMeasuredBytes;
+  measured_since_ms_ = now_ms;
+  measured_bytes_ = 0;
+  burst_ms_ = std::max<int64_t>(0, burst_ms_ - took_ms);
+}
+
+void Pie::update(int64_t now_ms, int64_t waiting_bytes) {
+  for (; now_ms - last_update_ms_ > kUpdateMs; last_update_ms_ += kUpdateMs) {
+    previous_delay_ms_ = delay_ms_;
+    delay_ms_ = bytes_per_ms_ > 0 ? waiting_bytes / bytes_per_ms_ : 0;
+    adjust_probability(waiting_bytes);
+    burst_ms_ = std::max<int64_t>(0, burst_ms_ - kUpdateMs);
+    forgive_when_quiet();
+  }
+}
+
+void Pie::adjust_probability(int64_t waiting_bytes) {
+  const bool known = delay_ms_ != 0 || waiting_bytes == 0;
+  const double change = kAlpha * static_cast<double>(delay_ms_ - reference_ms_) +
+                        kBeta * static_cast<double>(delay_ms_ - previous_delay_ms_);
+  const double wanted = probability_ + change / damping(probability_);
+  probability_ = std::clamp(wanted, 0.0, 1.0);
+  if (delay_ms_ == 0 && previous_delay_ms_ == 0 && known && wanted <= 1) probability_ *= 0.98;
+}
+
+void Pie::forgive_when_quiet() {
+  const int64_t half_ms = reference_ms_ / 2;
+  if (probability_ > 0 || delay_ms_ >= half_ms || previous_delay_ms_ >= half_ms || bytes_per_ms_ == 0) return;
+  measuring_ = false;
+  bytes_per_ms_ = 0;
+  burst_ms_ = max_burst_ms_;
+}
+
+}  // namespace ccgym

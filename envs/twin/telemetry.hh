@@ -1,0 +1,72 @@
+// What the gym is told of one flow's step.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "agents/controllers/policy/policy.hh"
+#include "envs/twin/twin.hh"
+#include "transport/sender.hh"
+
+namespace ccgym {
+
+// Columns of the telemetry of one step, in this order; bytes are those of IP packets.
+inline constexpr std::array<std::string_view, 10> kTelemetry{
+    "time_ms",          // since the flow began, at the decision
+    "step_ms",          // length of the step
+    "cwnd_packets",     // window before the coming action
+    "delivered_bytes",  // acknowledged during the step
+    "lost_bytes",       // declared lost during the step, less those that came after all
+    "sent_bytes",       // sent during the step
+    "mean_rtt_ms",      // of the step's ACKs; 0 when there were none
+    "min_rtt_ms",       // of the flow
+    "queue_packets",    // waiting at the uplink now, of all flows
+    "max_rtt_ms",       // of the step's ACKs
+};
+
+// Measures the steps of one flow, each from the decision before.
+class StepMeter {
+ public:
+  template <class Controller>
+  void measure(Time flow_time, const Sender<Controller>& sender, const PolicyController& policy,
+               std::size_t queued_packets, std::span<double> row) {
+    const Totals now{flow_time, sender.delivered_packets(), sender.lost_packets(), sender.sent_packets()};
+    const StepRtt rtt = policy.step_rtt();
+    const std::array<double, kTelemetry.size()> values{
+        in_ms(now.time),
+        in_ms(now.time - last_.time),
+        policy.cwnd_packets(),
+        ip_bytes(now.delivered_packets - last_.delivered_packets),
+        ip_bytes(now.lost_packets - last_.lost_packets),
+        ip_bytes(now.sent_packets - last_.sent_packets),
+        rtt.mean_ms,
+        in_ms(sender.rtt().min),
+        static_cast<double>(queued_packets),
+        rtt.max_ms,
+    };
+    std::ranges::copy(values, row.begin());
+    last_ = now;
+  }
+
+ private:
+  struct Totals {
+    Time time{};
+    int64_t delivered_packets{};
+    int64_t lost_packets{};
+    int64_t sent_packets{};
+  };
+
+  static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+  static double ip_bytes(int64_t packets) {
+    return static_cast<double>(packets * (kDataTunBytes - kTunHeaderBytes));
+  }
+
+  Totals last_{};
+};
+
+}  // namespace ccgym

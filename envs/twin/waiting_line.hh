@@ -1,0 +1,40 @@
+// Packets on their way through a link, and those that wait in front of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "envs/twin/fifo.hh"
+
+namespace ccgym {
+
+struct LinkPacket {
+  uint64_t seq{};
+  int64_t arrival_ns{};
+  int64_t tag{};    // what the driver wants back with the packet
+  int32_t bytes{};  // with the TUN header
+  uint16_t flow{};
+};
+
+class WaitingLine {
+ public:
+  [[nodiscard]] bool empty() const { return packets_.empty(); }
+  [[nodiscard]] std::size_t packets() const { return packets_.size(); }
+  [[nodiscard]] int64_t bytes() const { return bytes_; }
+
+  void push(const LinkPacket& packet) {
+    packets_.push(packet);
+    bytes_ += packet.bytes;
+  }
+  LinkPacket pop() {
+    const LinkPacket packet = packets_.pop();
+    bytes_ -= packet.bytes;
+    return packet;
+  }
+
+ private:
+  Fifo<LinkPacket> packets_{};
+  int64_t bytes_{0};
+};
+
+}  // namespace ccgym

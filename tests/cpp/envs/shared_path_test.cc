@@ -1,0 +1,198 @@
+// Several flows on one bottleneck.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "envs/twin/flight.hh"
+#include "envs/twin/path_batch.hh"
+
+namespace ccgym {
+namespace {
+
+PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
+  const auto schedule = Schedule::constant(rate_mbps);
+  return {delay_ms, {schedule, {QueueKind::droptail, queue_packets}, 0}, {schedule, {}, 0}};
+}
+
+PathSpec with(PathSpec path, std::span<const FlowSpec> flows) {
+  path.flows.assign(flows.begin(), flows.end());
+  return path;
+}
+
+std::vector<Flight> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
+                        uint64_t seed) {
+  return fly(with(path, flows), "", seconds, seed);
+}
+
+double share_of(const std::vector<Flight>& flights, std::size_t flow) {
+  int64_t total = 0;
+  for (const Flight& flight : flights) total += flight.delivered_packets;
+  return static_cast<double>(flights[flow].delivered_packets) / static_cast<double>(total);
+}
+
+TEST(SharedPath, FixedWindowsShareAsTheirSizes) {
+  const auto flights =
+      fly(path_of(12, 10, 500), std::array{FlowSpec{"fixed:60"}, FlowSpec{"fixed:20"}}, 20, 1);
+  EXPECT_NEAR(share_of(flights, 0), 0.75, 0.01);
+  EXPECT_GT(flights[0].delivered_packets + flights[1].delivered_packets, 20 * 1000 * 0.98);
+}
+
+TEST(SharedPath, EveryPacketIsOneFlowsAndNoneGetsLostOnTheWay) {
+  std::vector<FlowSpec> flows;
+  for (const char* scheme : {"reno", "copa", "fixed:30", "reno"}) flows.push_back({scheme});
+  const auto flights = fly(path_of(20, 15, 60), flows, 20, 2);
+  for (const Flight& flight : flights) {
+    EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
+    EXPECT_LE(flight.delivered_packets + flight.lost_packets, flight.sent_packets);
+    EXPECT_GE(static_cast<int64_t>(flight.departure_ms.size()), flight.delivered_packets);
+    EXPECT_TRUE(std::ranges::is_sorted(flight.departure_ms));
+  }
+}
+
+TEST(SharedPath, AFlowSendsFromItsStartToItsStop) {
+  const std::array flows{FlowSpec{"fixed:10"}, FlowSpec{"fixed:10", 2, 4, 0}};
+  const auto flights = fly(path_of(12, 10, 100), flows, 6, 1);
+  EXPECT_EQ(flights[1].arrival_ms.front(), 2000);
+  EXPECT_LT(flights[1].arrival_ms.back(), 4000);
+  EXPECT_GT(flights[1].arrival_ms.back(), 3900);
+  EXPECT_GT(flights[1].cwnd_ms.front(), 2000);
+  EXPECT_LE(flights[1].cwnd_ms.back(), 4000);
+  EXPECT_GT(flights[0].arrival_ms.back(), 5900);
+}
+
+TEST(SharedPath, AFlowThatStartsLateFliesAsOneThatStartsAtOnce) {
+  const auto early = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa"}}, 10, 1);
+  const auto late = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa", 3, 1e9, 0}}, 13, 1);
+  std::vector<int32_t> shifted = early[0].departure_ms;
+  for (int32_t& at_ms : shifted) at_ms += 3000;
+  EXPECT_EQ(late[0].departure_ms, shifted);
+}
+
+TEST(SharedPath, AnExtraDelayIsPaidEachWay) {
+  const std::array near{FlowSpec{"fixed:1"}};
+  const std::array far{FlowSpec{"fixed:1", 0, 1e9, 25}};
+  const auto near_flight = fly(path_of(12, 10, 40), near, 20, 1);
+  const auto far_flight = fly(path_of(12, 10, 40), far, 20, 1);
+  // Round trips of 22 and 72 ms: two delays, and an opportunity of 1 ms each way.
+  EXPECT_NEAR(static_cast<double>(near_flight[0].sent_packets), 20e3 / 22, 2);
+  EXPECT_NEAR(static_cast<double>(far_flight[0].sent_packets), 20e3 / 72, 2);
+}
+
+TEST(SharedPath, RenoFavoursTheShorterRoundTrip) {
+  const std::array flows{FlowSpec{"reno"}, FlowSpec{"reno", 0, 1e9, 60}};
+  EXPECT_GT(share_of(fly(path_of(12, 10, 40), flows, 120, 1), 0), 0.65);
+}
+
+TEST(SharedPath, AFlowWithoutASchemeFliesWhatTheFlightIsOf) {
+  const std::array flows{FlowSpec{"reno"}, FlowSpec{}};
+  const auto flights = fly(with(path_of(12, 10, 40), flows), "copa", 5, 1);
+  const std::array named{FlowSpec{"reno"}, FlowSpec{"copa"}};
+  EXPECT_EQ(flights[1].departure_ms, fly(path_of(12, 10, 40), named, 5, 1)[1].departure_ms);
+}
+
+TEST(SharedPath, AnExtraDelayIsWholeUnlessTimingIsContinuous) {
+  PathSpec path = with(path_of(12, 10, 40), std::array{FlowSpec{"reno", 0, 1e9, 0.5}});
+  EXPECT_THROW(fly(path, "", 1, 1), std::invalid_argument);
+  path.timing = Timing::continuous;
+  EXPECT_NO_THROW(fly(path, "", 1, 1));
+}
+
+constexpr float kStay = 2;
+
+// A batch and the arrays it writes to.
+struct Gym {
+  Gym(const std::vector<FlowSpec>& flows, std::size_t paths, std::size_t threads)
+      : batch(std::vector(paths, with(path_of(12, 10, 100), flows)), {.policy = {}, .threads = threads}),
+        observations(batch.rows() * batch.observation_size()),
+        telemetry(batch.rows() * kTelemetry.size()) {
+    std::vector<int32_t> indices(paths);
+    std::iota(indices.begin(), indices.end(), 0);
+    std::vector<uint64_t> seeds(paths);
+    std::iota(seeds.begin(), seeds.end(), 7U);
+    batch.reset(indices, seeds, observations);
+  }
+  void step(float action = kStay) {
+    batch.step(std::vector<float>(batch.rows(), action), observations, telemetry);
+  }
+  [[nodiscard]] std::vector<FlowState> states() const {
+    std::vector<FlowState> states;
+    for (std::size_t row = 0; row < batch.rows(); ++row) states.push_back(batch.state(row));
+    return states;
+  }
+  [[nodiscard]] double told(std::size_t row, std::size_t column) const {
+    return telemetry[row * kTelemetry.size() + column];
+  }
+
+  PathBatch batch;
+  std::vector<float> observations;
+  std::vector<double> telemetry;
+};
+
+TEST(SharedGymPath, LearnersDecideInTheSameInstants) {
+  Gym gym{{{""}, {"reno"}, {"", 0.123, 1e9, 7}}, 1, 1};
+  int together = 0;
+  for (int step = 0; step < 200; ++step) {
+    gym.step();
+    const bool first = gym.batch.state(0) == FlowState::paused;
+    const bool second = gym.batch.state(1) == FlowState::paused;
+    ASSERT_TRUE(first || second);
+    ASSERT_DOUBLE_EQ(first ? std::fmod(gym.told(0, 0), 10) : gym.told(0, 1), 0);
+    ASSERT_DOUBLE_EQ(second ? std::fmod(gym.told(1, 0) + 123, 10) : gym.told(1, 1), 0);
+    together += first && second ? 1 : 0;
+  }
+  EXPECT_GT(together, 0);
+}
+
+TEST(SharedGymPath, LearnersComeAndGo) {
+  Gym gym{{{"", 0, 2, 0}, {"", 1, 3, 0}}, 1, 1};
+  EXPECT_EQ(gym.states(), (std::vector{FlowState::paused, FlowState::waiting}));
+  bool both = false;
+  while (gym.batch.state(0) != FlowState::gone) {
+    gym.step();
+    both |= gym.batch.state(1) == FlowState::paused && gym.batch.state(0) == FlowState::paused;
+  }
+  EXPECT_TRUE(both);
+  EXPECT_NEAR(gym.told(1, 0), 1000, 20);  // the other's time since its own start
+  while (gym.batch.state(1) != FlowState::gone) gym.step();
+  gym.step();
+  EXPECT_EQ(gym.states(), (std::vector{FlowState::gone, FlowState::gone}));
+  EXPECT_TRUE(std::ranges::all_of(gym.telemetry, [](double value) { return value == 0; }));
+}
+
+TEST(SharedGymPath, ALearnerThatStaysIsAFixedWindowAmongOthers) {
+  Gym gym{{{""}, {"reno"}, {""}}, 1, 1};
+  double delivered_bytes = 0;
+  while (gym.told(0, 0) < 5000) {
+    gym.step();
+    delivered_bytes += gym.told(0, 3);
+  }
+  const std::array flows{FlowSpec{"fixed:10"}, FlowSpec{"reno"}, FlowSpec{"fixed:10"}};
+  const auto flights = fly(path_of(12, 10, 100), flows, 5, 7);
+  EXPECT_NEAR(delivered_bytes / 1464, static_cast<double>(flights[0].delivered_packets), 12);
+}
+
+TEST(SharedGymPath, TheNumberOfThreadsDoesNotChangeABit) {
+  const std::vector<FlowSpec> flows{{""}, {"copa", 0.5, 2, 3}, {"", 1, 1e9, 20}};
+  Gym one{flows, 20, 1};
+  Gym three{flows, 20, 3};
+  for (int step = 0; step < 150; ++step) {
+    one.step(static_cast<float>(step % 5));
+    three.step(static_cast<float>(step % 5));
+    ASSERT_EQ(one.observations, three.observations);
+    ASSERT_EQ(one.telemetry, three.telemetry);
+  }
+}
+
+TEST(SharedGymPath, APathNeedsALearnerAndKeepsTheirNumber) {
+  EXPECT_THROW(Gym({{"reno"}}, 1, 1), std::invalid_argument);
+  Gym gym{{{""}, {"reno"}}, 2, 1};
+  const PathSpec path = path_of(5, 20, 50);
+  gym.batch.set_path(0, with(path, std::array{FlowSpec{"copa"}, FlowSpec{}}));
+  EXPECT_THROW(gym.batch.set_path(1, with(path, std::array{FlowSpec{}, FlowSpec{}})), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ccgym
