@@ -227,9 +227,9 @@ def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) 
     assert "'kernel-bbr' is not in the twin" in refused
 
 
-def test_queues_the_twin_lacks_are_refused() -> None:
-    uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
+def test_traces_that_are_not_there_are_refused() -> None:
+    uplink = {"trace": "$CCGYM_NO_SUCH_FOLDER/a.up"}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
     refused = make_backend("twin").refusal(spec, select_schemes("copa"))
     assert refused is not None
-    assert "the twin has no drophead queue" in refused
+    assert "set CCGYM_NO_SUCH_FOLDER to the folder of the trace files" in refused
