@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import count, seconds
+from .judges import add_judges
 
 if TYPE_CHECKING:
     from ccgym.evaluation.results import Evaluation
@@ -48,6 +49,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     parity.add_argument("--json", action="store_true", help="print the table as JSON")
     parity.set_defaults(run=run_twin_parity)
+    add_judges(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:

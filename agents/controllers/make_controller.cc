@@ -7,11 +7,15 @@
 #include <string>
 #include <utility>
 
+#include "agents/controllers/bbr/bbr.hh"
+#include "agents/controllers/bbr/bbr3.hh"
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/cubic.hh"
 #include "agents/controllers/fixed_window.hh"
+#include "agents/controllers/ledbat.hh"
 #include "agents/controllers/new_reno.hh"
 #include "agents/controllers/policy/policy_file.hh"
+#include "agents/controllers/vegas.hh"
 
 namespace ccgym {
 
@@ -47,10 +51,19 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 
+template <class Controller>
+std::unique_ptr<Controller> make(const ControllerConfig& config) {
+  if constexpr (std::is_constructible_v<Controller, int64_t, uint64_t>) {
+    return std::make_unique<Controller>(config.packet_bytes, config.seed);
+  } else {
+    return std::make_unique<Controller>(config.packet_bytes);
+  }
+}
+
 // A scheme that takes no argument.
 template <class Controller>
 std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
-  auto controller = std::make_unique<Controller>(config.packet_bytes);
+  auto controller = make<Controller>(config);
   const std::string name{controller->name()};
   if (!argument.empty()) refuse_argument(name, argument, "is one too many, " + name + " takes none");
   return controller;
@@ -70,11 +83,15 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 }
 
 const std::array kTable{
+    TableEntry{{"bbr", "Cardwell et al., ACM Queue 2016 (version 1)", ""}, make_plain<Bbr>},
+    TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
+    TableEntry{{"ledbat", "RFC 6817", ""}, make_plain<Ledbat>},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_plain<NewReno>},
+    TableEntry{{"vegas", "Brakmo and Peterson, JSAC 1995", ""}, make_plain<Vegas>},
 };
 
 [[noreturn]] void refuse_scheme(std::string_view name) {
