@@ -33,7 +33,7 @@ def fly_plan(plan: Plan, folder: Path, *, leave_out: bool = False) -> dict[str, 
     """
     # A termination leaves through the contexts that take shells down, as an interrupt does.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    backend = make_backend(plan.backend)
+    backend = make_backend(plan.backend, plan.tunnel)
     backend.check([scheme.line_up(plan.flows) for scheme in plan.schemes])
     _check_refusals(plan, backend, leave_out)
     flights = open_session(plan, folder)

@@ -74,6 +74,15 @@ def _wrapper(wrapper: str) -> FlowPrograms:
     )
 
 
+def check_programs(schemes: list[Scheme]) -> None:
+    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    for scheme in schemes:
+        if scheme.kind is Kind.PANTHEON:
+            run_first(scheme.controller)
+        elif scheme.kind is not Kind.KERNEL:
+            endpoint_program(SENDER)
+
+
 @cache
 def run_first(wrapper: str) -> str:
     """Which side of a Pantheon scheme is started first: sender or receiver.
