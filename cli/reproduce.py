@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import transparency
 from .arguments import count, seconds
 from .judges import add_judges
 
@@ -50,6 +51,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument("--json", action="store_true", help="print the table as JSON")
     parity.set_defaults(run=run_twin_parity)
     add_judges(experiments)
+    transparency.add_experiment(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:
