@@ -27,7 +27,7 @@ from ccgym.envs.process_group import ProcessGroup
 
 from .backend import Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import SENDER, endpoint_program, flow_programs, run_first, sender_listens
+from .programs import check_programs, flow_programs, sender_listens
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -42,14 +42,10 @@ class MahimahiBackend:
     def check(self, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
-        kinds = {scheme.kind for line_up in line_ups for scheme in line_up}
-        if Kind.KERNEL in kinds:
+        schemes = [scheme for line_up in line_ups for scheme in line_up]
+        if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())
-        if kinds & {Kind.NATIVE, Kind.POLICY}:
-            endpoint_program(SENDER)
-        for scheme in (scheme for line_up in line_ups for scheme in line_up):
-            if scheme.kind is Kind.PANTHEON:
-                run_first(scheme.controller)
+        check_programs(schemes)
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
