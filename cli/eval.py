@@ -70,6 +70,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="time between the beginnings of the flows, which end together, in s (default: 0)",
     )
     parser.add_argument(
+        "--tunnel",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="in mahimahi, fly every flow through an instrumented tunnel of its own (default: no)",
+    )
+    parser.add_argument(
         "--seed",
         type=seed,
         default=1,
@@ -92,12 +98,15 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of the plan, then reports all of it."""
     from ccgym.envs.emulators import select_emulators
+    from ccgym.envs.errors import InputError
     from ccgym.evaluation.publish import league_lines
     from ccgym.evaluation.schemes import select_schemes
     from ccgym.evaluation.session import REFUSED, Plan
 
     from .flying import fly_plan
 
+    if args.tunnel and args.backend == "twin":
+        raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
     emulators, schemes = select_emulators(args.emulators), select_schemes(args.schemes, args.pantheon)
     runs = len(emulators) * len(schemes) * args.runs
     plan = Plan(
@@ -110,6 +119,7 @@ def run(args: argparse.Namespace) -> int:
         shlex.join(["ccgym", *sys.argv[1:]]),
         args.flows,
         args.interval,
+        tunnel=args.tunnel,
         keep_logs=(args.backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
     whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]

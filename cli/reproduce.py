@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import transparency
 from .arguments import count, seconds
 from .judges import add_judges
+from .learning import add_rl_learns
 
 if TYPE_CHECKING:
     from ccgym.evaluation.results import Evaluation
@@ -32,6 +35,22 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     table.add_argument("--json", action="store_true", help="print the table as JSON")
     table.set_defaults(run=run_oracle_table)
+    bars = experiments.add_parser(
+        "policy-bars",
+        help="what a policy must hold in the twin, measured",
+        description="Flies a policy in the twin and prints every promise beside what was measured, and the "
+        "emulators on which it is farthest behind the native schemes. Exit code 1: one is not held. With "
+        "CCGYM_TRACES the recorded cellular links are flown as well.",
+    )
+    bars.add_argument(
+        "--scheme", default="indigo2", metavar="A", help="indigo2 (default), policy:FILE or run:DIR"
+    )
+    bars.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
+    bars.add_argument(
+        "--freezing", type=count, default=10_000, metavar="N", help="emulators to freeze on (default: 10000)"
+    )
+    bars.add_argument("--json", action="store_true", help="print the table as JSON")
+    bars.set_defaults(run=run_policy_bars)
     parity = experiments.add_parser(
         "twin-parity",
         help="the twin beside real mahimahi",
@@ -49,12 +68,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     parity.add_argument("--json", action="store_true", help="print the table as JSON")
     parity.set_defaults(run=run_twin_parity)
+    add_rl_learns(experiments)
     add_judges(experiments)
+    transparency.add_experiment(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:
     """Searches the windows of the published training emulators."""
-    import os
     from concurrent.futures import ThreadPoolExecutor
 
     from ccgym.envs.emulators import select_emulators
@@ -77,6 +97,36 @@ def run_oracle_table(args: argparse.Namespace) -> int:
             print(f"{label:32} {ours:6} packets, published {PUBLISHED_WINDOWS[label]:6}")
         print(f"mean relative deviation {deviation:.1%}")
     return 0
+
+
+def run_policy_bars(args: argparse.Namespace) -> int:
+    """Measures the bars one by one."""
+    import os
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ccgym.envs.errors import InputError
+    from ccgym.evaluation.bar import Bar
+    from ccgym.evaluation.policy_bars import measure_bars
+    from ccgym.evaluation.schemes import select_schemes
+
+    (scheme,) = select_schemes(args.scheme)[:1]
+    if scheme.policy_file is None:
+        raise InputError(f"--scheme {args.scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
+
+    def say(bar: Bar) -> None:
+        if not args.json:
+            print(f"{'held  ' if bar.met else 'MISSED'}  {bar.name}: {bar.measured}; wanted: {bar.wanted}")
+
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        bars, losses = measure_bars(
+            scheme.policy_file, executor, emulators=args.random, freezing=args.freezing, say=say
+        )
+    if args.json:
+        print(json.dumps({"bars": [asdict(bar) for bar in bars], "worst": [asdict(loss) for loss in losses]}))
+    else:
+        print("farthest behind the best other scheme in ln(throughput / p95 delay):")
+        print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
+    return 0 if all(bar.met for bar in bars) else 1
 
 
 def run_twin_parity(args: argparse.Namespace) -> int:

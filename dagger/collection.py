@@ -23,7 +23,7 @@ IDEAL_STEPS_PER_DECISION = 2
 class Collector:
     """Flies one iteration's flights, all of `environments`, each on an emulator of its own.
 
-    Every iteration starts all flows anew, with seeds and random choices that follow from the configuration, the
+    Every iteration starts all flows anew; seeds and random choices follow from the configuration, the
     iteration and the flight's number alone: it can be repeated, so a resumed run is exact, and the number of
     workers changes nothing.
     """

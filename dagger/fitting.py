@@ -48,9 +48,11 @@ def make_policy(config: TrainingConfig) -> PolicyModule:
         _initialise_lstm(lstm, generator)
         return lstm
     mlp = MlpPolicy(inputs, config.hidden, outputs)
-    for layer in mlp.layers:
-        torch.nn.init.xavier_uniform_(layer.weight, generator=generator)
-        torch.nn.init.zeros_(layer.bias)
+    for name, parameter in mlp.named_parameters():
+        if name.endswith("weight"):
+            torch.nn.init.xavier_uniform_(parameter, generator=generator)
+        else:
+            torch.nn.init.zeros_(parameter)
     return mlp
 
 
@@ -151,8 +153,10 @@ def _gradient(
 
 def _outputs(policy: PolicyModule, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
     """Outputs (B, T, O) for observations (B, T, I) from stored states (B, S)."""
+    outputs: torch.Tensor
     if isinstance(policy, MlpPolicy):
-        outputs: torch.Tensor = policy(observations)
-        return outputs
-    hidden, cell = states.chunk(2, dim=1)
-    return policy(observations, (hidden[None].contiguous(), cell[None].contiguous()))[0]
+        outputs = policy(observations)
+    else:
+        hidden, cell = states.chunk(2, dim=1)
+        outputs, _ = policy(observations, (hidden[None].contiguous(), cell[None].contiguous()))
+    return outputs

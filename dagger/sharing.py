@@ -1,4 +1,4 @@
-"""Flows that share a bottleneck in training: who comes and goes when, and the fair share that the expert knows."""
+"""Flows that share a bottleneck in training: who comes and goes when, and what is their fair share."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,10 @@ MOST_EXTRA_DELAY = 1.0
 """Of the path's own delay, one way, that some flows have on top."""
 EXTRA_DELAY_SHARE = 0.3
 """Paths whose flows differ in delay."""
+RIVAL = "cubic"
+RIVAL_SHARE = 0.3
+"""Paths on which one more flow fills the queue, where that is no longer than MOST_CONTESTED_PACKETS."""
+MOST_CONTESTED_PACKETS = 2000
 STAYING_SHARE = 0.5
 """Flows that are there from the beginning to the end."""
 
@@ -27,22 +31,27 @@ class Sharing:
     start_s: NDArray[np.float64]
     stop_s: NDArray[np.float64]
     extra_delay_ms: NDArray[np.float64]
+    rival: str | None
+    """Scheme of one more flow, from the beginning to the end, that fills every queue; none: there is none."""
 
     def __len__(self) -> int:
         return len(self.start_s)
 
     def flows(self) -> list[_core.Flow]:
         """As a path of the twin takes them."""
-        return [
+        learners = [
             _core.Flow(start_s=start, stop_s=stop, extra_delay_ms=extra)
             for start, stop, extra in zip(self.start_s, self.stop_s, self.extra_delay_ms, strict=True)
         ]
+        return learners + ([] if self.rival is None else [_core.Flow(self.rival)])
 
     def ideal_windows(self, spec: EmulatorSpec, preference: float, steps: int) -> NDArray[np.float64]:
         """Fair shares in packets, (flows, steps), by the path's time."""
         now_s = (np.arange(steps) + 0.5) * STEP_MS / 1e3
         present = (self.start_s[:, None] <= now_s) & (now_s < self.stop_s[:, None])
-        return shared_windows(spec, preference, present.sum(axis=0).clip(min=1), self.extra_delay_ms)
+        others = 0 if self.rival is None else 1
+        flows = present.sum(axis=0).clip(min=1) + others
+        return shared_windows(spec, preference, flows, self.extra_delay_ms, contested=others > 0)
 
 
 def draw_sharing(count: int, spec: EmulatorSpec, seconds: float, generator: np.random.Generator) -> Sharing:
@@ -53,4 +62,5 @@ def draw_sharing(count: int, spec: EmulatorSpec, seconds: float, generator: np.r
     stops = np.where(staying, np.inf, generator.uniform(EARLIEST_STOP * seconds, 1.5 * seconds, count))
     differ = generator.random() < EXTRA_DELAY_SHARE
     extra_ms = np.floor(generator.uniform(0, MOST_EXTRA_DELAY * spec.delay_ms * differ, count))
-    return Sharing(starts, stops, extra_ms)
+    contested = generator.random() < RIVAL_SHARE and spec.uplink.queue_packets <= MOST_CONTESTED_PACKETS
+    return Sharing(starts, stops, extra_ms, RIVAL if contested else None)

@@ -27,13 +27,17 @@ from .run_directory import REGRET, Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
 from .world import make_world, validation_world
 
-
 FINAL_SECONDS = 30.0
 """Length of the flights of the best policy over the emulators it was trained for."""
 
 
 def train(
-    config: TrainingConfig, run: RunDirectory, *, resume: bool, workers: int, minutes: float = math.inf
+    config: TrainingConfig,
+    run: RunDirectory[TrainingConfig],
+    *,
+    resume: bool,
+    workers: int,
+    minutes: float = math.inf,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -79,7 +83,7 @@ def train(
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
 
-            # Collect and label: the learner, early on the expert, flies; the expert says what it would have done.
+            # Collect and label: the learner flies, early on the expert; the expert says what is right.
             save_policy(run.learner_policy, policy, policy_spec, trained_on="")
             collector.fly(_core.Pilot(str(run.learner_policy)), iteration, executor)
             collected_s = time.monotonic()
@@ -130,7 +134,9 @@ def train(
                     metrics["validation/distance"] = examiner.distance()
                 metrics |= trial_metrics(trials) | {REGRET: regret}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                progress.say(f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}")
+                progress.say(
+                    f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
+                )
                 if regret < best_regret:
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
@@ -145,7 +151,11 @@ def train(
             )
             run.log(iteration, metrics, pictures)
             run.save(done, sequences, config.dataset_iterations)
-            progress.advance(iteration + 1, metrics)
+            progress.advance(
+                iteration + 1,
+                f"loss {fitted.loss:.4f}  agreement {collector.agreement():.3f}  "
+                f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s",
+            )
             if last:
                 break
     run.close_logs()

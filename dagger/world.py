@@ -52,7 +52,9 @@ class World:
             for group, emulators in self.groups.items()
             if emulators and self.shares[group] > 0
         }
-        counts = {group: int(environments * share / sum(present.values())) for group, share in present.items()}
+        counts = {
+            group: int(environments * share / sum(present.values())) for group, share in present.items()
+        }
         counts[list(counts)[-1]] += environments - sum(counts.values())
         return counts
 
@@ -72,7 +74,12 @@ def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> Wor
             "random": others,
             "shared": [spec for spec in others if _may_be_shared(spec)],
         },
-        {"asked": config.shares[0], "like": config.shares[1], "random": config.shares[2], "shared": config.shares[3]},
+        {
+            "asked": config.shares[0],
+            "like": config.shares[1],
+            "random": config.shares[2],
+            "shared": config.shares[3],
+        },
     )
 
 
@@ -96,7 +103,7 @@ def validation_world(config: TrainingConfig) -> World:
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:
-    """For each emulator `variations` others: rates, delays and queues differ by random factors, so do arrivals.
+    """For each emulator `variations` others, with other rates, delays, queues and arrivals.
 
     A policy that knows a few links by heart is lost on any other; between these it has to learn the rule.
     """
@@ -104,7 +111,8 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     return [
         _scaled(
             spec,
-            *np.exp(generator.uniform(-config.variation, config.variation, 2)).tolist(),
+            float(np.exp(generator.uniform(-config.variation, config.variation))),
+            float(np.exp(generator.uniform(-config.variation, config.variation))),
             seed=int(generator.integers(2**31)),
         )
         for spec in emulators

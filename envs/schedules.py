@@ -17,31 +17,31 @@ def constant_schedule(rate_mbps: float) -> _core.Schedule:
     return _core.Schedule.constant(rate_mbps)
 
 
-@lru_cache(maxsize=64)
-def poisson_schedule(rate_mbps: float, seed: int) -> _core.Schedule:
-    """Returns a schedule with exponential gaps that repeats after 60 s; same seed, same schedule."""
-    return _core.Schedule.poisson(rate_mbps, seed)
+@lru_cache(maxsize=2048)
+def poisson_schedule(rate_mbps: float, seed: int, period_s: float = 60.0) -> _core.Schedule:
+    """Returns a schedule with exponential gaps that repeats after its period; same seed, same schedule."""
+    return _core.Schedule.poisson(rate_mbps, seed, period_ms=round(1000 * period_s))
 
 
-@lru_cache(maxsize=8192)
-def stepped_schedule(
-    rate_steps: tuple[tuple[int, float], ...], arrivals: str, seed: int
+@lru_cache(maxsize=2048)
+def markov_schedule(
+    rates_mbps: tuple[float, ...], mean_stay_ms: float, seed: int, period_s: float = 60.0
 ) -> _core.Schedule:
-    """Returns the schedule of rates that follow each other, (ms, Mbit/s) each, as often as need be.
+    """Returns a Poisson schedule whose rate jumps between `rates_mbps` after exponential stays."""
+    rate = _core.StepFunction.markov_chain(
+        rates_mbps, mean_stay_ms=mean_stay_ms, seed=seed, period_ms=1000 * period_s
+    )
+    return _core.Schedule.varying(rate, poisson=True, seed=seed)
 
-    Poisson arrivals are those of a Poisson process whose rate follows the steps.
+
+@lru_cache(maxsize=2048)
+def cellular_schedule(rate_mbps: float, seed: int, period_s: float = 60.0) -> _core.Schedule:
+    """Returns a Poisson schedule whose rate wanders about `rate_mbps`, with outages, as on a cellular link.
+
+    The model is that of Sprout (Winstein et al., NSDI 2013, section 3.1).
     """
-    durations_ms, rates_mbps = np.array(rate_steps).T
-    due = np.concatenate([[0], np.cumsum(durations_ms * rates_mbps / 12)])  # opportunities by then
-    if arrivals == "poisson":
-        gaps = np.random.default_rng(seed).exponential(size=int(due[-1] + 6 * np.sqrt(due[-1]) + 6))
-        counts = np.cumsum(gaps)
-        counts = counts[counts < due[-1]]
-    else:
-        counts = np.arange(1, int(due[-1]) + 1, dtype=np.float64)
-    ends_ms = np.concatenate([[0], np.cumsum(durations_ms)])
-    times_ms = np.interp(counts, due, ends_ms)
-    return _core.Schedule.trace(np.append(times_ms, ends_ms[-1]).astype(np.uint32))
+    rate = _core.StepFunction.cellular_rate(rate_mbps, seed=seed, period_ms=1000 * period_s)
+    return _core.Schedule.varying(rate, poisson=True, seed=seed)
 
 
 def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:

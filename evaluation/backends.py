@@ -2,10 +2,11 @@
 
 from .backend import Backend
 from .mahimahi_backend import MahimahiBackend
+from .mahimahi_tunnel_backend import MahimahiTunnelBackend
 from .twin_backend import TwinBackend
 
 
-def make_backend(name: str) -> Backend:
-    """The backend of this name."""
-    backends: list[Backend] = [TwinBackend(), MahimahiBackend()]
+def make_backend(name: str, tunnel: bool = False) -> Backend:
+    """The backend of this name, with or without tunnels."""
+    backends: list[Backend] = [TwinBackend(), MahimahiTunnelBackend() if tunnel else MahimahiBackend()]
     return {backend.name: backend for backend in backends}[name]

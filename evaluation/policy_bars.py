@@ -1,10 +1,10 @@
-"""What a policy with a dial must hold in the twin: each promise measured, beside what is wanted, and where it loses.
+"""What a policy with a dial must hold in the twin: each promise measured, and where the policy loses.
 
-Every measurement is seeded, on emulators that come along or are drawn; training sees none but the synthetic ones.
+Every measurement is seeded, on emulators that come along or are drawn; training sees the synthetic ones only.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -15,11 +15,12 @@ from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
+from ccgym.envs.variation_spec import RateStep
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.window import find_window, stalling_path
-from numpy.typing import NDArray
 
-from .fairness import jain_index
+from .bar import Bar
+from .sharing_bars import sharing_bars
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat")
@@ -30,16 +31,6 @@ FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
 SLACK = 0.02
 """A curve counts as monotone when no step along the dial loses more than this share."""
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One promise."""
-
-    name: str
-    wanted: str
-    measured: str
-    met: bool
 
 
 @dataclass(frozen=True)
@@ -163,7 +154,8 @@ class PolicyBars:
         """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
         cases = [(600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50)]
         specs = [
-            EmulatorSpec(name="outside", delay_ms=delay, uplink=LinkSpec(rate_mbps=rate)) for rate, delay in cases
+            EmulatorSpec(name="outside", delay_ms=delay, uplink=LinkSpec(rate_mbps=rate))
+            for rate, delay in cases
         ]
         ratios = list(self._executor.map(self._beside_ideal, specs))
         least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
@@ -182,7 +174,10 @@ class PolicyBars:
     def steps(self) -> Bar:
         """How long after a step of the rate the window is near the new ideal one."""
         cases = [
-            (rate, delay, factor) for rate in (5.0, 20.0, 60.0) for delay in (10, 30, 80) for factor in (0.25, 4.0)
+            (rate, delay, factor)
+            for rate in (5.0, 20.0, 60.0)
+            for delay in (10, 30, 80)
+            for factor in (0.25, 4.0)
         ]
         late = sorted(
             took - allowed for took, allowed in self._executor.map(lambda case: self._step(*case), cases)
@@ -197,7 +192,8 @@ class PolicyBars:
 
     def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
         at_ms = 5000
-        uplink = LinkSpec(rate_steps=((at_ms, rate_mbps), (at_ms, rate_mbps * factor)))
+        step = RateStep(at_s=at_ms / 1e3, rate_mbps=rate_mbps * factor)
+        uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
         spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, 0.5, 1)[0])
@@ -206,57 +202,6 @@ class PolicyBars:
         near = np.abs(flight.cwnd_packets[later] / ideal - 1) <= max(0.15, 1 / ideal)
         first = int(np.argmax(near)) if near.any() else len(near)
         return first * STEP_MS, 5 * 2 * delay_ms + 100
-
-    def sharing(self, count: int) -> list[Bar]:
-        """Flows of the policy on one bottleneck, and one against Cubic."""
-        return [self._joining(), self._against_cubic(), self._grid(count), self._unequal_rtts(count)]
-
-    def _joining(self) -> Bar:
-        """46 Mbit/s, 20 ms of round trip, 1 BDP: ten flows join, one a second, and leave in that order."""
-        spec = _droptail(46.0, 10, 1.0)
-        flows = [_core.Flow(self.scheme(), start_s=i, stop_s=20.0 + i) for i in range(10)]
-        rates = _rates(spec, flows, 30.0)
-        several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
-        jain = float(np.median(jain_index(rates[:, several])))
-        used = float(np.nansum(rates) / rates.shape[1] / 46.0 * 1500 / 1464)
-        return Bar(
-            "ten flows join and leave each second",
-            "median Jain >= 0.95 at >= 95 % of the link",
-            f"{jain:.3f} at {used:.1%}",
-            jain >= 0.95 and used >= 0.95,
-        )
-
-    def _against_cubic(self) -> Bar:
-        rates = _rates(_droptail(46.0, 10, 2.0), [_core.Flow(self.scheme()), _core.Flow("cubic")], SECONDS)
-        share = float(np.nansum(rates[0]) / np.nansum(rates))
-        return Bar(
-            "against one Cubic in a queue of 2 BDP", "25 to 75 % of the link", f"{share:.1%}", 0.25 <= share <= 0.75
-        )
-
-    def _grid(self, count: int) -> Bar:
-        jain = float(np.median(list(self._executor.map(self._grid_case, range(count)))))
-        return Bar(f"{count} unseen links with 2 to 16 flows", "median Jain >= 0.93", f"{jain:.3f}", jain >= 0.93)
-
-    def _grid_case(self, number: int) -> float:
-        rng = np.random.default_rng([UNSEEN_SEED, number])
-        rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4)))
-        flows = [
-            _core.Flow(self.scheme(), start_s=float(rng.uniform(0, 2))) for _ in range(int(rng.integers(2, 17)))
-        ]
-        return _late_jain(_rates(_droptail(rate, round(round_trip / 2), queue), flows, SECONDS))
-
-    def _unequal_rtts(self, count: int) -> Bar:
-        jain = float(np.median(list(self._executor.map(self._unequal_case, range(count)))))
-        return Bar(
-            f"{count} unseen links with two flows, one of twice the RTT", "median Jain >= 0.85", f"{jain:.3f}", jain >= 0.85
-        )
-
-    def _unequal_case(self, number: int) -> float:
-        rng = np.random.default_rng([UNSEEN_SEED, number])
-        rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 60), (0.5, 4)))
-        delay = round(round_trip / 2)
-        flows = [_core.Flow(self.scheme()), _core.Flow(self.scheme(), extra_delay_ms=float(delay))]
-        return _late_jain(_rates(_droptail(rate, delay, queue), flows, SECONDS))
 
 
 def describe(spec: EmulatorSpec) -> str:
@@ -275,7 +220,9 @@ def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
 
 
-def _fly(spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS) -> FlowMetrics:
+def _fly(
+    spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS
+) -> FlowMetrics:
     flight = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
     return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
 
@@ -296,28 +243,6 @@ def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics
         middle = (low + high) // 2
         low, high = (low, middle) if fly(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
     return fly(f"fixed:{high}")
-
-
-def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:
-    packets = max(1, round(bdps * rate_mbps * 2 * delay_ms / 12))
-    uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
-    return EmulatorSpec(name="shared", delay_ms=delay_ms, uplink=uplink)
-
-
-def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
-    """Mbit/s of every flow in every second, (flows, seconds), NaN where it is not there for all of it."""
-    flights = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
-    edges_ms = np.arange(0, seconds + 1) * 1e3
-    rates = np.array([np.histogram(flight.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for flight in flights])
-    for row, flow in zip(rates, flows, strict=True):
-        row[(edges_ms[:-1] < flow.start_s * 1e3) | (edges_ms[1:] > flow.stop_s * 1e3)] = np.nan
-    return rates
-
-
-def _late_jain(rates: NDArray[np.float64]) -> float:
-    """Of the mean rates in the second half."""
-    means = np.nanmean(rates[:, rates.shape[1] // 2 :], axis=1)
-    return float(jain_index(means[:, None])[0])
 
 
 WORST = 20
@@ -351,6 +276,6 @@ def measure_bars(
     frontier, losses = bars.frontier(emulators)
     keep(frontier)
     keep(bars.dial(max(1, emulators // 4)))
-    keep(*bars.sharing(max(1, emulators // 8)))
+    keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), executor))
     keep(bars.freezing(freezing))
     return measured, losses[:WORST]

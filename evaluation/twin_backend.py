@@ -1,5 +1,7 @@
 """Flights in the twin, in virtual time."""
 
+from dataclasses import replace
+
 from ccgym.envs import _core
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
@@ -32,8 +34,16 @@ class TwinBackend:
 
     def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
         """The first flow begins at time 0."""
-        if len(flows) > 1:
-            raise InputError("several flows are not in the twin yet: say --backend mahimahi")
-        (flow,) = flows
-        flight = _core.fly(spec.to_path(), flow.scheme.controller, seconds=flow.seconds, seed=seed)
-        return [LinkLog.from_flight(flight, spec.uplink.schedule())]
+        path, schedule = spec.to_path(), spec.uplink.schedule()
+        first = flows[0]
+        if len(flows) == 1:
+            flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            return [LinkLog.from_flight(flight, schedule)]
+        sharing = [
+            _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
+            for flow in flows
+        ]
+        flights = _core.fly(path, sharing, seconds=first.seconds, seed=seed)
+        logs = [LinkLog.from_flight(flight, schedule) for flight in flights]
+        longest = max((log.opportunity_ms for log in logs), key=len)
+        return [replace(log, opportunity_ms=longest) for log in logs]

@@ -11,7 +11,6 @@ The dial (preference.py) stretches the queues, and weighs delay against throughp
 these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
 """
 
-
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
@@ -23,7 +22,7 @@ from .preference import allowance
 STEP_MS = 10.0
 """Resolution of an ideal window in time."""
 STEADY_QUEUE_MS = 4.0
-VARYING_QUEUE_MS = 32.0
+VARYING_QUEUE_MS = 34.0
 """Standing queue at the middle of the dial."""
 SHARED_QUEUE_MS = 4.0
 """What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""
@@ -31,6 +30,8 @@ POISSON_DELAY_WEIGHT = 0.42
 """What a relative change of the p95 delay counts beside one of the throughput, at the middle of the dial."""
 QUEUE_SHARE = 0.6
 """Of a limited queue, what may be used: the rest is for bursts."""
+CONTESTED_QUEUE_SHARE = 0.75
+"""How full a loss-based flow keeps a limited queue on average."""
 LEAST_WINDOW_PACKETS = 2.0
 PACKETS_PER_OPPORTUNITY = 1504 / 1468
 """Bytes of an opportunity and of a data packet, both with the TUN header."""
@@ -67,18 +68,28 @@ def _steady(spec: EmulatorSpec, preference: float) -> float:
 
 
 def shared_windows(
-    spec: EmulatorSpec, preference: float, present: NDArray[np.int64], extra_delay_ms: Windows
+    spec: EmulatorSpec,
+    preference: float,
+    present: NDArray[np.int64],
+    extra_delay_ms: Windows,
+    *,
+    contested: bool,
 ) -> Windows:
     """The fair shares of flows on an even link, (flows, steps), while `present` (steps,) of them are there.
 
-    Each flow has its part of the rate. The queue that they keep together is longer the smaller that part is: the
-    same queue for all, and a target that falls with the rate, have only one equilibrium (Copa, NSDI 2018).
+    Each flow has its part of the rate. The queue that they keep together is longer the smaller that part is:
+    one queue for all, and a target that falls with the rate, have only one equilibrium (Copa, NSDI 2018). On
+    a contested link another flow fills the queue, and the share of it has to be taken as well.
     """
     share = _packets_per_ms(spec) / present
     queue_ms = STEADY_QUEUE_MS + np.where(present > 1, SHARED_QUEUE_MS / np.sqrt(share), 0.0)
     queue_ms = np.minimum(
         queue_ms * allowance(preference), QUEUE_SHARE * spec.uplink.queue_packets / _packets_per_ms(spec)
     )
+    if contested:
+        queue_ms = np.full_like(
+            queue_ms, CONTESTED_QUEUE_SHARE * spec.uplink.queue_packets / _packets_per_ms(spec)
+        )
     round_trips_ms = 2.0 * (spec.delay_ms + extra_delay_ms)
     return np.maximum(share * (round_trips_ms[:, None] + queue_ms), LEAST_WINDOW_PACKETS)
 
@@ -96,9 +107,9 @@ def _ack_wait_ms(link: LinkSpec) -> float:
 
 
 def _clairvoyant(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
-    now_ms = (np.arange(steps) + 0.5) * STEP_MS
-    queue_ms = VARYING_QUEUE_MS if spec.uplink.rate_steps is None or spec.uplink.arrivals == "poisson" else STEADY_QUEUE_MS
-    queue_ms *= allowance(preference)
+    now_ms: Windows = (np.arange(steps, dtype=np.float64) + 0.5) * STEP_MS
+    even = spec.uplink.rate_steps is not None and spec.uplink.arrivals == "constant"
+    queue_ms = (STEADY_QUEUE_MS if even else VARYING_QUEUE_MS) * allowance(preference)
     acked_ms = _last_opportunity(spec.downlink, now_ms) - 2 * spec.delay_ms
     data = spec.uplink.schedule()
     delivered = _count(data, now_ms)

@@ -1,9 +1,9 @@
 """The ideal fixed window of a link with Poisson opportunities: an expectation over all seeds, in closed form.
 
-Under a window of W packets the path is a closed queueing network: one exponential server of rate mu, and a delay
-D that any number of packets spend at once. By its product form the packets within the delay are Poisson(mu D),
-cut off at W, and what is left of W waits at the link (Baskett et al., Open, closed, and mixed networks of
-queues, JACM 1975). The sums over that distribution are incomplete gamma functions: P(Poisson(x) >= n) = P(n, x).
+Under a window of W packets the path is a closed queueing network: one exponential server of rate mu, and a
+delay D that any number of packets spend at once. By its product form the packets within the delay are
+Poisson(mu D), cut off at W, and what is left of W waits at the link (Baskett et al., Open, closed, and mixed
+networks of queues, JACM 1975). Sums over that distribution are incomplete gamma functions.
 """
 
 import math
@@ -29,7 +29,7 @@ def poisson_window(
         packets_per_ms: mean rate of the link.
         round_trip_ms: from a packet's departure to its ACK.
         queue_packets: what fits into the queue; infinite where all does.
-        free_ms: delays, from the packet's arrival at the link to its arrival at the receiver, that cost nothing.
+        free_ms: delays, from arrival at the link to arrival at the receiver, that cost nothing.
         delay_weight: what delay counts beside throughput.
     """
     within = packets_per_ms * round_trip_ms
@@ -50,4 +50,5 @@ def poisson_window(
 def _gamma_quantile(shape: torch.Tensor, probability: torch.Tensor) -> torch.Tensor:
     """Wilson and Hilferty's approximation (PNAS 1931)."""
     z = torch.special.ndtri(probability.clamp(1e-12, 1 - 1e-12))
-    return shape * (1 - 1 / (9 * shape) + z / (3 * shape.sqrt())).clamp_min(0) ** 3
+    quantile: torch.Tensor = shape * (1 - 1 / (9 * shape) + z / (3 * shape.sqrt())).clamp_min(0) ** 3
+    return quantile

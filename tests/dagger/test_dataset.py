@@ -62,15 +62,15 @@ def test_sequences_survive_the_disk(tmp_path: Path) -> None:
     block(3).save(tmp_path / "3.npz")
     read = load_sequences(tmp_path / "3.npz")
     np.testing.assert_array_equal(read.observations, block(3).observations)
-    np.testing.assert_array_equal(read.cell, block(3).cell)
+    np.testing.assert_array_equal(read.states, block(3).states)
 
 
 def test_shapes_that_do_not_match_are_refused_with_both_numbers() -> None:
     sound = block(0)
     with pytest.raises(ValueError, match=r"\(4, 3, 2\).*\(4, 2\)"):
-        Sequences(sound.observations, sound.labels[:, :2], sound.hidden, sound.cell)
+        Sequences(sound.observations, sound.labels[:, :2], sound.states)
     with pytest.raises(ValueError, match="3 initial states for 4 sequences"):
-        Sequences(sound.observations, sound.labels, sound.hidden[:3], sound.cell[:3])
+        Sequences(sound.observations, sound.labels, sound.states[:3])
 
 
 def test_block_of_another_size_is_refused() -> None:

@@ -65,7 +65,9 @@ def test_deal_gives_every_group_its_share_and_every_emulator_as_many_flights(tin
 
 def test_more_emulators_than_flights_all_get_their_turn(tiny_config: TinyConfig) -> None:
     world = World({"a": numbered(20)}, {"a": 1.0})
-    dealt = [spec.name for iteration in range(8) for _, spec in world.deal(tiny_config(environments=5), iteration)]
+    dealt = [
+        spec.name for iteration in range(8) for _, spec in world.deal(tiny_config(environments=5), iteration)
+    ]
     assert set(Counter(dealt).values()) == {2}
 
 
@@ -89,6 +91,7 @@ def test_stalls_are_drawn_within_their_bounds() -> None:
 def test_flows_that_share_get_the_same_rate_whoever_is_there() -> None:
     spec = EmulatorSpec(name="link", delay_ms=20, uplink=LinkSpec(rate_mbps=40.0))
     sharing = draw_sharing(5, spec, 5.0, np.random.default_rng(3))
+    assert sharing.rival is None
     windows = sharing.ideal_windows(spec, 0.5, 500)
     assert windows.shape == (5, 500)
     assert len(sharing.flows()) == 5

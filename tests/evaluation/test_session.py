@@ -108,6 +108,25 @@ def test_data_directory_is_pantheons(plan: Plan, tmp_path: Path) -> None:
     assert {(flow.scheme, flow.run): flow.metrics.pantheon_throughput_mbps for flow in pantheons} == figures
 
 
+def test_flows_share_the_link_in_the_twin(plan: Plan, tmp_path: Path) -> None:
+    shared = dataclasses.replace(
+        plan, schemes=select_schemes("fixed:10+fixed:20"), runs=1, flows=3, interval_s=0.5
+    )
+    fly(shared, tmp_path)
+    quick = next(each for each in load_evaluation(tmp_path).scenarios if each.label == "test/quick")
+    (run,) = quick.runs
+    assert [flow.flow_scheme for flow in run.flows] == ["fixed-10", "fixed-20", "fixed-10"]
+    began_s = [(flow.metrics.start_ms - run.total.start_ms) / 1000 for flow in run.flows]
+    assert began_s == pytest.approx([0, 0.5, 1], abs=0.1)
+    # 40 packets fill 12 Mbit/s over 20 ms; throughputs are as the windows: (1 + 2 + 1)^2 / (3 (1 + 4 + 1)).
+    assert run.total.utilisation > 0.8
+    assert run.fairness is not None
+    assert run.fairness.jain[-1] == pytest.approx(16 / 18, abs=0.02)
+    again = dataclasses.replace(shared, keep_logs=False)
+    fly(again, tmp_path / "again")
+    assert summarise(load_evaluation(tmp_path / "again")) == summarise(load_evaluation(tmp_path))
+
+
 def test_failed_run_is_recorded_and_the_rest_goes_on(plan: Plan, tmp_path: Path) -> None:
     outcomes = fly(plan, tmp_path, FailingBackend())
     failed = [outcome for outcome in outcomes if outcome.metrics is None]
@@ -208,9 +227,9 @@ def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) 
     assert "'kernel-bbr' is not in the twin" in refused
 
 
-def test_queues_the_twin_lacks_are_refused() -> None:
-    uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
+def test_traces_that_are_not_there_are_refused() -> None:
+    uplink = {"trace": "$CCGYM_NO_SUCH_FOLDER/a.up"}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
     refused = make_backend("twin").refusal(spec, select_schemes("copa"))
     assert refused is not None
-    assert "the twin has no drophead queue" in refused
+    assert "set CCGYM_NO_SUCH_FOLDER to the folder of the trace files" in refused

@@ -1,0 +1,80 @@
+"""Ideal windows in closed form and clairvoyant: where the search finds them, what they reach when flown."""
+
+import numpy as np
+import pytest
+from ccgym.envs import _core
+from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.variation_spec import RateStep
+from ccgym.oracle.ideal import STEADY_QUEUE_MS, ideal_windows, shared_windows
+from ccgym.oracle.poisson_window import poisson_window
+from ccgym.oracle.published import PUBLISHED_WINDOWS
+
+PACKETS_PER_MS_PER_MBPS = 1504 / 1468 / 12
+
+
+def emulator(uplink: LinkSpec, delay_ms: int = 30) -> EmulatorSpec:
+    return EmulatorSpec(name="link", delay_ms=delay_ms, uplink=uplink)
+
+
+def test_windows_are_near_the_published_ones() -> None:
+    deviations = [
+        float(ideal_windows(named.spec, 0.5, 1)[0]) / PUBLISHED_WINDOWS[named.label] - 1
+        for named in select_emulators("synthetic,calibrated")
+    ]
+    assert np.abs(deviations).mean() <= 0.06
+
+
+def test_an_even_link_wants_its_bdp_and_the_standing_queue_of_the_dial() -> None:
+    rate = 24 * PACKETS_PER_MS_PER_MBPS
+    for preference, queue_ms in ((0.5, STEADY_QUEUE_MS), (0.5 + 1 / 6, 2 * STEADY_QUEUE_MS)):
+        (window,) = ideal_windows(emulator(LinkSpec(rate_mbps=24.0)), preference, 1)
+        assert window == pytest.approx(rate * (60 + queue_ms))
+
+
+def test_a_short_queue_is_not_filled_to_the_brim() -> None:
+    spec = emulator(LinkSpec(rate_mbps=24.0, queue="droptail", packets=10))
+    assert ideal_windows(spec, 1.0, 1)[0] == pytest.approx(24 * PACKETS_PER_MS_PER_MBPS * 60 + 6)
+
+
+@pytest.mark.parametrize("window", [20, 40, 60])
+def test_the_poisson_formula_agrees_with_flights(window: int) -> None:
+    """The best window of the formula's own objective is the best one flown, over many seeds."""
+    rate_mbps, delay_ms = 6.0, 40
+    rate = rate_mbps * PACKETS_PER_MS_PER_MBPS
+    best = poisson_window(rate, 2 * delay_ms + 1 / rate, np.inf, free_ms=delay_ms + 4, delay_weight=0.42)
+
+    def score(packets: float) -> float:
+        outcomes = []
+        for seed in range(6):
+            spec = emulator(LinkSpec(rate_mbps=rate_mbps, arrivals="poisson", seed=seed), delay_ms)
+            flight = _core.fly(spec.to_path(), f"fixed:{packets:g}", seconds=20, seed=seed)
+            p95_ms = np.percentile(flight.departure_delay_ms, 95) + delay_ms
+            outcomes.append((len(flight.departure_ms), p95_ms))
+        throughput, delay = np.mean(outcomes, axis=0)
+        return float(np.log(throughput) - 0.42 * np.log(delay))
+
+    assert score(round(best)) >= score(window) - 0.005
+
+
+def test_more_throughput_on_the_dial_is_never_a_smaller_window() -> None:
+    for named in select_emulators("random:60:4"):
+        curve = np.array([ideal_windows(named.spec, p, 200) for p in (0.1, 0.3, 0.5, 0.7, 0.9)])
+        assert (np.diff(curve, axis=0) >= -1e-9).all(), named.label
+
+
+def test_a_step_of_the_rate_is_followed_within_a_round_trip() -> None:
+    link = LinkSpec(rate_mbps=20.0, rate_steps=(RateStep(at_s=2.0, rate_mbps=5.0),))
+    windows = ideal_windows(emulator(link), 0.5, 400)
+    before, after = (float(ideal_windows(emulator(LinkSpec(rate_mbps=r)), 0.5, 1)[0]) for r in (20.0, 5.0))
+    assert windows[150] == pytest.approx(before, rel=0.05)
+    assert windows[207:300] == pytest.approx(after, rel=0.12)
+
+
+def test_fair_shares_shrink_as_flows_join_and_leave_the_queue_to_all() -> None:
+    spec = emulator(LinkSpec(rate_mbps=40.0))
+    present = np.array([1, 2, 8])
+    windows = shared_windows(spec, 0.5, present, np.zeros(8), contested=False)
+    assert (windows == windows[0]).all()
+    together = present * windows[0] / (40 * PACKETS_PER_MS_PER_MBPS)
+    assert together[0] == pytest.approx(60 + STEADY_QUEUE_MS)
+    assert np.all(np.diff(together) > 0), "the more flows, the longer the queue"
