@@ -27,7 +27,7 @@ from ccgym.envs.process_group import ProcessGroup
 
 from .backend import Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import SENDER, endpoint_program, flow_programs, run_first
+from .programs import SENDER, endpoint_program, flow_programs, run_first, sender_listens
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -59,14 +59,14 @@ class MahimahiBackend:
             shell_command(spec)
         except InputError as error:
             return str(error)
-        listening = [scheme.label for scheme in line_up if _sender_listens(scheme)]
+        listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
     def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
-        mirrored = _sender_listens(flows[0].scheme)
+        mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
             spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
@@ -80,10 +80,6 @@ class MahimahiBackend:
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
-
-
-def _sender_listens(scheme: Scheme) -> bool:
-    return scheme.kind is Kind.PANTHEON and run_first(scheme.controller) == "sender"
 
 
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
