@@ -37,7 +37,8 @@ def descendants() -> dict[int, str]:
         ["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, timeout=CHILDREN_S, check=True
     ).stdout
     rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    family, found = {os.getpid()}, {}
+    family: set[int] = {os.getpid()}
+    found: dict[int, str] = {}
     for _ in rows:
         grown = {
             int(pid): args for pid, parent, args in rows if int(parent) in family and int(pid) not in family
