@@ -18,9 +18,10 @@ from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
-from .backend import Flow
+from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, flow_programs, run_first
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -32,7 +33,7 @@ class MahimahiBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
         schemes = [scheme for line_up in line_ups for scheme in line_up]
@@ -42,15 +43,16 @@ class MahimahiBackend:
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, _: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+    def refusal(self, _: Network, line_up: list[Scheme]) -> str | None:
         """Real shells know every queue; what they cannot tell apart needs a tunnel."""
         listening = [scheme.label for scheme in line_up if _sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        assert isinstance(spec, EmulatorSpec)
         mirrored = _sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
             spec = EmulatorSpec(
