@@ -14,7 +14,14 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
-from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
+from ccgym.envs.mahimahi import (
+    MahimahiError,
+    MahimahiShell,
+    free_port,
+    require,
+    require_mahimahi,
+    shell_command,
+)
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
@@ -46,8 +53,12 @@ class MahimahiBackend:
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, _: EmulatorSpec, line_up: list[Scheme]) -> str | None:
-        """Real shells know every queue; what they cannot tell apart needs a tunnel."""
+    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+        """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        try:
+            shell_command(spec)
+        except InputError as error:
+            return str(error)
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
@@ -57,9 +68,7 @@ class MahimahiBackend:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
-            spec = EmulatorSpec(
-                name=spec.name, delay_ms=spec.delay_ms, uplink=spec.downlink, downlink=spec.uplink
-            )
+            spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
                 _fly_alone(shell, flows[0])

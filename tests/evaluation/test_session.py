@@ -206,11 +206,3 @@ def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) 
     refused = make_backend("twin").refusal(two_emulators[0].spec, kernel)
     assert refused is not None
     assert "'kernel-bbr' is not in the twin" in refused
-
-
-def test_queues_the_twin_lacks_are_refused() -> None:
-    uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
-    spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
-    refused = make_backend("twin").refusal(spec, select_schemes("copa"))
-    assert refused is not None
-    assert "the twin has no drophead queue" in refused
