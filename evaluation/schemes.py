@@ -4,9 +4,9 @@ import hashlib
 import re
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
 from pathlib import Path
 
+from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
@@ -175,7 +175,7 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     if name in _SHIPPED:
         if argument:
             raise InputError(f"scheme {item!r}: {name} takes no argument")
-        file, label = Path(str(files("ccgym.agents") / "policies" / f"{name}.safetensors")), name
+        file, label = policy_path(name), name
     elif not argument:
         raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
     elif name == "run":
