@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import transparency
 from .arguments import count, seconds
 from .judges import add_judges
 from .learning import add_rl_learns
@@ -53,6 +54,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.set_defaults(run=run_twin_parity)
     add_rl_learns(experiments)
     add_judges(experiments)
+    transparency.add_experiment(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:

@@ -25,9 +25,10 @@ from ccgym.envs.mahimahi import (
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
-from .backend import Flow
+from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import SENDER, endpoint_program, flow_programs, run_first, sender_listens
+from .programs import check_programs, flow_programs, sender_listens
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -39,22 +40,19 @@ class MahimahiBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
-        kinds = {scheme.kind for line_up in line_ups for scheme in line_up}
-        if Kind.KERNEL in kinds:
+        schemes = [scheme for line_up in line_ups for scheme in line_up]
+        if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())
-        if kinds & {Kind.NATIVE, Kind.POLICY}:
-            endpoint_program(SENDER)
-        for scheme in (scheme for line_up in line_ups for scheme in line_up):
-            if scheme.kind is Kind.PANTHEON:
-                run_first(scheme.controller)
+        check_programs(schemes)
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        assert isinstance(spec, EmulatorSpec)
         try:
             shell_command(spec)
         except InputError as error:
@@ -64,8 +62,9 @@ class MahimahiBackend:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        assert isinstance(spec, EmulatorSpec)
         mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
             spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})

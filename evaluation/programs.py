@@ -95,6 +95,15 @@ def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
     )
 
 
+def check_programs(schemes: list[Scheme]) -> None:
+    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    for scheme in schemes:
+        if scheme.kind is Kind.PANTHEON:
+            run_first(scheme.controller)
+        elif scheme.kind in (Kind.NATIVE, Kind.POLICY):
+            endpoint_program(SENDER)
+
+
 @cache
 def run_first(wrapper: str) -> str:
     """Which side of a Pantheon scheme is started first: sender or receiver.

@@ -122,7 +122,7 @@ def test_an_unknown_name_lists_the_known_ones(selection: str) -> None:
         select_emulators(selection)
     wrong = selection.split(",")[-1]
     assert str(caught.value).startswith(
-        f"unknown emulator {wrong!r}; known groups: calibrated, cellular, field, "
+        f"unknown emulator {wrong!r}; known groups: aurora, calibrated, cellular, field, "
     )
     assert "random:N[:SEED], file:PATH" in str(caught.value)
     assert "calibrated/india" in str(caught.value)
