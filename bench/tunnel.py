@@ -18,6 +18,7 @@ from ccgym.tunnel.session import LocalTunnel, TunnelEnd
 from .case import Case, Yardstick, medians_in_turns
 
 PROTOCOLS = ("compatible", "authenticated")
+OFFLOADED = "compatible, offloaded"
 TCP_S = 3
 FLOOD_S = 2
 FLOOD_BYTES = 1400
@@ -46,14 +47,13 @@ def cases(rounds: int) -> Iterator[Case]:
 
 
 def _tcp_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
-    flown: dict[str, list[Figures]] = {protocol: [] for protocol in PROTOCOLS}
-    measurements = {
-        protocol: partial(_noted, flown[protocol], partial(_tcp, hosts, protocol)) for protocol in PROTOCOLS
-    }
+    ways = (*PROTOCOLS, OFFLOADED)
+    flown: dict[str, list[Figures]] = {way: [] for way in ways}
+    measurements = {way: partial(_noted, flown[way], partial(_tcp, hosts, way)) for way in ways}
     wire = medians_in_turns({"wire": partial(_bare_tcp_mbps, hosts), **measurements}, rounds)["wire"]
     yield Case("TCP over the bare wire", wire, "Mbit/s", 2)
     base: dict[str, float] = {}
-    for protocol in PROTOCOLS:
+    for protocol in ways:
         figures = {
             key: statistics.median(each[key] for each in flown[protocol]) for key in flown[protocol][0]
         }
@@ -99,6 +99,7 @@ def _tunnel(hosts: TwoHosts, protocol: str, client: str) -> Iterator[LocalTunnel
             ["iperf3", "--server", "--port", _PORT],
             ["sh", "-c", f"sleep 0.3; {client}; echo done; exec sleep 60"],
             authenticated=protocol == "authenticated",
+            options=["--offload"] if protocol == OFFLOADED else [],
             server=hosts.RECEIVER_IP,
             server_prefix=hosts.receiver,
             client_prefix=hosts.sender,

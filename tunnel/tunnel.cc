@@ -53,6 +53,9 @@ reaches the other end. COMMAND finds both private addresses in CCGYM_TUNNEL_LOCA
   --ingress-log FILE, --egress-log FILE
                       log every packet received, sent: milliseconds since the time in the first line, UID,
                       bytes on the path with all headers
+  --offload           TCP leaves and enters this end's namespace in frames of up to 64 KB, datagrams leave in
+                      trains: ten times the speed, but no longer the bursts that the sender would send. The
+                      datagrams are the same, the other end may do as it likes
   --help, --version
 
 The server prints `port N local ADDRESS peer ADDRESS` when it listens, and both ends print
@@ -112,7 +115,7 @@ class End {
     if (options_.role == Role::server) choose_addresses();
     StopSignals stop;
     const FileDescriptor socket = open_socket(options_);
-    Inside inside{options_.command};
+    Inside inside{options_.command, options_.offload};
     signal(SIGPIPE, SIG_IGN);
     drop_privileges();
 
@@ -124,7 +127,7 @@ class End {
 
     auto ingress = start_log(std::move(ingress_file), "ingress", options_.ingress_log);
     auto egress = start_log(std::move(egress_file), "egress", options_.egress_log);
-    Pump pump{socket, inside, *connection, {ingress.get(), egress.get(), zero_}, stop};
+    Pump pump{socket, inside, options_.offload, *connection, {ingress.get(), egress.get(), zero_}, stop};
     const int code = conclude(pump.run(), inside);
     for (PacketLog* log : {ingress.get(), egress.get()})
       if (const std::string failure = log == nullptr ? "" : log->finish(); !failure.empty()) say(failure);
