@@ -7,6 +7,8 @@
 #include "tunnel/caller.hh"
 #include "tunnel/compatible_protocol.hh"
 #include "tunnel/inner_header.hh"
+#include "tunnel/segment_joiner.hh"
+#include "tunnel/segmenter.hh"
 
 namespace ccgym::fuzz {
 
@@ -57,6 +59,25 @@ void check_restoring(std::span<const std::byte> bytes) {
   require(packet.empty() || can_elide(packet, kClientEnd));
 }
 
+// Any packet may precede any other at an offloading device; what it cuts and joins again is the same.
+void check_joining(std::span<const std::byte> packet) {
+  SegmentJoiner joiner;
+  if (packet.empty()) return;
+  joiner.begin(packet);
+  require(!joiner.join(packet));  // no packet follows itself
+  require(std::ranges::equal(joiner.take().bytes, packet));
+  Segmenter segmenter;
+  std::ranges::copy(packet, segmenter.buffer().begin());
+  segmenter.take({.gso_type = FrameHeader::kTcp4, .gso_size = 100}, packet.size());
+  while (segmenter.holds_packets()) {
+    const auto segment = segmenter.next();
+    if (joiner.empty())
+      joiner.begin(segment);
+    else if (!joiner.join(segment))
+      joiner.take();
+  }
+}
+
 void check_introduction(std::span<const std::byte> bytes) {
   Caller caller{key_of(3)};
   require(!caller.on_datagram(bytes) && !caller.welcome());
@@ -76,6 +97,7 @@ void check_tunnel_datagram(std::span<const std::byte> bytes) {
   check_forgery(bytes);
   check_round_trip(bytes);
   check_restoring(bytes);
+  check_joining(bytes);
   check_introduction(bytes);
   check_compatible(bytes);
 }

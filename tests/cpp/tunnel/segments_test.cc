@@ -104,7 +104,7 @@ TEST(Segmenter, FillsInTheChecksumOfASinglePacket) {
 
 TEST(Segmenter, LeavesWholePacketsAsTheyAre) {
   const Bytes packet = inner_packet(kClientEnd, 99, 7);
-  EXPECT_EQ(cut(packet, FrameHeader{}), std::vector{packet});
+  EXPECT_EQ(cut(packet, FrameHeader{}), std::vector<Bytes>{packet});
 }
 
 TEST(Segmenter, DropsWhatContradictsItself) {
@@ -113,7 +113,7 @@ TEST(Segmenter, DropsWhatContradictsItself) {
   EXPECT_TRUE(cut(tcp_frame(0), 1400).empty());
   const Bytes outside = tcp_frame(10);
   EXPECT_EQ(cut(outside, {.flags = FrameHeader::kNeedsChecksum, .csum_start = 60000, .csum_offset = 16}),
-            std::vector{outside});
+            std::vector<Bytes>{outside});
 }
 
 TEST(SegmentJoiner, MakesTheFrameAgain) {
