@@ -105,7 +105,9 @@ void Pump::receive_waiting() {
   const std::size_t count = incoming_.receive(socket_);
   now_ = monotonic_now();
   if (incoming_.refused()) refused_ = true;
+  newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);
+  if (newest_) peer_ = incoming_.origin(*newest_);  // as a NAT on the way has it now
   device_->flush();
 }
 
@@ -136,8 +138,7 @@ void Pump::take(std::size_t index) {
   }
   last_heard_ = now_;
   refused_ = false;
-  if (protocol_.peer_may_move() && opened.newest)
-    peer_ = incoming_.origin(index);  // as a NAT on the way has it now
+  if (protocol_.peer_may_move() && opened.newest) newest_ = index;
 }
 
 void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "deploy/endpoint/datagram_batch.hh"
@@ -70,6 +71,7 @@ class Pump {
   StopSignals& stop_;
   std::vector<std::byte> scratch_;
   ReceiveBatch incoming_{};
+  std::optional<std::size_t> newest_{};  // of the batch's datagrams, the peer's latest
   SendBatch outgoing_;
   Counts counts_{};
   Time now_;
