@@ -14,13 +14,20 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
-from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
+from ccgym.envs.mahimahi import (
+    MahimahiError,
+    MahimahiShell,
+    free_port,
+    require,
+    require_mahimahi,
+    shell_command,
+)
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
 from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import check_programs, flow_programs, run_first
+from .programs import check_programs, flow_programs, sender_listens
 from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
@@ -43,9 +50,11 @@ class MahimahiBackend:
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, _: Network, line_up: list[Scheme]) -> str | None:
-        """Real shells know every queue; what they cannot tell apart needs a tunnel."""
-        listening = [scheme.label for scheme in line_up if _sender_listens(scheme)]
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        if (reason := not_in_shells(spec)) is not None:
+            return reason
+        listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
@@ -53,11 +62,9 @@ class MahimahiBackend:
     def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
-        mirrored = _sender_listens(flows[0].scheme)
+        mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
-            spec = EmulatorSpec(
-                name=spec.name, delay_ms=spec.delay_ms, uplink=spec.downlink, downlink=spec.uplink
-            )
+            spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
                 _fly_alone(shell, flows[0])
@@ -71,8 +78,14 @@ class MahimahiBackend:
             return logs
 
 
-def _sender_listens(scheme: Scheme) -> bool:
-    return scheme.kind is Kind.PANTHEON and run_first(scheme.controller) == "sender"
+def not_in_shells(spec: Network) -> str | None:
+    """What of an emulator no shell does, in one line."""
+    assert isinstance(spec, EmulatorSpec)
+    try:
+        shell_command(spec)
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:

@@ -50,7 +50,7 @@ def run(host: DistantHost, out: Path, *options: str) -> subprocess.CompletedProc
 
 @needs_root
 def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path: Path) -> None:
-    options = ["--schemes", "fixed:10+kernel-reno", "--seconds", "3", "--interval", "1", "--ntp", NTP_SERVER]
+    options = ["--schemes", "fixed:10+kernel-reno", "--seconds", "2", "--interval", "1", "--ntp", NTP_SERVER]
     done = run(host, tmp_path / "out", *options, "--json")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
@@ -80,7 +80,7 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
 
 @needs_root
 def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path) -> None:
-    options = ["--schemes", "fixed:10,fixed:20", "--seconds", "3", "--direction", "down"]
+    options = ["--schemes", "fixed:10,fixed:20", "--seconds", "2", "--direction", "down"]
     flying = subprocess.Popen(
         evaluation(host, tmp_path / "out", *options), env=host.environment, stderr=subprocess.PIPE, text=True
     )

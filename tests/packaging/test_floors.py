@@ -17,6 +17,7 @@ PYTHON_FLOORS = {
     "deploy": 2,
     "dagger": 3,
     "tunnel": 3,
+    "rl": 4,
     "evaluation": 4,
     "bench": 5,
     "cli": 6,
