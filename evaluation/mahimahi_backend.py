@@ -52,11 +52,8 @@ class MahimahiBackend:
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
-        assert isinstance(spec, EmulatorSpec)
-        try:
-            shell_command(spec)
-        except InputError as error:
-            return str(error)
+        if (reason := not_in_shells(spec)) is not None:
+            return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
@@ -79,6 +76,16 @@ class MahimahiBackend:
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
+
+
+def not_in_shells(spec: Network) -> str | None:
+    """What of an emulator no shell does, in one line."""
+    assert isinstance(spec, EmulatorSpec)
+    try:
+        shell_command(spec)
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
