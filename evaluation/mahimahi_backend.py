@@ -94,7 +94,8 @@ def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
     shell.serve(programs.listen(port), programs.protocol, port)
     limit_s = flow.seconds + SETTLING_S
     base = "$MAHIMAHI_BASE"
-    command = " ".join(word if word == base else shlex.quote(word) for word in programs.call(base, port))
+    words = map(shlex.quote, programs.call(base, port))
+    command = " ".join(word.replace(base, f"'\"{base}\"'") for word in words)  # the shell fills in the base
     if not programs.ends_itself:
         command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
     caller = shell.start(command)
