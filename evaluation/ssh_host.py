@@ -51,7 +51,7 @@ class SshHost:
     def __enter__(self) -> "SshHost":
         """Raises SshError: it cannot be reached; InputError: our programs cannot run there."""
         facts = self._ask("uname -m; echo $HOME; mktemp -d ${TMPDIR:-/tmp}/ccgym-XXXXXX")
-        machine, home, self.folder = facts.split("\n")
+        *_, machine, home, self.folder = facts.split("\n")  # behind what a login prints by itself
         self._cache = f"{home}/{_CACHE}"
         if machine != platform.machine():
             self.__exit__()
