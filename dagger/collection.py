@@ -55,6 +55,10 @@ class Crew:
         self._inputs = np.empty((count, self._batch.observation_size), np.float32)
         self._telemetry = np.empty((count, len(_core.TELEMETRY)), np.float64)
 
+    def __reduce__(self) -> tuple[type["Crew"], tuple[TrainingConfig, World, int, int]]:
+        """Sent elsewhere, a crew is formed anew: it brings nothing along from one iteration to the next."""
+        return Crew, (self._config, self._world, self._first, self._count)
+
     def fly(self, policy: LstmPolicy, iteration: int, *, expert_acts: bool) -> Recording:
         """One iteration of `episode_steps` decisions in every environment."""
         generator = np.random.default_rng([self._config.seed, COLLECTION, iteration, self._first])

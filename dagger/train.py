@@ -8,7 +8,6 @@ run_directory.py.
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from .action_sets import ACTION_SETS
 from .collection import Crew, form_crews, to_sequences
 from .config import TrainingConfig
 from .dataset import Dataset
+from .executors import open_executors
 from .fitting import fit, initialise, make_optimiser
 from .picture import draw_trials
 from .progress import TrainingProgress
@@ -38,6 +38,7 @@ def train(
     resume: bool,
     workers: int,
     minutes: float = math.inf,
+    ray_address: str | None = None,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -47,9 +48,10 @@ def train(
         resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
+        ray_address: of a Ray cluster that searches for the oracle's windows and flies; it changes no bit.
 
     Raises:
-        InputError: an unknown emulator, or no run to resume, or a run in the way.
+        InputError: an unknown emulator, no run to resume, a run in the way, or no cluster.
     """
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
@@ -72,7 +74,7 @@ def train(
     run.open_logs(done.iterations)
 
     with (
-        ThreadPoolExecutor(workers) as executor,
+        open_executors(workers, ray_address) as (threads, flyers),
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
         varied = vary(config, [emulator.spec for emulator in emulators])
@@ -81,10 +83,10 @@ def train(
             f"{len(validation)} to validate"
         )
         tried = emulators + validation
-        tried_windows = ideal_windows([emulator.spec for emulator in tried], executor)
+        tried_windows = ideal_windows([emulator.spec for emulator in tried], flyers)
         world = World(
             [emulator.spec for emulator in emulators] + varied,
-            np.concatenate([tried_windows[: len(emulators)], ideal_windows(varied, executor)]),
+            np.concatenate([tried_windows[: len(emulators)], ideal_windows(varied, flyers)]),
         )
         crews = form_crews(config, world)
 
@@ -93,7 +95,7 @@ def train(
 
             # Collect: in iteration 0 the expert acts, from then on the learner.
             fly = partial(Crew.fly, policy=policy, iteration=iteration, expert_acts=iteration == 0)
-            recordings = list(executor.map(fly, crews))
+            recordings = list(flyers.map(fly, crews))
             collected_s = time.monotonic()
 
             # Label: what the expert would have done, wherever the learner went.
@@ -113,7 +115,7 @@ def train(
             )
 
             # Fit.
-            fitted = fit(policy, optimiser, dataset, config, iteration, executor)
+            fitted = fit(policy, optimiser, dataset, config, iteration, threads)
             fitted_s = time.monotonic()
             decisions = done.decisions + sequences.labels.size
             metrics = {
@@ -137,9 +139,9 @@ def train(
                     run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
                 )
                 fly_candidate = partial(fly_trials, run.candidate_policy, seconds=config.evaluation_seconds)
-                trials = fly_candidate(tried, tried_windows, executor=executor)
+                trials = fly_candidate(tried, tried_windows, executor=threads)
                 stalled = fly_candidate(
-                    validation, tried_windows[len(emulators) :], executor=executor, stalling=True
+                    validation, tried_windows[len(emulators) :], executor=threads, stalling=True
                 )
                 regret = mean_regret(trials[len(emulators) :] + stalled)
                 metrics |= trial_metrics(trials) | {REGRET: regret}
