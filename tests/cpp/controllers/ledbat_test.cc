@@ -69,6 +69,13 @@ TEST_F(LedbatTest, IsNotMisledByOneLatePacket) {
   EXPECT_GT(flow_.cwnd(), before);
 }
 
+// Section 2.4.2, max_allowed_cwnd, for a sender that has less to send than it may.
+TEST_F(LedbatTest, GrowsNoFurtherThanAPacketBeyondWhatIsInFlight) {
+  const double before = flow_.cwnd();
+  for (int i = 0; i < 8; ++i) flow_.ack(next_ack_++, kRtt, kBaseDelay);
+  EXPECT_LE(flow_.cwnd(), before + 1);
+}
+
 TEST_F(LedbatTest, ForgetsABaseDelayOfTenMinutesAgo) {
   leave_slow_start();
   acknowledge(4, milliseconds{200});
