@@ -74,7 +74,9 @@ double Vegas::queued_packets(Time base_rtt, Time rtt) const {
 // that the first few already tell whether the pipe was full before.
 void Vegas::slow_start(const AckedPacket& packet) {
   const bool known = round_.samples >= kSlowStartSamples;
-  if (known && queued_packets(packet.rtt.min, round_.min_rtt) > kGammaPackets) {
+  const double excess = queued_packets(packet.rtt.min, round_.min_rtt) - kGammaPackets;
+  if (known && excess > 0) {
+    cwnd_bytes_ -= static_cast<int64_t>(excess * static_cast<double>(packet_bytes_));
     ssthresh_bytes_ = cwnd_bytes_;
   } else {
     cwnd_bytes_ += packet.bytes;

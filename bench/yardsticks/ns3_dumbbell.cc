@@ -1,11 +1,14 @@
 // One bulk TCP flow over a dumbbell in ns-3: sender == router -- router == receiver, the middle link slow.
 //
 // A yardstick: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
-// separate process. Prints one line of JSON. Usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS
+// separate process. Prints one line of JSON. Usage:
+// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS, the figures without the warm-up.
 #include <ctime>
 #include <deque>
 #include <iostream>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -27,28 +30,36 @@ struct Dumbbell {
   double one_way_ms;
   uint32_t queue_packets;
   double seconds;
+  double warm_up_seconds;
 };
 
 // What passed the slow link: a packet is in it from its arrival until its last byte has left.
 struct Bottleneck {
+  ns3::Time warm_up;
   std::deque<ns3::Time> entered{};
-  uint64_t packets{0};
+  uint64_t all_packets{0};
+  uint64_t packets{0};  // these and the next after the warm-up
   uint64_t bytes{0};
   double in_link_s{0};
 
   void enter(ns3::Ptr<const ns3::Packet>) { entered.push_back(ns3::Simulator::Now()); }
   void leave(ns3::Ptr<const ns3::Packet> packet) {
+    const ns3::Time arrival = entered.front();
+    entered.pop_front();
+    ++all_packets;
+    if (ns3::Simulator::Now() < warm_up) return;
     ++packets;
     bytes += packet->GetSize() - kPppBytes;
-    in_link_s += (ns3::Simulator::Now() - entered.front()).GetSeconds();
-    entered.pop_front();
+    in_link_s += (ns3::Simulator::Now() - arrival).GetSeconds();
   }
 };
 
 void set_defaults(const Dumbbell& dumbbell) {
   using namespace ns3;
-  Config::SetDefault("ns3::TcpL4Protocol::SocketType",
-                     TypeIdValue(TypeId::LookupByName("ns3::" + dumbbell.type)));
+  TypeId type;
+  if (!TypeId::LookupByNameFailSafe("ns3::" + dumbbell.type, &type))
+    throw std::invalid_argument("ns-3 has no " + dumbbell.type);
+  Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(type));
   Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegmentBytes));
   Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
   Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
@@ -102,7 +113,7 @@ void run(const Dumbbell& dumbbell) {
   const auto middle = connect(pair(1), slow, delay, dumbbell.queue_packets);
   const ns3::Ipv4Address to = address({connect(pair(0), fast, ns3::Time{0}, 1U << 20), middle,
                                        connect(pair(2), fast, ns3::Time{0}, 1U << 20)});
-  Bottleneck bottleneck;
+  Bottleneck bottleneck{ns3::Seconds(dumbbell.warm_up_seconds)};
   const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(middle.Get(0));
   device->GetQueue()->TraceConnectWithoutContext("Enqueue",
                                                  ns3::MakeCallback(&Bottleneck::enter, &bottleneck));
@@ -113,10 +124,11 @@ void run(const Dumbbell& dumbbell) {
   const double began = cpu_seconds();
   ns3::Simulator::Run();
   const double cpu_s = cpu_seconds() - began;
-  const auto packets = static_cast<double>(bottleneck.packets);
-  std::cout << "{\"throughput_mbps\": " << static_cast<double>(bottleneck.bytes) * 8e-6 / dumbbell.seconds
-            << ", \"mean_queueing_ms\": " << bottleneck.in_link_s * 1e3 / packets
-            << ", \"packets_per_cpu_s\": " << packets / cpu_s << "}\n";
+  const double measured_s = dumbbell.seconds - dumbbell.warm_up_seconds;
+  std::cout << "{\"throughput_mbps\": " << static_cast<double>(bottleneck.bytes) * 8e-6 / measured_s
+            << ", \"mean_queueing_ms\": "
+            << bottleneck.in_link_s * 1e3 / static_cast<double>(bottleneck.packets)
+            << ", \"packets_per_cpu_s\": " << static_cast<double>(bottleneck.all_packets) / cpu_s << "}\n";
   ns3::Simulator::Destroy();
 }
 
@@ -124,10 +136,10 @@ void run(const Dumbbell& dumbbell) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 6)
-      throw std::invalid_argument("usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS");
+    if (argc != 7)
+      throw std::invalid_argument("usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP");
     run({argv[1], std::stod(argv[2]), std::stod(argv[3]), static_cast<uint32_t>(std::stoul(argv[4])),
-         std::stod(argv[5])});
+         std::stod(argv[5]), std::stod(argv[6])});
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return EXIT_FAILURE;
