@@ -83,18 +83,36 @@ TEST_F(CopaTest, DoublesTheVelocityAfterThreeRoundTripsInOneDirection) {
     round_trip(kQueued);
     velocity = copa_.velocity();
   }
-  // The first turns the direction, three more hold it.
-  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 2, 4, 8}));
+  // The end of the first shows the turn, three more hold the direction.
+  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 1, 2, 4}));
 }
 
-TEST_F(CopaTest, ResetsTheVelocityAsSoonAsTheDirectionTurns) {
+TEST_F(CopaTest, CarriesTheWindowByItsVelocityOneWayOnly) {
   round_trip(kEmpty);
   for (int i = 0; i < 6; ++i) round_trip(kQueued);
-  ASSERT_EQ(copa_.velocity(), 8);
+  ASSERT_EQ(copa_.velocity(), 4);
   const double before = cwnd();
-  ack(kEmpty);  // within the round trip
-  EXPECT_EQ(copa_.velocity(), 1);
+  ack(kEmpty);  // within the round trip: up, by 1 / (delta cwnd)
   EXPECT_NEAR(cwnd(), before + 1 / (0.5 * before), 1e-3);
+}
+
+TEST_F(CopaTest, ForgetsTheVelocityAfterARoundTripTheOtherWay) {
+  round_trip(kEmpty);
+  for (int i = 0; i < 6; ++i) round_trip(kQueued);
+  for (int i = 0; i < 20; ++i) ack(kEmpty);
+  round_trip(kEmpty);
+  EXPECT_EQ(copa_.velocity(), 1);
+}
+
+// Half of a window waits in the queue at 200 ms of 100: half a packet per ACK, though v / (delta cwnd) is
+// more.
+TEST_F(CopaTest, FallsByNoMorePerRoundTripThanWaitsInTheQueue) {
+  round_trip(kEmpty);
+  for (int i = 0; i < 6; ++i) round_trip(kQueued);
+  const double before = cwnd();
+  ASSERT_GT(copa_.velocity() / (0.5 * before), 0.5);
+  ack(kQueued);
+  EXPECT_NEAR(cwnd(), before - 0.5, 1e-3);
 }
 
 TEST_F(CopaTest, NeverMovesByMoreThanAPacketPerAckNorBelowTwoPackets) {
