@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
-cpp_files := find agents deploy envs tests transport \( -name '*.cc' -o -name '*.hh' \) -print0
+cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
 .PHONY: help train test setup build check cpp-tests format system-packages test-packages network
 

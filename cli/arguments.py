@@ -19,6 +19,13 @@ def seed(text: str) -> int:
     return int(text)
 
 
+def seeds(text: str) -> int:
+    """How often a training is repeated: enough for an interval."""
+    if not text.isdigit() or not 2 <= int(text) <= 11:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 2 to 11")
+    return int(text)
+
+
 def interval(text: str) -> float:
     """A time between two events in s."""
     try:

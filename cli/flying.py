@@ -4,6 +4,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +33,47 @@ def fly_plan(plan: Plan, folder: Path, *, leave_out: bool = False) -> dict[str, 
     Raises:
         InputError: the backend cannot fly it here, or the folder holds something else.
     """
-    # A termination leaves through the contexts that take shells down, as an interrupt does.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    backend = make_backend(plan.backend)
-    backend.check([scheme.line_up(plan.flows) for scheme in plan.schemes])
+    _fly([_session(plan, folder, leave_out)])
+    return publish(folder)
+
+
+def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
+    """Flies what is left of several plans in real time, a run of each in turn: all meet the same weather.
+
+    Raises:
+        InputError: as `fly_plan`.
+    """
+    _fly([_session(plan, folder, leave_out=False) for plan, folder in plans])
+    for _, folder in plans:
+        publish(folder)
+
+
+@dataclass(frozen=True)
+class _Session:
+    total: int
+    left: int
+    outcomes: Iterator[Outcome]
+
+
+def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
+    backend = make_backend(plan.backend, plan.tunnel)
+    backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     _check_refusals(plan, backend, leave_out)
     flights = open_session(plan, folder)
-    with _progress(plan, len(flights)) as show:
-        if backend.in_real_time:
-            outcomes = fly_session(plan, folder, flights, backend)
-        else:
-            outcomes = fly_in_workers(plan, folder, flights)
-        for outcome in outcomes:
-            show(outcome)
-    return publish(folder)
+    total = len(plan.emulators) * len(plan.schemes) * plan.runs
+    if backend.in_real_time:
+        return _Session(total, len(flights), fly_session(plan, folder, flights, backend))
+    return _Session(total, len(flights), fly_in_workers(plan, folder, flights))
+
+
+def _fly(sessions: list[_Session]) -> None:
+    # A termination leaves through the contexts that take shells down, as an interrupt does.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
+    with _progress(total, left) as show:
+        for turn in zip_longest(*(each.outcomes for each in sessions)):
+            for outcome in filter(None, turn):
+                show(outcome)
 
 
 def _check_refusals(plan: Plan, backend: Backend, leave_out: bool) -> None:
@@ -57,16 +86,15 @@ def _check_refusals(plan: Plan, backend: Backend, leave_out: bool) -> None:
 
 
 @contextmanager
-def _progress(plan: Plan, flights: int) -> Iterator[Callable[[Outcome], None]]:
+def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
     """Shows each outcome on stderr: one line, above a bar where stderr is a terminal."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    total = len(plan.emulators) * len(plan.schemes) * plan.runs
-    if flights < total:
-        console.print(f"{total - flights} of {total} runs stand already")
+    if left < total:
+        console.print(f"{total - left} of {total} runs stand already")
     columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("flying", total=total, completed=total - flights)
-        done = total - flights
+        task = bar.add_task("flying", total=total, completed=total - left)
+        done = total - left
 
         def show(outcome: Outcome) -> None:
             nonlocal done

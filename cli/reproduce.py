@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import transparency
 from .arguments import count, seconds
 from .judges import add_judges
+from .learning import add_rl_learns
 
 if TYPE_CHECKING:
     from ccgym.evaluation.results import Evaluation
@@ -49,12 +52,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     parity.add_argument("--json", action="store_true", help="print the table as JSON")
     parity.set_defaults(run=run_twin_parity)
+    add_rl_learns(experiments)
     add_judges(experiments)
+    transparency.add_experiment(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:
     """Searches the windows of the published training emulators."""
-    import os
     from concurrent.futures import ThreadPoolExecutor
 
     from ccgym.envs.emulators import select_emulators

@@ -7,10 +7,14 @@ add_library(sanitizers INTERFACE)
 target_compile_options(sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g -O1)
 target_link_options(sanitizers INTERFACE -fsanitize=address,undefined)
 
-add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES})
+if(NOT SODIUM)
+  message(FATAL_ERROR "the C++ tests need libsodium: install libsodium-dev")
+endif()
+
+add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES} ${TUNNEL_SOURCES})
 target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-target_link_libraries(core_sanitized PUBLIC warnings sanitizers)
+target_link_libraries(core_sanitized PUBLIC warnings sanitizers ${SODIUM})
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*_test.cc tests/cpp/*/*_test.cc)
 add_executable(cpp_tests ${TEST_SOURCES})

@@ -2,10 +2,13 @@
 
 from .backend import Backend
 from .mahimahi_backend import MahimahiBackend
+from .mahimahi_tunnel_backend import MahimahiTunnelBackend
+from .remote_backend import RemoteBackend
 from .twin_backend import TwinBackend
 
 
-def make_backend(name: str) -> Backend:
-    """The backend of this name."""
-    backends: list[Backend] = [TwinBackend(), MahimahiBackend()]
+def make_backend(name: str, tunnel: bool = False) -> Backend:
+    """The backend of this name, with or without tunnels."""
+    mahimahi = MahimahiTunnelBackend() if tunnel else MahimahiBackend()
+    backends: list[Backend] = [TwinBackend(), mahimahi, RemoteBackend()]
     return {backend.name: backend for backend in backends}[name]

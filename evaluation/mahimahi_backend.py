@@ -14,13 +14,21 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
-from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
+from ccgym.envs.mahimahi import (
+    MahimahiError,
+    MahimahiShell,
+    free_port,
+    require,
+    require_mahimahi,
+    shell_command,
+)
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
-from .backend import Flow
+from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import SENDER, endpoint_program, flow_programs, run_first
+from .programs import check_programs, flow_programs, sender_listens
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -32,34 +40,34 @@ class MahimahiBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
-        kinds = {scheme.kind for line_up in line_ups for scheme in line_up}
-        if Kind.KERNEL in kinds:
+        schemes = [scheme for line_up in line_ups for scheme in line_up]
+        if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())
-        if kinds & {Kind.NATIVE, Kind.POLICY}:
-            endpoint_program(SENDER)
-        for scheme in (scheme for line_up in line_ups for scheme in line_up):
-            if scheme.kind is Kind.PANTHEON:
-                run_first(scheme.controller)
+        check_programs(schemes)
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, _: EmulatorSpec, line_up: list[Scheme]) -> str | None:
-        """Real shells know every queue; what they cannot tell apart needs a tunnel."""
-        listening = [scheme.label for scheme in line_up if _sender_listens(scheme)]
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        assert isinstance(spec, EmulatorSpec)
+        try:
+            shell_command(spec)
+        except InputError as error:
+            return str(error)
+        listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
-        mirrored = _sender_listens(flows[0].scheme)
+        assert isinstance(spec, EmulatorSpec)
+        mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
-            spec = EmulatorSpec(
-                name=spec.name, delay_ms=spec.delay_ms, uplink=spec.downlink, downlink=spec.uplink
-            )
+            spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
                 _fly_alone(shell, flows[0])
@@ -71,10 +79,6 @@ class MahimahiBackend:
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
-
-
-def _sender_listens(scheme: Scheme) -> bool:
-    return scheme.kind is Kind.PANTHEON and run_first(scheme.controller) == "sender"
 
 
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:

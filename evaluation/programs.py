@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from ccgym.deploy import quic
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_user import HostUser
 
@@ -47,7 +48,16 @@ def flow_programs(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
         return _kernel_tcp(scheme, seconds)
     if scheme.kind is Kind.PANTHEON:
         return _wrapper(scheme.controller)
+    if scheme.kind is Kind.QUIC:
+        return _quic(scheme, stage)
     return _endpoint(scheme, seconds, stage)
+
+
+def sender_listens(scheme: Scheme) -> bool:
+    """Whether the side that sends is started first, and called: its data flow from the listener."""
+    if scheme.kind is Kind.PANTHEON:
+        return run_first(scheme.controller) == "sender"
+    return scheme.kind is Kind.QUIC
 
 
 def _kernel_tcp(scheme: Scheme, seconds: float) -> FlowPrograms:
@@ -72,6 +82,26 @@ def _wrapper(wrapper: str) -> FlowPrograms:
         ends_itself=False,
         sender_listens=first == "sender",
     )
+
+
+def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
+    """A QUIC server sends what its client downloads, until both are ended."""
+    return FlowPrograms(
+        "udp",
+        lambda port: quic.server_command(scheme.controller, port, stage),
+        lambda address, port: quic.client_command(address, port, stage),
+        ends_itself=False,
+        sender_listens=True,
+    )
+
+
+def check_programs(schemes: list[Scheme]) -> None:
+    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    for scheme in schemes:
+        if scheme.kind is Kind.PANTHEON:
+            run_first(scheme.controller)
+        elif scheme.kind in (Kind.NATIVE, Kind.POLICY):
+            endpoint_program(SENDER)
 
 
 @cache

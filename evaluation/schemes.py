@@ -4,9 +4,10 @@ import hashlib
 import re
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
 from pathlib import Path
 
+from ccgym.agents.shipped import policy_path
+from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
@@ -30,6 +31,7 @@ class Kind(Enum):
     NATIVE = "native"
     POLICY = "policy"
     KERNEL = "kernel"
+    QUIC = "quic"
     PANTHEON = "pantheon"
     MIX = "mix"
     """Several schemes that share the link, each with flows of its own."""
@@ -43,8 +45,8 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; PANTHEON: its wrapper's path;
-    MIX: empty."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own name;
+    PANTHEON: its wrapper's path; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
 
@@ -62,6 +64,8 @@ class Scheme:
         """Changes when what flies under this label does."""
         if self.members:
             return " + ".join(member.fingerprint() for member in self.members)
+        if self.kind is Kind.QUIC:
+            return f"{self.controller} of {quic.CRATE} {quic.VERSION}"
         file = Path(self.controller) if self.kind is Kind.PANTHEON else self.policy_file
         if file is None:
             return self.controller
@@ -92,7 +96,11 @@ def known_schemes() -> list[KnownScheme]:
         KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
         for name, source in _KERNEL_CONTROLS.items()
     ]
-    return native + policies + kernel + foreign
+    real_quic = [
+        KnownScheme(name, Kind.QUIC, f"{algorithm} of {quic.CRATE} {quic.VERSION}, crates.io", "")
+        for name, algorithm in quic.ALGORITHMS.items()
+    ]
+    return native + policies + kernel + real_quic + foreign
 
 
 ALL = "all"
@@ -152,10 +160,14 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
         return _of_pantheon(argument, item, pantheon)
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
+    if kind in (Kind.KERNEL, Kind.QUIC) and argument:
+        raise InputError(f"scheme {item!r}: {name} takes no argument")
     if kind is Kind.KERNEL:
-        if argument:
-            raise InputError(f"scheme {item!r}: {name} takes no argument")
         return Scheme(name, kind, name.removeprefix(_KERNEL_PREFIX))
+    if kind is Kind.QUIC:
+        if not quic.is_installed():
+            raise InputError(f"scheme {name!r} is not installed: `ccgym schemes install {name}`")
+        return Scheme(name, kind, name)
     return _checked(Scheme(_label(item), kind, item))
 
 
@@ -163,7 +175,7 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     if name in _SHIPPED:
         if argument:
             raise InputError(f"scheme {item!r}: {name} takes no argument")
-        file, label = Path(str(files("ccgym.agents") / "policies" / f"{name}.safetensors")), name
+        file, label = policy_path(name), name
     elif not argument:
         raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
     elif name == "run":

@@ -2,6 +2,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,6 +16,7 @@
 #include "agents/controllers/make_controller.hh"
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
+#include "envs/twin/ack_stream.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -25,7 +27,8 @@ using namespace nb::literals;
 namespace {
 
 using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
-using ReplayResult = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t>;
+using ReplayResult =
+    std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
 template <class T>
 auto array_of(std::vector<T> Flight::* member) {
@@ -38,7 +41,7 @@ ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_m
   Departures departures = replay(link.schedule, link.queue, {arrivals_ms.data(), arrivals_ms.size()},
                                  {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms, seed);
   return {to_numpy(std::move(departures.ms)), to_numpy(std::move(departures.bytes)),
-          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets};
+          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets, departures.waiting_packets};
 }
 
 std::size_t own_flow(const PathSpec& path) {
@@ -90,12 +93,20 @@ void bind_flight(nb::module_& module) {
       },
       "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a,
       "Flies these flows, each with its scheme, over one path; a Flight for each.");
+  nb::class_<AckStream>(
+      module, "AckStream",
+      "The calls that one flight of a scheme makes to its controller, to be made to others.")
+      .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
+           nb::kw_only(), "seconds"_a, "seed"_a)
+      .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
+      .def_prop_ro("acks", &AckStream::acks);
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
       "end_ms"_a, "seed"_a = 0,
       "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on the schedule and queue of a "
-      "link begun at base_ms, and how many packets the queue dropped; seed of what it drops by chance.");
+      "link begun at base_ms; how many packets the queue dropped, and how many still waited; seed of what it "
+      "drops by chance.");
 }
 
 }  // namespace ccgym

@@ -62,6 +62,25 @@ def test_they_fly_beside_ours_in_real_mahimahi(
         assert 6.5 < entries[scheme]["throughput_mbps"] <= 12, scheme
 
 
+def test_in_tunnels_any_of_them_share_a_link(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "up.yaml").write_text(EMULATORS)
+    argv = ["eval", "--schemes", "pantheon:upside_down+pantheon:window+kernel-reno", "--tunnel"]
+    where = ["--emulators", f"file:{tmp_path / 'up.yaml'}", "--out", str(tmp_path / "out")]
+    real = ["--pantheon", str(checkout), "--backend", "mahimahi", "--seconds", "2", "--json"]
+    assert main([*argv, *where, *real]) == 0
+    *flows, together = json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]
+    assert {flow["flow_scheme"] for flow in flows} == {
+        "pantheon-upside_down",
+        "pantheon-window",
+        "kernel-reno",
+    }
+    # Data take 12 Mbit/s, not the 6 of the way back.
+    assert 6.5 < together["throughput_mbps"] < 12.2
+    assert min(flow["mean_delay_ms"] for flow in flows) >= 10
+
+
 def test_with_others_a_sender_that_listens_needs_a_tunnel(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
