@@ -1,7 +1,6 @@
 #include "agents/controllers/copa.hh"
 
 #include <algorithm>
-#include <utility>
 
 namespace ccgym {
 
@@ -25,15 +24,13 @@ double milliseconds_of(Time time) { return std::chrono::duration<double, std::mi
 Copa::Copa(int64_t packet_bytes, double delta)
     : packet_bytes_{packet_bytes},
       default_delta_{delta},
-      state_{.cwnd_packets = kInitialWindowPackets,
-             .delta = delta,
-             .window_began_with_packets = kInitialWindowPackets} {}
+      state_{.cwnd_packets = kInitialWindowPackets, .delta = delta} {}
 
 void Copa::on_ack(Time now, const AckedPacket& packet) {
   observe(now, packet.rtt);
   update_mode(now, packet.rtt.smoothed);
   if (packet.sent_at >= state_.window_began) end_window(now);
-  update_cwnd();
+  update_cwnd(now);
 }
 
 void Copa::on_loss(Time /*now*/, const Loss& loss) {
@@ -81,21 +78,12 @@ void Copa::end_window(Time now) {
   if (state_.competitive) update_delta(now);
   state_.lost_in_window = false;
   state_.window_began = now;
-  state_.window_began_with_packets = state_.cwnd_packets;
 }
 
-// Section 2.1: doubles once per window while the direction holds, after it has held for three; more than a
-// packet per ACK is never used.
+// Section 2.1: doubles once per window while the direction holds, after it has held for three.
 void Copa::update_velocity() {
-  const bool up = state_.cwnd_packets > state_.window_began_with_packets;
-  const Direction direction = up ? Direction::up : Direction::down;
-  if (std::exchange(state_.direction, direction) != direction) {
-    state_.velocity = 1;
-    state_.same_direction_rtts = 0;
-    return;
-  }
-  if (++state_.same_direction_rtts < kSameDirectionRtts) return;
-  state_.velocity = std::min(2 * state_.velocity, std::max(state_.delta * state_.cwnd_packets, 1.0));
+  ++state_.same_direction_rtts;
+  if (state_.same_direction_rtts >= kSameDirectionRtts) state_.velocity *= 2;
 }
 
 // Section 2.2: 1/delta by additive increase and multiplicative decrease, never below the default mode's.
@@ -106,25 +94,35 @@ void Copa::update_delta(Time now) {
   if (state_.lost_in_window) state_.backed_off_at = now;
 }
 
-// Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1.
-void Copa::update_cwnd() {
-  const bool up = below_target_rate();
-  state_.slow_start &= up;
-  if (state_.slow_start) {
-    state_.cwnd_packets += 1;
-    return;
-  }
-  const double step = step_packets(up ? Direction::up : Direction::down);
-  state_.cwnd_packets = std::max(state_.cwnd_packets + (up ? step : -step), kMinWindowPackets);
+// The paper looks for a turn once per window, by comparing cwnd with its start. A velocity gathered one way
+// would carry cwnd the other way until then: a turn takes effect at once, and begins a window of its own.
+void Copa::turn(Time now, Direction direction) {
+  state_.direction = direction;
+  state_.velocity = 1;
+  state_.same_direction_rtts = 0;
+  state_.window_began = now;
 }
 
-// v / (delta cwnd). A velocity gathered one way carries cwnd that way only; downwards by no more per round
-// trip than waits in the queue, for what empties it is seen a round trip later.
-double Copa::step_packets(Direction direction) const {
+// Section 2.1, steps 2 and 3: towards the target rate 1/(delta d_q), eq. 1. A step is at most a packet per
+// ACK, so that the velocity cannot move the window faster than slow start does.
+void Copa::update_cwnd(Time now) {
+  const bool up = below_target_rate();
+  state_.slow_start &= up;
+  if (up != (state_.direction == Direction::up)) turn(now, up ? Direction::up : Direction::down);
+  const double step = step_packets();
+  if (state_.slow_start) {
+    state_.cwnd_packets += 1;
+  } else {
+    state_.cwnd_packets = std::max(state_.cwnd_packets + (up ? step : -step), kMinWindowPackets);
+  }
+}
+
+// v / (delta cwnd); downwards by no more per round trip than waits in the queue, for what empties it is seen
+// a round trip later.
+double Copa::step_packets() const {
   const double gentle = 1 / (state_.delta * state_.cwnd_packets);
-  if (direction != state_.direction) return std::min(1.0, gentle);
   double step = state_.velocity * gentle;
-  if (direction == Direction::down) {
+  if (state_.direction == Direction::down) {
     const double queued_share = milliseconds_of(queueing_delay()) / milliseconds_of(rtt_standing_.best());
     step = std::min(step, std::max(queued_share, gentle));
   }

@@ -33,7 +33,6 @@ class Copa final : public CongestionController {
     Direction direction{Direction::up};
     int same_direction_rtts{0};
     Time window_began{};  // an ACK of a packet sent from here on ends the window
-    double window_began_with_packets{};
     bool lost_in_window{false};
     Time backed_off_at{};                   // a loss of a packet sent before it has been answered
     std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
@@ -45,8 +44,9 @@ class Copa final : public CongestionController {
   void end_window(Time now);
   void update_velocity();
   void update_delta(Time now);
-  void update_cwnd();
-  [[nodiscard]] double step_packets(Direction direction) const;
+  void update_cwnd(Time now);
+  void turn(Time now, Direction direction);
+  [[nodiscard]] double step_packets() const;
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 

@@ -80,7 +80,10 @@ Time Ledbat::queueing_delay() const { return *std::ranges::min_element(current_d
 void Ledbat::grow() {
   const double off_target =
       static_cast<double>((kTarget - queueing_delay()).count()) / static_cast<double>(kTarget.count());
-  slow_start_ &= off_target > 0;
+  if (slow_start_ && off_target <= 0) {
+    slow_start_ = false;
+    cwnd_packets_ /= 2;  // the window of a round trip ago has filled the queue up to the target
+  }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
   const double flight_packets = static_cast<double>(flight_bytes_) / static_cast<double>(packet_bytes_);
   const double allowed = flight_packets + kAllowedIncreasePackets;

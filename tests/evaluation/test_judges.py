@@ -1,5 +1,7 @@
 """The judges: their bounds, and who is held against whom."""
 
+import json
+
 import pytest
 from ccgym.cli.main import main
 from ccgym.evaluation.judges import KERNEL_BOUNDS, Judgement
@@ -26,3 +28,11 @@ def test_the_kernel_judges_only_what_it_has(capsys: pytest.CaptureFixture[str], 
     arguments = ["reproduce", "kernel-judge", "--schemes", "cubic,copa", "--out", f"{tmp_path}/judge"]
     assert main(arguments) == 2
     assert "the kernel has no 'copa'; it judges cubic, reno, bbr" in capsys.readouterr().err
+
+
+def test_copa_shares_a_link_as_its_paper_says(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["reproduce", "copa-fairness", "--json"])
+    rows = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) == {"copa", "cubic", "bbr"}
+    assert rows["copa"]["median_jain"] > 0.9
+    assert all(0.9 < row["utilisation"] <= 1.001 for row in rows.values())

@@ -83,25 +83,18 @@ TEST_F(CopaTest, DoublesTheVelocityAfterThreeRoundTripsInOneDirection) {
     round_trip(kQueued);
     velocity = copa_.velocity();
   }
-  // The end of the first shows the turn, three more hold the direction.
-  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 1, 2, 4}));
+  // The first turns the direction, three more hold it.
+  EXPECT_EQ(velocities, (std::array<double, 6>{1, 1, 1, 2, 4, 8}));
 }
 
-TEST_F(CopaTest, CarriesTheWindowByItsVelocityOneWayOnly) {
+TEST_F(CopaTest, ResetsTheVelocityAsSoonAsTheDirectionTurns) {
   round_trip(kEmpty);
   for (int i = 0; i < 6; ++i) round_trip(kQueued);
-  ASSERT_EQ(copa_.velocity(), 4);
+  ASSERT_EQ(copa_.velocity(), 8);
   const double before = cwnd();
-  ack(kEmpty);  // within the round trip: up, by 1 / (delta cwnd)
-  EXPECT_NEAR(cwnd(), before + 1 / (0.5 * before), 1e-3);
-}
-
-TEST_F(CopaTest, ForgetsTheVelocityAfterARoundTripTheOtherWay) {
-  round_trip(kEmpty);
-  for (int i = 0; i < 6; ++i) round_trip(kQueued);
-  for (int i = 0; i < 20; ++i) ack(kEmpty);
-  round_trip(kEmpty);
+  ack(kEmpty);  // within the round trip
   EXPECT_EQ(copa_.velocity(), 1);
+  EXPECT_NEAR(cwnd(), before + 1 / (0.5 * before), 1e-3);
 }
 
 // Half of a window waits in the queue at 200 ms of 100: half a packet per ACK, though v / (delta cwnd) is
