@@ -118,7 +118,7 @@ void Copa::update_cwnd(Time now) {
 }
 
 // v / (delta cwnd); downwards by no more per round trip than waits in the queue, for what empties it is seen
-// a round trip later.
+// a round trip later; this bound is ours, not the paper's.
 double Copa::step_packets() const {
   const double gentle = 1 / (state_.delta * state_.cwnd_packets);
   double step = state_.velocity * gentle;
