@@ -14,6 +14,7 @@ from .run_files import replaced
 from .tunnelled_flows import TunnelRecords
 from .two_ends import matched_flow
 
+_NTP_PORT = 123
 _NTP_TRIES = 3
 _NTP_S = 5
 
@@ -65,7 +66,7 @@ def ntp_offset_ms(server: str) -> float | None:
     """The server's clock minus this host's; None: no answer."""
     for _ in range(_NTP_TRIES):
         try:
-            return 1000 * float(ntplib.NTPClient().request(server, version=3, timeout=_NTP_S).offset)
+            return 1000 * float(ntplib.NTPClient().request(server, 3, _NTP_PORT, _NTP_S).offset)
         except (ntplib.NTPException, OSError):
             continue
     return None
@@ -75,7 +76,7 @@ def remote_ntp_offset_ms(server: str, python: Callable[[str], str]) -> float | N
     """The same of the host whose Python `python` runs; it gets all it needs with the question."""
     question = (
         f"\nfor _ in range({_NTP_TRIES}):\n    try:\n"
-        f"        print(1000 * NTPClient().request({server!r}, version=3, timeout={_NTP_S}).offset)\n"
+        f"        print(1000 * NTPClient().request({server!r}, 3, {_NTP_PORT}, {_NTP_S}).offset)\n"
         "        break\n    except (NTPException, OSError):\n        continue\n"
     )
     try:

@@ -52,11 +52,8 @@ class MahimahiBackend:
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
-        assert isinstance(spec, EmulatorSpec)
-        try:
-            shell_command(spec)
-        except InputError as error:
-            return str(error)
+        if (reason := not_in_shells(spec)) is not None:
+            return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
@@ -81,13 +78,24 @@ class MahimahiBackend:
             return logs
 
 
+def not_in_shells(spec: Network) -> str | None:
+    """What of an emulator no shell does, in one line."""
+    assert isinstance(spec, EmulatorSpec)
+    try:
+        shell_command(spec)
+    except InputError as error:
+        return str(error)
+    return None
+
+
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
     shell.serve(programs.listen(port), programs.protocol, port)
     limit_s = flow.seconds + SETTLING_S
     base = "$MAHIMAHI_BASE"
-    command = " ".join(word if word == base else shlex.quote(word) for word in programs.call(base, port))
+    words = map(shlex.quote, programs.call(base, port))
+    command = " ".join(word.replace(base, f"'\"{base}\"'") for word in words)  # the shell fills in the base
     if not programs.ends_itself:
         command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
     caller = shell.start(command)

@@ -14,6 +14,7 @@ from ccgym.tunnel import session
 
 from .backend import Emulators, Flow
 from .hosts import LocalHost
+from .mahimahi_backend import not_in_shells
 from .programs import check_programs
 from .remote_path import Network
 from .run_files import RunFiles
@@ -39,9 +40,9 @@ class MahimahiTunnelBackend:
         if os.geteuid() != 0:
             raise InputError("only root may enter the shells with a tunnel: run as root")
 
-    def refusal(self, _spec: Network, _line_up: list[Scheme]) -> str | None:
-        """Everything flies."""
-        return None
+    def refusal(self, spec: Network, _: list[Scheme]) -> str | None:
+        """Every scheme flies over what shells can do."""
+        return not_in_shells(spec)
 
     def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""

@@ -131,6 +131,8 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
+    if metric == "utilisation" and not any(run.total.capacity_mbps for run in runs):
+        return {"text": "\N{EN DASH}", "deviation": "", "best": False}
     mean = _mean(runs, metric)
     several = len(runs) > 1
     deviation = float(np.std([getattr(run.total, metric) for run in runs], ddof=1)) if several else 0.0

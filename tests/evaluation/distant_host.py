@@ -9,6 +9,7 @@ authorized key of its own, and a home directory that nobody else uses.
 import os
 import signal
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -18,10 +19,28 @@ from ccgym.envs.process_group import ProcessGroup
 
 RATE_MBPS = 12
 NAME = "far-away"
+NTP_SERVER = "10.55.2.2"
 START_S = 10.0
 COMMAND_S = 20.0
 _THERE, _PORT = "10.55.2.2", 2222
 _SHAPED = f"tbf rate {RATE_MBPS}mbit burst 3000 latency 50ms"
+
+# RFC 5905: a server's answer has its own times and the one that it was sent, as the origin.
+_NTP_SERVER = """
+import socket, struct, time
+
+def now():
+    seconds = time.time() + 2208988800
+    return struct.pack("!II", int(seconds), int(seconds % 1 * 2**32))
+
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("0.0.0.0", 123))
+while True:
+    question, address = server.recvfrom(48)
+    received = now()
+    head = struct.pack("!BBbbII4s", 0x1C, 1, 0, -20, 0, 0, b"LOCL")
+    server.sendto(head + received + question[40:48] + received + now(), address)
+"""
 
 
 class DistantHost:
@@ -46,14 +65,15 @@ class DistantHost:
                 stack.callback(_run, "ip", "netns", "delete", namespace)
             self._wire()
             self._write_keys()
-            self.daemon = stack.enter_context(self.start_daemon())
+            stack.enter_context(self._start_daemon())
+            stack.enter_context(self._start_ntp_server())
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *failure: Any) -> None:
         self._stack.close()
 
-    def start_daemon(self) -> ProcessGroup:
+    def _start_daemon(self) -> ProcessGroup:
         """Starts the sshd, and waits until it answers."""
         Path("/run/sshd").mkdir(
             exist_ok=True
@@ -68,6 +88,13 @@ class DistantHost:
             assert time.monotonic() < deadline, "no answer from sshd"
             time.sleep(0.1)
         return daemon
+
+    def _start_ntp_server(self) -> ProcessGroup:
+        """It tells this machine's time, as both hosts' clocks do."""
+        program = self.folder / "ntp_server.py"
+        program.write_text(_NTP_SERVER)
+        argv = ["ip", "netns", "exec", self._namespaces["there"], sys.executable, str(program)]
+        return ProcessGroup(argv, self.folder, "ntp-server")
 
     def ssh(self) -> list[str]:
         """Logs in, from here."""
