@@ -32,12 +32,29 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "--emulators",
-        required=True,
         metavar="X,Y,...",
         help="groups and names of `ccgym emulators`, all, file:PATH",
     )
     parser.add_argument(
         "--backend", choices=BACKENDS, default="twin", help="virtual time or real shells (default: twin)"
+    )
+    parser.add_argument(
+        "--remote",
+        metavar="USER@HOST[:PORT]",
+        help="instead of emulators, the real path to a host that ssh logs in to without a question; flows go "
+        "through tunnels whose UDP ports must be open there; nothing needs to be installed there but iperf3 "
+        "for kernel TCP",
+    )
+    parser.add_argument(
+        "--direction",
+        choices=("up", "down", "both"),
+        default="both",
+        help="who sends data: this machine (up), --remote (down), each in its turn (default: both)",
+    )
+    parser.add_argument(
+        "--ntp",
+        metavar="SERVER",
+        help="compare both clocks with this NTP server; without an answer, with each other over the path",
     )
     parser.add_argument(
         "--pantheon",
@@ -99,15 +116,24 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left of the plan, then reports all of it."""
     from ccgym.envs.emulators import select_emulators
     from ccgym.envs.errors import InputError
+    from ccgym.evaluation.backend import Emulators
     from ccgym.evaluation.publish import league_lines
+    from ccgym.evaluation.remote_path import remote_paths
     from ccgym.evaluation.schemes import select_schemes
     from ccgym.evaluation.session import REFUSED, Plan
 
     from .flying import fly_plan
 
-    if args.tunnel and args.backend == "twin":
+    if args.tunnel and args.backend == "twin" and args.remote is None:
         raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
-    emulators, schemes = select_emulators(args.emulators), select_schemes(args.schemes, args.pantheon)
+    if (args.remote is None) == (args.emulators is None):
+        raise InputError("give either --emulators or --remote")
+    emulators: Emulators
+    if args.remote is None:
+        emulators, backend = select_emulators(args.emulators), args.backend
+    else:
+        emulators, backend = remote_paths(args.remote, args.direction, args.ntp), "remote"
+    schemes = select_schemes(args.schemes, args.pantheon)
     runs = len(emulators) * len(schemes) * args.runs
     plan = Plan(
         emulators,
@@ -115,12 +141,12 @@ def run(args: argparse.Namespace) -> int:
         args.runs,
         args.seconds,
         args.seed,
-        args.backend,
+        backend,
         shlex.join(["ccgym", *sys.argv[1:]]),
         args.flows,
         args.interval,
-        tunnel=args.tunnel,
-        keep_logs=(args.backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
+        tunnel=args.tunnel or backend == "remote",
+        keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
     whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
     summary = fly_plan(plan, args.out, leave_out=whole_league)

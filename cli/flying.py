@@ -57,7 +57,7 @@ class _Session:
 
 def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
     backend = make_backend(plan.backend, plan.tunnel)
-    backend.check([scheme.line_up(plan.flows) for scheme in plan.schemes])
+    backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     _check_refusals(plan, backend, leave_out)
     flights = open_session(plan, folder)
     total = len(plan.emulators) * len(plan.schemes) * plan.runs

@@ -1,4 +1,4 @@
-"""`ccgym reproduce kernel-judge`, `ns3-judge`: our schemes beside independent implementations of the same."""
+"""`ccgym reproduce kernel-judge`, `ns3-judge`, `copa-fairness`: our schemes beside those of others."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ KERNEL_EMULATORS = "field,calibrated"
 
 
 def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds both to `ccgym reproduce`."""
+    """Adds them to `ccgym reproduce`."""
     kernel = experiments.add_parser(
         "kernel-judge",
         help="our Cubic, NewReno and BBR beside the kernel's",
@@ -40,6 +40,25 @@ def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]
     kernel.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     kernel.add_argument("--json", action="store_true", help="print the tables as JSON")
     kernel.set_defaults(run=run_kernel_judge)
+    ns3 = experiments.add_parser(
+        "ns3-judge",
+        help="our NewReno, Cubic and Vegas beside ns-3's",
+        description="Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; "
+        "the first half warms up. Exit code 1: one of ours differs by more than 3 %% of throughput or 10 %% "
+        "of mean queueing delay. ns-3's LEDBAT is no judge: the bound it sets on its window is the window "
+        "itself, so that it never grows after slow start.",
+    )
+    ns3.add_argument("--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)")
+    ns3.add_argument("--json", action="store_true", help="print the table as JSON")
+    ns3.set_defaults(run=run_ns3_judge)
+    fairness = experiments.add_parser(
+        "copa-fairness",
+        help="Jain's index of flows that come and go, beside Copa's paper",
+        description="Ten flows of a scheme join a link of 46 Mbit/s one a second and leave it one a second, "
+        "in the twin. Exit code 1: the median of Jain's index is not within the published figures, to 0.02.",
+    )
+    fairness.add_argument("--json", action="store_true", help="print the table as JSON")
+    fairness.set_defaults(run=run_copa_fairness)
 
 
 def run_kernel_judge(args: argparse.Namespace) -> int:
@@ -61,6 +80,24 @@ def run_kernel_judge(args: argparse.Namespace) -> int:
     if not args.json:
         print(f"load of this host in the last 15 minutes: {os.getloadavg()[2]:.1f} on {os.cpu_count()} cores")
     return 0 if all(row.agrees(KERNEL_BOUNDS) for row in tables["mahimahi"]) else 1
+
+
+def run_ns3_judge(args: argparse.Namespace) -> int:
+    """Flies every scheme over every dumbbell, in both."""
+    from ccgym.bench.ns3_judge import NS3_BOUNDS, judge_by_ns3
+
+    rows = judge_by_ns3(args.seconds)
+    _print({"the twin": rows}, NS3_BOUNDS, {"judge": "ns-3", "delay": "queue ms"}, as_json=args.json)
+    return 0 if all(row.agrees(NS3_BOUNDS) for row in rows) else 1
+
+
+def run_copa_fairness(args: argparse.Namespace) -> int:
+    """Flies each scheme against itself."""
+    from ccgym.evaluation.copa_fairness import fairness_lines, fairness_rows
+
+    rows = list(fairness_rows(SEED))
+    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(fairness_lines(rows)))
+    return 0 if all(row.agrees for row in rows) else 1
 
 
 def _fly(args: argparse.Namespace, backend: str, schemes: list[str]) -> "Evaluation":

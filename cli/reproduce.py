@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from ccgym.evaluation.results import Evaluation
 
 SEED = 1
-PARITY_EMULATORS = "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms"
-PARITY_SCHEMES = "fixed:20,fixed:60,fixed:400,indigo2"
+PARITY_EMULATORS = (
+    "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms,"
+    "validation/14mbps-30ms,validation/6mbps-poisson,pathological/policer-12mbps-10ms,"
+    "pathological/ack-10-per-200ms,pathological/buffer-0.33bdp,"
+    "varying/rate-steps,varying/cellular-like"
+)
+PARITY_SCHEMES = "fixed:60,reno,copa,indigo2"
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -55,7 +60,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "twin-parity",
         help="the twin beside real mahimahi",
         description="Flies the same controllers over the same emulators in the twin and in real mahimahi. "
-        "Exit code 1: one of them differs by more than 5 %% of throughput, or 10 %% and 3 ms of p95 delay.",
+        "Exit code 1: one of them differs by more than 3 %% of throughput, or 5 %% and 2 ms of p95 one-way "
+        "delay. The last column tells how late the real shells were over a round trip, from their own logs.",
     )
     parity.add_argument(
         "--emulators", default=PARITY_EMULATORS, metavar="X,Y,...", help=f"default: {PARITY_EMULATORS}"
@@ -63,7 +69,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument(
         "--schemes", default=PARITY_SCHEMES, metavar="A,B,...", help=f"default: {PARITY_SCHEMES}"
     )
-    parity.add_argument("--runs", type=count, default=1, metavar="N", help="in each of the two (default: 1)")
+    parity.add_argument(
+        "--runs", type=count, default=3, metavar="N", help="in each, medians are compared (default: 3)"
+    )
     parity.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
     parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     parity.add_argument("--json", action="store_true", help="print the table as JSON")

@@ -4,6 +4,7 @@ import argparse
 import math
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
     parser.add_argument(
+        "--ray",
+        default=None,
+        metavar="ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto: dagger's environments and oracle searches run there",
+    )
+    parser.add_argument(
         "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
     )
     parser.add_argument(
@@ -79,8 +86,10 @@ def run(args: argparse.Namespace) -> int:
     if algorithm == "dagger":
         from ccgym.dagger.train import train
 
-        best, run = _train(args, file, TrainingConfig, train)
+        best, run = _train(args, file, TrainingConfig, partial(train, ray_address=args.ray))
     else:
+        if args.ray is not None:
+            raise InputError(f"--ray: {algorithm} flies in one process; leave it out")
         from ccgym.rl.config import RlConfig
         from ccgym.rl.train import train as train_by_reward
 

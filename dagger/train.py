@@ -8,18 +8,17 @@ run_directory.py.
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import torch
 from ccgym.agents.policy_file import PolicySpec, save_policy
-from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
 from ccgym.oracle.window import ideal_windows as searched_windows
 
 from .collection import Collector
 from .config import TrainingConfig
 from .dataset import Dataset
+from .executors import open_executors
 from .fitting import fit, make_optimiser, make_policy
 from .picture import draw_trials
 from .progress import TrainingProgress
@@ -38,6 +37,7 @@ def train(
     resume: bool,
     workers: int,
     minutes: float = math.inf,
+    ray_address: str | None = None,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -47,9 +47,10 @@ def train(
         resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
+        ray_address: of a Ray cluster that searches for the oracle's windows and flies; it changes no bit.
 
     Raises:
-        InputError: an unknown emulator, or no run to resume, or a run in the way.
+        InputError: an unknown emulator, no run to resume, a run in the way, or no cluster.
     """
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
@@ -70,13 +71,13 @@ def train(
     run.open_logs(done.iterations)
 
     with (
-        ThreadPoolExecutor(workers) as executor,
+        open_executors(workers, ray_address) as (threads, flyers),
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
         world = make_world(config, [emulator.spec for emulator in emulators])
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
-        validation_windows = searched_windows([emulator.spec for emulator in validation], executor)
+        validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
         collector = Collector(config, world)
         examiner = Collector(config, validation_world(config)) if config.random_emulators else None
 
@@ -85,7 +86,7 @@ def train(
 
             # Collect and label: the learner flies, early on the expert; the expert says what is right.
             save_policy(run.learner_policy, policy, policy_spec, trained_on="")
-            collector.fly(_core.Pilot(str(run.learner_policy)), iteration, executor)
+            collector.fly(run.learner_policy, iteration, flyers)
             collected_s = time.monotonic()
 
             # Append: the oldest iteration is dropped when the dataset is full.
@@ -93,7 +94,7 @@ def train(
             dataset.append(iteration, sequences)
 
             # Fit.
-            fitted = fit(policy, optimiser, dataset, config, iteration, executor)
+            fitted = fit(policy, optimiser, dataset, config, iteration, threads)
             fitted_s = time.monotonic()
             decisions = done.decisions + sequences.labels.size
             metrics = {
@@ -124,12 +125,12 @@ def train(
                     validation,
                     validation_windows,
                     seconds=config.evaluation_seconds,
-                    executor=executor,
+                    executor=threads,
                 )
                 trials = flights()
                 regret = mean_regret(trials + flights(stalling=True))
                 if examiner is not None:
-                    examiner.fly(_core.Pilot(str(run.candidate_policy)), config.expert_iterations, executor)
+                    examiner.fly(run.candidate_policy, config.expert_iterations, flyers)
                     regret += examiner.distance()
                     metrics["validation/distance"] = examiner.distance()
                 metrics |= trial_metrics(trials) | {REGRET: regret}
@@ -141,8 +142,8 @@ def train(
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
             if last:
-                windows = searched_windows([emulator.spec for emulator in emulators], executor)
-                final = fly_trials(run.best_policy, emulators, windows, FINAL_SECONDS, executor)
+                windows = searched_windows([emulator.spec for emulator in emulators], flyers)
+                final = fly_trials(run.best_policy, emulators, windows, FINAL_SECONDS, threads)
                 metrics |= trial_metrics(final)
 
             # Save: a run that ends here, however it ends, goes on from here.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.random_emulators import random_emulators
 
 from .config import Stalls, TrainingConfig
@@ -109,10 +109,8 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     """
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
-        _scaled(
-            spec,
-            float(np.exp(generator.uniform(-config.variation, config.variation))),
-            float(np.exp(generator.uniform(-config.variation, config.variation))),
+        _redrawn(
+            spec.scaled(*np.exp(generator.uniform(-config.variation, config.variation, 2)).tolist()),
             seed=int(generator.integers(2**31)),
         )
         for spec in emulators
@@ -128,25 +126,12 @@ def draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, 
     return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
 
 
-def _scaled(spec: EmulatorSpec, rate_factor: float, delay_factor: float, seed: int) -> EmulatorSpec:
-    delay_ms = max(1, round(spec.delay_ms * delay_factor))
-    if spec.uplink.rate_mbps is None:
-        rate_factor = 1.0  # a trace has its own
-    queue_factor = rate_factor * delay_ms / max(1, spec.delay_ms)  # as many BDPs as before
-    return spec.model_copy(
-        update={
-            "delay_ms": delay_ms,
-            "uplink": _scaled_link(spec.uplink, rate_factor, queue_factor, seed),
-            "downlink": _scaled_link(spec.downlink, rate_factor, queue_factor, seed),
-        }
-    )
-
-
-def _scaled_link(link: LinkSpec, rate_factor: float, queue_factor: float, seed: int) -> LinkSpec:
-    limits = {"packets": link.packets, "bytes": link.bytes}
-    scaled: dict[str, float] = {
-        name: max(1, round(limit * queue_factor)) for name, limit in limits.items() if limit is not None
+def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:
+    """The same emulator with other arrivals on its links that draw them."""
+    links = {"uplink": spec.uplink, "downlink": spec.downlink}
+    redrawn = {
+        name: link.model_copy(update={"seed": seed})
+        for name, link in links.items()
+        if link.arrivals != "constant"
     }
-    if link.rate_mbps is not None:
-        scaled |= {"rate_mbps": link.rate_mbps * rate_factor, "seed": seed}
-    return link.model_copy(update=scaled)
+    return spec.model_copy(update=redrawn) if redrawn else spec

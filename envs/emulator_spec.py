@@ -75,6 +75,26 @@ class EmulatorSpec(SpecModel):
             raise ValueError("once goes with traces, in both directions")
         return self
 
+    def scaled(self, rate_factor: float, delay_factor: float) -> "EmulatorSpec":
+        """Returns this emulator with other rates and delays, its queues as many BDPs as before.
+
+        Delays are whole ms, at least 1. A trace stays what it is.
+        """
+        if self.uplink.trace is not None:
+            rate_factor = 1.0
+        delay_ms = max(1, round(self.delay_ms * delay_factor))
+        queue_factor = rate_factor * delay_ms / max(1, self.delay_ms)
+        changes: dict[str, object] = {
+            "delay_ms": delay_ms,
+            "uplink": self.uplink.scaled(rate_factor, queue_factor),
+            "downlink": self.downlink.scaled(rate_factor, queue_factor),
+        }
+        if self.delay_steps is not None:
+            changes["delay_steps"] = tuple(step.scaled(delay_factor) for step in self.delay_steps)
+        if self.delay_walk is not None:
+            changes["delay_walk"] = self.delay_walk.scaled(delay_factor)
+        return self.model_copy(update=changes)
+
     def to_path(
         self,
         *,

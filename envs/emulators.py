@@ -8,8 +8,8 @@ The file format is a contract:
         uplink: {rate_mbps: 0.57, arrivals: poisson, seed: 1, loss: 0.0477, queue: droptail, packets: 14}
 
 Data flows over the uplink, ACKs over the downlink. A missing downlink has the uplink's rate or trace, an
-infinite queue and no loss. Trace paths are relative to the file; a path that begins with $NAME begins with
-the value of that environment variable.
+infinite queue and loses nothing. Trace paths are relative to the file; a path that begins with $NAME begins
+with the value of that environment variable. All keys: `EmulatorSpec`, `LinkSpec`, `FlowSpec`, `CrossTraffic`.
 """
 
 import re

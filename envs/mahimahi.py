@@ -21,6 +21,7 @@ from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
 from .link_log import LinkLog, read_link_log
 from .process_group import POLL_S, ProcessGroup
+from .staged_files import StagedFiles
 from .traces import write_trace
 
 START_S = 20.0
@@ -136,13 +137,13 @@ class MahimahiShell:
         self._spec = spec
         self._user = HostUser.unprivileged()
         self._stack = ExitStack()
-        self._staged: dict[Path, Path] = {}
 
     def __enter__(self) -> "MahimahiShell":
         with ExitStack() as stack:
             self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
             self.folder.chmod(0o755)
             self._user.give(self.folder)
+            self._staged = StagedFiles(self.folder)
             for direction, link in _links(self._spec):
                 write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
             self._stack = stack.pop_all()
@@ -153,13 +154,7 @@ class MahimahiShell:
 
     def stage(self, file: Path) -> Path:
         """A copy of `file` that the unprivileged user can read and run."""
-        if file not in self._staged:
-            folder = self.folder / f"staged-{len(self._staged)}"
-            folder.mkdir(mode=0o755)
-            self._staged[file] = folder / file.name
-            shutil.copyfile(file, self._staged[file])
-            self._staged[file].chmod(0o755)
-        return self._staged[file]
+        return self._staged.stage(file)
 
     def serve(self, argv: list[str], protocol: str, port: int, name: str = "server") -> ProcessGroup:
         """Starts a server outside the shells and waits until it listens.

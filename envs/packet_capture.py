@@ -27,19 +27,39 @@ _ETH_P_ALL, _ETH_P_IP = 0x0003, 0x0800
 _SOL_PACKET, _PACKET_RX_RING, _PACKET_VERSION, _TPACKET_V2 = 263, 5, 10, 1
 _SO_ATTACH_FILTER = 26
 _CLONE_NEWNET = 0x40000000
-_SNAP_BYTES = 44
-"""IPv4 header without options and ports, and the rest of the slot."""
-_SLOT_BYTES, _BLOCK_BYTES, _BLOCKS = 128, 1 << 20, 16
+_SNAP_BYTES = 52
+"""IPv4 header without options, and 32 bytes of what follows."""
+_SLOT_BYTES, _BLOCK_BYTES, _BLOCKS = 256, 1 << 20, 16
 _SLOTS = _BLOCK_BYTES * _BLOCKS // _SLOT_BYTES
 _EMPTY_S = 0.1
 _INCOMING, _OUTGOING = 0, 4
 
+_TCP = 6
+_UDP_HEADERS_BYTES, _WORD_BYTES = 28, 8
+_MARK_BITS = 32
+_HASH = np.uint64(0x9E3779B97F4A7C15)
+
+_FIELDS = {
+    # struct tpacket2_hdr at 0, struct sockaddr_ll at 32
+    "status": ("<u4", 0),
+    "second": ("<u4", 16),
+    "nanosecond": ("<u4", 20),
+    "direction": ("u1", 42),
+    # the IPv4 header at 80
+    "length": (">u2", 82),
+    "id": (">u2", 84),
+    "protocol": ("u1", 89),
+    # TCP or UDP at 100
+    "source": (">u2", 100),
+    "destination": (">u2", 102),
+    "tcp_numbers": ("<u8", 104),
+    "udp_payload": (("<u8", 3), 108),
+}
 _SLOT = np.dtype(
     {
-        "names": ["status", "second", "nanosecond", "direction", "length", "id", "source", "destination"],
-        "formats": ["<u4", "<u4", "<u4", "u1", ">u2", ">u2", ">u2", ">u2"],
-        # struct tpacket2_hdr at 0, struct sockaddr_ll at 32, the packet at 80; ports behind 20 bytes of IPv4.
-        "offsets": [0, 16, 20, 42, 82, 84, 100, 102],
+        "names": list(_FIELDS),
+        "formats": [form for form, _ in _FIELDS.values()],
+        "offsets": [offset for _, offset in _FIELDS.values()],
         "itemsize": _SLOT_BYTES,
     }
 )
@@ -105,7 +125,7 @@ class PacketCapture:
         seconds = heads["second"].astype(np.float64)
         return PacketRecords(
             np.round(1000 * seconds + heads["nanosecond"] / 1e6, 3),
-            _unwrapped(heads["id"].astype(np.int64)),
+            (_unwrapped(heads["id"].astype(np.int64)) << _MARK_BITS) + _marks(heads),
             heads["length"].astype(np.int64),
         )
 
@@ -128,10 +148,25 @@ def paired_uids(sent: PacketRecords, received: PacketRecords) -> PacketRecords:
     """`received` with the uids of `sent`: both count on from their own first packet, modulo 2^16."""
     if not len(sent.uid) or not len(received.uid):
         return received
-    behind = (int(received.uid[0]) - int(sent.uid[0])) % 65536
-    return PacketRecords(
-        received.time_ms, received.uid - received.uid[0] + sent.uid[0] + behind, received.bytes
-    )
+    first_sent, first_received = int(sent.uid[0]) >> _MARK_BITS, int(received.uid[0]) >> _MARK_BITS
+    wraps = (first_sent + (first_received - first_sent) % 65536 - first_received) << _MARK_BITS
+    return PacketRecords(received.time_ms, received.uid + wraps, received.bytes)
+
+
+def _marks(heads: Array) -> Array:
+    """What tells packets of one IP identifier apart, 32 bits: segments that the kernel cut share some.
+
+    Of TCP its two sequence numbers, of UDP the beginning of the payload; checksums do not survive a NAT.
+    """
+    ends = _UDP_HEADERS_BYTES + _WORD_BYTES * np.arange(1, 4)
+    payload = np.where(heads["length"][:, None] >= ends, heads["udp_payload"], 0)  # else of an earlier packet
+    words = np.where((heads["protocol"] == _TCP)[:, None], heads["tcp_numbers"][:, None], payload)
+    mixed = np.zeros(len(heads), np.uint64)
+    for column in range(words.shape[1]):
+        mixed = (mixed ^ words[:, column]) * _HASH
+        mixed ^= mixed >> np.uint64(_MARK_BITS)
+    marks: Array = (mixed & np.uint64(2**_MARK_BITS - 1)).astype(np.int64)
+    return marks
 
 
 def _unwrapped(identifiers: Array) -> Array:

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from . import _core
 from .emulators import EmulatorSpec, select_emulators
 from .errors import InputError
+from .live_batch import LiveBatch
 from .rewards import REWARDS, Floats, Info
 
 Emulators = str | EmulatorSpec | Sequence[str | EmulatorSpec]  # a selection, a spec, or several of either
 
 DEFAULT_EMULATOR = "calibrated/india"
+
+BACKENDS = {"twin": False, "mahimahi": True}
+"""Where flows fly, and whether that is in real time."""
 
 _KNOWN = TypeVar("_KNOWN")
 
@@ -79,6 +83,7 @@ class PathEngine:
         threads: int,
         oracle_cwnd_packets: Sequence[float] | None = None,
         flows: Sequence[_core.Flow] = (),
+        backend: str = "twin",
     ) -> None:
         """Builds the flows; they fly from the first `reset` on.
 
@@ -90,6 +95,7 @@ class PathEngine:
             threads: that share the paths.
             oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
             flows: that share each path; those without a scheme learn.
+            backend: `twin`, or `mahimahi` for real shells in real time.
 
         Raises:
             InputError: an argument is unknown, or the twin cannot emulate a spec.
@@ -102,8 +108,13 @@ class PathEngine:
             )
         self._reward = _known("reward", reward, REWARDS)
         self._flows = flows
-        paths = [spec.to_path(flows=flows) for spec in specs]
-        self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
+        self._live = _known("backend", backend, BACKENDS)
+        paths = [self._path(spec) for spec in specs]
+        self._batch: _core.PathBatch | LiveBatch
+        if self._live:
+            self._batch = LiveBatch(paths, features=features, actions=actions)
+        else:
+            self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
         size = len(self._batch)
         self._actions = np.zeros(size, dtype=np.float32)
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
@@ -115,10 +126,18 @@ class PathEngine:
         self._seeds = np.zeros(len(specs), dtype=np.uint64)
         self._episodes = np.zeros(len(specs), dtype=np.uint64)
 
+    def _path(self, spec: EmulatorSpec) -> Any:
+        return spec if self._live else spec.to_path(flows=self._flows)
+
+    def close(self) -> None:
+        """Takes down what runs outside this process."""
+        if isinstance(self._batch, LiveBatch):
+            self._batch.close()
+
     def set_emulators(self, specs: Sequence[EmulatorSpec]) -> None:
         """Other emulators, one per path, from each path's next reset on; their ideal windows are unknown."""
         for index, spec in enumerate(specs):
-            self._batch.set_path(index, spec.to_path(flows=self._flows))
+            self._batch.set_path(index, self._path(spec))
         self._measure(specs)
         self._oracle = None
 

@@ -99,7 +99,8 @@ def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:
     try:
         return _core.Link(schedule, queue=queue.kind, **arguments)
     except ValueError as error:
-        raise InputError(f"queue: {error}") from None
+        told = "--queue KIND --queue-args packets=N,bytes=N,target=MS,interval=MS,qdelay_ref=MS,max_burst=MS"
+        raise InputError(f"queue: {error} (what the log's header lacks: {told})") from None
 
 
 def _end_ms(log: LinkLog) -> int:

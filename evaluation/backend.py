@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.link_log import LinkLog
 
+from .remote_path import NamedPath, Network, RemotePathSpec
 from .run_files import RunFiles
 from .schemes import Scheme
+
+Emulators = list[NamedEmulator] | list[NamedPath]
+"""What an evaluation flies over, under the names that reports use."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,13 @@ class Backend(Protocol):
     in_real_time: bool
     """Whether two flights at once would disturb each other."""
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
-        """Raises InputError when this machine lacks what flying these takes."""
+    def check(self, emulators: Emulators, line_ups: list[list[Scheme]]) -> None:
+        """Raises InputError or OutsideError when a machine lacks what flying these takes."""
 
-    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Why these schemes cannot fly over this emulator here, in one line; None: they can."""
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
         """What the link that carried the data saw of each flow.
 
         Delays are within the link. What else the backend records goes into `files`.
@@ -45,6 +49,8 @@ def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
     return tunnel or (backend == "mahimahi" and flows > 1)
 
 
-def unseen_loss(spec: EmulatorSpec, backend: str, flows: int, tunnel: bool) -> float:
+def unseen_loss(spec: Network, backend: str, flows: int, tunnel: bool) -> float:
     """The probability of the loss stage behind the link, where the logs do not see it."""
-    return 0.0 if measured_end_to_end(backend, flows, tunnel) else spec.uplink.loss
+    if isinstance(spec, RemotePathSpec) or measured_end_to_end(backend, flows, tunnel):
+        return 0.0
+    return spec.uplink.loss

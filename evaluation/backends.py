@@ -3,10 +3,12 @@
 from .backend import Backend
 from .mahimahi_backend import MahimahiBackend
 from .mahimahi_tunnel_backend import MahimahiTunnelBackend
+from .remote_backend import RemoteBackend
 from .twin_backend import TwinBackend
 
 
 def make_backend(name: str, tunnel: bool = False) -> Backend:
     """The backend of this name, with or without tunnels."""
-    backends: list[Backend] = [TwinBackend(), MahimahiTunnelBackend() if tunnel else MahimahiBackend()]
+    mahimahi = MahimahiTunnelBackend() if tunnel else MahimahiBackend()
+    backends: list[Backend] = [TwinBackend(), mahimahi, RemoteBackend()]
     return {backend.name: backend for backend in backends}[name]

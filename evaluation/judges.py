@@ -19,7 +19,6 @@ class Bounds:
 
 
 KERNEL_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.15)
-NS3_BOUNDS = Bounds(throughput_share=0.03, delay_share=0.10)
 
 
 @dataclass(frozen=True)

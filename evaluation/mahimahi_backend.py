@@ -25,9 +25,10 @@ from ccgym.envs.mahimahi import (
 from ccgym.envs.packet_capture import PacketCapture, paired_uids
 from ccgym.envs.process_group import ProcessGroup
 
-from .backend import Flow
+from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, flow_programs, sender_listens
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .two_ends import matched_flow
@@ -39,7 +40,7 @@ class MahimahiBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         require_mahimahi()
         schemes = [scheme for line_up in line_ups for scheme in line_up]
@@ -49,19 +50,18 @@ class MahimahiBackend:
         if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
-    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
-        try:
-            shell_command(spec)
-        except InputError as error:
-            return str(error)
+        if (reason := not_in_shells(spec)) is not None:
+            return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        assert isinstance(spec, EmulatorSpec)
         mirrored = sender_listens(flows[0].scheme)
         if mirrored:  # who listens is outside, so that its data take the downlink
             spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
@@ -78,13 +78,24 @@ class MahimahiBackend:
             return logs
 
 
+def not_in_shells(spec: Network) -> str | None:
+    """What of an emulator no shell does, in one line."""
+    assert isinstance(spec, EmulatorSpec)
+    try:
+        shell_command(spec)
+    except InputError as error:
+        return str(error)
+    return None
+
+
 def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
     shell.serve(programs.listen(port), programs.protocol, port)
     limit_s = flow.seconds + SETTLING_S
     base = "$MAHIMAHI_BASE"
-    command = " ".join(word if word == base else shlex.quote(word) for word in programs.call(base, port))
+    words = map(shlex.quote, programs.call(base, port))
+    command = " ".join(word.replace(base, f"'\"{base}\"'") for word in words)  # the shell fills in the base
     if not programs.ends_itself:
         command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
     caller = shell.start(command)

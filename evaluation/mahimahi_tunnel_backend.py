@@ -12,9 +12,11 @@ from ccgym.envs.link_log import LinkLog
 from ccgym.envs.mahimahi import MahimahiShell, require, require_mahimahi
 from ccgym.tunnel import session
 
-from .backend import Flow
+from .backend import Emulators, Flow
 from .hosts import LocalHost
+from .mahimahi_backend import not_in_shells
 from .programs import check_programs
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .tunnelled_flows import TunnelPlace, fly_through_tunnels
@@ -27,7 +29,7 @@ class MahimahiTunnelBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the tunnel, and what the schemes need."""
         require_mahimahi()
         session.program()
@@ -38,12 +40,13 @@ class MahimahiTunnelBackend:
         if os.geteuid() != 0:
             raise InputError("only root may enter the shells with a tunnel: run as root")
 
-    def refusal(self, _spec: EmulatorSpec, _line_up: list[Scheme]) -> str | None:
-        """Everything flies."""
-        return None
+    def refusal(self, spec: Network, _: list[Scheme]) -> str | None:
+        """Every scheme flies over what shells can do."""
+        return not_in_shells(spec)
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        assert isinstance(spec, EmulatorSpec)
         user = HostUser.unprivileged()
         with MahimahiShell(spec) as shell:
             shell.open()

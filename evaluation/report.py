@@ -20,6 +20,7 @@ from .run_files import replaced
 from .session import REFUSED
 from .summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
 
+UNKNOWN = "\N{EN DASH}"
 MOST_CELLS = 100
 """Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
 MOST_OPEN = 12
@@ -131,6 +132,8 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
+    if _is_unknown([run.total for run in runs], metric):
+        return {"text": UNKNOWN, "deviation": "", "best": False}
     mean = _mean(runs, metric)
     several = len(runs) > 1
     deviation = float(np.std([getattr(run.total, metric) for run in runs], ddof=1)) if several else 0.0
@@ -159,8 +162,15 @@ def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
 
 
 def _figure(metrics: list[FlowMetrics], metric: str) -> str:
+    if _is_unknown(metrics, metric):
+        return UNKNOWN
     _, _, factor, decimals, _ = COLUMNS[metric]
     return f"{factor * np.mean([getattr(each, metric) for each in metrics]):.{decimals}f}"
+
+
+def _is_unknown(metrics: list[FlowMetrics], metric: str) -> bool:
+    """On a real path nobody knows what the link could have delivered."""
+    return metric == "utilisation" and not any(each.capacity_mbps for each in metrics)
 
 
 def _mean_jain(runs: list[RunResult]) -> str:

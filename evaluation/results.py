@@ -12,6 +12,7 @@ from ccgym.envs.flow_metrics import FlowMetrics
 from .backend import unseen_loss
 from .fairness import Fairness
 from .measured_run import measure_run, read_measured_run
+from .remote_path import Network, RemotePathSpec
 from .run_files import RunFiles, read_merged_log, recorded_failures, recorded_runs
 from .time_series import TimeSeries, time_series
 
@@ -106,7 +107,8 @@ def _load_session(folder: Path) -> Evaluation:
     session = _read_json(folder / "session.json")
     scenarios = []
     for label, fields in session["emulators"].items():
-        spec = EmulatorSpec.model_validate(fields)
+        remote = "remote" in fields
+        spec = RemotePathSpec.model_validate(fields) if remote else EmulatorSpec.model_validate(fields)
         conditions = _Conditions(
             session["schemes"],
             session["backend"],
@@ -144,7 +146,7 @@ class _Conditions:
     seconds: float | None
     interval_s: float
     tunnel: bool
-    spec: EmulatorSpec | None
+    spec: Network | None
 
     def flow_scheme(self, scheme: str, flow: int) -> str:
         """What flow number `flow` of a run of `scheme` flies."""
@@ -198,8 +200,11 @@ def _load_run(files: RunFiles, delay_ms: float, conditions: _Conditions) -> RunR
     return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness)
 
 
-def _describe(spec: EmulatorSpec) -> str:
+def _describe(spec: Network) -> str:
     """The spec in a reader's words."""
+    if isinstance(spec, RemotePathSpec):
+        ends = ["this machine", spec.destination.rpartition("@")[2]]
+        return "a real path, " + " to ".join(ends if spec.direction == "up" else reversed(ends))
     link = spec.uplink
     rate = f"trace {Path(link.trace).name}" if link.trace else f"{link.rate_mbps:g} Mbit/s"
     if link.arrivals == "poisson":

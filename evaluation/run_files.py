@@ -54,6 +54,11 @@ class RunFiles:
         return self.folder / f"{self.scheme}_measured_run{self.run}.json"
 
     @property
+    def clock(self) -> Path:
+        """How far apart the clocks of both ends were, where they have two."""
+        return self.folder / f"{self.scheme}_clock_run{self.run}.json"
+
+    @property
     def statistics(self) -> Path:
         """Written last: a run that has it is complete."""
         return self._named("stats")

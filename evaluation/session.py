@@ -10,6 +10,7 @@ A run is complete once its statistics page stands; a session that was interrupte
 """
 
 import json
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import FlowMetrics
 from ccgym.envs.mahimahi import shell_command
 
-from .backend import Backend, Flow, unseen_loss
+from .backend import Backend, Emulators, Flow, unseen_loss
+from .clock_offset import applied_offset_ms
 from .measured_run import MeasuredRun, measure_run, write_measured_run
 from .provenance import provenance
+from .remote_path import NamedPath, Network, RemotePathSpec
 from .run_files import RunFiles, replaced, write_merged_log
 from .schemes import Scheme
 from .statistics_page import statistics_page
@@ -45,7 +48,7 @@ _UNSAID = {"flows": 1, "interval": 0.0, "tunnel": False}
 class Plan:
     """What an evaluation is to fly."""
 
-    emulators: list[NamedEmulator]
+    emulators: Emulators
     schemes: list[Scheme]
     runs: int
     seconds: float
@@ -82,7 +85,7 @@ class Plan:
 class Flight:
     """One run of the plan."""
 
-    emulator: NamedEmulator
+    emulator: NamedEmulator | NamedPath
     scheme: Scheme
     run: int
 
@@ -180,7 +183,7 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
     else:
         write_measured_run(measured, files.measured)
     with replaced(files.statistics) as stream:
-        stream.write(statistics_page(measured, started, ended))
+        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
     return measured
 
 
@@ -243,12 +246,10 @@ def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     return {**before, "runs": max(before["runs"], described["runs"])}
 
 
-def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, Any]) -> dict[str, object]:
+def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> dict[str, object]:
     """The keys Pantheon's analysis reads."""
-    command = shell_command(spec)
-    link = command.index("mm-link")
     return {
-        "mode": "local",
+        **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
         "cc_schemes": sorted(described["schemes"]),
         "flows": plan.flows,
         "interval": plan.interval_s,
@@ -256,9 +257,29 @@ def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, Any]
         "start_run_id": 1,
         "runtime": plan.seconds,
         "random_order": True,
+        "git_summary": provenance().get("git", ""),
+    }
+
+
+def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
+    command = shell_command(spec)
+    link = command.index("mm-link")
+    return {
+        "mode": "local",
         "uplink_trace": command[link + 1],
         "downlink_trace": command[link + 2],
         "prepend_mm_cmds": " ".join(command[:link]),
         "extra_mm_link_args": " ".join(option for option in command[link + 3 :] if "-queue" in option),
-        "git_summary": provenance().get("git", ""),
+    }
+
+
+def _remote_metadata(spec: RemotePathSpec) -> dict[str, object]:
+    return {
+        "mode": "remote",
+        "remote_path": spec.remote,
+        "sender_side": "local" if spec.direction == "up" else "remote",
+        "server_side": "remote",
+        "local_desc": platform.node(),
+        "remote_desc": spec.destination.rpartition("@")[2],
+        **({"ntp_addr": spec.ntp} if spec.ntp else {}),
     }

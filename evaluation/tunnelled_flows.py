@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -21,6 +21,7 @@ from .tunnel_log import read_tunnel_log
 PORT = 5201
 """Every tunnel's inside is a network of its own: all flows have the same."""
 LISTEN_S = 20.0
+GOOD_BYE_S = 5.0
 _LISTENING = "ccgym: the port is open"
 _TABLES = "/proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6"
 
@@ -99,6 +100,10 @@ class _FlowTunnel:
         return self
 
     def __exit__(self, *failure: Any) -> None:
+        """The client says good-bye, so that the server ends by itself, with whole logs."""
+        self._client.process.stop()
+        with suppress(TimeoutError):
+            self._server.process.wait(GOOD_BYE_S)
         self._stack.close()
 
     def listen(self) -> None:

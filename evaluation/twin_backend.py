@@ -7,7 +7,8 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
 
-from .backend import Flow
+from .backend import Emulators, Flow
+from .remote_path import Network
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 
@@ -18,22 +19,24 @@ class TwinBackend:
     name = "twin"
     in_real_time = False
 
-    def check(self, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """It needs nothing of the machine."""
 
-    def refusal(self, spec: EmulatorSpec, line_up: list[Scheme]) -> str | None:
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Foreign programs fly in real time only, and some queues are not in the twin."""
         for scheme in line_up:
             if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
                 return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
+        assert isinstance(spec, EmulatorSpec)
         try:
             spec.to_path()
         except InputError as error:
             return str(error)
         return None
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
         """The first flow begins at time 0."""
+        assert isinstance(spec, EmulatorSpec)
         path, schedule = spec.to_path(), spec.uplink.schedule()
         first = flows[0]
         if len(flows) == 1:

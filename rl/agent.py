@@ -59,6 +59,7 @@ def make_model(config: RlConfig, envs: VecEnv) -> Model:
         "max_grad_norm": config.max_gradient_norm,
         "learning_rate": config.learning_rate,
         "seed": config.seed,
+        "stats_window_size": config.environments,
         "device": "cpu",
     }
     policy: dict[str, Any] = {

@@ -71,7 +71,7 @@ def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> d
     decisions = config.environments * config.episode_steps
     told = model.logger.name_to_value
     return {
-        "reward": float(model.rollout_buffer.rewards.mean()) / config.reward_scale,
+        "reward": float(np.mean([flown["r"] for flown in model.ep_info_buffer or []])) / config.episode_steps,
         "loss": told["train/loss"],
         "fit/value_loss": told["train/value_loss"],
         "fit/explained_variance": float(told["train/explained_variance"]),

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tunnel/checksum.hh"
+
 namespace ccgym::tunnel {
 
 namespace {
@@ -29,14 +31,6 @@ std::size_t header_bytes(std::span<const std::byte> packet) {
   const auto first = std::to_integer<std::size_t>(packet[0]);
   const std::size_t bytes = (first & 15) * 4;
   return first >> 4 == 4 && bytes >= kIpHeaderBytes && bytes <= packet.size() ? bytes : 0;
-}
-
-// RFC 1071; 0 over a header whose checksum is right.
-uint16_t checksum(std::span<const std::byte> header) {
-  uint32_t sum = 0;
-  for (std::size_t at = 0; at < header.size(); at += 2) sum += read_u16(header, at);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<uint16_t>(~(sum + (sum >> 16)));
 }
 
 bool has(std::span<const std::byte> packet, std::size_t at, in_addr address) {
@@ -74,7 +68,8 @@ std::span<const std::byte> restore(std::span<const std::byte> elided, const Priv
   write_u16(packet, kChecksumAt, 0);
   std::memcpy(&packet[kSourceAt], &sender.local, sizeof sender.local);
   std::memcpy(&packet[kDestinationAt], &sender.peer, sizeof sender.peer);
-  write_u16(packet, kChecksumAt, checksum(packet.first(header)));
+  const uint16_t sum = checksum(packet.first(header));
+  std::memcpy(&packet[kChecksumAt], &sum, sizeof sum);
   return packet;
 }
 

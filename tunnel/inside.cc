@@ -39,9 +39,9 @@ void enter_namespace() {
       "namespaces: sudo sysctl -w user.max_user_namespaces=1000"};
 }
 
-FileDescriptor enter_and_open_tun() {
+FileDescriptor enter_and_open_tun(bool offload) {
   enter_namespace();
-  return open_tun();
+  return open_tun(offload);
 }
 
 std::array<FileDescriptor, 2> open_pipe() {
@@ -73,8 +73,8 @@ pid_t start_warden(FileDescriptor& control, const std::vector<std::string>& comm
 
 }  // namespace
 
-Inside::Inside(std::vector<std::string> command)
-    : tun_(enter_and_open_tun()),
+Inside::Inside(std::vector<std::string> command, bool offload)
+    : tun_(enter_and_open_tun(offload)),
       control_(-1),
       warden_(start_warden(control_, or_shell(std::move(command)))),
       process_(check_system_call("pidfd_open", static_cast<int>(syscall(SYS_pidfd_open, warden_, 0)))) {}

@@ -23,8 +23,8 @@ class Inside {
   // Moves this process into the new network namespace; sockets opened before stay where they are. The
   // command, by default $SHELL reading stdin, waits for start(). Without the right to make a namespace,
   // it makes a user namespace first. Throws InputError when that is forbidden too. Call it before any
-  // thread is started.
-  explicit Inside(std::vector<std::string> command);
+  // thread is started. `offload`: see open_tun().
+  Inside(std::vector<std::string> command, bool offload);
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
   ~Inside();  // ends what still runs: SIGTERM, a second later SIGKILL

@@ -23,7 +23,7 @@ constexpr int kMaxMtu = 9000;
 
 const OptionNames kOptionNames{.with_value = {"--secret-file", "--bind", "--port", "--interface",
                                               "--ingress-log", "--egress-log", "--mtu", "--local", "--peer"},
-                               .switches = {"--compatible"}};
+                               .switches = {"--compatible", "--offload"}};
 
 int mtu_of_interface(const std::string& interface) {
   const FileDescriptor any{check_system_call("open a socket", socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
@@ -115,6 +115,7 @@ Options parse_options(Role role, bool compatible, std::span<char* const> argumen
       options.addresses = {local, parse_private_address(words.take("SERVER_PRIVATE_ADDRESS"))};
     }
   }
+  options.offload = line.has("--offload");
   options.command = words.rest();
   return options;
 }

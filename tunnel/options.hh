@@ -23,6 +23,7 @@ struct Options {
   int outer_mtu{};
   std::optional<PrivateAddresses> addresses{};  // none: chosen by the server
   std::optional<Address> server{};              // the client has one
+  bool offload{};
   std::vector<std::string> command{};
 };
 

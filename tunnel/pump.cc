@@ -1,7 +1,6 @@
 #include "tunnel/pump.hh"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,14 +15,21 @@ namespace ccgym::tunnel {
 namespace {
 
 constexpr std::size_t kBatch = 64;  // packets
+
+std::unique_ptr<PacketDevice> open_device(int tun, bool offload, int mtu) {
+  if (offload) return std::make_unique<OffloadDevice>(tun);
+  return std::make_unique<PlainDevice>(tun, static_cast<std::size_t>(mtu));
+}
+
 constexpr Time kRefusedLimit = std::chrono::seconds{3};
 
 }  // namespace
 
-Pump::Pump(const FileDescriptor& socket, const Inside& inside, Connection& connection, const Logs& logs,
-           StopSignals& stop)
+Pump::Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Connection& connection,
+           const Logs& logs, StopSignals& stop)
     : socket_(socket.number()),
-      device_(inside.tun()),
+      tun_(inside.tun()),
+      device_(open_device(tun_, offload, connection.settings.mtu)),
       command_(inside.process()),
       protocol_(*connection.protocol),
       peer_(connection.peer),
@@ -31,8 +37,8 @@ Pump::Pump(const FileDescriptor& socket, const Inside& inside, Connection& conne
       mtu_(static_cast<std::size_t>(connection.settings.mtu)),
       logs_(logs),
       stop_(stop),
-      packet_(mtu_ + kMostOverheadBytes),
-      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes), false),
+      scratch_(mtu_ + kMostOverheadBytes),
+      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes), offload),
       now_(monotonic_now()),
       last_heard_(now_),
       last_sent_(now_),
@@ -61,17 +67,18 @@ Ending Pump::run() {
 Pump::Ready Pump::wait() {
   // What the socket does not take keeps waiting in the device, whose queue is the tunnel's only one.
   const bool blocked = !outgoing_.empty();
-  std::array<pollfd, 4> polled{pollfd{device_, static_cast<short>(blocked ? 0 : POLLIN), 0},
+  std::array<pollfd, 4> polled{pollfd{tun_, static_cast<short>(blocked ? 0 : POLLIN), 0},
                                pollfd{socket_, static_cast<short>(blocked ? POLLIN | POLLOUT : POLLIN), 0},
                                pollfd{stop_.descriptor(), POLLIN, 0}, pollfd{command_, POLLIN, 0}};
-  const Time left = std::max(next_event() - now_, Time::zero());
+  const bool busy = !blocked && device_->holds_packets();
+  const Time left = busy ? Time::zero() : std::max(next_event() - now_, Time::zero());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), (left - seconds).count()};
   const int count = ppoll(polled.data(), polled.size(), &timeout, nullptr);
   if (count < 0 && errno != EINTR) check_system_call("ppoll", count);
-  if (count <= 0) return {};
+  if (count <= 0) return {.device = busy};
   if (polled[2].revents != 0) stop_.take();
-  return {.device = (polled[0].revents & POLLIN) != 0,
+  return {.device = busy || (polled[0].revents & POLLIN) != 0,
           .device_gone = (polled[0].revents & (POLLERR | POLLNVAL)) != 0,
           .socket = (polled[1].revents & (POLLIN | POLLERR)) != 0,
           .command_ended = polled[3].revents != 0,
@@ -81,10 +88,9 @@ Pump::Ready Pump::wait() {
 // One batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
   while (!outgoing_.full()) {
-    const ssize_t bytes = read(device_, packet_.data(), mtu_);
-    if (bytes <= 0) break;
-    const Sealed sealed =
-        protocol_.seal(std::span{packet_}.first(static_cast<std::size_t>(bytes)), outgoing_.slot());
+    const auto packet = device_->next();
+    if (!packet) break;
+    const Sealed sealed = protocol_.seal(*packet, outgoing_.slot());
     if (logs_.egress != nullptr)
       logs_.egress->record(monotonic_now() - logs_.zero, sealed.uid, sealed.bytes + outer_headers_);
     push(sealed.bytes);
@@ -99,7 +105,10 @@ void Pump::receive_waiting() {
   const std::size_t count = incoming_.receive(socket_);
   now_ = monotonic_now();
   if (incoming_.refused()) refused_ = true;
+  newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);
+  if (newest_) peer_ = incoming_.origin(*newest_);  // as a NAT on the way has it now
+  device_->flush();
 }
 
 void Pump::take(std::size_t index) {
@@ -108,7 +117,7 @@ void Pump::take(std::size_t index) {
     ++counts_.oversized;
     return;
   }
-  const Opened opened = protocol_.open(datagram, packet_);
+  const Opened opened = protocol_.open(datagram, scratch_);
   switch (opened.verdict) {
     case Verdict::malformed:
     case Verdict::altered:
@@ -129,15 +138,14 @@ void Pump::take(std::size_t index) {
   }
   last_heard_ = now_;
   refused_ = false;
-  if (protocol_.peer_may_move() && opened.newest)
-    peer_ = incoming_.origin(index);  // as a NAT on the way has it now
+  if (protocol_.peer_may_move() && opened.newest) newest_ = index;
 }
 
 void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
   if (logs_.ingress != nullptr)
     logs_.ingress->record(now_ - logs_.zero, opened.uid, datagram_bytes + outer_headers_);
-  const ssize_t written = write(device_, opened.packet.data(), opened.packet.size());
-  written < 0 ? ++counts_.undeliverable : ++counts_.received;
+  device_->deliver(opened.packet);
+  ++counts_.received;
 }
 
 void Pump::count_refused(Verdict verdict, const Origin& origin) {
@@ -198,7 +206,7 @@ Time Pump::next_event() const {
 
 Counts Pump::counts() const {
   Counts all = counts_;
-  all.undeliverable += outgoing_.failed();
+  all.undeliverable = device_->refused() + outgoing_.failed();
   return all;
 }
 

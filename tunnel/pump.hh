@@ -1,6 +1,8 @@
 // Moves packets between the TUN device and the socket, in batches, until there is a reason to end.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "deploy/endpoint/datagram_batch.hh"
@@ -9,6 +11,7 @@
 #include "tunnel/connection.hh"
 #include "tunnel/counts.hh"
 #include "tunnel/inside.hh"
+#include "tunnel/packet_device.hh"
 #include "tunnel/packet_log.hh"
 #include "tunnel/protocol.hh"
 
@@ -27,8 +30,8 @@ enum class Ending { command_ended, stopped, peer_said_bye, peer_fell_silent, dev
 
 class Pump {
  public:
-  Pump(const FileDescriptor& socket, const Inside& inside, Connection& connection, const Logs& logs,
-       StopSignals& stop);
+  Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Connection& connection,
+       const Logs& logs, StopSignals& stop);
 
   Ending run();
   [[nodiscard]] Counts counts() const;
@@ -57,7 +60,8 @@ class Pump {
   [[nodiscard]] Time next_event() const;
 
   int socket_;
-  int device_;
+  int tun_;
+  std::unique_ptr<PacketDevice> device_;
   int command_;
   Protocol& protocol_;
   Origin peer_;
@@ -65,8 +69,9 @@ class Pump {
   std::size_t mtu_;
   Logs logs_;
   StopSignals& stop_;
-  std::vector<std::byte> packet_;
+  std::vector<std::byte> scratch_;
   ReceiveBatch incoming_{};
+  std::optional<std::size_t> newest_{};  // of the batch's datagrams, the peer's latest
   SendBatch outgoing_;
   Counts counts_{};
   Time now_;

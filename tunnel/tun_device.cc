@@ -86,15 +86,17 @@ class Configurator {
 
 }  // namespace
 
-FileDescriptor open_tun() {
+FileDescriptor open_tun(bool offload) {
   disable_ipv6();
   FileDescriptor tun = open_tun_file();
   ifreq request = request_for(kDeviceName);
-  request.ifr_flags = IFF_TUN | IFF_NO_PI;
-  if (ioctl(tun.number(), TUNSETIFF, &request) == 0) return tun;
-  if (errno == EPERM)
+  request.ifr_flags = static_cast<short>(IFF_TUN | IFF_NO_PI | (offload ? IFF_VNET_HDR : 0));
+  const int made = ioctl(tun.number(), TUNSETIFF, &request);
+  if (made < 0 && errno == EPERM)
     throw InputError{"may not make a TUN device: run as root or with CAP_NET_ADMIN and CAP_SYS_ADMIN"};
-  throw std::system_error{errno, std::generic_category(), "make a TUN device"};
+  check_system_call("make a TUN device", made);
+  if (offload) check_system_call("offload TCP", ioctl(tun.number(), TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4));
+  return tun;
 }
 
 void configure_tun(const PrivateAddresses& addresses, int mtu) {

@@ -11,8 +11,9 @@ namespace ccgym::tunnel {
 inline constexpr const char* kDeviceName = "tunnel";
 
 // In the network namespace of the caller; read and written without blocking. It is gone when it is
-// closed. Throws InputError when the user may not have one.
-FileDescriptor open_tun();
+// closed. `offload`: frames of up to 64 KB of TCP, each behind a FrameHeader. Throws InputError when the
+// user may not have one.
+FileDescriptor open_tun(bool offload);
 
 // Gives the device its addresses and MTU, sets it and the loopback up, and routes everything to the peer.
 void configure_tun(const PrivateAddresses& addresses, int mtu);

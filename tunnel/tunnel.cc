@@ -1,5 +1,4 @@
 // ccgym-tunnel: a path between two network namespaces over one UDP flow, every packet of it logged.
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <signal.h>
 #include <sodium.h>
@@ -15,6 +14,7 @@
 #include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/udp_socket.hh"
 #include "deploy/endpoint/wait.hh"
+#include "tunnel/announcements.hh"
 #include "tunnel/connection.hh"
 #include "tunnel/log_format.hh"
 #include "tunnel/options.hh"
@@ -53,6 +53,9 @@ reaches the other end. COMMAND finds both private addresses in CCGYM_TUNNEL_LOCA
   --ingress-log FILE, --egress-log FILE
                       log every packet received, sent: milliseconds since the time in the first line, UID,
                       bytes on the path with all headers
+  --offload           TCP leaves and enters this end's namespace in frames of up to 64 KB, datagrams leave in
+                      trains: several times the speed, but no longer the bursts that the sender would send. The
+                      datagrams are the same, the other end may do as it likes
   --help, --version
 
 The server prints `port N local ADDRESS peer ADDRESS` when it listens, and both ends print
@@ -88,17 +91,6 @@ uint16_t port_of(const FileDescriptor& socket) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);  // where IPv6 has it, too
 }
 
-std::string host_of(const Origin& peer) {
-  char text[INET6_ADDRSTRLEN]{};
-  const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(peer.peer);
-  const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(peer.peer);
-  if (peer.peer.ss_family == AF_INET) return inet_ntop(AF_INET, &ipv4.sin_addr, text, sizeof text);
-  if (IN6_IS_ADDR_V4MAPPED(&ipv6.sin6_addr))
-    return inet_ntop(AF_INET, &ipv6.sin6_addr.s6_addr[12], text, sizeof text);
-  inet_ntop(AF_INET6, &ipv6.sin6_addr, text, sizeof text);
-  return "[" + std::string{text} + "]";
-}
-
 // One end, from its options to its exit code.
 class End {
  public:
@@ -112,19 +104,19 @@ class End {
     if (options_.role == Role::server) choose_addresses();
     StopSignals stop;
     const FileDescriptor socket = open_socket(options_);
-    Inside inside{options_.command};
+    Inside inside{options_.command, options_.offload};
     signal(SIGPIPE, SIG_IGN);
     drop_privileges();
 
-    announce_listening(port_of(socket));
+    announce_listening(options_, port_of(socket));
     std::optional<Connection> connection = connect_ends(socket, stop);
     if (!connection) return 0;
-    announce_connected(*connection);
+    announce_connected(options_, *connection);
     inside.start(connection->settings);
 
     auto ingress = start_log(std::move(ingress_file), "ingress", options_.ingress_log);
     auto egress = start_log(std::move(egress_file), "egress", options_.egress_log);
-    Pump pump{socket, inside, *connection, {ingress.get(), egress.get(), zero_}, stop};
+    Pump pump{socket, inside, options_.offload, *connection, {ingress.get(), egress.get(), zero_}, stop};
     const int code = conclude(pump.run(), inside);
     for (PacketLog* log : {ingress.get(), egress.get()})
       if (const std::string failure = log == nullptr ? "" : log->finish(); !failure.empty()) say(failure);
@@ -147,32 +139,6 @@ class End {
     if (secret_) return connect(socket, AuthenticatedClient{*secret_, *options_.server}, stop);
     if (serves) return connect(socket, CompatibleServer{*options_.addresses, options_.outer_mtu}, stop);
     return connect(socket, CompatibleClient{*options_.server, *options_.addresses, options_.outer_mtu}, stop);
-  }
-
-  void announce_listening(uint16_t port) const {
-    if (options_.role == Role::client) {
-      if (!secret_) std::cerr << "listening on port " << port << std::endl;
-      return;
-    }
-    const std::string local = to_string(options_.addresses->local);
-    const std::string peer = to_string(options_.addresses->peer);
-    if (secret_)
-      std::cout << "port " << port << " local " << local << " peer " << peer << std::endl;
-    else
-      std::cout << "mm-tunnelclient localhost " << port << " " << peer << " " << local << std::endl;
-  }
-
-  void announce_connected(const Connection& connection) const {
-    const PrivateAddresses& addresses = connection.settings.addresses;
-    const std::string host = host_of(connection.peer);
-    const auto port = ntohs(reinterpret_cast<const sockaddr_in&>(connection.peer.peer).sin_port);
-    if (secret_)
-      std::cout << "connected " << host << ":" << port << " local " << to_string(addresses.local) << " peer "
-                << to_string(addresses.peer) << std::endl;
-    else if (options_.role == Role::server)
-      std::cout << "Tunnelserver got connection from tunnelclient" << std::endl;
-    else
-      std::cout << "Tunnelclient got connection from tunnelserver at " << host << std::endl;
   }
 
   std::unique_ptr<PacketLog> start_log(std::optional<FileDescriptor> file, std::string_view direction,

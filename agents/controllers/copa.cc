@@ -109,12 +109,24 @@ void Copa::update_cwnd(Time now) {
   const bool up = below_target_rate();
   state_.slow_start &= up;
   if (up != (state_.direction == Direction::up)) turn(now, up ? Direction::up : Direction::down);
-  const double step = std::min(1.0, state_.velocity / (state_.delta * state_.cwnd_packets));
+  const double step = step_packets();
   if (state_.slow_start) {
     state_.cwnd_packets += 1;
   } else {
     state_.cwnd_packets = std::max(state_.cwnd_packets + (up ? step : -step), kMinWindowPackets);
   }
+}
+
+// v / (delta cwnd); downwards by no more per round trip than waits in the queue, for what empties it is seen
+// a round trip later; this bound is ours, not the paper's.
+double Copa::step_packets() const {
+  const double gentle = 1 / (state_.delta * state_.cwnd_packets);
+  double step = state_.velocity * gentle;
+  if (state_.direction == Direction::down) {
+    const double queued_share = milliseconds_of(queueing_delay()) / milliseconds_of(rtt_standing_.best());
+    step = std::min(step, std::max(queued_share, gentle));
+  }
+  return std::min(1.0, step);
 }
 
 // cwnd / RTTstanding <= 1 / (delta d_q), without its divisions: d_q may be 0.

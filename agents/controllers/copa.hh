@@ -46,6 +46,7 @@ class Copa final : public CongestionController {
   void update_delta(Time now);
   void update_cwnd(Time now);
   void turn(Time now, Direction direction);
+  [[nodiscard]] double step_packets() const;
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 

@@ -24,6 +24,11 @@ Ledbat::Ledbat(int64_t packet_bytes)
   current_delays_.fill(Time::max());
 }
 
+void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) {
+  recovery_.on_sent(packet);
+  flight_bytes_ = packet.inflight_bytes;
+}
+
 void Ledbat::on_ack(Time now, const AckedPacket& packet) {
   const Time delay = packet.received_at - packet.sent_at;
   update_base_delay(now, delay);
@@ -31,7 +36,7 @@ void Ledbat::on_ack(Time now, const AckedPacket& packet) {
   if (recovery_.active()) {
     cwnd_packets_ = static_cast<double>(recovery_.on_ack(packet)) / static_cast<double>(packet_bytes_);
   } else {
-    grow(packet);
+    grow();
   }
 }
 
@@ -72,13 +77,15 @@ void Ledbat::update_current_delay(Time delay) { current_delays_[samples_++ % kCu
 Time Ledbat::queueing_delay() const { return *std::ranges::min_element(current_delays_) - base_delay_; }
 
 // Section 2.4.2: in proportion to the distance from the target, a packet per round trip at most.
-void Ledbat::grow(const AckedPacket& packet) {
+void Ledbat::grow() {
   const double off_target =
       static_cast<double>((kTarget - queueing_delay()).count()) / static_cast<double>(kTarget.count());
-  slow_start_ &= off_target > 0;
+  if (slow_start_ && off_target <= 0) {
+    slow_start_ = false;
+    cwnd_packets_ /= 2;  // the window of a round trip ago has filled the queue up to the target
+  }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
-  const double flight_packets =
-      static_cast<double>(packet.inflight_bytes + packet.bytes) / static_cast<double>(packet_bytes_);
+  const double flight_packets = static_cast<double>(flight_bytes_) / static_cast<double>(packet_bytes_);
   const double allowed = flight_packets + kAllowedIncreasePackets;
   cwnd_packets_ = std::max(std::min(cwnd_packets_, allowed), kMinWindowPackets);
 }

@@ -14,7 +14,7 @@ class Ledbat final : public CongestionController {
   explicit Ledbat(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "ledbat"; }
-  void on_sent(Time /*now*/, const SentPacket& packet) override { recovery_.on_sent(packet); }
+  void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
   [[nodiscard]] SendLimits limits() const override;
@@ -26,10 +26,11 @@ class Ledbat final : public CongestionController {
   void update_base_delay(Time now, Time delay);
   void update_current_delay(Time delay);
   [[nodiscard]] Time queueing_delay() const;
-  void grow(const AckedPacket& packet);
+  void grow();
 
   int64_t packet_bytes_;
   double cwnd_packets_;
+  int64_t flight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
   bool slow_start_{true};
   std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
   std::array<Time, kCurrentFilter> current_delays_{};

@@ -138,6 +138,12 @@ double checked_preference(double preference, FeatureSet features) {
   refuse_argument("policy", text, "is not a preference from 0, low delay, to 1, full throughput");
 }
 
+std::unique_ptr<CongestionController> make_verus(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) return std::make_unique<Verus>(config.packet_bytes);
+  const double ratio = number("verus", argument, 1, 1e3, "is not a ratio of delays, 1 to 1e3, as in verus:2");
+  return std::make_unique<Verus>(config.packet_bytes, ratio);
+}
+
 std::unique_ptr<CongestionController> make_remy(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty()) refuse_argument("remy", argument, "is not a rule table, as in remy:table.json");
   return std::make_unique<Remy>(config.packet_bytes, load_remy_table(argument));
@@ -169,7 +175,7 @@ const std::array kTable{
     TableEntry{{"scream", "RFC 8298", ""}, make_plain<Scream>},
     TableEntry{{"sprout", "Winstein et al., NSDI 2013", ""}, make_plain<Sprout>},
     TableEntry{{"vegas", "Brakmo and Peterson, JSAC 1995", ""}, make_plain<Vegas>},
-    TableEntry{{"verus", "Zaki et al., SIGCOMM 2015", ""}, make_plain<Verus>},
+    TableEntry{{"verus", "Zaki et al., SIGCOMM 2015", "ratio of delays R, default 6"}, make_verus},
     TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };
 

@@ -28,7 +28,7 @@ constexpr double kInitialWindowPackets = 10;      // RFC 6928
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
 // Autocorrelation of the fractions at a lag of one sample, over that at none; oldest first.
-double lag_one_correlation(const std::array<double, 20>& fractions, std::size_t oldest) {
+double lag_one_correlation(std::span<const double> fractions, std::size_t oldest) {
   double mean = 0;
   for (const double fraction : fractions) mean += fraction / static_cast<double>(fractions.size());
   double at_one = 0;

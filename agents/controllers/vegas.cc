@@ -11,6 +11,7 @@ constexpr double kAlphaPackets = 2;  // section III-B: Vegas-2,4
 constexpr double kBetaPackets = 4;
 constexpr double kGammaPackets = 1;            // section III-C
 constexpr int kMinSamples = 3;                 // fewer say nothing about the queue: grow (Linux)
+constexpr int kSlowStartSamples = 8;           // as HyStart: one delayed ACK is no queue
 constexpr int64_t kInitialWindowPackets = 10;  // RFC 6928
 constexpr int64_t kLossWindowPackets = 1;      // RFC 5681 section 3.1: after a timeout
 constexpr int64_t kMinWindowPackets = 2;
@@ -34,13 +35,10 @@ void Vegas::on_ack(Time /*now*/, const AckedPacket& packet) {
     if (!recovery_.active()) round_ = {.end_seq = next_seq_};
     return;
   }
+  if (packet.seq >= round_.end_seq) end_round(packet.rtt.min);
   round_.min_rtt = std::min(round_.min_rtt, packet.rtt.latest);
   ++round_.samples;
-  if (packet.seq >= round_.end_seq) {
-    end_round(packet.rtt.min);
-  } else if (cwnd_bytes_ < ssthresh_bytes_ && doubling_) {
-    cwnd_bytes_ += packet.bytes;
-  }
+  if (cwnd_bytes_ < ssthresh_bytes_ && doubling_) slow_start(packet);
 }
 
 void Vegas::on_loss(Time /*now*/, const Loss& loss) {
@@ -56,28 +54,38 @@ void Vegas::on_loss(Time /*now*/, const Loss& loss) {
   }
 }
 
-// Section III-B: what is in flight beyond Expected = cwnd / BaseRTT waits in the queue.
 void Vegas::end_round(Time base_rtt) {
-  const double cwnd_packets = static_cast<double>(cwnd_bytes_) / static_cast<double>(packet_bytes_);
-  const double base_share = round_.min_rtt > Time::zero() ? static_cast<double>(base_rtt.count()) /
-                                                                static_cast<double>(round_.min_rtt.count())
-                                                          : 1;
-  const double queued_packets = cwnd_packets * (1 - base_share);
   if (cwnd_bytes_ < ssthresh_bytes_) {
     doubling_ = !doubling_;
-    if (queued_packets > kGammaPackets) {  // section III-C: slow start has filled the pipe
-      cwnd_bytes_ -= static_cast<int64_t>((queued_packets - 1) * static_cast<double>(packet_bytes_));
-      ssthresh_bytes_ = cwnd_bytes_;
-    }
-  } else {
-    adjust(round_.samples < kMinSamples ? 0 : queued_packets);
+  } else if (round_.samples > 0) {
+    adjust(round_.samples < kMinSamples ? 0 : queued_packets(base_rtt, round_.min_rtt));
   }
   round_ = {.end_seq = next_seq_};
 }
 
-void Vegas::adjust(double queued_packets) {
-  if (queued_packets < kAlphaPackets) cwnd_bytes_ += packet_bytes_;
-  if (queued_packets > kBetaPackets) cwnd_bytes_ -= packet_bytes_;
+// Section III-B: what is in flight beyond Expected = cwnd / BaseRTT waits in the queue.
+double Vegas::queued_packets(Time base_rtt, Time rtt) const {
+  if (rtt <= Time::zero()) return 0;
+  const double base_share = static_cast<double>(base_rtt.count()) / static_cast<double>(rtt.count());
+  return static_cast<double>(cwnd_bytes_) / static_cast<double>(packet_bytes_) * (1 - base_share);
+}
+
+// Section III-C: grows every other round. Its ACKs are of packets that left in a round without growth, so
+// that the first few already tell whether the pipe was full before.
+void Vegas::slow_start(const AckedPacket& packet) {
+  const bool known = round_.samples >= kSlowStartSamples;
+  const double excess = queued_packets(packet.rtt.min, round_.min_rtt) - kGammaPackets;
+  if (known && excess > 0) {
+    cwnd_bytes_ -= static_cast<int64_t>(excess * static_cast<double>(packet_bytes_));
+    ssthresh_bytes_ = cwnd_bytes_;
+  } else {
+    cwnd_bytes_ += packet.bytes;
+  }
+}
+
+void Vegas::adjust(double queued) {
+  if (queued < kAlphaPackets) cwnd_bytes_ += packet_bytes_;
+  if (queued > kBetaPackets) cwnd_bytes_ -= packet_bytes_;
   cwnd_bytes_ = std::max(cwnd_bytes_, kMinWindowPackets * packet_bytes_);
   ssthresh_bytes_ = std::min(ssthresh_bytes_, cwnd_bytes_);
 }

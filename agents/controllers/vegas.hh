@@ -26,7 +26,9 @@ class Vegas final : public CongestionController {
   };
 
   void end_round(Time base_rtt);
-  void adjust(double queued_packets);
+  void slow_start(const AckedPacket& packet);
+  void adjust(double queued);
+  [[nodiscard]] double queued_packets(Time base_rtt, Time rtt) const;
 
   int64_t packet_bytes_;
   int64_t cwnd_bytes_;

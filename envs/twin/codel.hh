@@ -19,11 +19,11 @@ class CoDel {
         target_(queue.target_ms * kNsPerMs / tick_ns_),
         interval_(queue.interval_ms * kNsPerMs / tick_ns_) {}
 
-  // From a line that is not empty.
+  // The head of a line that is not empty.
   template <class Drop>
-  LinkPacket dequeue(int64_t now_ns, WaitingLine& line, Drop&& drop) {
+  void dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& head, Drop&& drop) {
     const int64_t now = now_ns / tick_ns_;
-    const LinkPacket head = line.pop();
+    line.pop(head);
     const bool above = stays_above_target(now, head, line);
     if (dropping_) {
       dropping_ = above;
@@ -36,7 +36,6 @@ class CoDel {
       drop_head(now, line, drop);
       begin_dropping(now);
     }
-    return head;
   }
 
  private:
@@ -59,7 +58,8 @@ class CoDel {
 
   template <class Drop>
   bool drop_head(int64_t now, WaitingLine& line, Drop&& drop) {
-    const LinkPacket victim = line.pop();
+    LinkPacket victim;
+    line.pop(victim);
     drop(victim);
     return stays_above_target(now, victim, line);
   }

@@ -63,7 +63,7 @@ class TwinLink {
   template <class Drop>
   bool start_transmission(int64_t now_ns, Drop&& drop) {
     if (queue_.empty()) return false;
-    in_transmission_ = queue_.dequeue(now_ns, drop);
+    queue_.dequeue(now_ns, in_transmission_, drop);
     left_bytes_ = in_transmission_.bytes;
     return true;
   }

@@ -37,7 +37,7 @@ class LinkQueue {
   void enqueue(const LinkPacket& packet, Drop&& drop) {
     if (kind_ == QueueKind::drophead) {
       line_.push(packet);
-      while (over_limit(0, 0)) drop(line_.pop());
+      while (over_limit(0, 0)) drop_head(drop);
     } else if (kind_ == QueueKind::pie && pie_drops(packet)) {
       drop(packet);
     } else if (over_limit(1, packet.bytes)) {
@@ -49,20 +49,26 @@ class LinkQueue {
 
   // The next packet to be sent, from a queue that is not empty; `drop(packet)` as above.
   template <class Drop>
-  LinkPacket dequeue(int64_t now_ns, Drop&& drop) {
-    if (kind_ == QueueKind::codel) return codel_->dequeue(now_ns, line_, drop);
-    const LinkPacket packet = line_.pop();
+  void dequeue(int64_t now_ns, LinkPacket& packet, Drop&& drop) {
+    if (kind_ == QueueKind::codel) return codel_->dequeue(now_ns, line_, packet, drop);
+    line_.pop(packet);
     if (kind_ == QueueKind::pie) {
       pie_->measure(now_ns / kNsPerMs, packet.bytes, line_.bytes());
       pie_->update(now_ns / kNsPerMs, line_.bytes());
     }
-    return packet;
   }
 
  private:
   [[nodiscard]] bool over_limit(int64_t more_packets, int64_t more_bytes) const {
     return static_cast<int64_t>(line_.packets()) + more_packets > most_packets_ ||
            line_.bytes() + more_bytes > most_bytes_;
+  }
+
+  template <class Drop>
+  void drop_head(Drop&& drop) {
+    LinkPacket head;
+    line_.pop(head);
+    drop(head);
   }
 
   bool pie_drops(const LinkPacket& packet) {

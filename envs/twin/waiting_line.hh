@@ -26,10 +26,11 @@ class WaitingLine {
     packets_.push(packet);
     bytes_ += packet.bytes;
   }
-  LinkPacket pop() {
-    const LinkPacket packet = packets_.pop();
+  // Into a place of the caller's: a packet on its way through registers would stall for its own stores.
+  void pop(LinkPacket& packet) {
+    packet = packets_.front();
+    packets_.pop();
     bytes_ -= packet.bytes;
-    return packet;
   }
 
  private:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.cli.main import main
+from ccgym.envs.link_log import read_link_log
 
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 FIGURES = {
@@ -190,6 +191,10 @@ def test_flows_that_share_a_link_in_real_mahimahi(
     assert all(1 / 3 <= index <= 1 for index in together["jain_over_time"]["index"])
     merged = (out / "data" / "path" / "quick" / "fixed-20+kernel-reno_datalink_run1.log").read_text()
     assert {line.split()[-1] for line in merged.splitlines() if " + " in line} == {"1", "2", "3"}
+    # Both ends' captures tell every packet apart that the link saw, those of one burst as well.
+    link = read_link_log(out / "data" / "path" / "quick" / "fixed-20+kernel-reno_mm_datalink_run1.log")
+    delivered = len(link.without_background().departure_ms)
+    assert 0.97 * delivered <= merged.count(" - ") <= 1.01 * delivered
     assert main(["report", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"] == [*flows, together]
 

@@ -33,7 +33,6 @@ def test_variations_stay_within_the_factor_and_keep_loss_and_queue_in_bdps(tiny_
     np.testing.assert_allclose(queues / (rates * delays), 70 / 400, rtol=0.05)
     assert {spec.uplink.loss for spec in varied} == {0.01}
     assert [spec.downlink.rate_mbps for spec in varied] == rates.tolist()
-    assert len({spec.uplink.seed for spec in varied}) == 50, "arrivals are drawn anew"
 
 
 def test_same_seed_varies_alike(tiny_config: TinyConfig) -> None:

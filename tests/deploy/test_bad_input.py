@@ -40,6 +40,18 @@ def test_an_unknown_scheme_lists_the_known() -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--scheme", "copa"], "--scheme does not go with --gym: the gym decides"),
+        (["--features", "vision"], "unknown feature set 'vision': known are indigo, scale_free, aurora"),
+        (["--actions", "jump"], "unknown action set 'jump': known are indigo, log_window, rate"),
+    ],
+)
+def test_a_gym_that_cannot_be_is_refused(options: list[str], said: str) -> None:
+    assert said in complaint([SENDER, "127.0.0.1", "5000", "--gym", "/tmp/none", *options])
+
+
+@pytest.mark.parametrize(
     "scheme", ["fixed:none", "fixed:0", "copa:x", "reno:1", "policy", "policy:/no/such.safetensors"]
 )
 def test_a_bad_scheme_argument_is_refused(scheme: str) -> None:

@@ -72,7 +72,9 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
         ("copa,copa", "two schemes are called 'copa'"),
         ("fixed:many", "argument 'many' is not a window in packets"),
         ("kernel-bbr:2", "kernel-bbr takes no argument"),
-        ("indigo:2", "indigo takes no argument"),
+        ("indigo:0.7", "this policy has no dial"),
+        ("indigo2:7", "is not a preference from 0, low delay, to 1, full throughput"),
+        ("indigo2:fast", "indigo2 takes a preference from 0 to 1, as in indigo2:0.7"),
         ("policy", "expected policy:FILE or run:DIR"),
         ("policy:/nowhere/x.safetensors", "no policy file /nowhere/x.safetensors"),
         ("run:/nowhere", "no policy file /nowhere/best/policy.safetensors"),
@@ -89,3 +91,11 @@ def test_broken_policy_is_refused(tmp_path: Path, write_policy: Callable[..., Pa
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(InputError, match=r"a\.safetensors"):
         select_schemes(f"policy:{file}")
+
+
+def test_the_dial_follows_the_last_colon() -> None:
+    calm, eager, plain = select_schemes("indigo2:0.2,indigo2:0.9,indigo2")
+    assert [scheme.label for scheme in (calm, eager, plain)] == ["indigo2-0.2", "indigo2-0.9", "indigo2"]
+    assert calm.policy_file == eager.policy_file == plain.policy_file
+    assert calm.controller_with("copy.safetensors") == "policy:copy.safetensors:0.2"
+    assert len({scheme.fingerprint() for scheme in (calm, eager, plain)}) == 3

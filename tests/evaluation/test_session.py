@@ -13,6 +13,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
 from ccgym.evaluation.backend import Flow
 from ccgym.evaluation.backends import make_backend
+from ccgym.evaluation.remote_path import Network
 from ccgym.evaluation.results import load_evaluation
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
@@ -24,7 +25,7 @@ from ccgym.evaluation.twin_backend import TwinBackend
 class FailingBackend(TwinBackend):
     """The twin, but for one scheme."""
 
-    def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
         if flows[0].scheme.label == "reno":
             raise RuntimeError("stalled:\n no ACK")
         return super().fly(spec, flows, seed, files)
@@ -209,7 +210,7 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
 
 def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
     class BriefBackend(TwinBackend):
-        def fly(self, spec: EmulatorSpec, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+        def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
             halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
             return super().fly(spec, halved, seed, files)
 

@@ -1,6 +1,8 @@
 """Real kernel traffic through both ends, real namespaces, real devices; and what the logs say of it."""
 
 import os
+import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,16 @@ from ccgym.tunnel.session import LocalTunnel
 
 pytestmark = needs_tunnels
 ENDS_S = 30.0
+TALK = Path(__file__).with_name("talk.py")
+TAKE, GIVE = f"{sys.executable} {TALK} take", f"{sys.executable} {TALK} give"
 
 
-@pytest.mark.parametrize("authenticated", [True, False])
-def test_kernel_tcp_flows_and_every_packet_is_logged(authenticated: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("authenticated", "options"), [(True, []), (False, []), (True, ["--offload"]), (False, ["--offload"])]
+)
+def test_kernel_tcp_flows_and_every_packet_is_logged(
+    authenticated: bool, options: list[str], tmp_path: Path
+) -> None:
     client = ["sh", "-c", "sleep 0.3; iperf3 -c $CCGYM_TUNNEL_PEER -t 1 -J > tcp.json"]
     with (
         TwoHosts() as hosts,
@@ -26,6 +34,7 @@ def test_kernel_tcp_flows_and_every_packet_is_logged(authenticated: bool, tmp_pa
             server=hosts.RECEIVER_IP,
             server_prefix=hosts.receiver,
             client_prefix=hosts.sender,
+            options=options,
         ) as tunnel,
     ):
         assert tunnel.client.process.wait(ENDS_S) == 0
@@ -53,6 +62,19 @@ def test_either_end_may_be_the_sender_and_full_datagrams_fit(tmp_path: Path) -> 
     sizes = [line.size for line in read_log(tunnel.client.logs.ingress)[1]]
     assert sizes.count(1500) > 100  # 1436 bytes of payload, as in the compatible protocol
     assert '"acked_packets"' in (tmp_path / "stats.json").read_text()
+
+
+def test_offloaded_tcp_and_udp_arrive_unharmed(tmp_path: Path) -> None:
+    sent = random.Random(1).randbytes(3_000_000)
+    (tmp_path / "sent").write_bytes(sent)
+    receive = ["sh", "-c", f"{TAKE} tcp >by-tcp & {TAKE} udp >by-udp; wait"]
+    send = ["sh", "-c", f"sleep 0.5; {GIVE} tcp <sent; {GIVE} udp <sent"]
+    with LocalTunnel(tmp_path, receive, send, options=["--offload"]) as tunnel:
+        assert tunnel.client.process.wait(ENDS_S) == 0, tunnel.client.stderr_lines()
+        assert tunnel.server.process.wait(ENDS_S) == 0
+    assert (tmp_path / "by-tcp").read_bytes() == sent
+    assert (tmp_path / "by-udp").read_bytes() == sent[:1000]
+    assert " 0 malformed, 0 oversized, 0 undeliverable" in tunnel.server.stderr_lines()[-1]
 
 
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr double kInitialWindowPackets = 10;  // RFC 6928
 constexpr double kMinWindowPackets = 4;       // section 2.7: MinPipeCwnd
@@ -18,9 +17,6 @@ constexpr double kFullGrowth = 1.25;          // section 5.3.1.2
 constexpr int kFullRounds = 3;
 constexpr double kPacingMargin = 0.99;  // section 2.5: PacingMarginPercent
 constexpr Time kNominalRtt = milliseconds{1};
-constexpr Time kMinRttWindow = seconds{10};     // section 2.15: MinRTTFilterLen
-constexpr Time kProbeRttInterval = seconds{5};  // section 2.16
-constexpr Time kProbeRttTime = milliseconds{200};
 constexpr double kHeadroom = 0.15;  // section 2.7
 constexpr double kMaxQuantumBytes = 64 * 1024;
 
@@ -140,49 +136,6 @@ void Bbr3::check_startup_losses(const AckedPacket& packet) {
   if (static_cast<double>(lost_in_round_bytes_) <= kLossThreshold * flight_bytes) return;
   full_bw_reached_ = true;
   longterm_bytes_ = std::max(bdp_bytes(max_bw_mbps_.best()), latest_bytes_);
-}
-
-// Section 5.3.4.3.
-void Bbr3::update_min_rtt(Time now, const AckedPacket& packet) {
-  const bool probe_is_due = now > recent_min_rtt_at_ + kProbeRttInterval;
-  if (packet.rtt.latest < recent_min_rtt_ || probe_is_due) {
-    recent_min_rtt_ = packet.rtt.latest;
-    recent_min_rtt_at_ = now;
-  }
-  if (recent_min_rtt_ < min_rtt_ || now > min_rtt_at_ + kMinRttWindow) {
-    min_rtt_ = recent_min_rtt_;
-    min_rtt_at_ = recent_min_rtt_at_;
-  }
-  if (probe_is_due && mode_ != Mode::probe_rtt) {
-    save_cwnd();
-    mode_ = Mode::probe_rtt;
-    probe_rtt_until_.reset();
-    ack_phase_ = AckPhase::probe_stopping;
-    start_round();
-  }
-  if (mode_ == Mode::probe_rtt) probe_rtt(now, packet);
-}
-
-// Section 5.3.4.4: 200 ms and a round trip with half of the BDP in flight.
-void Bbr3::probe_rtt(Time now, const AckedPacket& packet) {
-  const double probing_bytes = std::max(bdp_bytes(bandwidth_mbps()) / 2, packets(kMinWindowPackets));
-  if (!probe_rtt_until_) {
-    if (static_cast<double>(packet.inflight_bytes) > probing_bytes) return;
-    probe_rtt_until_ = now + kProbeRttTime;
-    probe_rtt_round_done_ = false;
-    return start_round();
-  }
-  probe_rtt_round_done_ |= rounds_.begins();
-  if (!probe_rtt_round_done_ || now <= *probe_rtt_until_) return;
-  recent_min_rtt_at_ = now;
-  cwnd_bytes_ = std::max(cwnd_bytes_, prior_cwnd_bytes_);
-  forget_short_term();
-  if (!full_bw_reached_) {
-    mode_ = Mode::startup;
-    return;
-  }
-  start_down(now);
-  mode_ = Mode::cruise;
 }
 
 void Bbr3::forget_short_term() { short_bw_mbps_ = short_bytes_ = kNoBound; }

@@ -40,11 +40,13 @@ class Bbr3 final : public CongestionController {
   void check_full_bandwidth(const AckedPacket& packet, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
   void check_startup_losses(const AckedPacket& packet);
-  void update_min_rtt(Time now, const AckedPacket& packet);
-  void probe_rtt(Time now, const AckedPacket& packet);
   void forget_short_term();
   void begin_recovery(const Loss& loss);
   void save_cwnd();
+
+  // The smallest RTT: bbr3_min_rtt.cc.
+  void update_min_rtt(Time now, const AckedPacket& packet);
+  void probe_rtt(Time now, const AckedPacket& packet);
 
   // The cycle of probing, and the bound that it learns: bbr3_probing.cc.
   void adapt_long_term(Time now, const AckedPacket& packet);

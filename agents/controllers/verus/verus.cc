@@ -15,7 +15,6 @@ constexpr Time kInterpolationPeriod = milliseconds{1000};  // section 5.1
 constexpr double kEpochMs = 5;
 constexpr double kDelta1Ms = 1;        // section 5.2
 constexpr double kDelta2Ms = 2;        // section 5.2
-constexpr double kMaxDelayRatio = 2;   // R, section 5.2
 constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
 constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
 constexpr double kLossDecrease = 0.5;  // M of eq. 6
@@ -27,13 +26,14 @@ double milliseconds_of(Time time) { return std::chrono::duration<double, std::mi
 
 }  // namespace
 
-Verus::Verus(int64_t packet_bytes)
+Verus::Verus(int64_t packet_bytes, double delay_ratio)
     : packet_bytes_{packet_bytes},
+      delay_ratio_{delay_ratio},
       window_packets_{kInitialWindowPackets},
       windows_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 
-double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) {
-  if (max_ms / min_ms > kMaxDelayRatio) return std::max(min_ms, estimate_ms - kDelta2Ms);
+double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
+  if (max_ms / min_ms > delay_ratio_) return std::max(min_ms, estimate_ms - kDelta2Ms);
   if (max_change_ms > 0) return std::max(min_ms, estimate_ms - kDelta1Ms);
   return estimate_ms + kDelta2Ms;
 }

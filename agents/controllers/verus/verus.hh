@@ -11,10 +11,15 @@ namespace ccgym {
 
 class Verus final : public CongestionController {
  public:
-  explicit Verus(int64_t packet_bytes);
+  // R, section 5.2: the ratio of the largest delay to the least from which on the window falls. The paper
+  // flies 2, 4 and 6, trading delay for throughput.
+  static constexpr double kDefaultDelayRatio = 6;
+
+  explicit Verus(int64_t packet_bytes, double delay_ratio = kDefaultDelayRatio);
 
   // Eq. 4: the delay to aim at in the next epoch.
-  static double next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms);
+  [[nodiscard]] double next_delay_ms(double estimate_ms, double max_ms, double max_change_ms,
+                                     double min_ms) const;
   // Eq. 5: how many packets to send in the next epoch, so that the window moves from one to the other.
   static double packets_to_send(double window, double next_window, double epochs_per_rtt);
 
@@ -35,6 +40,7 @@ class Verus final : public CongestionController {
   void end_epoch();
 
   int64_t packet_bytes_;
+  double delay_ratio_;
   Phase phase_{Phase::slow_start};
   double window_packets_;
   double budget_packets_{0};  // what is left to send in this epoch

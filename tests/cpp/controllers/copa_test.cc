@@ -97,6 +97,17 @@ TEST_F(CopaTest, ResetsTheVelocityAsSoonAsTheDirectionTurns) {
   EXPECT_NEAR(cwnd(), before + 1 / (0.5 * before), 1e-3);
 }
 
+// Half of a window waits in the queue at 200 ms of 100: half a packet per ACK, though v / (delta cwnd) is
+// more.
+TEST_F(CopaTest, FallsByNoMorePerRoundTripThanWaitsInTheQueue) {
+  round_trip(kEmpty);
+  for (int i = 0; i < 6; ++i) round_trip(kQueued);
+  const double before = cwnd();
+  ASSERT_GT(copa_.velocity() / (0.5 * before), 0.5);
+  ack(kQueued);
+  EXPECT_NEAR(cwnd(), before - 0.5, 1e-3);
+}
+
 TEST_F(CopaTest, NeverMovesByMoreThanAPacketPerAckNorBelowTwoPackets) {
   round_trip(kEmpty);
   for (int i = 0; i < 40; ++i) {

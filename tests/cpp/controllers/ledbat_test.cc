@@ -41,7 +41,7 @@ TEST_F(LedbatTest, DoublesUntilTheQueueIsAtTheTarget) {
   acknowledge(10, milliseconds{99});
   EXPECT_EQ(flow_.cwnd(), 21);
   acknowledge(4, milliseconds{100});  // the first three still see 99 ms
-  EXPECT_EQ(flow_.cwnd(), 24);
+  EXPECT_EQ(flow_.cwnd(), 12);        // half of 24, the window that filled the queue
 }
 
 // Section 2.4.2: GAIN * off_target / cwnd per packet: half of the target gives half a packet per window.
@@ -69,6 +69,13 @@ TEST_F(LedbatTest, IsNotMisledByOneLatePacket) {
   EXPECT_GT(flow_.cwnd(), before);
 }
 
+// Section 2.4.2, max_allowed_cwnd, for a sender that has less to send than it may.
+TEST_F(LedbatTest, GrowsNoFurtherThanAPacketBeyondWhatIsInFlight) {
+  const double before = flow_.cwnd();
+  for (int i = 0; i < 8; ++i) flow_.ack(next_ack_++, kRtt, kBaseDelay);
+  EXPECT_LE(flow_.cwnd(), before + 1);
+}
+
 TEST_F(LedbatTest, ForgetsABaseDelayOfTenMinutesAgo) {
   leave_slow_start();
   acknowledge(4, milliseconds{200});
@@ -84,7 +91,7 @@ TEST_F(LedbatTest, ForgetsABaseDelayOfTenMinutesAgo) {
 TEST_F(LedbatTest, HalvesTheWindowOnALossAndKeepsTwoPackets) {
   leave_slow_start();
   flow_.lose_one_and_recover(kRtt);
-  EXPECT_NEAR(flow_.cwnd(), 7, 1);  // 14 in flight
+  EXPECT_NEAR(flow_.cwnd(), 7, 1);  // 13 or 14 in flight
   for (int i = 0; i < 4; ++i) {
     flow_.send_while_open();
     flow_.lose_one_and_recover(kRtt);

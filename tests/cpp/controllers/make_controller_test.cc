@@ -59,6 +59,7 @@ TEST(MakeController, SaysWhatArgumentWouldBeRight) {
     EXPECT_NE(refusal(bad).find("as in copa:0.5"), std::string::npos) << bad;
   }
   EXPECT_EQ(refusal("reno:1"), "scheme reno: argument '1' is one too many, reno takes none");
+  EXPECT_NE(refusal("verus:0").find("as in verus:2"), std::string::npos);
   EXPECT_NE(refusal("rate:0").find("as in rate:12"), std::string::npos);
   EXPECT_EQ(refusal("vivace:x"), "scheme vivace: argument 'x' is unknown, vivace takes none or loss");
   EXPECT_NE(refusal("policy").find("as in policy:"), std::string::npos);

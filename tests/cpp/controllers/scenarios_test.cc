@@ -1,8 +1,11 @@
 // One flow over a bottleneck in virtual time: bounds on what the link carries and how long its queue is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "envs/twin/flight.hh"
 
@@ -15,7 +18,7 @@ constexpr double kDataPacketBits = 1464 * 8.0;  // IP
 struct Scenario {
   std::string scheme;
   double rate_mbps;
-  int64_t delay_ms;
+  double delay_ms;
   int64_t queue_packets;
   double least_utilisation;
   double most_mean_queueing_ms;
@@ -24,6 +27,11 @@ struct Scenario {
 void PrintTo(const Scenario& scenario, std::ostream* out) {
   *out << scenario.scheme << " at " << scenario.rate_mbps << " Mbit/s, " << scenario.delay_ms << " ms, "
        << scenario.queue_packets << " packets";
+}
+
+PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
+  const auto schedule = Schedule::constant(rate_mbps);
+  return {delay_ms, {schedule, {QueueKind::droptail, queue_packets}, 0}, {schedule, {}, 0}};
 }
 
 class SingleFlow : public testing::TestWithParam<Scenario> {};
@@ -35,9 +43,7 @@ double mean_queueing_ms(const Flight& flight) {
 
 TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
   const Scenario& scenario = GetParam();
-  const auto schedule = Schedule::constant(scenario.rate_mbps);
-  const QueueSpec queue{QueueKind::droptail, scenario.queue_packets, 0};
-  const PathSpec path{static_cast<double>(scenario.delay_ms), {schedule, queue, 0}, {schedule, {}, 0}};
+  const PathSpec path = path_of(scenario.rate_mbps, scenario.delay_ms, scenario.queue_packets);
   const Flight flight = fly(path, scenario.scheme, kSeconds, 1).front();
   const double mbps = static_cast<double>(flight.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
   EXPECT_GE(mbps / scenario.rate_mbps, scenario.least_utilisation);
@@ -47,17 +53,45 @@ TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
 
 // A queue of one BDP: 12 Mbit/s * 42 ms are 42 packets, 50 Mbit/s * 22 ms are 91. It fills in a BDP's time,
 // one base RTT, and loss-based schemes keep it between 0 (halved) or 0.4 (Cubic) of it and all.
-INSTANTIATE_TEST_SUITE_P(OneBdp, SingleFlow,
-                         testing::Values(Scenario{"reno", 12, 20, 42, 0.95, 42},
-                                         Scenario{"reno", 50, 10, 91, 0.93, 22},
-                                         Scenario{"cubic", 12, 20, 42, 0.95, 42},
-                                         Scenario{"cubic", 50, 10, 91, 0.95, 22}));
+INSTANTIATE_TEST_SUITE_P(
+    OneBdp, SingleFlow,
+    testing::Values(Scenario{"reno", 12, 20, 42, 0.95, 42}, Scenario{"reno", 50, 10, 91, 0.93, 22},
+                    Scenario{"cubic", 12, 20, 42, 0.95, 42}, Scenario{"cubic", 50, 10, 91, 0.95, 22},
+                    Scenario{"bbr", 12, 20, 42, 0.93, 25}, Scenario{"bbr", 50, 10, 91, 0.90, 12},
+                    Scenario{"bbr3", 12, 20, 42, 0.90, 21}, Scenario{"bbr3", 50, 10, 91, 0.90, 11}));
+
+// Those that measure delay keep the queue short whatever room it has, ten BDP here: Vegas at four packets, a
+// millisecond each at 12 Mbit/s, Copa at about 1/delta = 2 and its oscillation; LEDBAT at its target, 100 ms.
+INSTANTIATE_TEST_SUITE_P(
+    DeepQueue, SingleFlow,
+    testing::Values(Scenario{"vegas", 12, 20, 420, 0.95, 10}, Scenario{"vegas", 50, 10, 910, 0.90, 10},
+                    Scenario{"copa", 12, 20, 420, 0.90, 15}, Scenario{"copa", 50, 10, 910, 0.85, 10},
+                    Scenario{"copa", 100, 27, 1730, 0.85, 10}, Scenario{"bbr", 12, 20, 420, 0.93, 35},
+                    Scenario{"bbr3", 12, 20, 420, 0.90, 35}, Scenario{"ledbat", 12, 20, 420, 0.95, 105}));
 
 // A quarter of it: reno's window falls to 1.25 / 2 of the BDP after each loss, a mean of 0.8; Cubic's to
 // 0.875 of it.
 INSTANTIATE_TEST_SUITE_P(ShallowQueue, SingleFlow,
                          testing::Values(Scenario{"reno", 12, 20, 11, 0.75, 11},
                                          Scenario{"cubic", 12, 20, 11, 0.85, 11}));
+
+class TwoFlows : public testing::TestWithParam<const char*> {};
+
+// The second joins five seconds later; of the last twenty seconds each has a quarter or more.
+TEST_P(TwoFlows, OfOneSchemeShareALink) {
+  PathSpec path = path_of(12, 20, 42);
+  path.flows = {{.scheme = GetParam()}, {.scheme = GetParam(), .start_s = 5}};
+  const std::vector<Flight> flights = fly(path, "", kSeconds, 1);
+  std::array<double, 2> packets{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto late = [](int32_t ms) { return ms > 10'000; };
+    packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
+  }
+  EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.25);
+  EXPECT_GT((packets[0] + packets[1]) * kDataPacketBits / 20e6 / 12, 0.9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, TwoFlows, testing::Values("reno", "cubic", "bbr", "bbr3", "vegas", "copa"));
 
 }  // namespace
 }  // namespace ccgym

@@ -1,0 +1,147 @@
+// One bulk TCP flow over a dumbbell in ns-3: sender == router -- router == receiver, the middle link slow.
+//
+// A yardstick: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
+// separate process. Prints one line of JSON. Usage:
+// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS, the figures without the warm-up.
+#include <ctime>
+#include <deque>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
+
+namespace {
+
+constexpr uint32_t kSegmentBytes = 1412;  // 1464 of IP: ccgym's packets
+constexpr uint32_t kPppBytes = 2;         // ns-3's frame around them
+constexpr auto kAccessRate = "10Gbps";
+constexpr uint16_t kPort = 5000;
+
+struct Dumbbell {
+  std::string type;  // ns-3's name: TcpCubic, TcpVegas, ...
+  double mbps;
+  double one_way_ms;
+  uint32_t queue_packets;
+  double seconds;
+  double warm_up_seconds;
+};
+
+// What passed the slow link: a packet is in it from its arrival until its last byte has left.
+struct Bottleneck {
+  ns3::Time warm_up;
+  std::deque<ns3::Time> entered{};
+  uint64_t all_packets{0};
+  uint64_t packets{0};  // these and the next after the warm-up
+  uint64_t bytes{0};
+  double in_link_s{0};
+
+  void enter(ns3::Ptr<const ns3::Packet>) { entered.push_back(ns3::Simulator::Now()); }
+  void leave(ns3::Ptr<const ns3::Packet> packet) {
+    const ns3::Time arrival = entered.front();
+    entered.pop_front();
+    ++all_packets;
+    if (ns3::Simulator::Now() < warm_up) return;
+    ++packets;
+    bytes += packet->GetSize() - kPppBytes;
+    in_link_s += (ns3::Simulator::Now() - arrival).GetSeconds();
+  }
+};
+
+void set_defaults(const Dumbbell& dumbbell) {
+  using namespace ns3;
+  TypeId type;
+  if (!TypeId::LookupByNameFailSafe("ns3::" + dumbbell.type, &type))
+    throw std::invalid_argument("ns-3 has no " + dumbbell.type);
+  Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(type));
+  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegmentBytes));
+  Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
+  Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1U << 26));
+  Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1U << 26));
+}
+
+ns3::NetDeviceContainer connect(const ns3::NodeContainer& ends, const ns3::DataRate& rate, ns3::Time delay,
+                                uint32_t queue_packets) {
+  ns3::PointToPointHelper link;
+  link.SetDeviceAttribute("DataRate", ns3::DataRateValue(rate));
+  link.SetChannelAttribute("Delay", ns3::TimeValue(delay));
+  link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize",
+                ns3::QueueSizeValue({ns3::QueueSizeUnit::PACKETS, queue_packets}));
+  return link.Install(ends);
+}
+
+// Addresses every pair of devices and takes ns-3's own queueing discipline out of the way.
+ns3::Ipv4Address address(const std::vector<ns3::NetDeviceContainer>& links) {
+  ns3::Ipv4AddressHelper addresses{"10.0.1.0", "255.255.255.0"};
+  ns3::TrafficControlHelper discipline;
+  ns3::Ipv4InterfaceContainer last;
+  for (const ns3::NetDeviceContainer& devices : links) {
+    last = addresses.Assign(devices);
+    addresses.NewNetwork();
+    discipline.Uninstall(devices);
+  }
+  ns3::Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+  return last.GetAddress(1);
+}
+
+void start_flow(ns3::Ptr<ns3::Node> sender, ns3::Ptr<ns3::Node> receiver, ns3::Ipv4Address to) {
+  ns3::BulkSendHelper bulk{"ns3::TcpSocketFactory", ns3::InetSocketAddress{to, kPort}};
+  bulk.SetAttribute("SendSize", ns3::UintegerValue(kSegmentBytes));
+  bulk.Install(sender);
+  ns3::PacketSinkHelper sink{"ns3::TcpSocketFactory",
+                             ns3::InetSocketAddress{ns3::Ipv4Address::GetAny(), kPort}};
+  sink.Install(receiver);
+}
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+void run(const Dumbbell& dumbbell) {
+  set_defaults(dumbbell);
+  ns3::NodeContainer nodes{4};
+  ns3::InternetStackHelper{}.Install(nodes);
+  const ns3::DataRate fast{kAccessRate};
+  const ns3::DataRate slow{static_cast<uint64_t>(dumbbell.mbps * 1e6)};
+  const ns3::Time delay = ns3::MicroSeconds(static_cast<uint64_t>(dumbbell.one_way_ms * 1e3));
+  const auto pair = [&nodes](uint32_t i) { return ns3::NodeContainer{nodes.Get(i), nodes.Get(i + 1)}; };
+  const auto middle = connect(pair(1), slow, delay, dumbbell.queue_packets);
+  const ns3::Ipv4Address to = address({connect(pair(0), fast, ns3::Time{0}, 1U << 20), middle,
+                                       connect(pair(2), fast, ns3::Time{0}, 1U << 20)});
+  Bottleneck bottleneck{ns3::Seconds(dumbbell.warm_up_seconds)};
+  const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(middle.Get(0));
+  device->GetQueue()->TraceConnectWithoutContext("Enqueue",
+                                                 ns3::MakeCallback(&Bottleneck::enter, &bottleneck));
+  device->TraceConnectWithoutContext("PhyTxEnd", ns3::MakeCallback(&Bottleneck::leave, &bottleneck));
+  start_flow(nodes.Get(0), nodes.Get(3), to);
+
+  ns3::Simulator::Stop(ns3::Seconds(dumbbell.seconds));
+  const double began = cpu_seconds();
+  ns3::Simulator::Run();
+  const double cpu_s = cpu_seconds() - began;
+  const double measured_s = dumbbell.seconds - dumbbell.warm_up_seconds;
+  std::cout << "{\"throughput_mbps\": " << static_cast<double>(bottleneck.bytes) * 8e-6 / measured_s
+            << ", \"mean_queueing_ms\": "
+            << bottleneck.in_link_s * 1e3 / static_cast<double>(bottleneck.packets)
+            << ", \"packets_per_cpu_s\": " << static_cast<double>(bottleneck.all_packets) / cpu_s << "}\n";
+  ns3::Simulator::Destroy();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc != 7)
+      throw std::invalid_argument("usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP");
+    run({argv[1], std::stod(argv[2]), std::stod(argv[3]), static_cast<uint32_t>(std::stoul(argv[4])),
+         std::stod(argv[5]), std::stod(argv[6])});
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+}

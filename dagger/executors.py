@@ -1,0 +1,79 @@
+"""Who does the work of a run: threads of this process, or the workers of a Ray cluster."""
+
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ccgym.envs.errors import InputError
+
+CONNECT_S = 5.0
+
+Result = TypeVar("Result")
+
+
+class RayExecutor(Executor):
+    """Runs functions on a Ray cluster, one processor each; its machines have the same ccgym installed.
+
+    Functions, arguments and results are pickled, and must depend on nothing else: one whose worker or machine
+    is lost is run again elsewhere.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Connects to the cluster at HOST:PORT, or with `auto` to the one that this machine belongs to.
+
+        Raises:
+            InputError: Ray is not installed, or there is no cluster.
+        """
+        try:
+            import ray
+        except ImportError:
+            raise InputError("--ray: Ray is not installed: `pip install 'ccgym[ray]'`") from None
+        try:
+            _check_reachable(address)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except (OSError, ValueError) as error:  # ConnectionError is an OSError
+            reason = str(error).strip().splitlines()[0]
+            raise InputError(f"--ray {address}: no cluster there: {reason}; see `ray start --head`") from None
+        self._ray = ray
+        self._call: Any = ray.remote(num_cpus=1, max_retries=-1)(_call)
+
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """The result of `fn(*args, **kwargs)`, some time."""
+        future: Future[Result] = self._call.remote(fn, args, kwargs).future()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
+        """Leaves the cluster, which goes on."""
+        self._ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself would try for minutes. Raises OSError or ValueError."""
+    if address == "auto":
+        return
+    host, separator, port = address.rpartition(":")
+    if not (host and separator and port.isdigit()):
+        raise ValueError("HOST:PORT or auto would be right")
+    socket.create_connection((host, int(port)), CONNECT_S).close()
+
+
+def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    return fn(*args, **kwargs)
+
+
+@contextmanager
+def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Executor, Executor]]:
+    """Threads of this process for what shares its memory, and who flies: the same ones, or a Ray cluster.
+
+    Raises:
+        InputError: see `RayExecutor`.
+    """
+    with ThreadPoolExecutor(workers) as threads:
+        if ray_address is None:
+            yield threads, threads
+            return
+        with RayExecutor(ray_address) as cluster:
+            yield threads, cluster

@@ -1,0 +1,99 @@
+"""A run on a Ray cluster of two machines: the same weights as in this process, whoever is killed."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from ccgym.dagger.config import TrainingConfig
+from ccgym.dagger.executors import RayExecutor
+from ccgym.dagger.run_directory import RunDirectory
+from ccgym.dagger.train import train
+from ccgym.envs.errors import InputError
+
+TinyConfig = Callable[..., TrainingConfig]
+
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+PATIENCE_S = 60.0
+PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20}
+"""A machine that other tests keep busy is not a dead one."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of two machines with one processor each."""
+    machines = cluster_utils.Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
+    )
+    machines.add_node(num_cpus=1)
+    yield machines.address
+    machines.shutdown()
+
+
+def die_once(mark: Path, answer: int) -> int:
+    """The first call ends its worker as the kernel would when memory is short."""
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return answer
+
+
+def workers_of(cluster: str) -> list[int]:
+    """The worker processes of the cluster's machines."""
+    listed = subprocess.run(
+        ["ps", "-e", "-ww", "-o", "pid=,ppid=,args="],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    ).stdout
+    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
+    machines = {pid for pid, _, args in rows if "/raylet" in args.split()[0] and cluster in args}
+    at_work = ("ray::_call", "ray::IDLE")  # not the agents, with which a machine lives and dies
+    return [int(pid) for pid, parent, args in rows if parent in machines and args.startswith(at_work)]
+
+
+def test_what_a_killed_worker_was_at_is_done_by_another(cluster: str, tmp_path: Path) -> None:
+    with RayExecutor(cluster) as executor:
+        assert list(executor.map(die_once, [tmp_path / "killed"] * 3, range(3))) == [0, 1, 2]
+    assert (tmp_path / "killed").exists()
+
+
+def test_the_weights_are_those_of_one_process_though_workers_are_killed(
+    cluster: str, tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    config = tiny_config(environments=130, iterations=6)  # three crews
+    alone, shared = (RunDirectory(tmp_path / name, TrainingConfig) for name in ("alone", "shared"))
+    train(config, alone, resume=False, workers=2)
+    killed: list[int] = []
+    done = threading.Event()
+
+    def kill_some() -> None:
+        while len(killed) < 2 and not done.wait(0.02):
+            for pid in workers_of(cluster)[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+                time.sleep(1)
+
+    killer = threading.Thread(target=kill_some)
+    killer.start()
+    train(config, shared, resume=False, workers=2, ray_address=cluster)
+    done.set()
+    killer.join(PATIENCE_S)
+    assert killed
+    ours, theirs = shared.load(), alone.load()
+    assert ours.decisions == theirs.decisions
+    for name, tensor in theirs.policy.items():
+        assert torch.equal(ours.policy[name], tensor), name
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere"])
+def test_without_a_cluster_it_says_so(address: str) -> None:
+    with pytest.raises(InputError, match=f"--ray {address}: no cluster there: "):
+        RayExecutor(address)

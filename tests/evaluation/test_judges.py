@@ -1,0 +1,38 @@
+"""The judges: their bounds, and who is held against whom."""
+
+import json
+
+import pytest
+from ccgym.cli.main import main
+from ccgym.evaluation.judges import KERNEL_BOUNDS, Judgement
+
+
+@pytest.mark.parametrize(
+    ("mbps", "delay_ms", "agrees"),
+    [
+        (10.0, 40.0, True),
+        (10.49, 40.0, True),
+        (9.49, 40.0, False),
+        (10.0, 45.9, True),
+        (10.0, 46.1, False),
+        (10.0, 33.9, False),
+    ],
+)
+def test_agreement_with_the_kernel_ends_at_the_stated_bounds(
+    mbps: float, delay_ms: float, agrees: bool
+) -> None:
+    assert Judgement("test/one", "cubic", mbps, 10.0, delay_ms, 40.0).agrees(KERNEL_BOUNDS) is agrees
+
+
+def test_the_kernel_judges_only_what_it_has(capsys: pytest.CaptureFixture[str], tmp_path: object) -> None:
+    arguments = ["reproduce", "kernel-judge", "--schemes", "cubic,copa", "--out", f"{tmp_path}/judge"]
+    assert main(arguments) == 2
+    assert "the kernel has no 'copa'; it judges cubic, reno, bbr" in capsys.readouterr().err
+
+
+def test_copa_shares_a_link_as_its_paper_says(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["reproduce", "copa-fairness", "--json"])
+    rows = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)}
+    assert set(rows) == {"copa", "cubic", "bbr"}
+    assert rows["copa"]["median_jain"] > 0.9
+    assert all(0.9 < row["utilisation"] <= 1.001 for row in rows.values())
