@@ -262,7 +262,10 @@ def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> 
 
 
 def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
-    command = shell_command(spec)
+    try:
+        command = shell_command(spec)
+    except InputError:  # the twin's alone: no shells to name
+        command = ["mm-link", "uplink.trace", "downlink.trace"]
     link = command.index("mm-link")
     return {
         "mode": "local",
