@@ -5,7 +5,9 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccgym.envs.emulators import LinkSpec, NamedEmulator
+    from ccgym.envs.emulators import EmulatorSpec, LinkSpec, NamedEmulator
+
+_REST = ("timing", "nesting", "once", "delay_steps", "delay_walk", "flows", "cross_traffic")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,16 +45,31 @@ def _as_json(emulator: "NamedEmulator") -> dict[str, object]:
 
 def _line(emulator: "NamedEmulator", width: int) -> str:
     spec = emulator.spec
-    back = "" if spec.downlink == spec.uplink.mirrored() else f"; downlink {_link(spec.downlink)}"
-    return f"{emulator.label:{width}}  {spec.delay_ms:3d} ms  {_link(spec.uplink)}{back}"
+    parts = [f"{spec.delay_ms:3g} ms  {_link(spec.uplink)}"]
+    if spec.downlink != spec.uplink.mirrored():
+        parts.append(f"downlink {_link(spec.downlink)}")
+    parts += [f"{key} {_value(spec, key)}" for key in _REST if key in spec.model_fields_set]
+    return f"{emulator.label:{width}}  {'; '.join(parts)}"
 
 
 def _link(link: "LinkSpec") -> str:
-    parts = [f"trace {link.trace}" if link.trace else f"{link.rate_mbps:g} Mbit/s"]
-    if link.arrivals == "poisson":
-        parts.append(f"poisson (seed {link.seed})")
+    parts = [f"trace {link.trace}" if link.trace else _rate(link)]
+    if link.arrivals != "constant":
+        parts.append(f"{link.arrivals} (seed {link.seed})")
+    parts += [f"{key} {_value(link, key)}" for key in ("rate_steps", "rate_walk") if getattr(link, key)]
     if link.loss:
         parts.append(f"loss {100 * link.loss:g} %")
+    if link.onoff:
+        parts.append(f"on {link.onoff.mean_on_s:g} s, off {link.onoff.mean_off_s:g} s")
     limits = [f"{limit} {unit}" for unit in ("packets", "bytes") if (limit := getattr(link, unit))]
     parts.append(" ".join([link.queue, *limits]))
     return ", ".join(parts)
+
+
+def _rate(link: "LinkSpec") -> str:
+    rates = [link.rate_mbps] if link.rates_mbps is None else link.rates_mbps
+    return f"{'/'.join(f'{rate:g}' for rate in rates)} Mbit/s"
+
+
+def _value(spec: "EmulatorSpec | LinkSpec", key: str) -> str:
+    return json.dumps(spec.model_dump(mode="json", include={key}, exclude_none=True)[key])

@@ -19,6 +19,7 @@ COMMANDS = (
     "reproduce",
     "bench",
     "replay",
+    "trace",
     "emulators",
     "schemes",
     "doctor",

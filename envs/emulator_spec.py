@@ -1,145 +1,22 @@
-"""What a network path is, whichever backend emulates it: delay, and per direction rate, loss and queue."""
+"""What a network path is, whichever backend emulates it: delay, links, their order, and who shares it."""
 
-import os
-import re
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
 from . import _core
 from .errors import InputError
-from .schedules import constant_schedule, poisson_schedule, trace_schedule
+from .link_spec import LinkSpec, OnOff
+from .spec_fields import AsTuple, DelayMs, EmulatorName, PeriodSeconds, SpecModel
+from .traffic_spec import CrossTraffic, FlowSpec
+from .variation_spec import MS_PER_S, DelayStep, DelayWalk, step_function
 
+__all__ = ["DEFAULT_NESTING", "EmulatorSpec", "LinkSpec", "OnOff"]
 
-def _within(low: float, high: float) -> AfterValidator:
-    def check(value: float) -> float:
-        if not low <= value <= high:
-            raise ValueError(f"{value} is not within [{low}, {high}]")
-        return value
+Element = Literal["delay", "onoff", "loss", "link"]
 
-    return AfterValidator(check)
-
-
-def _emulator_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise ValueError(f"{name!r} is not a name of letters, digits, '.', '_' and '-'")
-    return name
-
-
-def _trace_path(value: object, info: ValidationInfo) -> object:
-    """Resolves a path against the file's folder; an unset variable stays, to be told when it is needed."""
-    if not isinstance(value, str) or not value:
-        return value
-    expanded = os.path.expandvars(value)
-    if expanded.startswith("$") or not info.context:
-        return Path(expanded)
-    return Path(info.context["folder"], expanded)
-
-
-# Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
-# end bounds the memory of a Poisson schedule.
-RateMbps = Annotated[float, _within(0.0002, 10_000)]
-Probability = Annotated[float, _within(0, 1)]
-DelayMs = Annotated[int, _within(0, 60_000)]
-PositiveMs = Annotated[int, _within(1, 60_000)]
-Seed = Annotated[int, _within(0, 2**63 - 1)]
-QueueLimit = Annotated[int, _within(1, 2**31 - 1)]
-TracePath = Annotated[Path, BeforeValidator(_trace_path)]
-Queue = Literal["infinite", "droptail", "drophead", "codel", "pie"]
-
-# What each queue needs beyond a limit in packets or bytes.
-_QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
-
-
-class LinkSpec(BaseModel):
-    """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; either this or `trace`
-    arrivals: Literal["constant", "poisson"] = "constant"  # how the opportunities of `rate_mbps` lie
-    seed: Seed = 1  # of poisson opportunities
-    trace: TracePath | None = None  # mahimahi trace file
-    loss: Probability = 0.0  # of each packet, independently
-    queue: Queue = "infinite"
-    packets: QueueLimit | None = None  # most packets that wait
-    bytes: QueueLimit | None = None  # most bytes that wait, each packet with its 4-byte TUN header
-    target_ms: PositiveMs | None = None  # codel
-    interval_ms: PositiveMs | None = None  # codel
-    qdelay_ref_ms: PositiveMs | None = None  # pie
-    max_burst_ms: PositiveMs | None = None  # pie
-
-    @model_validator(mode="after")
-    def _check_rate(self) -> "LinkSpec":
-        if (self.rate_mbps is None) == (self.trace is None):
-            given = "neither" if self.trace is None else "both"
-            raise ValueError(f"has {given} of rate_mbps and trace; give exactly one")
-        if self.trace is not None and self.arrivals != "constant":
-            raise ValueError("arrivals goes with rate_mbps; a trace has its own arrivals")
-        return self
-
-    @model_validator(mode="after")
-    def _check_queue(self) -> "LinkSpec":
-        limited = self.packets is not None or self.bytes is not None
-        if self.queue == "infinite" and limited:
-            raise ValueError("an infinite queue takes no packets or bytes; a limited one is queue: droptail")
-        if self.queue != "infinite" and not limited:
-            raise ValueError(f"a {self.queue} queue needs packets or bytes")
-        for owner, names in _QUEUE_PARAMETERS.items():
-            for name in names:
-                if (getattr(self, name) is not None) != (self.queue == owner):
-                    verb = "needs" if self.queue == owner else "does not take"
-                    raise ValueError(f"queue {self.queue} {verb} {name}")
-        return self
-
-    def mirrored(self) -> "LinkSpec":
-        """Returns the downlink that a file leaves out: same rate or trace, infinite queue, no loss."""
-        return LinkSpec(rate_mbps=self.rate_mbps, arrivals=self.arrivals, seed=self.seed, trace=self.trace)
-
-    def schedule(self) -> _core.Schedule:
-        """Returns when this link may deliver; equal links share one schedule.
-
-        Raises:
-            InputError: the trace cannot be read or is broken.
-        """
-        if self.trace is not None:
-            if str(self.trace).startswith("$"):
-                variable = self.trace.parts[0][1:]
-                raise InputError(
-                    f"{self.trace}: set {variable} to the folder of the trace files; it is not set"
-                )
-            return trace_schedule(self.trace)
-        assert self.rate_mbps is not None
-        if self.arrivals == "poisson":
-            return poisson_schedule(self.rate_mbps, self.seed)
-        return constant_schedule(self.rate_mbps)
-
-    def to_link(self) -> _core.Link:
-        """Returns the twin of this link.
-
-        Raises:
-            InputError: the trace cannot be read or is broken.
-        """
-        return _core.Link(
-            self.schedule(),
-            queue=self.queue,
-            queue_packets=self.packets or 0,
-            queue_bytes=self.bytes or 0,
-            target_ms=self.target_ms or 0,
-            interval_ms=self.interval_ms or 0,
-            qdelay_ref_ms=self.qdelay_ref_ms or 0,
-            max_burst_ms=self.max_burst_ms or 0,
-            loss=self.loss,
-        )
+DEFAULT_NESTING: tuple[Element, ...] = ("delay", "onoff", "loss", "link")
+"""mm-delay around mm-onoff around mm-loss around mm-link."""
 
 
 def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
@@ -147,15 +24,55 @@ def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
     return uplink.mirrored()
 
 
-class EmulatorSpec(BaseModel):
-    """A network path from a sender to a receiver: its delay, its uplink (data) and its downlink (ACKs)."""
+class EmulatorSpec(SpecModel):
+    """A network path from senders to receivers: its delay, its uplink (data) and its downlink (ACKs)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    name: Annotated[str, AfterValidator(_emulator_name)]
-    delay_ms: DelayMs  # one way, each direction; whole, since mahimahi's clock is
+    name: EmulatorName
+    delay_ms: DelayMs  # one way, each direction; whole, unless timing is continuous
     uplink: LinkSpec
     downlink: LinkSpec = Field(default_factory=_mirror_uplink)
+    timing: Literal["mahimahi", "continuous"] = "mahimahi"  # mahimahi's clock of 1 ms, or exact times
+    nesting: Annotated[tuple[Element, ...], AsTuple] = DEFAULT_NESTING  # of the shells, outermost first
+    once: bool = False  # traces are not repeated: after its last opportunity a direction is dead
+    delay_steps: Annotated[tuple[DelayStep, ...], AsTuple] | None = None  # from `delay_ms` on
+    delay_walk: DelayWalk | None = None  # from `delay_ms` on
+    delay_period_s: PeriodSeconds = 60.0  # after it, steps or walk begin anew
+    flows: Annotated[tuple[FlowSpec, ...], AsTuple] = ()  # none: one, from beginning to end
+    cross_traffic: Annotated[tuple[CrossTraffic, ...], AsTuple] = ()
+
+    @model_validator(mode="after")
+    def _check_delay(self) -> "EmulatorSpec":
+        if self.delay_steps is not None and self.delay_walk is not None:
+            raise ValueError("has both of delay_steps and delay_walk; give at most one")
+        walk = self.delay_walk
+        if walk and not walk.low_ms <= self.delay_ms <= walk.high_ms:
+            raise ValueError(f"delay_ms {self.delay_ms:g} is not within the bounds of delay_walk")
+        steps = [step.delay_ms for step in self.delay_steps or ()]
+        extra = [flow.extra_delay_ms for flow in self.flows]
+        for delay_ms in (self.delay_ms, *steps, *extra):
+            if self.timing == "mahimahi" and not float(delay_ms).is_integer():
+                raise ValueError(f"delay_ms: {delay_ms} is not a whole number, which timing: mahimahi needs")
+        self._varying_delay()
+        return self
+
+    @model_validator(mode="after")
+    def _check_nesting(self) -> "EmulatorSpec":
+        links = (self.uplink, self.downlink)
+        used = {"delay", "link"}
+        used |= {"loss"} if any(link.loss for link in links) else set()
+        used |= {"onoff"} if any(link.onoff for link in links) else set()
+        missing = [element for element in DEFAULT_NESTING if element in used - set(self.nesting)]
+        if missing:
+            raise ValueError(f"nesting lacks {missing[0]}, which the emulator has")
+        if len(set(self.nesting)) < len(self.nesting):
+            raise ValueError("nesting names an element twice")
+        return self
+
+    @model_validator(mode="after")
+    def _check_once(self) -> "EmulatorSpec":
+        if self.once and not (self.uplink.trace and self.downlink.trace):
+            raise ValueError("once goes with traces, in both directions")
+        return self
 
     def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0) -> _core.Path:
         """Returns the twin of this emulator.
@@ -170,9 +87,35 @@ class EmulatorSpec(BaseModel):
         links = []
         for direction in ("uplink", "downlink"):
             try:
-                links.append(getattr(self, direction).to_link())
+                links.append(getattr(self, direction).to_link(once=self.once))
             except InputError as error:
                 raise InputError(f"{self.name}: {direction}: {error}") from None
+        unused = [element for element in DEFAULT_NESTING if element not in self.nesting]
         return _core.Path(
-            self.delay_ms, *links, stall_probability=stall_probability, stall_max_ms=stall_max_ms
+            self.delay_ms,
+            *links,
+            stall_probability=stall_probability,
+            stall_max_ms=stall_max_ms,
+            timing=self.timing,
+            nesting=[*unused, *self.nesting],
+            varying_delay_ms=self._varying_delay(),
+            cross_traffic=[traffic.to_cross_traffic() for traffic in self.cross_traffic],
+            flows=[flow.to_flow() for flow in self.flows],
+        )
+
+    def _varying_delay(self) -> _core.StepFunction | None:
+        if self.delay_steps is not None:
+            steps = [(step.at_s, step.delay_ms) for step in self.delay_steps]
+            return step_function(self.delay_ms, steps, self.delay_period_s)
+        if self.delay_walk is None:
+            return None
+        walk = self.delay_walk
+        return _core.StepFunction.random_walk(
+            self.delay_ms,
+            every_ms=walk.every_ms,
+            spread=walk.spread,
+            low=walk.low_ms,
+            high=walk.high_ms,
+            seed=walk.seed,
+            period_ms=MS_PER_S * self.delay_period_s,
         )

@@ -31,6 +31,7 @@ class EventLog:
     def __init__(self, path: Path, body: bytes, first_line: int, layouts: dict[str, str]) -> None:
         self._path, self._body, self._first_line, self._layouts = path, body, first_line, layouts
         self._raw = np.frombuffer(body, np.uint8).copy()
+        self._raw[(self._raw < ord(" ")) & ~np.isin(self._raw, (9, 10, 13))] = ord("?")  # no blank, no number
         self._split()
         self._kinds = self._parse_kinds()
         self._numbers = self._parse_numbers()

@@ -8,6 +8,7 @@ everywhere alike). Times are whole ms, sizes include the 4-byte header of the TU
 import re
 import shlex
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ BACKGROUND_BYTES = (80, 52)
 
 QUEUE_ARGUMENTS = ("packets", "bytes", "target", "interval", "qdelay_ref", "max_burst")
 
+LARGEST_NUMBER = 2**31 - 1
+
 _LAYOUTS = {"#": "iki", "+": "iki", "-": "ikii", "d": "ikii"}
-_HEADER_NUMBER = r"^# {}: (\d+)$"
+_HEADER_NUMBER = r"^# {}: (\d{{1,18}})$"
 _QUEUE = re.compile(r"^# queue: (\w+)(?: \[(.*)\])?$", re.MULTILINE)
 
 
@@ -108,7 +111,10 @@ def read_link_log(path: Path) -> LinkLog:
     events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
 
     def column(kind: str, field: int) -> Array:
-        return events.values(kind, field).astype(np.int32)
+        numbers = events.values(kind, field)
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= LARGEST_NUMBER:
+            raise InputError(f"{path}: a '{kind}' line has a number beyond 0 to {LARGEST_NUMBER}")
+        return numbers.astype(np.int32)
 
     return LinkLog(
         arrival_ms=column("+", 0),
@@ -152,7 +158,8 @@ def _parse_header(path: Path, head: str) -> LinkLogHeader:
 def parse_queue_arguments(text: str) -> dict[str, int]:
     """What mm-link reads from a queue's arguments: of each name its first number, separators at will."""
     found = ((name, re.search(rf"{name}=(\d+)", text)) for name in QUEUE_ARGUMENTS)
-    return {name: int(number[1]) for name, number in found if number and int(number[1])}
+    values = {name: min(int(number[1]), LARGEST_NUMBER) for name, number in found if number}
+    return {name: value for name, value in values.items() if value}
 
 
 def _command_options(head: str) -> dict[str, str]:
@@ -164,7 +171,7 @@ def _command_options(head: str) -> dict[str, str]:
         words = []
     own = words[: words.index("--")] if "--" in words else words
     options: dict[str, str] = {}
-    for word, following in zip(own, [*own[1:], ""], strict=True):
+    for word, following in zip_longest(own, own[1:], fillvalue=""):
         name, assigned, value = word.partition("=")
         options.setdefault(name, value if assigned else following)
     return options

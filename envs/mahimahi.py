@@ -1,8 +1,7 @@
 """Real mahimahi shells around a command: an emulator spec rendered, started, watched and taken down.
 
-Nesting as published, `mm-delay D [mm-loss uplink L] [mm-loss downlink L] mm-link UP DOWN ...`: a packet that
-leaves the inner command meets the link's queue first, then loss and delay. Each direction's log is written by
-mm-link.
+Nested as the spec says, by default `mm-delay D [mm-onoff ...] [mm-loss ...] mm-link UP DOWN ...`: a packet
+that leaves the inner command meets the link's queue first, then loss and delay. mm-link logs each direction.
 """
 
 import fcntl
@@ -58,15 +57,63 @@ def require(checks: list[Check]) -> None:
 
 
 def shell_command(spec: EmulatorSpec) -> list[str]:
-    """The command line of the shells, without the inner command; its files are in the working directory."""
-    command = ["mm-delay", str(spec.delay_ms)]
-    for direction, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+    """The command line of the shells, without the inner command; its files are in the working directory.
+
+    Raises:
+        InputError: no shell does what the spec asks for.
+    """
+    _require_expressible(spec)
+    command: list[str] = []
+    for element in spec.nesting:
+        command += _SHELLS[element](spec)
+    return [*command, "--"]
+
+
+def _require_expressible(spec: EmulatorSpec) -> None:
+    beyond = {
+        "timing: continuous": spec.timing != "mahimahi",
+        "delay_steps": spec.delay_steps is not None,
+        "delay_walk": spec.delay_walk is not None,
+        "flows": bool(spec.flows),
+        "cross_traffic": bool(spec.cross_traffic),
+    }
+    for key, given in beyond.items():
+        if given:
+            raise InputError(f"{spec.name}: mahimahi's shells have no {key}; fly it in the twin")
+
+
+def _links(spec: EmulatorSpec) -> list[tuple[str, LinkSpec]]:
+    return [("uplink", spec.uplink), ("downlink", spec.downlink)]
+
+
+def _delay_shell(spec: EmulatorSpec) -> list[str]:
+    return ["mm-delay", str(spec.delay_ms)]
+
+
+def _onoff_shells(spec: EmulatorSpec) -> list[str]:
+    command = []
+    for direction, link in _links(spec):
+        if link.onoff:
+            command += ["mm-onoff", direction, str(link.onoff.mean_on_s), str(link.onoff.mean_off_s)]
+    return command
+
+
+def _loss_shells(spec: EmulatorSpec) -> list[str]:
+    command = []
+    for direction, link in _links(spec):
         if link.loss:
             command += ["mm-loss", direction, str(link.loss)]
-    command += ["mm-link", "uplink.trace", "downlink.trace"]
-    for direction, link in (("uplink", spec.uplink), ("downlink", spec.downlink)):
+    return command
+
+
+def _link_shell(spec: EmulatorSpec) -> list[str]:
+    command = ["mm-link", "uplink.trace", "downlink.trace", *(["--once"] if spec.once else [])]
+    for direction, link in _links(spec):
         command += [f"--{direction}-log={direction}.log", *_queue_options(direction, link)]
-    return [*command, "--"]
+    return command
+
+
+_SHELLS = {"delay": _delay_shell, "onoff": _onoff_shells, "loss": _loss_shells, "link": _link_shell}
 
 
 def _queue_options(direction: str, link: LinkSpec) -> list[str]:
@@ -93,8 +140,7 @@ class MahimahiShell:
             self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
             self.folder.chmod(0o755)
             self._user.give(self.folder)
-            for direction in ("uplink", "downlink"):
-                link: LinkSpec = getattr(self._spec, direction)
+            for direction, link in _links(self._spec):
                 write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
             self._stack = stack.pop_all()
         return self

@@ -16,6 +16,8 @@ Departure = tuple[int, int, int]
 """Time in ms, bytes with TUN header, delay in ms."""
 
 _Event = TypeVar("_Event", int, Departure)
+_MOST_TIMES_THE_LOGGED = 100
+_FEW_OPPORTUNITIES = 1_000_000
 _TWIN_ARGUMENTS = {
     "packets": "queue_packets",
     "bytes": "queue_bytes",
@@ -59,7 +61,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
     assert log.header is not None
     schedule = trace_schedule(trace, once=log.header.once)
     base_ms, end_ms = log.header.base_ms, _end_ms(log)
-    *flown, _ = _core.replay(
+    *flown, _, _ = _core.replay(
         _link(schedule, queue or log.header.queue),
         log.arrival_ms,
         log.arrival_bytes,
@@ -69,6 +71,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
     )
     logged_departures = _departures(log.departure_ms, log.departure_bytes, log.departure_delay_ms)
     departures = _departures(*flown)
+    _require_its_trace(trace, schedule.count_through(end_ms - base_ms), len(log.opportunity_ms))
     opportunities_ms = base_ms + opportunities_through(schedule, end_ms - base_ms)
     return Replay(
         arrivals=len(log.arrival_ms),
@@ -80,6 +83,15 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
         undelivered=len(log.arrival_ms) - len(logged_departures),
         twin_undelivered=len(log.arrival_ms) - len(departures),
     )
+
+
+def _require_its_trace(trace: Path, expected: int, logged: int) -> None:
+    """Before millions of opportunities that the link never had are written down to be counted."""
+    if expected > _MOST_TIMES_THE_LOGGED * logged + _FEW_OPPORTUNITIES:
+        raise InputError(
+            f"{trace}: has {expected} opportunities until the end of the log, which tells of {logged}: "
+            "give the trace that the link ran"
+        )
 
 
 def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:

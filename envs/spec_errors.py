@@ -1,6 +1,6 @@
 """Turns pydantic's findings into one line a user can act on: `uplink.loss: 1.5 is not within [0, 1]`."""
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -14,6 +14,8 @@ _EXPECTED = {
     "model_type": "a mapping of keys to values",
     "model_attributes_type": "a mapping of keys to values",
     "dict_type": "a mapping of keys to values",
+    "tuple_type": "a list",
+    "bool_type": "true or false",
 }
 
 
@@ -41,7 +43,14 @@ def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    inner: Any = model
     for part in path:
-        inner = inner.model_fields[part].annotation
-    return list(inner.model_fields)
+        if isinstance(part, str):
+            model = _model_within(model.model_fields[part].annotation) or model
+    return list(model.model_fields)
+
+
+def _model_within(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field holds, be it optional or one of several."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_within, get_args(annotation))), None)

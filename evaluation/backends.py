@@ -11,7 +11,14 @@ from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.link_log import LinkLog
-from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
+from ccgym.envs.mahimahi import (
+    MahimahiError,
+    MahimahiShell,
+    free_port,
+    require,
+    require_mahimahi,
+    shell_command,
+)
 
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
@@ -59,8 +66,10 @@ class MahimahiBackend:
 
     name = "mahimahi"
 
-    def check(self, _: list[NamedEmulator], schemes: list[Scheme]) -> None:
+    def check(self, emulators: list[NamedEmulator], schemes: list[Scheme]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
+        for emulator in emulators:
+            shell_command(emulator.spec)
         require_mahimahi()
         if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())

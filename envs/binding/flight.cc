@@ -25,7 +25,8 @@ using namespace nb::literals;
 namespace {
 
 using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_contig>;
-using ReplayResult = std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t>;
+using ReplayResult =
+    std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
 template <class T>
 auto array_of(std::vector<T> Flight::* member) {
@@ -38,7 +39,7 @@ ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_m
   Departures departures = replay(link.schedule, link.queue, {arrivals_ms.data(), arrivals_ms.size()},
                                  {arrivals_bytes.data(), arrivals_bytes.size()}, base_ms, end_ms, seed);
   return {to_numpy(std::move(departures.ms)), to_numpy(std::move(departures.bytes)),
-          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets};
+          to_numpy(std::move(departures.delay_ms)), departures.dropped_packets, departures.waiting_packets};
 }
 
 std::size_t own_flow(const PathSpec& path) {
@@ -95,7 +96,8 @@ void bind_flight(nb::module_& module) {
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
       "end_ms"_a, "seed"_a = 0,
       "Departures (ms, bytes, delay_ms) of recorded arrivals, through end_ms, on the schedule and queue of a "
-      "link begun at base_ms, and how many packets the queue dropped; seed of what it drops by chance.");
+      "link begun at base_ms; how many packets the queue dropped, and how many still waited; seed of what it "
+      "drops by chance.");
 }
 
 }  // namespace ccgym

@@ -1,11 +1,15 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "envs/binding/arrays.hh"
@@ -26,6 +30,11 @@ ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, n
                      bool once) {
   return {Schedule::trace({timestamps_ms.data(), timestamps_ms.data() + timestamps_ms.size()},
                           once ? Schedule::Ending::once : Schedule::Ending::repeats)};
+}
+
+ScheduleHandle varying(const StepFunction& rate_mbps, bool poisson, uint64_t seed) {
+  return {Schedule::varying(rate_mbps, poisson ? Schedule::Arrivals::poisson : Schedule::Arrivals::constant,
+                            seed)};
 }
 
 [[noreturn]] void refuse(const char* what, double value, const char* wanted) {
@@ -55,8 +64,9 @@ OnOffSpec make_onoff(double mean_on_ms, double mean_off_ms) {
 
 PathSpec make_path(double delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
                    double stall_probability, double stall_max_ms, const std::string& timing,
-                   const std::vector<std::string>& nesting, std::vector<CrossTraffic> cross_traffic,
-                   std::vector<FlowSpec> flows) {
+                   const std::vector<std::string>& nesting,
+                   const std::optional<StepFunction>& varying_delay_ms,
+                   std::vector<CrossTraffic> cross_traffic, std::vector<FlowSpec> flows) {
   const bool continuous = timing == "continuous";
   if (!continuous && timing != "mahimahi")
     throw std::invalid_argument("unknown timing '" + timing + "': known are mahimahi, continuous");
@@ -70,6 +80,8 @@ PathSpec make_path(double delay_ms, const LinkSpec& uplink, const LinkSpec& down
           .stall_max_ms = checked_size("stall_max_ms", stall_max_ms),
           .timing = continuous ? Timing::continuous : Timing::mahimahi,
           .nesting = nesting.empty() ? kDefaultNesting : make_nesting(nesting),
+          .varying_delay_ms =
+              varying_delay_ms ? std::make_shared<const StepFunction>(*varying_delay_ms) : nullptr,
           .cross_traffic = std::move(cross_traffic),
           .flows = std::move(flows)};
 }
@@ -98,6 +110,33 @@ FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, dou
           checked_size("extra_delay_ms", extra_delay_ms)};
 }
 
+void bind_step_function(nb::module_& module) {
+  nb::class_<StepFunction>(module, "StepFunction",
+                           "A rate or a delay that changes in steps and begins anew after its period.")
+      .def(
+          "__init__",
+          [](StepFunction* self, std::vector<double> starts_ms, std::vector<double> values,
+             double period_ms) {
+            new (self) StepFunction{checked({std::move(starts_ms), std::move(values), period_ms})};
+          },
+          "starts_ms"_a, "values"_a, nb::kw_only(), "period_ms"_a)
+      .def_static("random_walk", &random_walk, "first"_a, nb::kw_only(), "every_ms"_a, "spread"_a, "low"_a,
+                  "high"_a, "seed"_a, "period_ms"_a,
+                  "Every every_ms times e^(spread * standard normal), reflected at low and high.")
+      .def_static(
+          "markov_chain",
+          [](const std::vector<double>& values, double mean_stay_ms, uint64_t seed, double period_ms) {
+            return markov_chain(values, mean_stay_ms, seed, period_ms);
+          },
+          "values"_a, nb::kw_only(), "mean_stay_ms"_a, "seed"_a, "period_ms"_a,
+          "One of the values for an exponential stay, then any of the others.")
+      .def_static("cellular_rate", &cellular_rate, "mean"_a, nb::kw_only(), "seed"_a, "period_ms"_a,
+                  "The rate of a cellular link after Sprout (NSDI 2013): Brownian motion and outages.")
+      .def_ro("starts_ms", &StepFunction::starts_ms)
+      .def_ro("values", &StepFunction::values)
+      .def_ro("period_ms", &StepFunction::period_ms);
+}
+
 void bind_schedule(nb::module_& module) {
   nb::class_<ScheduleHandle>(module, "Schedule", "When a link may deliver; immutable, shared between paths.")
       .def_static(
@@ -109,6 +148,9 @@ void bind_schedule(nb::module_& module) {
             return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms)};
           },
           "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, "Exponential gaps, cut to whole ms.")
+      .def_static(
+          "varying", &varying, "rate_mbps"_a, nb::kw_only(), "poisson"_a, "seed"_a = 0,
+          "Opportunities of a rate that changes in steps, over its period: evenly spaced, or Poisson.")
       .def_static("trace", &trace, "timestamps_ms"_a, nb::kw_only(), "once"_a = false,
                   "The lines of a mahimahi trace (uint32), repeated unless `once`; ValueError when they are "
                   "none.")
@@ -119,6 +161,10 @@ void bind_schedule(nb::module_& module) {
       .def_prop_ro("mean_rate_mbps",
                    [](const ScheduleHandle& handle) { return handle.schedule->mean_rate_mbps(); })
       .def_prop_ro("period_ms", [](const ScheduleHandle& handle) { return handle.schedule->period_ms(); })
+      .def(
+          "count_through",
+          [](const ScheduleHandle& handle, int64_t ms) { return handle.schedule->count_through(ms); }, "ms"_a,
+          "How many opportunities there are from 0 through ms.")
       .def_prop_ro("repeats", [](const ScheduleHandle& handle) { return handle.schedule->repeats(); });
 }
 
@@ -173,6 +219,7 @@ void bind_traffic(nb::module_& module) {
 }  // namespace
 
 void bind_network(nb::module_& module) {
+  bind_step_function(module);
   bind_schedule(module);
   bind_link(module);
   bind_traffic(module);
@@ -181,16 +228,19 @@ void bind_network(nb::module_& module) {
           "__init__",
           [](PathSpec* self, double delay_ms, const LinkSpec& uplink, const LinkSpec& downlink,
              double stall_probability, double stall_max_ms, const std::string& timing,
-             const std::vector<std::string>& nesting, std::vector<CrossTraffic> cross_traffic,
-             std::vector<FlowSpec> flows) {
-            new (self) PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms, timing,
-                                          nesting, std::move(cross_traffic), std::move(flows))};
+             const std::vector<std::string>& nesting, const std::optional<StepFunction>& varying_delay_ms,
+             std::vector<CrossTraffic> cross_traffic, std::vector<FlowSpec> flows) {
+            new (self)
+                PathSpec{make_path(delay_ms, uplink, downlink, stall_probability, stall_max_ms, timing,
+                                   nesting, varying_delay_ms, std::move(cross_traffic), std::move(flows))};
           },
           "delay_ms"_a, "uplink"_a, "downlink"_a, nb::kw_only(), "stall_probability"_a = 0.0,
           "stall_max_ms"_a = 0.0, "timing"_a = "mahimahi", "nesting"_a = std::vector<std::string>{},
-          "cross_traffic"_a = std::vector<CrossTraffic>{}, "flows"_a = std::vector<FlowSpec>{},
+          "varying_delay_ms"_a = nb::none(), "cross_traffic"_a = std::vector<CrossTraffic>{},
+          "flows"_a = std::vector<FlowSpec>{},
           "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
-          "for up to stall_max_ms. nesting: delay, onoff, loss and link, outermost first.");
+          "for up to stall_max_ms. varying_delay_ms: instead of delay_ms. nesting: delay, onoff, loss and "
+          "link, outermost first.");
 }
 
 }  // namespace ccgym

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "envs/twin/link.hh"
@@ -12,7 +13,7 @@
 
 namespace ccgym {
 
-// mm-onoff. Times asked for must not decrease.
+// mm-onoff. Of a time before the last one asked for, it tells what holds at that one.
 class OnOffGate {
  public:
   OnOffGate(const OnOffSpec& spec, uint64_t seed) : spec_(spec), random_(seed) {
@@ -41,13 +42,38 @@ class OnOffGate {
   int64_t ends_ns_{kNeverNs};
 };
 
+// mm-delay, and one whose delay changes: a packet never overtakes the one before it. Times asked for must
+// not decrease.
+class DelayLine {
+ public:
+  explicit DelayLine(const PathSpec& path)
+      : timing_(path.timing), delay_ns_(as_ns(path.delay_ms)), varying_ms_(path.varying_delay_ms) {
+    if (varying_ms_ != nullptr) cursor_.emplace(*varying_ms_);
+  }
+
+  // When a packet that enters at `ns` leaves.
+  int64_t leaves_ns(int64_t ns) {
+    if (!cursor_) return ns + delay_ns_;
+    const double now_ms = static_cast<double>(ns) / static_cast<double>(kNsPerMs);
+    last_leaves_ns_ = std::max(last_leaves_ns_, clock_ns(timing_, ns + as_ns(cursor_->value_at(now_ms))));
+    return last_leaves_ns_;
+  }
+
+ private:
+  static int64_t as_ns(double ms) { return std::llround(ms * static_cast<double>(kNsPerMs)); }
+
+  Timing timing_;
+  int64_t delay_ns_;
+  std::shared_ptr<const StepFunction> varying_ms_;
+  std::optional<StepCursor> cursor_{};
+  int64_t last_leaves_ns_{0};
+};
+
 // The elements on one side of a link, in the order in which a packet meets them.
 class Stretch {
  public:
   Stretch(const PathSpec& path, const LinkSpec& link, uint64_t seed)
-      : delay_ns_(std::llround(path.delay_ms * static_cast<double>(kNsPerMs))),
-        loss_(link.loss),
-        gate_(link.onoff, seed) {}
+      : delay_(path), loss_(link.loss), gate_(link.onoff, seed) {}
 
   void add(Element element) {
     if (element == Element::delay) delays_ = true;
@@ -58,24 +84,21 @@ class Stretch {
   // When a packet that enters at `ns` leaves; nothing when it is lost on the way. `ns` must not decrease.
   std::optional<int64_t> pass(int64_t ns, Random& random) {
     if (loses_ && random.chance(loss_)) return std::nullopt;
-    const int64_t leaves_ns = ns + delay_ns();
-    if (gates_ != Gates::none && !gate_.on(gates_ == Gates::behind_delay ? leaves_ns : ns)) {
-      return std::nullopt;
-    }
+    if (gates_ == Gates::before_delay && !gate_.on(ns)) return std::nullopt;
+    const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
+    if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return std::nullopt;
     return leaves_ns;
   }
-
-  [[nodiscard]] int64_t delay_ns() const { return delays_ ? delay_ns_ : 0; }
 
  private:
   enum class Gates { none, before_delay, behind_delay };
 
-  int64_t delay_ns_;
-  bool delays_{false};
+  DelayLine delay_;
   double loss_;
+  OnOffGate gate_;
+  bool delays_{false};
   bool loses_{false};
   Gates gates_{Gates::none};
-  OnOffGate gate_;
 };
 
 enum class Way { up, down };

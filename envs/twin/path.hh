@@ -13,6 +13,7 @@
 
 #include "envs/twin/queue_spec.hh"
 #include "envs/twin/schedule.hh"
+#include "envs/twin/step_function.hh"
 #include "envs/twin/timing.hh"
 
 namespace ccgym {
@@ -74,6 +75,7 @@ struct PathSpec {
   double stall_max_ms{0};       // uniform in (0, stall_max_ms]
   Timing timing{Timing::mahimahi};
   Nesting nesting{kDefaultNesting};
+  std::shared_ptr<const StepFunction> varying_delay_ms{};  // instead of `delay_ms`
   std::vector<CrossTraffic> cross_traffic{};
   std::vector<FlowSpec> flows{};  // empty: one flow, from beginning to end
 };

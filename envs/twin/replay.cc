@@ -27,6 +27,7 @@ Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& que
     link.push({i, (arrival_ms[i] - base_ms) * kNsPerMs, 0, arrival_bytes[i], 0}, drop);
   }
   run_through(end_ms);
+  departures.waiting_packets = static_cast<int64_t>(link.queued_packets()) + (link.transmitting() ? 1 : 0);
   return departures;
 }
 

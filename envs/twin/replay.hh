@@ -15,6 +15,7 @@ struct Departures {
   std::vector<int32_t> bytes{};
   std::vector<int32_t> delay_ms{};
   int64_t dropped_packets{};
+  int64_t waiting_packets{};  // at the end, with the one in transmission
 };
 
 // All times in ms of one clock; the link's schedule begins at `base_ms` (mm-link's base timestamp) and

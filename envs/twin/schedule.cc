@@ -18,10 +18,59 @@ constexpr int64_t kMinuteMs = 60'000;
 constexpr double kOpportunitiesPerMinutePerMbps = 5000;  // of 1500 bytes
 constexpr double kMsPerOpportunityAtOneMbps = 12;        // 1500 bytes * 8 / 1 Mbit/s
 constexpr double kMaxRateMbps = 1e6;
+constexpr double kMaxOpportunities = 5e7;
 
 void require_rate(double rate_mbps) {
   if (rate_mbps > 0 && rate_mbps <= kMaxRateMbps) return;  // false for NaN
   throw std::invalid_argument("rate_mbps " + std::to_string(rate_mbps) + " is not within (0, 1000000]");
+}
+
+double end_ms(const StepFunction& function, std::size_t step) {
+  return step + 1 < function.starts_ms.size() ? function.starts_ms[step + 1] : function.period_ms;
+}
+
+double carried_opportunities(const StepFunction& rate_mbps) {
+  double carried = 0;
+  for (std::size_t i = 0; i < rate_mbps.values.size(); ++i) {
+    carried +=
+        (end_ms(rate_mbps, i) - rate_mbps.starts_ms[i]) * rate_mbps.values[i] / kMsPerOpportunityAtOneMbps;
+  }
+  return carried;
+}
+
+// `at(ms)` whenever the rate has carried so many opportunities as the last `next()` said.
+template <class Next, class At>
+void walk_opportunities(const StepFunction& rate_mbps, Next&& next, At&& at) {
+  double carried = 0;
+  double due = next();
+  for (std::size_t i = 0; i < rate_mbps.values.size(); ++i) {
+    const double per_ms = rate_mbps.values[i] / kMsPerOpportunityAtOneMbps;
+    const double begun = carried;
+    carried += (end_ms(rate_mbps, i) - rate_mbps.starts_ms[i]) * per_ms;
+    for (; due <= carried && per_ms > 0; due = next()) at(rate_mbps.starts_ms[i] + (due - begun) / per_ms);
+  }
+}
+
+std::vector<uint32_t> even_times_ms(const StepFunction& rate_mbps, double total) {
+  std::vector<uint32_t> times_ms;
+  const double count = std::max(1.0, std::round(total));
+  double number = 0;
+  walk_opportunities(
+      rate_mbps, [&] { return ++number * total / count; },
+      [&](double ms) {
+        times_ms.push_back(static_cast<uint32_t>(std::ceil(std::min(ms, rate_mbps.period_ms))));
+      });
+  return times_ms;
+}
+
+std::vector<uint32_t> poisson_times_ms(const StepFunction& rate_mbps, uint64_t seed) {
+  std::vector<uint32_t> times_ms;
+  Random random{seed};
+  double carried = 0;
+  walk_opportunities(
+      rate_mbps, [&] { return carried += random.exponential(1); },
+      [&](double ms) { times_ms.push_back(static_cast<uint32_t>(ms)); });
+  return times_ms;
 }
 
 }  // namespace
@@ -56,6 +105,19 @@ std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t see
     timestamps_ms.push_back(static_cast<uint32_t>(at));
   }
   timestamps_ms.push_back(static_cast<uint32_t>(period_ms));
+  return trace(std::move(timestamps_ms));
+}
+
+std::shared_ptr<const Schedule> Schedule::varying(const StepFunction& rate_mbps, Arrivals arrivals,
+                                                  uint64_t seed) {
+  const double total = carried_opportunities(checked(rate_mbps));
+  if (total > kMaxOpportunities)
+    throw std::invalid_argument(std::to_string(total) +
+                                " opportunities in a period are more than 50 million");
+  std::vector<uint32_t> timestamps_ms =
+      arrivals == Arrivals::poisson ? poisson_times_ms(rate_mbps, seed) : even_times_ms(rate_mbps, total);
+  const auto period_ms = static_cast<uint32_t>(std::ceil(rate_mbps.period_ms));
+  if (timestamps_ms.empty() || timestamps_ms.back() != period_ms) timestamps_ms.push_back(period_ms);
   return trace(std::move(timestamps_ms));
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "envs/twin/step_function.hh"
 #include "envs/twin/timing.hh"
 
 namespace ccgym {
@@ -16,12 +17,17 @@ inline constexpr int64_t kTunHeaderBytes = 4;
 // Immutable, and shared by every link that uses it.
 class Schedule {
  public:
-  enum class Ending { repeats, once };  // after its last opportunity; `once` is mm-link's --once
+  enum class Ending { repeats, once };        // after its last opportunity; `once` is mm-link's --once
+  enum class Arrivals { constant, poisson };  // how opportunities lie in time
 
   // round(rate_mbps * 5000) opportunities of 1500 bytes a minute, the i-th at ceil(i * 60000 / n) ms.
   static std::shared_ptr<const Schedule> constant(double rate_mbps);
   // Exponential gaps of mean 12 / rate_mbps ms, cut to whole ms, over `period_ms`.
   static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms);
+  // Of a rate that changes. Constant: as many as fit, evenly spaced by what the rate has carried and rounded
+  // up; Poisson: as above. Over the period of `rate_mbps`, at whose end there is always one.
+  static std::shared_ptr<const Schedule> varying(const StepFunction& rate_mbps, Arrivals arrivals,
+                                                 uint64_t seed);
   // mahimahi's rules: not empty, never decreasing, the last one (the period) above zero.
   static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms,
                                                Ending ending = Ending::repeats);

@@ -9,8 +9,8 @@ import yaml
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec, load_emulators, select_emulators
 from ccgym.envs.errors import InputError
+from ccgym.tests.envs.random_specs import emulators
 from hypothesis import given
-from hypothesis import strategies as st
 
 INDIA = {
     "name": "india",
@@ -158,7 +158,10 @@ RATE = "is not within [0.0002, 10000]"
             {"name": "a", "delay_ms": 1, "uplink": {"trace": "a.trace", "arrivals": "poisson"}},
             "uplink: arrivals goes with rate_mbps; a trace has its own arrivals",
         ),
-        (changed(arrivals="bursty"), "uplink.arrivals: 'bursty' is not one of 'constant' or 'poisson'"),
+        (
+            changed(arrivals="bursty"),
+            "uplink.arrivals: 'bursty' is not one of 'constant', 'poisson', 'markov' or 'cellular'",
+        ),
         (changed(seed=-1), "uplink.seed: -1 is not within [0, 9223372036854775807]"),
         (
             changed(queue="red"),
@@ -177,12 +180,21 @@ RATE = "is not within [0.0002, 10000]"
         (changed(queue="pie", qdelay_ref_ms=5), "uplink: queue pie needs max_burst_ms"),
         (
             changed(ratembps=5),
-            "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, trace, loss, queue, packets, "
-            "bytes, target_ms, interval_ms, qdelay_ref_ms, max_burst_ms",
+            "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, period_s, rates_mbps, "
+            "mean_stay_ms, rate_steps, rate_walk, trace, loss, onoff, queue, packets, bytes, target_ms, "
+            "interval_ms, qdelay_ref_ms, max_burst_ms",
         ),
-        ({**INDIA, "delay": 5}, "delay: unknown key; known: name, delay_ms, uplink, downlink"),
-        ({**INDIA, "delay_ms": 27.5}, "delay_ms: 27.5 is not a whole number"),
-        ({**INDIA, "delay_ms": -1}, "delay_ms: -1 is not within [0, 60000]"),
+        (
+            {**INDIA, "delay": 5},
+            "delay: unknown key; known: name, delay_ms, uplink, downlink, timing, nesting, once, "
+            "delay_steps, delay_walk, delay_period_s, flows, cross_traffic",
+        ),
+        (
+            {**INDIA, "delay_ms": 27.5},
+            "delay_ms: 27.5 is not a whole number, which timing: mahimahi needs",
+        ),
+        ({**INDIA, "delay_ms": -1}, "delay_ms: -1.0 is not within [0, 60000]"),
+        ({**INDIA, "delay_ms": NAN}, "delay_ms: nan is not within [0, 60000]"),
         (
             {**INDIA, "downlink": {"loss": 0.1}},
             "downlink: has neither of rate_mbps and trace; give exactly one",
@@ -268,45 +280,10 @@ def test_a_changed_trace_is_read_anew(tmp_path: Path) -> None:
     assert LinkSpec(trace=trace).schedule().opportunities_ms().tolist() == [2]
 
 
-def links() -> st.SearchStrategy[dict[str, Any]]:
-    whole = st.integers(1, 60_000)
-    queues: st.SearchStrategy[dict[str, Any]] = st.one_of(
-        st.just({}),
-        st.fixed_dictionaries({"queue": st.sampled_from(["droptail", "drophead"]), "packets": whole}),
-        st.fixed_dictionaries({"queue": st.just("droptail"), "bytes": whole}),
-        st.fixed_dictionaries(
-            {"queue": st.just("codel"), "bytes": whole, "target_ms": whole, "interval_ms": whole}
-        ),
-        st.fixed_dictionaries(
-            {"queue": st.just("pie"), "packets": whole, "qdelay_ref_ms": whole, "max_burst_ms": whole}
-        ),
-    )
-    rates = st.fixed_dictionaries(
-        {"rate_mbps": st.floats(0.0002, 10_000)},
-        optional={"arrivals": st.sampled_from(["constant", "poisson"]), "seed": st.integers(0, 2**63 - 1)},
-    )
-    capacities = st.one_of(rates, st.just({"trace": "/traces/a.trace"}))
-    losses: st.SearchStrategy[dict[str, Any]] = st.one_of(
-        st.just({}), st.fixed_dictionaries({"loss": st.floats(0, 1)})
-    )
-    return st.tuples(capacities, queues, losses).map(
-        lambda parts: {k: v for part in parts for k, v in part.items()}
-    )
-
-
-@given(delay_ms=st.integers(0, 60_000), uplink=links(), downlink=st.none() | links())
+@given(entry=emulators())
 def test_a_spec_survives_being_written_and_read(
-    tmp_path_factory: pytest.TempPathFactory,
-    delay_ms: int,
-    uplink: dict[str, Any],
-    downlink: dict[str, Any] | None,
+    tmp_path_factory: pytest.TempPathFactory, entry: dict[str, Any]
 ) -> None:
-    entry = {
-        "name": "a",
-        "delay_ms": delay_ms,
-        "uplink": uplink,
-        **({"downlink": downlink} if downlink else {}),
-    }
     spec = EmulatorSpec.model_validate(entry)
     path = written(tmp_path_factory.mktemp("specs"), spec.model_dump(mode="json", exclude_none=True))
     assert load_emulators(path) == [spec]

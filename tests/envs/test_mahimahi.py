@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import measure
 from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.process_group import ProcessGroup
@@ -74,6 +75,39 @@ def test_command_line_of_a_plain_path() -> None:
         "mm-delay 10 mm-link uplink.trace downlink.trace"
         " --uplink-log=uplink.log --downlink-log=downlink.log --"
     )
+
+
+def test_the_shells_nest_as_the_spec_says() -> None:
+    spec = spec_of(
+        nesting=["link", "loss", "delay", "onoff"],
+        uplink={"rate_mbps": 12, "onoff": {"mean_on_s": 5, "mean_off_s": 0.5}},
+        downlink={"rate_mbps": 1, "loss": 0.25, "onoff": {"mean_on_s": 1, "mean_off_s": 2}},
+    )
+    assert " ".join(shell_command(spec)) == (
+        "mm-link uplink.trace downlink.trace --uplink-log=uplink.log --downlink-log=downlink.log"
+        " mm-loss downlink 0.25 mm-delay 10 mm-onoff uplink 5.0 0.5 mm-onoff downlink 1.0 2.0 --"
+    )
+
+
+def test_traces_run_once_where_the_spec_says_so() -> None:
+    spec = spec_of(uplink={"trace": "/tmp/a.trace"}, once=True)
+    assert "uplink.trace downlink.trace --once" in " ".join(shell_command(spec))
+
+
+@pytest.mark.parametrize(
+    ("beyond", "key"),
+    [
+        ({"timing": "continuous"}, "timing: continuous"),
+        ({"delay_steps": [{"at_s": 1, "delay_ms": 5}]}, "delay_steps"),
+        ({"delay_walk": {"every_ms": 9, "spread": 0.1, "low_ms": 1, "high_ms": 99}}, "delay_walk"),
+        ({"flows": [{"scheme": "copa"}]}, "flows"),
+        ({"cross_traffic": [{"kind": "poisson", "rate_mbps": 1}]}, "cross_traffic"),
+    ],
+)
+def test_what_no_shell_can_do_is_told(beyond: dict[str, object], key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        shell_command(spec_of(**beyond))
+    assert str(caught.value) == f"test: mahimahi's shells have no {key}; fly it in the twin"
 
 
 def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:

@@ -1,0 +1,71 @@
+"""What the fields of an emulator spec may hold; a value out of its bounds is told with them."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+
+class SpecModel(BaseModel):
+    """A part of a spec: immutable, no unknown keys, no value taken for one of another type."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _within(low: float, high: float) -> AfterValidator:
+    def check(value: float) -> float:
+        if not low <= value <= high:
+            raise ValueError(f"{value} is not within [{low}, {high}]")
+        return value
+
+    return AfterValidator(check)
+
+
+def _emulator_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        raise ValueError(f"{name!r} is not a name of letters, digits, '.', '_' and '-'")
+    return name
+
+
+def _trace_path(value: object, info: ValidationInfo) -> object:
+    """Resolves a path against the file's folder; an unset variable stays, to be told when it is needed."""
+    if not isinstance(value, str) or not value:
+        return value
+    expanded = os.path.expandvars(value)
+    if expanded.startswith("$") or not info.context:
+        return Path(expanded)
+    return Path(info.context["folder"], expanded)
+
+
+def _plain(value: float) -> float:
+    """Whole numbers as such: mahimahi takes no 20.0."""
+    return int(value) if float(value).is_integer() else value
+
+
+def _as_tuple(value: Any) -> Any:
+    """YAML and JSON know lists only."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+# Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
+# end bounds the memory of a Poisson schedule.
+RateMbps = Annotated[float, _within(0.0002, 10_000)]
+RateOrNoneMbps = Annotated[float, _within(0, 10_000)]  # of a link that may also stand still
+Probability = Annotated[float, _within(0, 1)]
+DelayMs = Annotated[float, _within(0, 60_000), AfterValidator(_plain)]
+PositiveMs = Annotated[int, _within(1, 60_000)]
+Seconds = Annotated[float, _within(0, 1e6)]
+SojournSeconds = Annotated[float, _within(0.001, 1e6)]
+PeriodSeconds = Annotated[float, _within(0.1, 3600)]
+Spread = Annotated[float, _within(0, 10)]
+Seed = Annotated[int, _within(0, 2**63 - 1)]
+QueueLimit = Annotated[int, _within(1, 2**31 - 1)]
+IpBytes = Annotated[int, _within(28, 1500)]
+EmulatorName = Annotated[str, AfterValidator(_emulator_name)]
+TracePath = Annotated[Path, BeforeValidator(_trace_path)]
+AsTuple = BeforeValidator(_as_tuple)
+
+Queue = Literal["infinite", "droptail", "drophead", "codel", "pie"]
+Arrivals = Literal["constant", "poisson", "markov", "cellular"]

@@ -1,0 +1,71 @@
+"""How a rate or a delay changes with time: in given steps, or in a seeded random walk."""
+
+from collections.abc import Sequence
+
+from pydantic import model_validator
+
+from . import _core
+from .spec_fields import DelayMs, PositiveMs, RateMbps, RateOrNoneMbps, Seconds, Seed, SpecModel, Spread
+
+MS_PER_S = 1000.0
+
+
+class RateStep(SpecModel):
+    """From a time on, another rate."""
+
+    at_s: Seconds
+    rate_mbps: RateOrNoneMbps
+
+
+class DelayStep(SpecModel):
+    """From a time on, another one-way delay."""
+
+    at_s: Seconds
+    delay_ms: DelayMs
+
+
+class RateWalk(SpecModel):
+    """Every so often the rate is multiplied by e^(spread * standard normal), reflected at both bounds."""
+
+    every_ms: PositiveMs
+    spread: Spread
+    low_mbps: RateMbps
+    high_mbps: RateMbps
+    seed: Seed = 1
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> "RateWalk":
+        if self.low_mbps > self.high_mbps:
+            raise ValueError(f"low_mbps {self.low_mbps} is above high_mbps {self.high_mbps}")
+        return self
+
+
+class DelayWalk(SpecModel):
+    """Every so often the delay is multiplied by e^(spread * standard normal), reflected at both bounds."""
+
+    every_ms: PositiveMs
+    spread: Spread
+    low_ms: DelayMs
+    high_ms: DelayMs
+    seed: Seed = 1
+
+    @model_validator(mode="after")
+    def _check_bounds(self) -> "DelayWalk":
+        if not 0 < self.low_ms <= self.high_ms:
+            raise ValueError(f"low_ms {self.low_ms} is not within (0, high_ms {self.high_ms}]")
+        return self
+
+
+def step_function(first: float, steps: Sequence[tuple[float, float]], period_s: float) -> _core.StepFunction:
+    """`first` until the first of `steps` (at s, value); begins anew after `period_s`.
+
+    Raises:
+        ValueError: the steps do not increase from above 0 to below the period.
+    """
+    starts_s = [0.0, *(at_s for at_s, _ in steps)]
+    if any(after <= before for before, after in zip(starts_s, [*starts_s[1:], period_s], strict=True)):
+        raise ValueError(f"the times at_s must increase, from above 0 to below period_s {period_s:g}")
+    starts_ms = [MS_PER_S * start_s for start_s in starts_s]
+    return _core.StepFunction(
+        starts_ms, [first, *(value for _, value in steps)], period_ms=MS_PER_S * period_s
+    )
