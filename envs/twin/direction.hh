@@ -73,31 +73,41 @@ class DelayLine {
 class Stretch {
  public:
   Stretch(const PathSpec& path, const LinkSpec& link, uint64_t seed)
-      : delay_(path), loss_(link.loss), gate_(link.onoff, seed) {}
+      : delay_(path),
+        link_loss_(link.loss),
+        gate_(link.onoff, seed),
+        interrupts_(link.onoff.mean_on_ms > 0) {}
 
   void add(Element element) {
     if (element == Element::delay) delays_ = true;
-    if (element == Element::loss) loses_ = true;
-    if (element == Element::onoff) gates_ = delays_ ? Gates::behind_delay : Gates::before_delay;
+    if (element == Element::loss) loss_ = link_loss_;
+    if (element == Element::onoff && interrupts_)
+      gates_ = delays_ ? Gates::behind_delay : Gates::before_delay;
   }
 
-  // When a packet that enters at `ns` leaves; nothing when it is lost on the way. `ns` must not decrease.
-  std::optional<int64_t> pass(int64_t ns, Random& random) {
-    if (loses_ && random.chance(loss_)) return std::nullopt;
-    if (gates_ == Gates::before_delay && !gate_.on(ns)) return std::nullopt;
-    const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
-    if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return std::nullopt;
-    return leaves_ns;
+  // When a packet that enters at `ns` leaves; kNeverNs when it is lost on the way. `ns` must not decrease.
+  int64_t pass(int64_t ns, Random& random) {
+    if (loss_ == 0 && gates_ == Gates::none) return delays_ ? delay_.leaves_ns(ns) : ns;
+    return pass_hazards(ns, random);
   }
 
  private:
   enum class Gates { none, before_delay, behind_delay };
 
+  [[gnu::noinline]] int64_t pass_hazards(int64_t ns, Random& random) {
+    if (random.chance(loss_)) return kNeverNs;
+    if (gates_ == Gates::before_delay && !gate_.on(ns)) return kNeverNs;
+    const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
+    if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return kNeverNs;
+    return leaves_ns;
+  }
+
   DelayLine delay_;
-  double loss_;
+  double link_loss_;
+  double loss_{0};
   OnOffGate gate_;
+  bool interrupts_;
   bool delays_{false};
-  bool loses_{false};
   Gates gates_{Gates::none};
 };
 
@@ -108,12 +118,10 @@ class Direction {
   Direction(const PathSpec& path, Way way, uint64_t seed)
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
-  // When a packet that sets out at `ns` reaches the link; nothing when it is lost before.
-  std::optional<int64_t> reach_link(int64_t ns, Random& random) {
-    return before_.pass(clock_ns(timing_, ns), random);
-  }
-  // When a packet that leaves the link at `ns` is through; nothing when it is lost behind it.
-  std::optional<int64_t> reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
+  // When a packet that sets out at `ns` reaches the link; kNeverNs when it is lost before.
+  int64_t reach_link(int64_t ns, Random& random) { return before_.pass(clock_ns(timing_, ns), random); }
+  // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
+  int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 
   TwinLink link;
 

@@ -47,16 +47,18 @@ class LinkQueue {
     }
   }
 
-  // The next packet to be sent, from a queue that is not empty; `drop(packet)` as above.
+  // Puts the next packet to be sent, of a queue that is not empty, into `packet`; `drop` as above.
   template <class Drop>
-  LinkPacket dequeue(int64_t now_ns, Drop&& drop) {
-    if (kind_ == QueueKind::codel) return codel_->dequeue(now_ns, line_, drop);
-    const LinkPacket packet = line_.pop();
+  void dequeue(int64_t now_ns, LinkPacket& packet, Drop&& drop) {
+    if (kind_ == QueueKind::codel) {
+      packet = codel_->dequeue(now_ns, line_, drop);
+      return;
+    }
+    line_.pop(packet);
     if (kind_ == QueueKind::pie) {
       pie_->measure(now_ns / kNsPerMs, packet.bytes, line_.bytes());
       pie_->update(now_ns / kNsPerMs, line_.bytes());
     }
-    return packet;
   }
 
  private:

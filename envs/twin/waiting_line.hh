@@ -8,12 +8,13 @@
 
 namespace ccgym {
 
+// All fields of one size: packets are copied word by word, right after they have been written.
 struct LinkPacket {
   uint64_t seq{};
   int64_t arrival_ns{};
   int64_t tag{};    // what the driver wants back with the packet
-  int32_t bytes{};  // with the TUN header
-  uint16_t flow{};
+  int64_t bytes{};  // with the TUN header
+  uint64_t flow{};
 };
 
 class WaitingLine {
@@ -27,9 +28,14 @@ class WaitingLine {
     bytes_ += packet.bytes;
   }
   LinkPacket pop() {
-    const LinkPacket packet = packets_.pop();
-    bytes_ -= packet.bytes;
+    LinkPacket packet;
+    pop(packet);
     return packet;
+  }
+  void pop(LinkPacket& packet) {
+    packet = packets_.front();
+    packets_.drop_front();
+    bytes_ -= packet.bytes;
   }
 
  private:

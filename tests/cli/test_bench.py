@@ -14,7 +14,7 @@ def test_prints_what_scripts_rely_on(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_names_the_subjects_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "nonsense"]) == 2
-    assert "known: twin, sender" in capsys.readouterr().err
+    assert "known: twin, env, sender" in capsys.readouterr().err
 
 
 def test_measures_in_turns_and_gives_medians() -> None:

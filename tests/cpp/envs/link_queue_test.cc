@@ -23,7 +23,10 @@ class QueueRig {
   }
   void leave(int64_t ms) {
     const auto drop = [this](const LinkPacket& packet) { dropped.push_back(packet.seq); };
-    if (!queue_.empty()) left.push_back(queue_.dequeue(ms * kNsPerMs, drop).seq);
+    if (queue_.empty()) return;
+    LinkPacket packet;
+    queue_.dequeue(ms * kNsPerMs, packet, drop);
+    left.push_back(packet.seq);
   }
   [[nodiscard]] std::size_t waiting() const { return queue_.packets(); }
 
