@@ -5,9 +5,9 @@ SHELL := /bin/bash
 
 export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
-cpp_files := find agents deploy envs tests transport \( -name '*.cc' -o -name '*.hh' \) -print0
+cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test setup build check cpp-tests format system-packages test-packages network
+.PHONY: help train test setup build check cpp-tests fuzz format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -16,6 +16,7 @@ help:
 	@echo 'make build   compile what has changed'
 	@echo 'make check   ruff, mypy, clang-format'
 	@echo 'make format  bring every file into form'
+	@echo 'make fuzz    throw datagrams at their parsers, FUZZ_SECONDS=600 each; needs clang'
 
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
@@ -48,6 +49,21 @@ cpp-tests: .venv/packages.installed test-packages
 	@$(in_venv) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
 	@$(in_venv) cmake --build build/tests --target cpp_tests
 	@$(in_venv) ctest --test-dir build/tests --output-on-failure --parallel 2
+
+# Keeps the smallest corpus that reaches what it has reached; a finding is a file crash-*, and a failure.
+FUZZ_SECONDS ?= 600
+fuzz_targets := tunnel_datagram endpoint_datagram
+fuzz: .venv/packages.installed
+	@echo '==> fuzzing, $(FUZZ_SECONDS) s each'
+	@$(in_venv) CXX=clang++ cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_FUZZ=ON
+	@$(in_venv) cmake --build build/fuzz --target $(fuzz_targets:%=fuzz_%)
+	@for target in $(fuzz_targets); do \
+	  corpus=tests/cpp/fuzz/corpus/$$target; \
+	  mkdir -p build/fuzz/$$target; \
+	  build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=2000 -print_final_stats=1 \
+	    build/fuzz/$$target $$corpus; \
+	  build/fuzz/fuzz_$$target -merge=1 $$corpus build/fuzz/$$target; \
+	done
 
 check: setup
 	@echo '==> ruff'

@@ -19,6 +19,24 @@ def seed(text: str) -> int:
     return int(text)
 
 
+def seeds(text: str) -> int:
+    """How often a training is repeated: enough for an interval."""
+    if not text.isdigit() or not 2 <= int(text) <= 11:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 2 to 11")
+    return int(text)
+
+
+def interval(text: str) -> float:
+    """A time between two events in s."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= LONGEST_S:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {LONGEST_S:g} s")
+    return value
+
+
 def seconds(text: str) -> float:
     """The length of a flow in s."""
     try:

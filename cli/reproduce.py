@@ -2,20 +2,29 @@
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import transparency
 from .arguments import count, seconds
+from .judges import add_judges
+from .learning import add_rl_learns
 
 if TYPE_CHECKING:
     from ccgym.evaluation.results import Evaluation
 
 SEED = 1
-PARITY_EMULATORS = "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms"
-PARITY_SCHEMES = "fixed:20,fixed:60,fixed:400,indigo2"
+PARITY_EMULATORS = (
+    "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms,"
+    "validation/14mbps-30ms,validation/6mbps-poisson,pathological/policer-12mbps-10ms,"
+    "pathological/ack-10-per-200ms,pathological/buffer-0.33bdp,"
+    "varying/rate-steps,varying/cellular-like"
+)
+PARITY_SCHEMES = "fixed:60,reno,copa,indigo2"
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,7 +44,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "twin-parity",
         help="the twin beside real mahimahi",
         description="Flies the same controllers over the same emulators in the twin and in real mahimahi. "
-        "Exit code 1: one of them differs by more than 5 %% of throughput, or 10 %% and 3 ms of p95 delay.",
+        "Exit code 1: one of them differs by more than 3 %% of throughput, or 5 %% and 2 ms of p95 one-way "
+        "delay. The last column tells how late the real shells were over a round trip, from their own logs.",
     )
     parity.add_argument(
         "--emulators", default=PARITY_EMULATORS, metavar="X,Y,...", help=f"default: {PARITY_EMULATORS}"
@@ -43,16 +53,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parity.add_argument(
         "--schemes", default=PARITY_SCHEMES, metavar="A,B,...", help=f"default: {PARITY_SCHEMES}"
     )
-    parity.add_argument("--runs", type=count, default=1, metavar="N", help="in each of the two (default: 1)")
+    parity.add_argument(
+        "--runs", type=count, default=3, metavar="N", help="in each, medians are compared (default: 3)"
+    )
     parity.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
     parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
     parity.add_argument("--json", action="store_true", help="print the table as JSON")
     parity.set_defaults(run=run_twin_parity)
+    add_rl_learns(experiments)
+    add_judges(experiments)
+    transparency.add_experiment(experiments)
 
 
 def run_oracle_table(args: argparse.Namespace) -> int:
     """Searches the windows of the published training emulators."""
-    import os
     from concurrent.futures import ThreadPoolExecutor
 
     from ccgym.envs.emulators import select_emulators

@@ -1,4 +1,4 @@
-"""`ccgym schemes`: the congestion-control schemes that can be evaluated."""
+"""`ccgym schemes`: the schemes that can be evaluated; some are built on demand."""
 
 import argparse
 import json
@@ -8,12 +8,22 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "schemes",
-        help="list the schemes, with kind and source",
+        help="list the schemes, with kind and source; install those built on demand",
         description="Lists the schemes that --schemes knows: NAME, or NAME:ARGUMENT. native: a controller of "
-        "this project; policy: a trained network; kernel: TCP of the running kernel, in mahimahi only.",
+        "this project; policy: a trained network; kernel: TCP of the running kernel; quic: a real QUIC "
+        "implementation; pantheon: of a Pantheon checkout. The last three fly in real time only.",
     )
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     parser.set_defaults(run=run)
+    verbs = parser.add_subparsers(metavar="VERB")
+    install = verbs.add_parser(
+        "install",
+        help="build a scheme that is not part of ccgym",
+        description="Builds the QUIC programs with cargo, from crates.io, into ~/.cache/ccgym: minutes, once "
+        "for all of them. Exit code 1: cargo failed.",
+    )
+    install.add_argument("scheme", metavar="NAME", help="quic-cubic, quic-copa or quic-bbr")
+    install.set_defaults(run=run_install)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,5 +37,33 @@ def run(args: argparse.Namespace) -> int:
     names = [scheme.name + (f"[:{scheme.argument}]" if scheme.argument else "") for scheme in schemes]
     width = max(map(len, names))
     for name, scheme in zip(names, schemes, strict=True):
-        print(f"{name:{width}}  {scheme.kind.value:6}  {scheme.source}")
+        print(f"{name:{width}}  {scheme.kind.value:8}  {scheme.source}")
+    return 0
+
+
+def run_install(args: argparse.Namespace) -> int:
+    """Builds, and shows what is being compiled: a line that changes on a terminal, plain lines elsewhere."""
+    from ccgym.deploy import quic
+    from ccgym.envs.errors import InputError
+    from rich.console import Console
+
+    if args.scheme not in quic.ALGORITHMS:
+        known = ", ".join(quic.ALGORITHMS)
+        raise InputError(f"{args.scheme!r} is not a scheme that is installed on demand; these are: {known}")
+    if quic.is_installed():
+        print(f"{args.scheme} is installed: {quic.folder()}")
+        return 0
+    console = Console(stderr=True, highlight=False)
+    done = 0
+
+    def report(crate: str) -> None:
+        nonlocal done
+        done += 1
+        status.update(f"compiling {crate}, crate {done}")
+        if not console.is_terminal:
+            console.print(f"compiling {crate}, crate {done}", markup=False)
+
+    with console.status(f"building {quic.CRATE} {quic.VERSION}") as status:
+        quic.install(report)
+    print(f"{args.scheme} is installed: {quic.folder()}")
     return 0

@@ -3,10 +3,17 @@
 import argparse
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arguments import count, seed
+
+if TYPE_CHECKING:
+    from ccgym.dagger.config import Config
+
+DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo2-power"}
+"""The configuration of an algorithm when none is given."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,7 +25,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "Ctrl-C leaves a run that --resume goes on with.",
     )
     parser.add_argument(
-        "--config", default=None, help="training config: indigo2 (default), indigo-2018 or a YAML file"
+        "--config",
+        default=None,
+        help="training config: indigo2 (default), indigo-2018, aurora, indigo2-power or a YAML file",
     )
     parser.add_argument(
         "--emulators",
@@ -26,7 +35,17 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="groups, group/names or file:PATH, comma-separated (default: the config's)",
     )
     parser.add_argument(
-        "--algo", choices=["dagger"], default="dagger", help="training algorithm (default: dagger)"
+        "--algo",
+        choices=list(DEFAULT_CONFIGS),
+        default=None,
+        help="training algorithm (default: the config's); "
+        "their own configs are " + ", ".join(DEFAULT_CONFIGS.values()),
+    )
+    parser.add_argument(
+        "--init",
+        default=None,
+        metavar="FILE",
+        help="policy file that ppo or recurrent-ppo start from (default: the config's)",
     )
     parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
@@ -46,17 +65,43 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Runs the sub-command; returns the exit code."""
-    from ccgym.dagger.config import config_file, load_config
-    from ccgym.dagger.run_directory import RunDirectory
-    from ccgym.dagger.train import train
+    from ccgym.dagger.config import TrainingConfig, config_file, read_options
+    from ccgym.dagger.run_directory import config_file_of_run
     from ccgym.dagger.trial import summarise_groups
     from ccgym.envs.errors import InputError
 
-    overrides: dict[str, Any] = {
-        key: value for key, value in (("emulators", args.emulators), ("seed", args.seed)) if value is not None
-    }
-    config = load_config(config_file(args.config or "indigo2"), overrides)
-    run = RunDirectory(args.out or Path("runs") / config.name)
+    file = config_file(args.config or DEFAULT_CONFIGS[args.algo or "dagger"])
+    if args.resume and args.out is not None and args.config is None:
+        file = config_file_of_run(args.out)
+    algorithm = read_options(file).get("algo", "dagger")
+    if args.algo not in (None, algorithm):
+        raise InputError(f"--algo {args.algo}: {file} is a configuration of {algorithm}")
+    if algorithm == "dagger":
+        from ccgym.dagger.train import train
+
+        best, run = _train(args, file, TrainingConfig, train)
+    else:
+        from ccgym.rl.config import RlConfig
+        from ccgym.rl.train import train as train_by_reward
+
+        best, run = _train(args, file, RlConfig, train_by_reward)
+    print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")
+    print("\n".join(summarise_groups(best)))
+    return 0
+
+
+def _train(
+    args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
+) -> tuple[dict[str, float], Path]:
+    """Trains what is left to train; the metrics of the best policy, and its file."""
+    from ccgym.dagger.config import load_config
+    from ccgym.dagger.run_directory import RunDirectory
+    from ccgym.envs.errors import InputError
+
+    given = {"emulators": args.emulators, "seed": args.seed, "init": args.init}
+    overrides: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    config = load_config(file, overrides, kind)
+    run = RunDirectory(args.out or Path("runs") / config.name, kind)
     if args.resume:
         kept = run.config()
         for key, value in overrides.items():
@@ -71,10 +116,7 @@ def run(args: argparse.Namespace) -> int:
         config = kept
     if args.resume or not run.is_finished(config):
         train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
-    best = run.best_metrics()
-    print(f"the best policy is {run.best_policy}, of iteration {best['iteration'] + 1}")
-    print("\n".join(summarise_groups(best)))
-    return 0
+    return run.best_metrics(), run.best_policy
 
 
 def _positive_float(text: str) -> float:

@@ -1,7 +1,7 @@
 """The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import yaml
 from ccgym.configs import config_files
@@ -23,13 +23,33 @@ class Stalls(BaseModel):
     """Longest stall in ms, drawn per environment from 1..this."""
 
 
-class TrainingConfig(BaseModel):
-    """Everything a run depends on besides the machine."""
+class RunConfig(BaseModel):
+    """What the configuration of every training algorithm has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     """What the exported policy says it is."""
+    emulators: str = "synthetic,calibrated"
+    """What to train on, as for `--emulators`."""
+    validation: str = "validation"
+    """Emulators the best checkpoint is chosen on; training never sees them."""
+    seed: int = Field(1, ge=0)
+    iterations: int = Field(gt=0)
+    """Rounds of collecting and learning; the learning rate decays over all of them."""
+    environments: int = Field(gt=0)
+    """Flows flown at once, dealt out evenly over the emulators."""
+    episode_steps: int = Field(gt=0)
+    """Decisions per flow and iteration; every iteration starts all flows anew."""
+    evaluation_interval: int = Field(gt=0)
+    """Iterations between evaluations in the twin."""
+    evaluation_seconds: float = Field(30.0, gt=0)
+    """Length of an evaluation flight in seconds."""
+
+
+class TrainingConfig(RunConfig):
+    """Everything a run of DAgger depends on besides the machine."""
+
     features: Literal["indigo", "scale_free"]
     """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
     actions: Literal["indigo", "log_window"]
@@ -37,10 +57,6 @@ class TrainingConfig(BaseModel):
     hidden: int = Field(gt=0)
     """Units of the LSTM layer."""
 
-    emulators: str = "synthetic,calibrated"
-    """What to train on, as for `--emulators`."""
-    validation: str = "validation"
-    """Emulators the best checkpoint is chosen on; training never sees them."""
     variations: int = Field(0, ge=0)
     """Emulators like each of `emulators` that are trained on as well."""
     variation: float = Field(0.0, ge=0, le=3)
@@ -50,13 +66,6 @@ class TrainingConfig(BaseModel):
     redraw_poisson: bool = False
     """Draw the arrivals of Poisson links anew for every episode."""
 
-    seed: int = Field(1, ge=0)
-    iterations: int = Field(gt=0)
-    """DAgger iterations; the learning rate decays over all of them."""
-    environments: int = Field(gt=0)
-    """Environments flown at once, dealt out evenly over the emulators."""
-    episode_steps: int = Field(gt=0)
-    """Decisions per environment and iteration; every iteration starts all flows anew."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
     restart_probability: float = Field(0.0, ge=0, le=1)
@@ -83,11 +92,6 @@ class TrainingConfig(BaseModel):
     max_gradient_norm: float | None = Field(None, gt=0)
     """Gradients are scaled down to this norm; none: never."""
 
-    evaluation_interval: int = Field(gt=0)
-    """Iterations between evaluations in the twin."""
-    evaluation_seconds: float = Field(30.0, gt=0)
-    """Length of an evaluation flight in seconds."""
-
     @model_validator(mode="after")
     def _sequences_fill_episodes(self) -> Self:
         if self.episode_steps % self.sequence_steps:
@@ -102,8 +106,24 @@ class TrainingConfig(BaseModel):
         return self.environments * (self.episode_steps // self.sequence_steps)
 
 
-def load_config(file: Path, overrides: dict[str, Any]) -> TrainingConfig:
-    """Reads `file`; `overrides` (from flags) win. Raises InputError, one line, on any mistake."""
+Config = TypeVar("Config", bound=RunConfig)
+
+
+def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Config:
+    """Reads `file` as a configuration of a `kind`; `overrides` (from flags) win.
+
+    Raises:
+        InputError: one line, on any mistake.
+    """
+    content = read_options(file)
+    try:
+        return kind.model_validate(content | overrides)
+    except ValidationError as error:
+        raise InputError(f"{file}: {first_mistake(error, kind)}") from None
+
+
+def read_options(file: Path) -> dict[str, Any]:
+    """What stands in a configuration file, unchecked. Raises InputError when it is no mapping."""
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -115,10 +135,7 @@ def load_config(file: Path, overrides: dict[str, Any]) -> TrainingConfig:
         raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise InputError(f"{file}: expected a mapping of training options")
-    try:
-        return TrainingConfig.model_validate(content | overrides)
-    except ValidationError as error:
-        raise InputError(f"{file}: {first_mistake(error, TrainingConfig)}") from None
+    return content
 
 
 def config_file(name_or_path: str) -> Path:
@@ -126,7 +143,7 @@ def config_file(name_or_path: str) -> Path:
     return config_files("training").get(name_or_path, Path(name_or_path))
 
 
-def save_config(config: TrainingConfig, file: Path) -> None:
+def save_config(config: BaseModel, file: Path) -> None:
     """Writes every option, given or default, as `load_config` reads them."""
     temporary = file.with_suffix(".partial")
     temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))

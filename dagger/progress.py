@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -43,12 +42,8 @@ class TrainingProgress:
         else:
             self._bar.console.print(line, highlight=False)
 
-    def advance(self, done: int, metrics: Mapping[str, float]) -> None:
+    def advance(self, done: int, summary: str) -> None:
         """Shows how far the run is and how its last iteration went."""
-        summary = (
-            f"loss {metrics['loss']:.4f}  agreement {metrics['agreement']:.3f}  "
-            f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s"
-        )
         self._bar.update(self._task, completed=done, description=summary)
         now_s = time.monotonic()
         if self._bar.disable and (now_s - self._last_line_s >= PLAIN_INTERVAL_S or done == self._total):

@@ -12,14 +12,14 @@ events.out.tfevents.*                TensorBoard
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import torch
 from ccgym.envs.errors import InputError
 from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
 
-from .config import TrainingConfig, load_config, save_config
+from .config import Config, load_config, save_config
 from .dataset import Dataset, Sequences, load_sequences
 
 REGRET = "validation/regret"
@@ -40,11 +40,20 @@ class Checkpoint:
     """Decisions collected."""
 
 
-class RunDirectory:
-    """One run on disk."""
+def config_file_of_run(folder: Path) -> Path:
+    """Raises InputError when the folder holds no run."""
+    file = folder / "config.yaml"
+    if not file.exists():
+        raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
+    return file
 
-    def __init__(self, folder: Path) -> None:
+
+class RunDirectory(Generic[Config]):
+    """One run on disk, of a configuration of some kind."""
+
+    def __init__(self, folder: Path, kind: type[Config]) -> None:
         self.folder = folder
+        self._kind = kind
         self._writer: SummaryWriter | None = None
 
     @property
@@ -57,7 +66,7 @@ class RunDirectory:
         """Where a policy is exported to be evaluated; it becomes the best one by a rename."""
         return self.folder / "checkpoints" / "candidate.safetensors"
 
-    def create(self, config: TrainingConfig) -> None:
+    def create(self, config: Config) -> None:
         """Raises InputError when there is a run already."""
         if self._config_file.exists():
             raise InputError(
@@ -70,13 +79,11 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
-    def config(self) -> TrainingConfig:
+    def config(self) -> Config:
         """Raises InputError when the folder holds no run."""
-        if not self._config_file.exists():
-            raise InputError(f"{self.folder}: holds no run to resume: no config.yaml in it")
-        return load_config(self._config_file, {})
+        return load_config(config_file_of_run(self.folder), {}, self._kind)
 
-    def is_finished(self, config: TrainingConfig) -> bool:
+    def is_finished(self, config: Config) -> bool:
         """Whether the folder holds a run of just this configuration with nothing left to do."""
         return (
             self._checkpoint_file.exists()

@@ -32,7 +32,12 @@ from .world import World, vary
 
 
 def train(
-    config: TrainingConfig, run: RunDirectory, *, resume: bool, workers: int, minutes: float = math.inf
+    config: TrainingConfig,
+    run: RunDirectory[TrainingConfig],
+    *,
+    resume: bool,
+    workers: int,
+    minutes: float = math.inf,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -153,7 +158,11 @@ def train(
             )
             run.log(iteration, metrics, pictures)
             run.save(done, sequences, config.dataset_iterations)
-            progress.advance(iteration + 1, metrics)
+            progress.advance(
+                iteration + 1,
+                f"loss {fitted.loss:.4f}  agreement {agreement:.3f}  "
+                f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s",
+            )
             if last:
                 break
     run.close_logs()

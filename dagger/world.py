@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.emulators import EmulatorSpec
 from numpy.typing import NDArray
 
 from .config import Stalls, TrainingConfig
@@ -36,7 +36,7 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     """
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
-        _scaled(spec, *np.exp(generator.uniform(-config.variation, config.variation, 2)))
+        spec.scaled(*np.exp(generator.uniform(-config.variation, config.variation, 2)).tolist())
         for spec in emulators
         for _ in range(config.variations)
     ]
@@ -51,36 +51,12 @@ def draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, 
 
 
 def redraw_poisson(spec: EmulatorSpec, generator: np.random.Generator) -> EmulatorSpec:
-    """The same emulator with other arrivals on its Poisson links."""
+    """The same emulator with other arrivals on its links that draw them."""
     seed = int(generator.integers(2**31))
     links = {"uplink": spec.uplink, "downlink": spec.downlink}
     redrawn = {
         name: link.model_copy(update={"seed": seed})
         for name, link in links.items()
-        if link.arrivals == "poisson"
+        if link.arrivals != "constant"
     }
     return spec.model_copy(update=redrawn) if redrawn else spec
-
-
-def _scaled(spec: EmulatorSpec, rate_factor: float, delay_factor: float) -> EmulatorSpec:
-    delay_ms = max(1, round(spec.delay_ms * delay_factor))
-    if spec.uplink.rate_mbps is None:
-        rate_factor = 1.0  # a trace has its own
-    queue_factor = rate_factor * delay_ms / max(1, spec.delay_ms)  # as many BDPs as before
-    return spec.model_copy(
-        update={
-            "delay_ms": delay_ms,
-            "uplink": _scaled_link(spec.uplink, rate_factor, queue_factor),
-            "downlink": _scaled_link(spec.downlink, rate_factor, queue_factor),
-        }
-    )
-
-
-def _scaled_link(link: LinkSpec, rate_factor: float, queue_factor: float) -> LinkSpec:
-    limits = {"packets": link.packets, "bytes": link.bytes}
-    scaled: dict[str, float] = {
-        name: max(1, round(limit * queue_factor)) for name, limit in limits.items() if limit is not None
-    }
-    if link.rate_mbps is not None:
-        scaled["rate_mbps"] = link.rate_mbps * float(rate_factor)
-    return link.model_copy(update=scaled)

@@ -1,5 +1,6 @@
 """What a network path is, whichever backend emulates it: delay, links, their order, and who shares it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -74,10 +75,38 @@ class EmulatorSpec(SpecModel):
             raise ValueError("once goes with traces, in both directions")
         return self
 
-    def to_path(self, *, stall_probability: float = 0.0, stall_max_ms: float = 0.0) -> _core.Path:
+    def scaled(self, rate_factor: float, delay_factor: float) -> "EmulatorSpec":
+        """Returns this emulator with other rates and delays, its queues as many BDPs as before.
+
+        Delays are whole ms, at least 1. A trace stays what it is.
+        """
+        if self.uplink.trace is not None:
+            rate_factor = 1.0
+        delay_ms = max(1, round(self.delay_ms * delay_factor))
+        queue_factor = rate_factor * delay_ms / max(1, self.delay_ms)
+        changes: dict[str, object] = {
+            "delay_ms": delay_ms,
+            "uplink": self.uplink.scaled(rate_factor, queue_factor),
+            "downlink": self.downlink.scaled(rate_factor, queue_factor),
+        }
+        if self.delay_steps is not None:
+            changes["delay_steps"] = tuple(step.scaled(delay_factor) for step in self.delay_steps)
+        if self.delay_walk is not None:
+            changes["delay_walk"] = self.delay_walk.scaled(delay_factor)
+        return self.model_copy(update=changes)
+
+    def to_path(
+        self,
+        *,
+        flows: Sequence[_core.Flow] = (),
+        stall_probability: float = 0.0,
+        stall_max_ms: float = 0.0,
+    ) -> _core.Path:
         """Returns the twin of this emulator.
 
         Args:
+            flows: that share it; none: those of the spec, or else one, which learns or follows the scheme it
+                is flown with.
             stall_probability: how often, per ms, the sender's host stalls.
             stall_max_ms: how long it then stalls at most.
 
@@ -100,7 +129,7 @@ class EmulatorSpec(SpecModel):
             nesting=[*unused, *self.nesting],
             varying_delay_ms=self._varying_delay(),
             cross_traffic=[traffic.to_cross_traffic() for traffic in self.cross_traffic],
-            flows=[flow.to_flow() for flow in self.flows],
+            flows=list(flows) or [flow.to_flow() for flow in self.flows],
         )
 
     def _varying_delay(self) -> _core.StepFunction | None:

@@ -8,8 +8,8 @@ The file format is a contract:
         uplink: {rate_mbps: 0.57, arrivals: poisson, seed: 1, loss: 0.0477, queue: droptail, packets: 14}
 
 Data flows over the uplink, ACKs over the downlink. A missing downlink has the uplink's rate or trace, an
-infinite queue and no loss. Trace paths are relative to the file; a path that begins with $NAME begins with
-the value of that environment variable.
+infinite queue and loses nothing. Trace paths are relative to the file; a path that begins with $NAME begins
+with the value of that environment variable. All keys: `EmulatorSpec`, `LinkSpec`, `FlowSpec`, `CrossTraffic`.
 """
 
 import re
@@ -104,7 +104,8 @@ def select_emulators(selection: str) -> list[NamedEmulator]:
     """Returns the emulators of a comma-separated list, each once, in order.
 
     The list holds groups (`synthetic`), single ones (`calibrated/india`), files (`file:PATH`, whose labels
-    begin with the file's stem) and `random:N` or `random:N:SEED`, see `random_emulators`.
+    begin with the file's stem), `random:N` or `random:N:SEED`, see `random_emulators`, and `all`: every one
+    that ships and whose traces are here.
 
     Raises:
         InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
@@ -119,6 +120,10 @@ def select_emulators(selection: str) -> list[NamedEmulator]:
 
 
 def _find(item: str) -> list[NamedEmulator]:
+    if item == "all":
+        return [
+            emulator for group in emulator_groups().values() for emulator in group if _has_traces(emulator)
+        ]
     if item.startswith("file:"):
         path = Path(item.removeprefix("file:"))
         return _load_group(path.stem, path)
@@ -130,7 +135,9 @@ def _find(item: str) -> list[NamedEmulator]:
     found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
     if not found:
         labels = ", ".join(emulator.label for group in groups.values() for emulator in group)
-        known = f"known groups: {', '.join(groups)}, random:N[:SEED], file:PATH; known emulators: {labels}"
+        known = (
+            f"known groups: {', '.join(groups)}, all, random:N[:SEED], file:PATH; known emulators: {labels}"
+        )
         raise InputError(f"unknown emulator {item!r}; {known}")
     return found
 
@@ -143,6 +150,15 @@ def _random_group(item: str) -> list[NamedEmulator]:
         )
     specs = random_emulators(int(numbers[1]), seed=int(numbers[2] or DEFAULT_RANDOM_SEED))
     return [NamedEmulator(f"random/{spec.name}", spec) for spec in specs]
+
+
+def _has_traces(emulator: NamedEmulator) -> bool:
+    """Whether the traces it plays are on this machine, as far as it plays any."""
+    try:
+        _check_traces(emulator)
+    except InputError:
+        return False
+    return True
 
 
 def _check_traces(emulator: NamedEmulator) -> None:

@@ -22,7 +22,7 @@ class EventLog:
         body: the lines, without the header.
         first_line: number of the first of them in the file.
         layouts: for each kind of line one letter per field: `k` the kind (always the second field), `i` a
-            whole number, `d` a number with three decimals.
+            whole number, `d` a number with three decimals, `s` a minus sign that parts two of them.
 
     Raises:
         InputError: a line is broken; the message names file, line and what is wrong.
@@ -34,6 +34,7 @@ class EventLog:
         self._raw[(self._raw < ord(" ")) & ~np.isin(self._raw, (9, 10, 13))] = ord("?")  # no blank, no number
         self._split()
         self._kinds = self._parse_kinds()
+        self._blank_separators()
         self._numbers = self._parse_numbers()
         times = self._numbers[self._first]
         self._reject_where(np.diff(times, prepend=times[:1]) < 0, "is earlier than the line before")
@@ -66,10 +67,19 @@ class EventLog:
         self._raw[self._starts[second]] = ord("0")
         return kinds
 
+    def _blank_separators(self) -> None:
+        """Makes every separator a number like the others, 0."""
+        separators = self._fields_of("s")
+        starts = self._starts[separators]
+        wrong = (self._ends[separators] - starts != 1) | (self._raw[starts] != ord("-"))
+        lines = np.bincount(self._line[separators][wrong], minlength=len(self._fields)) > 0
+        self._reject_where(lines, "has no ' - ' between its numbers")
+        self._raw[starts] = ord("0")
+
     def _parse_numbers(self) -> Array:
         """Every field in units of its last decimal; kinds are 0."""
         point = self._ends - 1 - DECIMALS
-        decimal = self._decimal_fields()
+        decimal = self._fields_of("d")
         broken = decimal & (self._raw[point] != ord("."))
         allowed = (self._raw >= ord("0")) & (self._raw <= ord("9"))
         allowed[point[decimal]] = True
@@ -81,10 +91,11 @@ class EventLog:
         self._reject_where(lines, "has a field that is not the number it should be")
         return np.fromstring(self._raw[self._raw != ord(".")].tobytes(), np.int64, sep=" ")
 
-    def _decimal_fields(self) -> Array:
+    def _fields_of(self, letter: str) -> Array:
+        """Which fields, of all in the file, have this letter in their layout."""
         table = np.zeros((256, max(map(len, self._layouts.values()))), bool)
         for kind, layout in self._layouts.items():
-            table[ord(kind), : len(layout)] = [letter == "d" for letter in layout]
+            table[ord(kind), : len(layout)] = [each == letter for each in layout]
         field = np.arange(len(self._starts)) - self._first[self._line]
         return table[self._kinds[self._line], field]
 

@@ -83,6 +83,14 @@ class LinkLog:
             opportunities_through(schedule, end_ms),
         )
 
+    def shifted(self, delay_ms: float) -> "LinkLog":
+        """The same packets, seen `delay_ms` later where they leave, and delayed by so much more."""
+        return replace(
+            self,
+            departure_ms=self.departure_ms + delay_ms,
+            departure_delay_ms=self.departure_delay_ms + delay_ms,
+        )
+
     def without_background(self) -> "LinkLog":
         """The same log without the packets a mahimahi shell sends by itself."""
         arrived = ~np.isin(self.arrival_bytes, BACKGROUND_BYTES)
@@ -95,6 +103,28 @@ class LinkLog:
             departure_bytes=self.departure_bytes[departed],
             departure_delay_ms=self.departure_delay_ms[departed],
         )
+
+
+def merged_log(flows: list[LinkLog]) -> LinkLog:
+    """All packets of the flows that shared a link, as one log."""
+    first = flows[0]
+    arrival = np.argsort(np.concatenate([flow.arrival_ms for flow in flows]), kind="stable")
+    departure = np.argsort(np.concatenate([flow.departure_ms for flow in flows]), kind="stable")
+
+    def column(name: str, order: Array) -> Array:
+        values: Array = np.concatenate([getattr(flow, name) for flow in flows])[order]
+        return values
+
+    return LinkLog(
+        arrival_ms=column("arrival_ms", arrival),
+        arrival_bytes=column("arrival_bytes", arrival),
+        departure_ms=column("departure_ms", departure),
+        departure_bytes=column("departure_bytes", departure),
+        departure_delay_ms=column("departure_delay_ms", departure),
+        opportunity_ms=first.opportunity_ms,
+        header_bytes=first.header_bytes,
+        header=first.header,
+    )
 
 
 def read_link_log(path: Path) -> LinkLog:

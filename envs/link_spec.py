@@ -121,6 +121,22 @@ class LinkSpec(SpecModel):
         """Returns the downlink that a file leaves out: same rate or trace, infinite queue, nothing lost."""
         return LinkSpec(**{name: getattr(self, name) for name in _CAPACITY})
 
+    def scaled(self, rate_factor: float, queue_factor: float) -> "LinkSpec":
+        """Returns this link with other rates and limits of its queue; a trace stays what it is."""
+        changes: dict[str, object] = {}
+        for name in ("packets", "bytes"):
+            if getattr(self, name) is not None:
+                changes[name] = max(1, round(getattr(self, name) * queue_factor))
+        if self.rate_mbps is not None:
+            changes["rate_mbps"] = self.rate_mbps * rate_factor
+        if self.rates_mbps is not None:
+            changes["rates_mbps"] = tuple(rate * rate_factor for rate in self.rates_mbps)
+        if self.rate_steps is not None:
+            changes["rate_steps"] = tuple(step.scaled(rate_factor) for step in self.rate_steps)
+        if self.rate_walk is not None:
+            changes["rate_walk"] = self.rate_walk.scaled(rate_factor)
+        return self.model_copy(update=changes)
+
     def schedule(self, *, once: bool = False) -> _core.Schedule:
         """Returns when this link may deliver; equal links share one schedule.
 

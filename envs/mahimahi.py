@@ -21,6 +21,7 @@ from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
 from .link_log import LinkLog, read_link_log
 from .process_group import POLL_S, ProcessGroup
+from .staged_files import StagedFiles
 from .traces import write_trace
 
 START_S = 20.0
@@ -36,6 +37,8 @@ _QUEUE_ARGUMENTS = {
     "max_burst_ms": "max_burst",
 }
 _LISTENING = {"tcp": "0A", "udp": "07"}
+ANY_PROTOCOL = "any"
+"""Where a listener may be one of TCP or of UDP."""
 
 
 class MahimahiError(OutsideError):
@@ -140,6 +143,7 @@ class MahimahiShell:
             self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
             self.folder.chmod(0o755)
             self._user.give(self.folder)
+            self._staged = StagedFiles(self.folder)
             for direction, link in _links(self._spec):
                 write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
             self._stack = stack.pop_all()
@@ -150,12 +154,9 @@ class MahimahiShell:
 
     def stage(self, file: Path) -> Path:
         """A copy of `file` that the unprivileged user can read and run."""
-        copy = self.folder / file.name
-        shutil.copyfile(file, copy)
-        copy.chmod(0o755)
-        return copy
+        return self._staged.stage(file)
 
-    def serve(self, argv: list[str], protocol: str, port: int) -> ProcessGroup:
+    def serve(self, argv: list[str], protocol: str, port: int, name: str = "server") -> ProcessGroup:
         """Starts a server outside the shells and waits until it listens.
 
         Raises:
@@ -163,9 +164,9 @@ class MahimahiShell:
         """
         if _listens(protocol, port):
             raise MahimahiError(f"{protocol} port {port} is in use: end what listens there (`ss -lnp`)")
-        server = self._stack.enter_context(ProcessGroup(self._command(argv), self.folder, "server"))
-        name = f"{Path(argv[0]).name} on port {port}"
-        _await(lambda: _listens(protocol, port), server, f"{name} ended at once", f"{name} does not listen")
+        server = self._stack.enter_context(ProcessGroup(self._command(argv), self.folder, name))
+        who = f"{Path(argv[0]).name} on port {port}"
+        _await(lambda: _listens(protocol, port), server, f"{who} ended at once", f"{who} does not listen")
         return server
 
     def start(self, script: str, *arguments: str) -> ProcessGroup:
@@ -175,7 +176,7 @@ class MahimahiShell:
             MahimahiError: the shells ended, or do not stand in time.
         """
         ready = self.folder / "ready"
-        inner = ["sh", "-c", f"touch ready; {script}", *arguments]
+        inner = ["sh", "-c", f'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready; {script}', *arguments]
         with _start_lock():
             command = self._command(shell_command(self._spec) + inner)
             shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
@@ -184,14 +185,36 @@ class MahimahiShell:
             )
         return shells
 
+    def open(self) -> None:
+        """Starts the shells with nothing in them, for `run_inside`.
+
+        Raises:
+            MahimahiError: the shells ended, or do not stand in time.
+        """
+        self.start("exec sleep infinity")
+        process, self.base = (self.folder / "ready").read_text().split()
+        self.namespace = Path(f"/proc/{process}/ns/net")
+
+    def run_inside(self, argv: list[str], name: str) -> ProcessGroup:
+        """Starts a program in shells that are `open`; its output is kept under `name`. Takes root."""
+        entered = ["nsenter", f"--net={self.namespace}", *self._user.command(argv)]
+        return self._stack.enter_context(ProcessGroup(_first(entered), self.folder, name))
+
     def _command(self, argv: list[str]) -> list[str]:
-        """`argv` as the unprivileged user, ahead of other programs where allowed: late shells distort."""
-        first = ["nice", "-n", str(NICENESS)] if os.geteuid() == 0 else []
-        return [*first, *self._user.command(argv)]
+        return _first(self._user.command(argv))
 
     def uplink_log(self) -> LinkLog:
         """The log of the packets that left the shells, so far."""
         return read_link_log(self.folder / "uplink.log")
+
+    def downlink_log(self) -> LinkLog:
+        """The log of the packets that entered the shells, so far."""
+        return read_link_log(self.folder / "downlink.log")
+
+
+def _first(argv: list[str]) -> list[str]:
+    """`argv` ahead of other programs where that is allowed: late shells distort."""
+    return ["nice", "-n", str(NICENESS), *argv] if os.geteuid() == 0 else argv
 
 
 def _await(condition: Callable[[], bool], group: ProcessGroup, ended: str, late: str) -> None:
@@ -218,14 +241,18 @@ def _start_lock() -> Iterator[None]:
 
 def free_port(protocol: str) -> int:
     """A port nothing is bound to."""
-    kind = socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("0.0.0.0", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    kind = socket.SOCK_DGRAM if protocol == "udp" else socket.SOCK_STREAM
+    while True:
+        with socket.socket(socket.AF_INET, kind) as probe:
+            probe.bind(("0.0.0.0", 0))
+            port: int = probe.getsockname()[1]
+        if not _listens(protocol, port):
+            return port
 
 
 def _listens(protocol: str, port: int) -> bool:
+    if protocol == ANY_PROTOCOL:
+        return any(_listens(each, port) for each in _LISTENING)
     for table in (f"/proc/net/{protocol}", f"/proc/net/{protocol}6"):
         for line in Path(table).read_text().splitlines()[1:]:
             _, local, _, state = line.split()[:4]

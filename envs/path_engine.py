@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from . import _core
 from .emulators import EmulatorSpec, select_emulators
 from .errors import InputError
+from .live_batch import LiveBatch
 from .rewards import REWARDS, Floats, Info
 
 Emulators = str | EmulatorSpec | Sequence[str | EmulatorSpec]  # a selection, a spec, or several of either
 
 DEFAULT_EMULATOR = "calibrated/india"
+
+BACKENDS = {"twin": False, "mahimahi": True}
+"""Where flows fly, and whether that is in real time."""
 
 _KNOWN = TypeVar("_KNOWN")
 
@@ -63,9 +67,9 @@ def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
 
 
 class PathEngine:
-    """One flow per emulator, all stepped by one C++ call.
+    """Paths with flows that learn, all stepped by one C++ call; a row is a learner, by default one per path.
 
-    The seed of a flow's k-th episode is a function of the flow's own seed and k alone: neither the batch
+    The seed of a path's k-th episode is a function of the path's own seed and k alone: neither the batch
     around it, nor the number of threads, nor when its neighbours are reset changes a bit of it.
     """
 
@@ -77,17 +81,21 @@ class PathEngine:
         actions: str,
         reward: str,
         threads: int,
-        oracle_cwnd_packets: Sequence[float] | None,
+        oracle_cwnd_packets: Sequence[float] | None = None,
+        flows: Sequence[_core.Flow] = (),
+        backend: str = "twin",
     ) -> None:
         """Builds the flows; they fly from the first `reset` on.
 
         Args:
-            specs: the emulator of each flow.
+            specs: the emulator of each path.
             features: feature set of the observations.
             actions: action set.
             reward: name in `REWARDS`.
-            threads: that share the flows.
-            oracle_cwnd_packets: the ideal window of each flow, where known; goes into info.
+            threads: that share the paths.
+            oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
+            flows: that share each path; those without a scheme learn.
+            backend: `twin`, or `mahimahi` for real shells in real time.
 
         Raises:
             InputError: an argument is unknown, or the twin cannot emulate a spec.
@@ -99,9 +107,15 @@ class PathEngine:
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
         self._reward = _known("reward", reward, REWARDS)
-        paths = [spec.to_path() for spec in specs]
-        self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
-        size = len(specs)
+        self._flows = flows
+        self._live = _known("backend", backend, BACKENDS)
+        paths = [self._path(spec) for spec in specs]
+        self._batch: _core.PathBatch | LiveBatch
+        if self._live:
+            self._batch = LiveBatch(paths, features=features, actions=actions)
+        else:
+            self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
+        size = len(self._batch)
         self._actions = np.zeros(size, dtype=np.float32)
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
@@ -109,49 +123,67 @@ class PathEngine:
         self._oracle = (
             None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
         )
-        self._seeds = np.zeros(size, dtype=np.uint64)
-        self._episodes = np.zeros(size, dtype=np.uint64)
+        self._seeds = np.zeros(len(specs), dtype=np.uint64)
+        self._episodes = np.zeros(len(specs), dtype=np.uint64)
+
+    def _path(self, spec: EmulatorSpec) -> Any:
+        return spec if self._live else spec.to_path(flows=self._flows)
+
+    def close(self) -> None:
+        """Takes down what runs outside this process."""
+        if isinstance(self._batch, LiveBatch):
+            self._batch.close()
 
     def set_emulators(self, specs: Sequence[EmulatorSpec]) -> None:
-        """Other emulators, one per flow, from each flow's next reset on; their ideal windows are unknown."""
-        for flow, spec in enumerate(specs):
-            self._batch.set_path(flow, spec.to_path())
+        """Other emulators, one per path, from each path's next reset on; their ideal windows are unknown."""
+        for index, spec in enumerate(specs):
+            self._batch.set_path(index, self._path(spec))
         self._measure(specs)
         self._oracle = None
 
     def _measure(self, specs: Sequence[EmulatorSpec]) -> None:
-        self.capacity_mbps = np.array([spec.uplink.schedule().mean_rate_mbps for spec in specs])
-        self.propagation_rtt_ms = np.array([max(2.0 * spec.delay_ms, 1.0) for spec in specs])
+        extra_ms = [flow.extra_delay_ms for flow in self._flows if not flow.scheme] or [0.0]
+        capacities = [spec.uplink.schedule().mean_rate_mbps for spec in specs]
+        self.capacity_mbps = np.repeat(capacities, len(extra_ms))
+        self.propagation_rtt_ms = np.array(
+            [max(2.0 * (spec.delay_ms + extra), 1.0) for spec in specs for extra in extra_ms]
+        )
 
-    def seed(self, flows: NDArray[np.int32], seeds: Sequence[int]) -> None:
-        """Sets the seeds of some flows; the next episode of each is its first."""
-        self._seeds[flows] = [seed % 2**64 for seed in seeds]
-        self._episodes[flows] = 0
+    @property
+    def states(self) -> list[str]:
+        """Of each row, a name of `_core.FLOW_STATES`."""
+        return [_core.FLOW_STATES[state] for state in self._batch.states]
 
-    def reset(self, flows: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Begins the next episode of some flows and flies them to their first decision.
+    def seed(self, paths: NDArray[np.int32], seeds: Sequence[int]) -> None:
+        """Sets the seeds of some paths; the next episode of each is its first."""
+        self._seeds[paths] = [seed % 2**64 for seed in seeds]
+        self._episodes[paths] = 0
+
+    def reset(self, paths: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Begins the next episode of some paths and flies them to their first decisions.
 
         Returns:
-            The observations of all flows, shape (flows, entries).
+            The observations of all rows, shape (rows, entries).
         """
-        seeds = _episode_seeds(self._seeds[flows], self._episodes[flows])
-        self._episodes[flows] += np.uint64(1)
-        self._batch.reset(flows, seeds, self._observations)
+        seeds = _episode_seeds(self._seeds[paths], self._episodes[paths])
+        self._episodes[paths] += np.uint64(1)
+        self._batch.reset(paths, seeds, self._observations)
         return self._observations.copy()
 
     def reset_info(self) -> Info:
-        """What is known before the first step, each entry of shape (flows,)."""
+        """What is known before the first step, each entry of shape (rows,)."""
         return {} if self._oracle is None else {"oracle_cwnd_packets": self._oracle.copy()}
 
     def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Info]:
-        """Lets every flow act and flies it to its next decision.
+        """Lets every learner act and flies it to its next decision.
 
         Args:
-            actions: one per flow, shape (flows,) or (flows, 1).
+            actions: one per row, shape (rows,) or (rows, 1); that of a row which does not decide is ignored.
 
         Returns:
-            The observations, shape (flows, entries); the rewards, shape (flows,); and what `PathEnv` calls
-            info, each entry of shape (flows,).
+            The observations, shape (rows, entries); the rewards, shape (rows,); and what `PathEnv` calls
+            info, each entry of shape (rows,). A row that lets this instant pass keeps its observation; its
+            reward and its info are 0.
 
         Raises:
             ValueError: an action lies outside the action space.
@@ -162,7 +194,7 @@ class PathEngine:
         self._batch.step(self._actions, self._observations, self._telemetry)
         info = self._step_info()
         rewards = self._reward(info, self.capacity_mbps, self.propagation_rtt_ms)
-        return self._observations.copy(), rewards, info
+        return self._observations.copy(), np.where(info["time_ms"] > 0, rewards, 0.0), info
 
     def _check_actions(self, actions: NDArray[Any]) -> None:
         space = self.action_space
@@ -178,7 +210,7 @@ class PathEngine:
         lost_bytes = np.maximum(column["lost_bytes"], 0)  # below 0 when packets given up came after all
         return {
             "time_ms": column["time_ms"],
-            "throughput_mbps": 0.008 * column["delivered_bytes"] / column["step_ms"],
+            "throughput_mbps": 0.008 * column["delivered_bytes"] / np.maximum(column["step_ms"], 1e-6),
             "delay_ms": column["mean_rtt_ms"],
             "loss": lost_bytes / np.maximum(column["delivered_bytes"] + lost_bytes, 1),
             "queue_packets": column["queue_packets"],

@@ -155,9 +155,14 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | `actions`             | **str**             | `"indigo"`           | as above                   |
     | `reward`              | **str**             | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
+    | `backend`             | **str**             | `"twin"`             | `twin` or `mahimahi`       |
     | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
 
     A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+
+    With `backend="mahimahi"` the native sender flies in real mahimahi shells, in real time: it goes on with
+    its window until the action comes, seeds change nothing, and `queue_packets` is NaN, since nobody can
+    know. A program that is killed ends the episode with a `MahimahiError`; `close()` takes the shells down.
 
     `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
     rate of the link and the propagation round-trip time.
@@ -184,6 +189,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         actions: str = "indigo",
         reward: str = "power",
         oracle_cwnd_packets: float | None = None,
+        backend: str = "twin",
         render_mode: str | None = None,
     ) -> None:
         """Builds the path; see the class for the arguments.
@@ -201,6 +207,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
             reward=reward,
             threads=1,
             oracle_cwnd_packets=None if oracle_cwnd_packets is None else [oracle_cwnd_packets],
+            backend=backend,
         )
         self.observation_space = self._engine.observation_space
         self.action_space = self._engine.action_space
@@ -253,6 +260,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         if self._picture is not None:
             self._picture.add(info)
         return observations[0], float(rewards[0]), False, False, _only(info)
+
+    def close(self) -> None:
+        """Takes down the shells of `backend="mahimahi"`."""
+        self._engine.close()
 
     def render(self) -> NDArray[np.uint8] | None:
         """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,15 @@ _LAST_WORDS = re.compile(r"^Died on .*: process exited with failure status \d+$|
 class ProcessGroup:
     """A running command in a session of its own, its output in two files; as a context, it ends with it."""
 
-    def __init__(self, argv: list[str], folder: Path, name: str) -> None:
+    def __init__(self, argv: list[str], folder: Path, name: str, *, told: bool = False) -> None:
+        """`told`: it reads what `tell` writes; else its input is empty."""
         self.name = name
         self.folder = folder
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
             self._process = subprocess.Popen(
                 argv,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if told else subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
                 cwd=folder,
@@ -48,6 +50,15 @@ class ProcessGroup:
     def returncode(self) -> int | None:
         """None while it runs."""
         return self._process.poll()
+
+    def tell(self, line: str) -> None:
+        """Writes a line to its input; one that has ended does not mind."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return
 
     def wait(self, timeout_s: float) -> int:
         """The exit code.
@@ -75,6 +86,9 @@ class ProcessGroup:
             if self._ends_after(request):
                 break
         self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
 
     def _ends_after(self, request: int) -> bool:
         deadline = time.monotonic() + TERMINATION_S

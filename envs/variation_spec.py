@@ -1,6 +1,7 @@
 """How a rate or a delay changes with time: in given steps, or in a seeded random walk."""
 
 from collections.abc import Sequence
+from math import ceil, floor
 
 from pydantic import model_validator
 
@@ -16,12 +17,20 @@ class RateStep(SpecModel):
     at_s: Seconds
     rate_mbps: RateOrNoneMbps
 
+    def scaled(self, factor: float) -> "RateStep":
+        """At the same time `factor` times the rate."""
+        return self.model_copy(update={"rate_mbps": self.rate_mbps * factor})
+
 
 class DelayStep(SpecModel):
     """From a time on, another one-way delay."""
 
     at_s: Seconds
     delay_ms: DelayMs
+
+    def scaled(self, factor: float) -> "DelayStep":
+        """At the same time `factor` times the delay, in whole ms."""
+        return self.model_copy(update={"delay_ms": max(1, round(self.delay_ms * factor))})
 
 
 class RateWalk(SpecModel):
@@ -39,6 +48,11 @@ class RateWalk(SpecModel):
             raise ValueError(f"low_mbps {self.low_mbps} is above high_mbps {self.high_mbps}")
         return self
 
+    def scaled(self, factor: float) -> "RateWalk":
+        """The same walk between `factor` times the bounds."""
+        bounds = {"low_mbps": self.low_mbps * factor, "high_mbps": self.high_mbps * factor}
+        return self.model_copy(update=bounds)
+
 
 class DelayWalk(SpecModel):
     """Every so often the delay is multiplied by e^(spread * standard normal), reflected at both bounds."""
@@ -54,6 +68,11 @@ class DelayWalk(SpecModel):
         if not 0 < self.low_ms <= self.high_ms:
             raise ValueError(f"low_ms {self.low_ms} is not within (0, high_ms {self.high_ms}]")
         return self
+
+    def scaled(self, factor: float) -> "DelayWalk":
+        """The same walk between `factor` times the bounds, rounded outward to whole ms."""
+        bounds = {"low_ms": max(1, floor(self.low_ms * factor)), "high_ms": ceil(self.high_ms * factor)}
+        return self.model_copy(update=bounds)
 
 
 def step_function(first: float, steps: Sequence[tuple[float, float]], period_s: float) -> _core.StepFunction:

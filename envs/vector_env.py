@@ -44,7 +44,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     | `oracle_cwnd_packets` | **float** or list    | `None`               | one for all, or per emulator |
     | `threads`             | **int**              | `1`                  | that share the batch         |
 
-    `features`, `actions` and `reward` are those of `PathEnv`.
+    `features`, `actions`, `reward` and `backend` are those of `PathEnv`. Each flow has its own real shells.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
@@ -60,6 +60,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         reward: str = "power",
         oracle_cwnd_packets: float | Sequence[float] | None = None,
         threads: int = 1,
+        backend: str = "twin",
     ) -> None:
         """Builds the batch; see the class for the arguments.
 
@@ -76,6 +77,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
             reward=reward,
             threads=threads,
             oracle_cwnd_packets=self._dealt_windows(oracle_cwnd_packets),
+            backend=backend,
         )
         self.single_observation_space = self._engine.observation_space
         self.single_action_space = self._engine.action_space
@@ -156,6 +158,10 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         else:
             infos = _masked(info, self._everywhere)
         return observations, rewards, np.zeros(self.num_envs, dtype=np.bool_), truncations, infos
+
+    def close_extras(self, **_: Any) -> None:
+        """Takes down the shells of `backend="mahimahi"`."""
+        self._engine.close()
 
     def _final_infos(
         self, observations: NDArray[np.float32], info: Info, ended: NDArray[np.bool_]

@@ -16,7 +16,7 @@ say() { echo "system packages: $*"; }
 
 skip() {
   say "skipped, $*"
-  say "training and evaluation in the twin work without them, --backend mahimahi and its tests do not"
+  say "training and evaluation in the twin work without them, --backend mahimahi, the tunnel and their tests do not"
 }
 
 installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == 'install ok installed' ]]; }
@@ -102,8 +102,8 @@ install_rest() {
 }
 
 main() {
-  local packages=(iproute2 iputils-ping iperf3) missing
-  if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium); fi
+  local packages=(iproute2 iputils-ping iperf3 libsodium-dev) missing
+  if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium openssh-server); fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))
 

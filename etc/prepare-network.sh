@@ -12,6 +12,9 @@ lists() { [[ " $(value "tcp_$1_congestion_control") " == *" $2 "* ]]; }
 
 tun_is_there() { [[ -c /dev/net/tun ]]; }
 
+# As udev has it: whoever has the right to a network namespace has it to a TUN device in there, no one else.
+tun_is_open() { [[ -r /dev/net/tun && -w /dev/net/tun && $(stat -c %a /dev/net/tun) == 666 ]]; }
+
 forwarding_is_on() { [[ $(value ip_forward) == 1 ]]; }
 
 controls_are_allowed() {
@@ -21,7 +24,7 @@ controls_are_allowed() {
 
 provide_tun() {
   modprobe tun 2>/dev/null || true
-  tun_is_there || { mkdir -p /dev/net && mknod -m 600 /dev/net/tun c 10 200; }
+  tun_is_there || { mkdir -p /dev/net && mknod -m 666 /dev/net/tun c 10 200; }
 }
 
 allow_controls() {
@@ -34,12 +37,13 @@ allow_controls() {
   sysctl -w net.ipv4.tcp_allowed_congestion_control="$allowed"
 }
 
-if tun_is_there && forwarding_is_on && controls_are_allowed; then
+if tun_is_there && tun_is_open && forwarding_is_on && controls_are_allowed; then
   say "ready"
 elif [[ $EUID -ne 0 ]]; then
   say "skipped, not root: \`ccgym doctor\` says what is missing (set it: sudo $0)"
 else
   tun_is_there || provide_tun
+  tun_is_open || chmod 666 /dev/net/tun
   forwarding_is_on || sysctl -w net.ipv4.ip_forward=1
   controls_are_allowed || allow_controls
   say "set"

@@ -28,5 +28,7 @@ def league_lines(summary: dict[str, Any]) -> list[str]:
     for row in summary["table"]:
         power = "-" if row["mean_log_power"] is None else f"{row['mean_log_power']:.3f}"
         shares = [100 * row[name] for name in ("frontier_share", "winning_rate")]
-        lines.append(f"{row['scheme']:{width}}  {shares[0]:12.0f} %  {power:>14}  {shares[1]:10.0f} %")
+        line = f"{row['scheme']:{width}}  {shares[0]:12.0f} %  {power:>14}  {shares[1]:10.0f} %"
+        failed = f"  {row['failed_runs']} failed: {row['failure']}" if row["failed_runs"] else ""
+        lines.append(line + failed)
     return lines

@@ -7,15 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ccgym.envs.flow_metrics import FlowMetrics
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from plotly.offline import get_plotlyjs
 
-from .figures import Figure, frontier, overall_frontier, runs_over_time
+from .figures import Figure, frontier, overall_frontier
+from .heat_maps import heat_maps
 from .palette import styles
-from .results import Evaluation, FlowResult, Scenario
+from .results import Evaluation, RunResult, Scenario
+from .run_figures import has_series, runs_over_time
 from .run_files import replaced
+from .session import REFUSED
 from .summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
 
+MOST_CELLS = 100
+"""Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
+MOST_OPEN = 12
+"""Scenarios whose sections are shown open."""
 COLUMNS = {
     "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
     "utilisation": ("utilisation", "%", 100, 1, max),
@@ -48,12 +56,16 @@ def _environment() -> Environment:
 
 def _content(evaluation: Evaluation) -> dict[str, Any]:
     colours = styles(evaluation.schemes)
-    flown = [scenario for scenario in evaluation.scenarios if scenario.flows]
+    league = evaluation_league(evaluation)
+    flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
     figures: dict[str, Figure] = {}
     if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
         figures["overall"] = overall_frontier(flown, colours)
+    large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
+    maps = heat_maps(evaluation) if large else {}
+    figures |= {f"heat-{group}": figure for group, figure in maps.items()}
     for index, scenario in enumerate(evaluation.scenarios):
-        if scenario.flows:
+        if scenario.runs:
             figures[f"frontier-{index}"] = frontier(scenario, colours)
         for run in _runs(scenario):
             figures[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours)
@@ -64,14 +76,17 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "session": evaluation.session,
         "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": {scheme: style.colour for scheme, style in colours.items()},
-        "league": evaluation_league(evaluation),
+        "league": league,
+        "any_failed": any(row.failed_runs for row in league),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
         "scenarios": [
             _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
         ],
         "schemes": evaluation.schemes,
-        "glance": _glance(evaluation),
+        "glance": [] if large else _glance(evaluation),
+        "heat_maps": list(maps),
+        "open": len(evaluation.scenarios) <= MOST_OPEN,
         "columns": COLUMNS,
     }
 
@@ -84,54 +99,82 @@ def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
         "description": scenario.description,
         "rows": _rows(scenario),
         "runs": _runs(scenario),
-        "failures": scenario.failures,
+        "shared": any(len(run.flows) > 1 for run in scenario.runs),
+        "failures": [each for each in scenario.failures if not each.reason.startswith(REFUSED)],
     }
 
 
 def _runs(scenario: Scenario) -> list[int]:
-    return sorted({flow.run for flow in scenario.flows})
+    """The numbers of the runs whose course is known."""
+    return sorted({run.run for run in scenario.runs if has_series(run)})
 
 
 def _rows(scenario: Scenario) -> list[dict[str, Any]]:
     """One row per scheme: mean and standard deviation of every metric over its runs, the best marked."""
-    schemes = dict.fromkeys(flow.scheme for flow in scenario.flows)
-    by_scheme = {scheme: [flow for flow in scenario.flows if flow.scheme == scheme] for scheme in schemes}
+    schemes = dict.fromkeys(run.scheme for run in scenario.runs)
+    by_scheme = {scheme: [run for run in scenario.runs if run.scheme == scheme] for scheme in schemes}
     best = {
-        metric: best_of(_mean(flows, metric) for flows in by_scheme.values()) if by_scheme else math.nan
+        metric: best_of(_mean(runs, metric) for runs in by_scheme.values()) if by_scheme else math.nan
         for metric, (_, _, _, _, best_of) in COLUMNS.items()
     }
     return [
         {
             "scheme": scheme,
-            "runs": len({flow.run for flow in flows}),
-            "cells": [_cell(flows, metric, best[metric]) for metric in COLUMNS],
+            "runs": len(runs),
+            "cells": [_cell(runs, metric, best[metric]) for metric in COLUMNS],
+            "flows": _flow_rows(runs),
+            "jain": _mean_jain(runs),
         }
-        for scheme, flows in by_scheme.items()
+        for scheme, runs in by_scheme.items()
     ]
 
 
-def _cell(flows: list[FlowResult], metric: str, best: float) -> dict[str, Any]:
+def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
-    mean = _mean(flows, metric)
-    deviation = (
-        float(np.std([getattr(flow.metrics, metric) for flow in flows], ddof=1)) if len(flows) > 1 else 0.0
-    )
+    if metric == "utilisation" and not any(run.total.capacity_mbps for run in runs):
+        return {"text": "\N{EN DASH}", "deviation": "", "best": False}
+    mean = _mean(runs, metric)
+    several = len(runs) > 1
+    deviation = float(np.std([getattr(run.total, metric) for run in runs], ddof=1)) if several else 0.0
     return {
         "text": f"{factor * mean:.{decimals}f}",
-        "deviation": f"{factor * deviation:.{decimals}f}" if len(flows) > 1 else "",
+        "deviation": f"{factor * deviation:.{decimals}f}" if several else "",
         "best": math.isclose(mean, best, rel_tol=1e-9),
     }
 
 
-def _mean(flows: list[FlowResult], metric: str) -> float:
-    return float(np.mean([getattr(flow.metrics, metric) for flow in flows]))
+def _mean(runs: list[RunResult], metric: str) -> float:
+    return float(np.mean([getattr(run.total, metric) for run in runs]))
+
+
+def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
+    """The means of each flow of a scheme that flew several."""
+    if len(runs[0].flows) == 1:
+        return []
+    return [
+        {
+            "name": f"flow {flow.flow}, {flow.flow_scheme}",
+            "cells": [_figure([run.flows[index].metrics for run in runs], metric) for metric in COLUMNS],
+        }
+        for index, flow in enumerate(runs[0].flows)
+    ]
+
+
+def _figure(metrics: list[FlowMetrics], metric: str) -> str:
+    _, _, factor, decimals, _ = COLUMNS[metric]
+    return f"{factor * np.mean([getattr(each, metric) for each in metrics]):.{decimals}f}"
+
+
+def _mean_jain(runs: list[RunResult]) -> str:
+    means = [run.fairness.mean for run in runs if run.fairness is not None]
+    return f"{np.mean(means):.3f}" if means else ""
 
 
 def _glance(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Per scenario, what each scheme reached, with its power as a share of the best."""
     rows = []
     for index, scenario in enumerate(evaluation.scenarios):
-        means = {mean.scheme: mean for mean in scheme_means(scenario.flows)}
+        means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}
         best = max((mean.power for mean in means.values()), default=1.0)
         cells = [
             {

@@ -1,16 +1,18 @@
 """What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
-from ccgym.envs.flow_metrics import FlowMetrics, measure
-from ccgym.envs.link_log import LinkLog
+from ccgym.envs.flow_metrics import FlowMetrics
 
+from .backend import unseen_loss
+from .fairness import Fairness
+from .measured_run import measure_run, read_measured_run
+from .remote_path import Network, RemotePathSpec
 from .run_files import RunFiles, read_merged_log, recorded_failures, recorded_runs
 from .time_series import TimeSeries, time_series
 
@@ -20,10 +22,27 @@ class FlowResult:
     """One flow of one run."""
 
     scheme: str
+    """What the run flew: a scheme, or a mix."""
     run: int
     flow: int
+    """From 1, in the order in which they began."""
+    flow_scheme: str
+    """What this flow flew."""
     metrics: FlowMetrics
-    series: TimeSeries
+    series: TimeSeries | None
+    """None where the logs were not kept."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run of a scheme or a mix."""
+
+    scheme: str
+    run: int
+    flows: list[FlowResult]
+    total: FlowMetrics
+    """Of all flows together."""
+    fairness: Fairness | None
 
 
 @dataclass(frozen=True)
@@ -44,8 +63,13 @@ class Scenario:
     description: str
     delay_ms: float
     """One-way propagation; 0 where it is unknown."""
-    flows: list[FlowResult]
+    runs: list[RunResult]
     failures: list[Failure]
+
+    @property
+    def flows(self) -> list[FlowResult]:
+        """Of all runs."""
+        return [flow for run in self.runs for flow in run.flows]
 
 
 @dataclass(frozen=True)
@@ -61,7 +85,7 @@ class Evaluation:
         """All schemes that flew or failed to, in the session's order."""
         seen = dict.fromkeys(self.session.get("schemes", {}))
         for scenario in self.scenarios:
-            seen.update(dict.fromkeys(flow.scheme for flow in scenario.flows))
+            seen.update(dict.fromkeys(run.scheme for run in scenario.runs))
             seen.update(dict.fromkeys(failure.scheme for failure in scenario.failures))
         return list(seen)
 
@@ -83,16 +107,18 @@ def _load_session(folder: Path) -> Evaluation:
     session = _read_json(folder / "session.json")
     scenarios = []
     for label, fields in session["emulators"].items():
-        spec = EmulatorSpec.model_validate_json(json.dumps(fields))
-        scenarios.append(
-            _scenario(
-                folder / "data" / label,
-                Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], []),
-                session["schemes"],
-                session["seconds"],
-                spec.uplink.loss,
-            )
+        remote = "remote" in fields
+        spec = RemotePathSpec.model_validate(fields) if remote else EmulatorSpec.model_validate(fields)
+        conditions = _Conditions(
+            session["schemes"],
+            session["backend"],
+            session["seconds"],
+            session.get("interval", 0.0),
+            session.get("tunnel", False),
+            spec,
         )
+        empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [])
+        scenarios.append(_scenario(folder / "data" / label, empty, conditions))
     return Evaluation(folder, session, scenarios)
 
 
@@ -102,51 +128,83 @@ def _load_pantheon(folder: Path) -> Evaluation:
     link = f"mm-link {metadata.get('uplink_trace', '')} {metadata.get('downlink_trace', '')}"
     commands = [metadata.get("prepend_mm_cmds", ""), link, metadata.get("extra_mm_link_args", "")]
     description = " ".join(part for part in commands if part) if local else metadata.get("remote_desc", "")
-    scenario = Scenario(folder.resolve().name, "mahimahi" if local else "path", description, 0, [], [])
-    session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": metadata.get("runtime")}
-    return Evaluation(folder, session, [_scenario(folder, scenario, [], metadata.get("runtime"), 0)])
+    backend = "mahimahi" if local else "path"
+    scenario = Scenario(folder.resolve().name, backend, description, 0, [], [])
+    runtime = metadata.get("runtime")
+    conditions = _Conditions({}, backend, runtime, metadata.get("interval", 0), True, None)
+    session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": runtime}
+    return Evaluation(folder, session, [_scenario(folder, scenario, conditions)])
 
 
-def _scenario(
-    folder: Path, empty: Scenario, schemes: Iterable[str], seconds: float | None, loss: float
-) -> Scenario:
-    """`empty` with the runs found in `folder`, schemes in the order of `schemes`."""
+@dataclass(frozen=True)
+class _Conditions:
+    """Under which a scenario was flown, as far as measuring depends on it."""
+
+    schemes: dict[str, Any]
+    """As session.json describes them."""
+    backend: str
+    seconds: float | None
+    interval_s: float
+    tunnel: bool
+    spec: Network | None
+
+    def flow_scheme(self, scheme: str, flow: int) -> str:
+        """What flow number `flow` of a run of `scheme` flies."""
+        members = self.schemes.get(scheme, {}).get("members", [scheme])
+        return str(members[(flow - 1) % len(members)])
+
+    def unseen_loss(self, flows: int) -> float:
+        """See `backend.unseen_loss`."""
+        return 0.0 if self.spec is None else unseen_loss(self.spec, self.backend, flows, self.tunnel)
+
+
+def _scenario(folder: Path, empty: Scenario, conditions: _Conditions) -> Scenario:
+    """`empty` with the runs found in `folder`, schemes in the order of the session."""
     failures = [
         Failure(files.scheme, files.run, files.failure.read_text().strip())
         for files in recorded_failures(folder)
     ]
-    flows = []
+    runs = []
     for files in recorded_runs(folder):
         try:
-            flows += _measure_run(files, empty.delay_ms, seconds, loss)
+            runs.append(_load_run(files, empty.delay_ms, conditions))
         except InputError:
             raise
         except ValueError as error:
             failures.append(Failure(files.scheme, files.run, str(error)))
-    rank = {scheme: place for place, scheme in enumerate(schemes)}
-    flows.sort(key=lambda flow: (rank.get(flow.scheme, len(rank)), flow.run, flow.flow))
-    return replace(empty, flows=flows, failures=failures)
+    rank = {scheme: place for place, scheme in enumerate(conditions.schemes)}
+    runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
+    return replace(empty, runs=runs, failures=failures)
 
 
-def _measure_run(files: RunFiles, delay_ms: float, seconds: float | None, loss: float) -> list[FlowResult]:
-    results = []
-    for flow, log in read_merged_log(files.data_log).items():
-        at_link = _before_propagation(log, delay_ms)
-        metrics = measure(at_link, delay_ms, seconds=seconds, loss_probability=loss)
-        results.append(
-            FlowResult(files.scheme, files.run, flow, metrics, time_series(at_link, metrics, delay_ms))
+def _load_run(files: RunFiles, delay_ms: float, conditions: _Conditions) -> RunResult:
+    """Measured from its logs; without them, the figures it left."""
+    series: list[TimeSeries | None]
+    if files.data_log.exists():
+        logs = [log.shifted(-delay_ms) for log in read_merged_log(files.data_log).values()]
+        measured = measure_run(
+            logs,
+            delay_ms,
+            seconds=conditions.seconds,
+            interval_s=conditions.interval_s,
+            unseen_loss=conditions.unseen_loss(len(logs)),
         )
-    return results
+        series = [time_series(log, own, delay_ms) for log, own in zip(logs, measured.flows, strict=True)]
+    else:
+        measured = read_measured_run(files.measured)
+        series = [None] * len(measured.flows)
+    flows = [
+        FlowResult(files.scheme, files.run, number, conditions.flow_scheme(files.scheme, number), *own)
+        for number, own in enumerate(zip(measured.flows, series, strict=True), 1)
+    ]
+    return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness)
 
 
-def _before_propagation(log: LinkLog, delay_ms: float) -> LinkLog:
-    return replace(
-        log, departure_ms=log.departure_ms - delay_ms, departure_delay_ms=log.departure_delay_ms - delay_ms
-    )
-
-
-def _describe(spec: EmulatorSpec) -> str:
+def _describe(spec: Network) -> str:
     """The spec in a reader's words."""
+    if isinstance(spec, RemotePathSpec):
+        ends = ["this machine", spec.destination.rpartition("@")[2]]
+        return "a real path, " + " to ".join(ends if spec.direction == "up" else reversed(ends))
     link = spec.uplink
     rate = f"trace {Path(link.trace).name}" if link.trace else f"{link.rate_mbps:g} Mbit/s"
     if link.arrivals == "poisson":

@@ -20,7 +20,7 @@ from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.link_log import LinkLog
 
 _LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
-_RUN_FILE = re.compile(r"(.+)_(datalink|failure)_run(\d+)\.log")
+_RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")
 _LINK_LOG_ENDING = "_mm"
 
 
@@ -49,6 +49,16 @@ class RunFiles:
         return self._named("mm_acklink")
 
     @property
+    def measured(self) -> Path:
+        """The figures of a run whose logs were not kept."""
+        return self.folder / f"{self.scheme}_measured_run{self.run}.json"
+
+    @property
+    def clock(self) -> Path:
+        """How far apart the clocks of both ends were, where they have two."""
+        return self.folder / f"{self.scheme}_clock_run{self.run}.json"
+
+    @property
     def statistics(self) -> Path:
         """Written last: a run that has it is complete."""
         return self._named("stats")
@@ -63,8 +73,8 @@ class RunFiles:
 
 
 def recorded_runs(folder: Path) -> list[RunFiles]:
-    """The runs of which `folder` holds a merged data log, by scheme and number."""
-    return _runs_with(folder, "datalink")
+    """The runs of which `folder` holds a merged data log or figures, by scheme and number."""
+    return _runs_with(folder, "datalink", "measured")
 
 
 def recorded_failures(folder: Path) -> list[RunFiles]:
@@ -72,9 +82,9 @@ def recorded_failures(folder: Path) -> list[RunFiles]:
     return _runs_with(folder, "failure")
 
 
-def _runs_with(folder: Path, kind: str) -> list[RunFiles]:
+def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
     found = [_RUN_FILE.fullmatch(path.name) for path in folder.iterdir()]
-    runs = [RunFiles(folder, name[1], int(name[3])) for name in found if name and name[2] == kind]
+    runs = {RunFiles(folder, name[1], int(name[3])) for name in found if name and name[2] in kinds}
     return sorted(
         (files for files in runs if not files.scheme.endswith(_LINK_LOG_ENDING)),
         key=lambda files: (files.scheme, files.run),
@@ -94,15 +104,14 @@ def replaced(path: Path) -> Iterator[IO[str]]:
         raise
 
 
-def write_merged_log(
-    path: Path, log: LinkLog, delay_ms: float, init_timestamp_ms: float, flow: int = 1
-) -> None:
-    """Writes a link's log as one of both ends: propagation is added, what is not IP taken off."""
-    events = [
-        (_sent_lines(log, flow), log.arrival_ms),
-        (_received_lines(log, delay_ms, flow), log.departure_ms + delay_ms),
-        ([f" # {OPPORTUNITY_IP_BYTES}"] * len(log.opportunity_ms), log.opportunity_ms),
-    ]
+def write_merged_log(path: Path, flows: list[LinkLog], delay_ms: float, init_timestamp_ms: float) -> None:
+    """Writes the logs of a link's flows as one of both ends: with propagation, without what is not IP."""
+    events = []
+    for number, log in enumerate(flows, 1):
+        events.append((_sent_lines(log, number), log.arrival_ms))
+        events.append((_received_lines(log, delay_ms, number), log.departure_ms + delay_ms))
+    opportunity_ms = flows[0].opportunity_ms
+    events.append(([f" # {OPPORTUNITY_IP_BYTES}"] * len(opportunity_ms), opportunity_ms))
     tails = [tail for tails, _ in events for tail in tails]
     times_ms = np.concatenate([times for _, times in events]).astype(np.float64)
     order = np.argsort(times_ms, kind="stable")

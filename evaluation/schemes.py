@@ -4,9 +4,11 @@ import hashlib
 import re
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
 from pathlib import Path
 
+from ccgym.agents.shipped import policy_path
+from ccgym.deploy import quic
+from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 
@@ -29,6 +31,10 @@ class Kind(Enum):
     NATIVE = "native"
     POLICY = "policy"
     KERNEL = "kernel"
+    QUIC = "quic"
+    PANTHEON = "pantheon"
+    MIX = "mix"
+    """Several schemes that share the link, each with flows of its own."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,15 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name of it."""
+    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own name;
+    PANTHEON: its wrapper's path; MIX: empty."""
+    members: "tuple[Scheme, ...]" = ()
+    """Of a MIX."""
+
+    def line_up(self, flows: int) -> "list[Scheme]":
+        """The scheme of each flow of a run: members take turns; each has one flow at least."""
+        members = self.members or (self,)
+        return [members[index % len(members)] for index in range(max(flows, len(members)))]
 
     @property
     def policy_file(self) -> Path | None:
@@ -48,12 +62,14 @@ class Scheme:
 
     def fingerprint(self) -> str:
         """Changes when what flies under this label does."""
-        file = self.policy_file
-        return (
-            self.controller
-            if file is None
-            else f"policy sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
-        )
+        if self.members:
+            return " + ".join(member.fingerprint() for member in self.members)
+        if self.kind is Kind.QUIC:
+            return f"{self.controller} of {quic.CRATE} {quic.VERSION}"
+        file = Path(self.controller) if self.kind is Kind.PANTHEON else self.policy_file
+        if file is None:
+            return self.controller
+        return f"{self.kind.value} sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -75,47 +91,83 @@ def known_schemes() -> list[KnownScheme]:
     policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
     policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
     policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
+    foreign = [KnownScheme("pantheon", Kind.PANTHEON, "a scheme of the checkout --pantheon DIR", "NAME")]
     kernel = [
         KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
         for name, source in _KERNEL_CONTROLS.items()
     ]
-    return native + policies + kernel
+    real_quic = [
+        KnownScheme(name, Kind.QUIC, f"{algorithm} of {quic.CRATE} {quic.VERSION}, crates.io", "")
+        for name, algorithm in quic.ALGORITHMS.items()
+    ]
+    return native + policies + kernel + real_quic + foreign
 
 
-def select_schemes(selection: str) -> list[Scheme]:
-    """The schemes of a comma-separated list, in its order.
+ALL = "all"
+
+
+def all_schemes() -> list[Scheme]:
+    """Every known scheme that needs no argument."""
+    schemes = []
+    for known in known_schemes():
+        try:
+            schemes.append(_find(known.name))
+        except InputError:
+            continue
+    return schemes
+
+
+def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]:
+    """The schemes of a comma-separated list, in its order; `A+B` is a mix, `all` every known scheme.
+
+    `pantheon` is the checkout that `pantheon:NAME` is of.
 
     Raises:
         InputError: a name is unknown (the known ones are listed) or stands twice, or a policy file is missing
             or broken.
     """
     schemes: dict[str, Scheme] = {}
-    for item in selection.split(","):
-        scheme = _find(item.strip())
-        if scheme.label in schemes:
-            raise InputError(
-                f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
-            )
-        schemes[scheme.label] = scheme
+    for item in map(str.strip, selection.split(",")):
+        for scheme in all_schemes() if item == ALL else [_select(item, pantheon)]:
+            if scheme.label in schemes:
+                raise InputError(
+                    f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+                )
+            schemes[scheme.label] = scheme
     return list(schemes.values())
 
 
-def _find(item: str) -> Scheme:
+def _select(item: str, pantheon: Path | None) -> Scheme:
+    """One scheme, or a mix: a plus sign parts two where a scheme's name follows; a file may have one too."""
+    names = "|".join(re.escape(scheme.name) for scheme in known_schemes())
+    parts = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", item)
+    members = tuple(_find(part, pantheon) for part in parts)
+    if len(members) == 1:
+        return members[0]
+    return Scheme("+".join(member.label for member in members), Kind.MIX, "", members)
+
+
+def _find(item: str, pantheon: Path | None = None) -> Scheme:
     name, _, argument = item.partition(":")
     known = {scheme.name: scheme for scheme in known_schemes()}
     if name not in known:
-        listed = ", ".join(
-            f"{row.name}:{row.argument}" if row.kind is Kind.POLICY and row.argument else row.name
-            for row in known.values()
-        )
+        named = {Kind.POLICY, Kind.PANTHEON}
+        rows = [(row, row.kind in named and row.argument) for row in known.values()]
+        listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
         raise InputError(f"unknown scheme {item!r}; known: {listed}")
     kind = known[name].kind
+    if kind is Kind.PANTHEON:
+        return _of_pantheon(argument, item, pantheon)
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
+    if kind in (Kind.KERNEL, Kind.QUIC) and argument:
+        raise InputError(f"scheme {item!r}: {name} takes no argument")
     if kind is Kind.KERNEL:
-        if argument:
-            raise InputError(f"scheme {item!r}: {name} takes no argument")
         return Scheme(name, kind, name.removeprefix(_KERNEL_PREFIX))
+    if kind is Kind.QUIC:
+        if not quic.is_installed():
+            raise InputError(f"scheme {name!r} is not installed: `ccgym schemes install {name}`")
+        return Scheme(name, kind, name)
     return _checked(Scheme(_label(item), kind, item))
 
 
@@ -123,7 +175,7 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     if name in _SHIPPED:
         if argument:
             raise InputError(f"scheme {item!r}: {name} takes no argument")
-        file, label = Path(str(files("ccgym.agents") / "policies" / f"{name}.safetensors")), name
+        file, label = policy_path(name), name
     elif not argument:
         raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
     elif name == "run":
@@ -133,6 +185,18 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     if not file.is_file():
         raise InputError(f"scheme {item!r}: no policy file {file}")
     return _checked(Scheme(_label(label), Kind.POLICY, f"policy:{file.resolve()}"))
+
+
+def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
+    if not name or root is None:
+        raise InputError(f"scheme {item!r}: expected pantheon:NAME and the checkout it is of, --pantheon DIR")
+    checkout = PantheonCheckout(root.resolve())
+    wrapper = checkout.wrapper(name)
+    if not wrapper.is_file():
+        raise InputError(
+            f"scheme {item!r}: {root} has no src/wrappers/{name}.py; it has {', '.join(checkout.schemes)}"
+        )
+    return Scheme(_label(item), Kind.PANTHEON, str(wrapper))
 
 
 def _checked(scheme: Scheme) -> Scheme:

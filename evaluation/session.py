@@ -4,10 +4,13 @@
     DIR/data/GROUP/NAME/pantheon_metadata.json         one folder per emulator, in Pantheon's layout
     DIR/data/GROUP/NAME/SCHEME_datalink_run1.log ...   see run_files
 
+Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.json.
+
 A run is complete once its statistics page stands; a session that was interrupted flies the others only.
 """
 
 import json
+import platform
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,26 +22,33 @@ import numpy as np
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
-from ccgym.envs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.flow_metrics import FlowMetrics
 from ccgym.envs.mahimahi import shell_command
 
-from .backends import Backend
+from .backend import Backend, Emulators, Flow, unseen_loss
+from .clock_offset import applied_offset_ms
+from .measured_run import MeasuredRun, measure_run, write_measured_run
 from .provenance import provenance
+from .remote_path import NamedPath, Network, RemotePathSpec
 from .run_files import RunFiles, replaced, write_merged_log
 from .schemes import Scheme
 from .statistics_page import statistics_page
 
 SCHEMA = 1
+REFUSED = "cannot fly here: "
+"""How the reason of a run begins that was never tried."""
 SHORTEST_FLOW = 0.8
 """A flow that lasted less than this share of its time is a failed run."""
-_FIXED = ("backend", "seconds", "seed")
+_FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
+_UNSAID = {"flows": 1, "interval": 0.0, "tunnel": False}
+"""Of evaluations begun before these could be chosen."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What an evaluation is to fly."""
 
-    emulators: list[NamedEmulator]
+    emulators: Emulators
     schemes: list[Scheme]
     runs: int
     seconds: float
@@ -46,13 +56,36 @@ class Plan:
     backend: str
     command: str
     """As the user typed it."""
+    flows: int = 1
+    """Of each run; a mix has one for each of its members at least."""
+    interval_s: float = 0.0
+    """Between the beginnings of a run's flows, which end together."""
+    tunnel: bool = False
+    """Whether every flow goes through an instrumented tunnel of its own."""
+    keep_logs: bool = True
+
+    def __post_init__(self) -> None:
+        for scheme in self.schemes:
+            latest_s = (len(scheme.line_up(self.flows)) - 1) * self.interval_s
+            if latest_s >= self.seconds:
+                raise InputError(
+                    f"--interval {self.interval_s:g}: the last flow of {scheme.label} would begin after "
+                    f"{latest_s:g} s, when the run of {self.seconds:g} s is over"
+                )
+
+    def flows_of(self, scheme: Scheme) -> list[Flow]:
+        """The flows of a run of `scheme`."""
+        return [
+            Flow(member, index * self.interval_s, self.seconds - index * self.interval_s)
+            for index, member in enumerate(scheme.line_up(self.flows))
+        ]
 
 
 @dataclass(frozen=True)
 class Flight:
     """One run of the plan."""
 
-    emulator: NamedEmulator
+    emulator: NamedEmulator | NamedPath
     scheme: Scheme
     run: int
 
@@ -105,32 +138,53 @@ def open_session(plan: Plan, folder: Path) -> list[Flight]:
 def fly_session(plan: Plan, folder: Path, flights: list[Flight], backend: Backend) -> Iterator[Outcome]:
     """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
     for flight in flights:
-        files = flight.files(folder)
-        try:
-            metrics = _fly(plan, flight, files, backend)
-        except Exception as error:  # whatever befalls one run must not cost the others
-            reason = " ".join(str(error).split()) or type(error).__name__
-            with replaced(files.failure) as stream:
-                stream.write(reason + "\n")
-            yield Outcome(flight, None, reason)
-        else:
-            files.failure.unlink(missing_ok=True)
-            yield Outcome(flight, metrics, "")
+        yield fly_flight(plan, folder, flight, backend)
 
 
-def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> FlowMetrics:
-    spec = flight.emulator.spec
+def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Outcome:
+    """Flies one run, whatever befalls it."""
+    files = flight.files(folder)
+    refused = backend.refusal(flight.emulator.spec, flight.scheme.line_up(plan.flows))
+    if refused is not None:
+        return failed(flight, files, REFUSED + refused)
+    try:
+        metrics = _fly(plan, flight, files, backend).total
+    except Exception as error:  # it must not cost the other runs
+        return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
+    files.failure.unlink(missing_ok=True)
+    return Outcome(flight, metrics, "")
+
+
+def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
+    """Keeps the reason why a run failed."""
+    with replaced(files.failure) as stream:
+        stream.write(reason + "\n")
+    return Outcome(flight, None, reason)
+
+
+def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
+    spec, flows = flight.emulator.spec, plan.flows_of(flight.scheme)
     started = time.time()
-    log = backend.fly(spec, flight.scheme, plan.seconds, flight.seed(plan.seed), files)
+    logs = backend.fly(spec, flows, flight.seed(plan.seed), files)
     ended = time.time()
-    metrics = measure(log, spec.delay_ms, seconds=plan.seconds, loss_probability=spec.uplink.loss)
-    if metrics.duration_ms < 1000 * SHORTEST_FLOW * plan.seconds:
-        raise ValueError(f"the flow lasted {metrics.duration_ms / 1000:.1f} s of {plan.seconds:g} s")
-    init_ms = 1000 * started if log.header is None else log.header.init_timestamp_ms
-    write_merged_log(files.data_log, log, spec.delay_ms, init_ms)
+    measured = measure_run(
+        logs,
+        spec.delay_ms,
+        seconds=plan.seconds,
+        interval_s=plan.interval_s,
+        unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
+    )
+    if measured.total.duration_ms < 1000 * SHORTEST_FLOW * plan.seconds:
+        raise ValueError(f"the flow lasted {measured.total.duration_ms / 1000:.1f} s of {plan.seconds:g} s")
+    header = logs[0].header
+    if plan.keep_logs:
+        init_ms = 1000 * started if header is None else header.init_timestamp_ms
+        write_merged_log(files.data_log, logs, spec.delay_ms, init_ms)
+    else:
+        write_measured_run(measured, files.measured)
     with replaced(files.statistics) as stream:
-        stream.write(statistics_page(metrics, started, ended))
-    return metrics
+        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
+    return measured
 
 
 def _flights(plan: Plan) -> list[Flight]:
@@ -152,8 +206,15 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "seconds": plan.seconds,
         "runs": plan.runs,
         "seed": plan.seed,
+        "flows": plan.flows,
+        "interval": plan.interval_s,
+        "tunnel": plan.tunnel,
         "schemes": {
-            scheme.label: {"kind": scheme.kind.value, "flies": scheme.fingerprint()}
+            scheme.label: {
+                "kind": scheme.kind.value,
+                "flies": scheme.fingerprint(),
+                **({"members": [member.label for member in scheme.members]} if scheme.members else {}),
+            }
             for scheme in plan.schemes
         },
         "emulators": {
@@ -168,6 +229,7 @@ def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     """The session of `path` with what the plan adds: more runs, schemes or emulators."""
     try:
         before = json.loads(path.read_text())
+        before = {**_UNSAID, **before}
         for key in _FIXED:
             if before[key] != described[key]:
                 raise InputError(
@@ -184,22 +246,40 @@ def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     return {**before, "runs": max(before["runs"], described["runs"])}
 
 
-def _pantheon_metadata(plan: Plan, spec: EmulatorSpec, described: dict[str, Any]) -> dict[str, object]:
+def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> dict[str, object]:
     """The keys Pantheon's analysis reads."""
-    command = shell_command(spec)
-    link = command.index("mm-link")
     return {
-        "mode": "local",
+        **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
         "cc_schemes": sorted(described["schemes"]),
-        "flows": 1,
-        "interval": 0,
+        "flows": plan.flows,
+        "interval": plan.interval_s,
         "run_times": described["runs"],
         "start_run_id": 1,
         "runtime": plan.seconds,
         "random_order": True,
+        "git_summary": provenance().get("git", ""),
+    }
+
+
+def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
+    command = shell_command(spec)
+    link = command.index("mm-link")
+    return {
+        "mode": "local",
         "uplink_trace": command[link + 1],
         "downlink_trace": command[link + 2],
         "prepend_mm_cmds": " ".join(command[:link]),
         "extra_mm_link_args": " ".join(option for option in command[link + 3 :] if "-queue" in option),
-        "git_summary": provenance().get("git", ""),
+    }
+
+
+def _remote_metadata(spec: RemotePathSpec) -> dict[str, object]:
+    return {
+        "mode": "remote",
+        "remote_path": spec.remote,
+        "sender_side": "local" if spec.direction == "up" else "remote",
+        "server_side": "remote",
+        "local_desc": platform.node(),
+        "remote_desc": spec.destination.rpartition("@")[2],
+        **({"ntp_addr": spec.ntp} if spec.ntp else {}),
     }

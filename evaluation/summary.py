@@ -2,13 +2,15 @@
 
 import json
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ccgym.envs.flow_metrics import FlowMetrics
 
-from .results import Evaluation, FlowResult, Scenario
+from .results import Evaluation, RunResult, Scenario
 from .run_files import replaced
 
 SCHEMA = 1
@@ -57,20 +59,22 @@ class LeagueRow:
     """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
+    failed_runs: int = 0
+    failure: str = ""
+    """Why most of them failed."""
 
 
-def scheme_means(flows: list[FlowResult]) -> list[SchemeMean]:
-    """Throughput and p95 delay of every scheme, the mean over its runs, each the sum or mean of its flows."""
-    schemes = dict.fromkeys(flow.scheme for flow in flows)
-    return [_mean(scheme, [flow for flow in flows if flow.scheme == scheme]) for scheme in schemes]
+def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
+    """Throughput and p95 delay of every scheme, all flows of a run together, the mean over its runs."""
+    schemes = dict.fromkeys(run.scheme for run in runs)
+    return [_mean(scheme, [run.total for run in runs if run.scheme == scheme]) for scheme in schemes]
 
 
-def _mean(scheme: str, flows: list[FlowResult]) -> SchemeMean:
-    runs = len({flow.run for flow in flows})
+def _mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
     return SchemeMean(
         scheme,
-        sum(flow.metrics.throughput_mbps for flow in flows) / runs,
-        float(np.mean([flow.metrics.p95_delay_ms for flow in flows])),
+        float(np.mean([total.throughput_mbps for total in totals])),
+        float(np.mean([total.p95_delay_ms for total in totals])),
     )
 
 
@@ -101,7 +105,19 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
 
 def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
     """The league of a whole evaluation."""
-    return league([scheme_means(scenario.flows) for scenario in evaluation.scenarios], evaluation.schemes)
+    rows = league([scheme_means(scenario.runs) for scenario in evaluation.scenarios], evaluation.schemes)
+    return [_with_failures(row, evaluation) for row in rows]
+
+
+def _with_failures(row: LeagueRow, evaluation: Evaluation) -> LeagueRow:
+    reasons = Counter(
+        failure.reason
+        for scenario in evaluation.scenarios
+        for failure in scenario.failures
+        if failure.scheme == row.scheme
+    )
+    (most, _), *_ = reasons.most_common(1) or [("", 0)]
+    return replace(row, failed_runs=reasons.total(), failure=most)
 
 
 def summarise(evaluation: Evaluation) -> dict[str, Any]:
@@ -122,16 +138,36 @@ def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
     return {
         "emulator": scenario.label,
         "backend": scenario.backend,
-        "schemes": [
-            {
-                "scheme": flow.scheme,
-                "run": flow.run,
-                "flow": flow.flow,
-                **{name: getattr(flow.metrics, name) for name in _FIGURES},
-            }
-            for flow in scenario.flows
-        ],
+        "schemes": [entry for run in scenario.runs for entry in _run_entries(run)],
     }
+
+
+def _run_entries(run: RunResult) -> list[dict[str, Any]]:
+    """One of each flow; of several flows also who flew it, and one of all together, `"flow": "all"`."""
+    if len(run.flows) == 1:
+        return [_entry(run, 1, run.total)]
+    flows = [
+        {
+            **_entry(run, flow.flow, flow.metrics),
+            "flow_scheme": flow.flow_scheme,
+            "begins_s": _begins_s(run, flow.metrics),
+        }
+        for flow in run.flows
+    ]
+    together = _entry(run, "all", run.total)
+    if run.fairness is not None:
+        together["jain_index"] = run.fairness.mean
+        together["jain_over_time"] = {"s": run.fairness.bin_s, "index": run.fairness.jain}
+    return [*flows, together]
+
+
+def _entry(run: RunResult, flow: int | str, metrics: FlowMetrics) -> dict[str, Any]:
+    figures = {name: getattr(metrics, name) for name in _FIGURES}
+    return {"scheme": run.scheme, "run": run.run, "flow": flow, **figures}
+
+
+def _begins_s(run: RunResult, flow: FlowMetrics) -> float:
+    return round((flow.start_ms - run.total.start_ms) / 1000, 3)
 
 
 def write_summary(summary: dict[str, Any], path: Path) -> None:

@@ -6,13 +6,13 @@ trace file, search or twin has another key, so an entry is never wrong, only unu
 
 import hashlib
 import json
-import os
 import tempfile
 from functools import cache
 from pathlib import Path
 
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.user_cache import user_cache
 
 
 def load(spec: EmulatorSpec, search: Path) -> dict[str, float] | None:
@@ -37,8 +37,7 @@ def store(spec: EmulatorSpec, search: Path, result: dict[str, float]) -> None:
 
 
 def _file(spec: EmulatorSpec, search: Path) -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "ccgym" / "oracle" / f"{_key(spec, search)}.json"
+    return user_cache("oracle") / f"{_key(spec, search)}.json"
 
 
 def _key(spec: EmulatorSpec, search: Path) -> str:

@@ -7,11 +7,24 @@
 #include <string>
 #include <utility>
 
+#include "agents/controllers/bbr/bbr.hh"
+#include "agents/controllers/bbr/bbr3.hh"
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/cubic.hh"
+#include "agents/controllers/fixed_rate.hh"
 #include "agents/controllers/fixed_window.hh"
+#include "agents/controllers/gcc/gcc.hh"
+#include "agents/controllers/ledbat.hh"
 #include "agents/controllers/new_reno.hh"
+#include "agents/controllers/pcc/allegro.hh"
+#include "agents/controllers/pcc/pcc.hh"
+#include "agents/controllers/pcc/vivace.hh"
 #include "agents/controllers/policy/policy_file.hh"
+#include "agents/controllers/remy.hh"
+#include "agents/controllers/scream.hh"
+#include "agents/controllers/sprout/sprout.hh"
+#include "agents/controllers/vegas.hh"
+#include "agents/controllers/verus/verus.hh"
 
 namespace ccgym {
 
@@ -47,10 +60,53 @@ std::unique_ptr<CongestionController> make_fixed(std::string_view argument, cons
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 
+// Whether the argument names the one variant of a scheme that has a default.
+bool is_variant(std::string_view scheme, std::string_view argument, std::string_view variant) {
+  if (argument.empty()) return false;
+  if (argument != variant) {
+    refuse_argument(scheme, argument,
+                    "is unknown, " + std::string{scheme} + " takes none or " + std::string{variant});
+  }
+  return true;
+}
+
+std::unique_ptr<CongestionController> make_rate(std::string_view argument, const ControllerConfig& config) {
+  const double rate_mbps =
+      number("rate", argument, 1e-3, 1e5, "is not a rate in Mbit/s, 0.001 to 1e5, as in rate:12");
+  return std::make_unique<FixedRate>(config.packet_bytes, rate_mbps);
+}
+
+template <class Learner>
+std::unique_ptr<CongestionController> make_pcc(typename Learner::Utility utility,
+                                               const ControllerConfig& config) {
+  return std::make_unique<Pcc>(config.packet_bytes, config.seed, Learner::kIntervalRtts,
+                               std::make_unique<Learner>(utility, config.seed));
+}
+
+std::unique_ptr<CongestionController> make_allegro(std::string_view argument,
+                                                   const ControllerConfig& config) {
+  const bool latency = is_variant("allegro", argument, "latency");
+  return make_pcc<Allegro>(latency ? Allegro::Utility::latency : Allegro::Utility::loss, config);
+}
+
+std::unique_ptr<CongestionController> make_vivace(std::string_view argument, const ControllerConfig& config) {
+  const bool loss = is_variant("vivace", argument, "loss");
+  return make_pcc<Vivace>(loss ? Vivace::Utility::loss : Vivace::Utility::latency, config);
+}
+
+template <class Controller>
+std::unique_ptr<Controller> make(const ControllerConfig& config) {
+  if constexpr (std::is_constructible_v<Controller, int64_t, uint64_t>) {
+    return std::make_unique<Controller>(config.packet_bytes, config.seed);
+  } else {
+    return std::make_unique<Controller>(config.packet_bytes);
+  }
+}
+
 // A scheme that takes no argument.
 template <class Controller>
 std::unique_ptr<CongestionController> make_plain(std::string_view argument, const ControllerConfig& config) {
-  auto controller = std::make_unique<Controller>(config.packet_bytes);
+  auto controller = make<Controller>(config);
   const std::string name{controller->name()};
   if (!argument.empty()) refuse_argument(name, argument, "is one too many, " + name + " takes none");
   return controller;
@@ -62,6 +118,17 @@ std::unique_ptr<CongestionController> make_copa(std::string_view argument, const
   return std::make_unique<Copa>(config.packet_bytes, delta);
 }
 
+std::unique_ptr<CongestionController> make_verus(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) return std::make_unique<Verus>(config.packet_bytes);
+  const double ratio = number("verus", argument, 1, 1e3, "is not a ratio of delays, 1 to 1e3, as in verus:2");
+  return std::make_unique<Verus>(config.packet_bytes, ratio);
+}
+
+std::unique_ptr<CongestionController> make_remy(std::string_view argument, const ControllerConfig& config) {
+  if (argument.empty()) refuse_argument("remy", argument, "is not a rule table, as in remy:table.json");
+  return std::make_unique<Remy>(config.packet_bytes, load_remy_table(argument));
+}
+
 std::unique_ptr<CongestionController> make_policy(std::string_view argument, const ControllerConfig& config) {
   if (argument.empty())
     refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
@@ -70,11 +137,23 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 }
 
 const std::array kTable{
+    TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "latency: its utility"}, make_allegro},
+    TableEntry{{"bbr", "Cardwell et al., ACM Queue 2016 (version 1)", ""}, make_plain<Bbr>},
+    TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
+    TableEntry{{"gcc", "draft-ietf-rmcat-gcc-02", ""}, make_plain<Gcc>},
+    TableEntry{{"ledbat", "RFC 6817", ""}, make_plain<Ledbat>},
     TableEntry{{"policy", "a learned policy, as Indigo (Pantheon, ATC 2018)", "policy file"}, make_policy},
+    TableEntry{{"rate", "a constant rate", "rate in Mbit/s of UDP payload"}, make_rate},
+    TableEntry{{"remy", "RemyCC: Winstein and Balakrishnan, SIGCOMM 2013", "rule table"}, make_remy},
     TableEntry{{"reno", "RFC 5681, 6582, 6937", ""}, make_plain<NewReno>},
+    TableEntry{{"scream", "RFC 8298", ""}, make_plain<Scream>},
+    TableEntry{{"sprout", "Winstein et al., NSDI 2013", ""}, make_plain<Sprout>},
+    TableEntry{{"vegas", "Brakmo and Peterson, JSAC 1995", ""}, make_plain<Vegas>},
+    TableEntry{{"verus", "Zaki et al., SIGCOMM 2015", "ratio of delays R, default 6"}, make_verus},
+    TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };
 
 [[noreturn]] void refuse_scheme(std::string_view name) {

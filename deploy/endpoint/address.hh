@@ -19,6 +19,7 @@ class Address {
   [[nodiscard]] const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   [[nodiscard]] socklen_t raw_bytes() const { return is_ipv6() ? sizeof(sockaddr_in6) : sizeof(sockaddr_in); }
   [[nodiscard]] bool is_ipv6() const { return storage_.ss_family == AF_INET6; }
+  [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] std::string to_string() const;  // "10.0.0.1:5000", "[fd00::1]:5000"
 
  private:

@@ -125,13 +125,14 @@ Origin ReceiveBatch::origin(std::size_t index) const {
   return {peers_[train], header.msg_namelen, local};
 }
 
-SendBatch::SendBatch(std::size_t datagrams, std::size_t datagram_bytes)
+SendBatch::SendBatch(std::size_t datagrams, std::size_t datagram_bytes, bool trains)
     : capacity_(datagrams),
       slot_bytes_(datagram_bytes),
       bytes_((datagrams + 1) * datagram_bytes),
       controls_(datagrams),
       vectors_(datagrams),
-      headers_(datagrams) {
+      headers_(datagrams),
+      segments_(trains) {
   trains_.reserve(datagrams);
 }
 

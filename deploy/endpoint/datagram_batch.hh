@@ -73,8 +73,8 @@ class ReceiveBatch {
 
 class SendBatch {
  public:
-  // Room for so many datagrams of so many bytes at most.
-  SendBatch(std::size_t datagrams, std::size_t datagram_bytes);
+  // Room for so many datagrams of so many bytes at most. Without `trains`, each goes alone.
+  SendBatch(std::size_t datagrams, std::size_t datagram_bytes, bool trains = true);
 
   [[nodiscard]] bool full() const { return datagrams_ == capacity_; }
   [[nodiscard]] bool empty() const { return datagrams_ == 0; }
@@ -112,7 +112,7 @@ class SendBatch {
   std::size_t datagrams_{0};  // pushed since the batch was last empty
   std::size_t end_{0};        // of the bytes pushed
   std::size_t failed_{0};
-  bool segments_{true};  // the kernel has not refused a train yet
+  bool segments_;  // trains are wanted, and the kernel has not refused one yet
 };
 
 }  // namespace ccgym

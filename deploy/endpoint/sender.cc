@@ -11,6 +11,7 @@
 #include "deploy/endpoint/command_line.hh"
 #include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/flow_stats.hh"
+#include "deploy/endpoint/gym_link.hh"
 #include "deploy/endpoint/handshake.hh"
 #include "deploy/endpoint/timed_policy.hh"
 #include "deploy/endpoint/udp_flow.hh"
@@ -38,6 +39,9 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
                    in seconds; --seed N draws other spells (default: 0)
   --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
                    rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
+  --gym SOCKET     instead of --scheme: whoever listens at this Unix socket decides (see gym_link.hh)
+  --features SET   what it is shown: indigo (default), scale_free, aurora
+  --actions SET    what it answers: indigo (default), log_window, rate
   --check          say only whether the scheme can be flown
   --version, --help
 
@@ -46,9 +50,15 @@ Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad u
 Schemes:
 )";
 
+struct GymArguments {
+  std::string socket;
+  PolicySpec policy;
+};
+
 struct Arguments {
   Address receiver;
   std::string scheme;
+  std::optional<GymArguments> gym;
   std::optional<Time> duration;
   Traffic traffic;
   std::optional<std::string> stats_file;
@@ -58,6 +68,19 @@ std::string scheme_of(const CommandLine& line) {
   const std::optional<std::string> scheme = line.value("--scheme");
   if (!scheme) throw InputError{"--scheme is missing: --help lists the schemes"};
   return *scheme;
+}
+
+std::optional<GymArguments> gym_of(const CommandLine& line) {
+  const auto socket = line.value("--gym");
+  if (!socket) return std::nullopt;
+  if (line.value("--scheme")) throw InputError{"--scheme does not go with --gym: the gym decides"};
+  try {
+    return GymArguments{*socket,
+                        {.feature_set = feature_set_by_name(line.value("--features").value_or("indigo")),
+                         .actions = action_set_by_name(line.value("--actions").value_or("indigo"))}};
+  } catch (const std::invalid_argument& error) {
+    throw InputError{error.what()};
+  }
 }
 
 std::optional<int64_t> packets_of(const CommandLine& line) {
@@ -87,8 +110,13 @@ Arguments parse_arguments(const CommandLine& line) {
   if (const auto seconds = line.value("--seconds")) duration = parse_seconds("--seconds", *seconds);
   const auto stats_file = line.value("--stats");
   if (stats_file) check_writable(*stats_file);
-  return {Address{line.positional()[0], parse_port(line.positional()[1])}, scheme_of(line), duration,
-          traffic_of(line), stats_file};
+  const auto gym = gym_of(line);
+  return {Address{line.positional()[0], parse_port(line.positional()[1])},
+          gym ? "gym" : scheme_of(line),
+          gym,
+          duration,
+          traffic_of(line),
+          stats_file};
 }
 
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme) {
@@ -113,9 +141,12 @@ int no_answer(const Arguments& arguments) {
 }
 
 int fly(const Arguments& arguments) {
-  const auto scheme = controller_for(arguments.scheme);
-  TimedPolicy timed{*scheme};
-  const bool is_policy = scheme->name() == "policy";
+  std::optional<GymLink> gym;
+  if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy);
+  const auto scheme = gym ? nullptr : controller_for(arguments.scheme);
+  CongestionController& decider = gym ? gym->policy() : *scheme;
+  TimedPolicy timed{decider};
+  const bool is_policy = !gym && decider.name() == "policy";
 
   StopSignals stop;
   const FileDescriptor socket = connect_udp(arguments.receiver);
@@ -125,8 +156,8 @@ int fly(const Arguments& arguments) {
   if (answer == Answer::silence) return no_answer(arguments);
 
   const double cpu_before = cpu_seconds();
-  UdpFlow flow{socket, is_policy ? timed : *scheme, token, arguments.traffic};
-  flow.run(arguments.duration, stop);
+  UdpFlow flow{socket, is_policy ? timed : decider, token, arguments.traffic};
+  flow.run(arguments.duration, stop, gym ? &*gym : nullptr);
   const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
                             std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
   say_bye(socket, token, stop);
@@ -147,7 +178,8 @@ int help() {
 
 int run(std::span<char* const> arguments) {
   const CommandLine line{arguments,
-                         {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats"},
+                         {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats",
+                                         "--gym", "--features", "--actions"},
                           .switches = {"--check", "--help", "--version"}}};
   if (line.has("--help")) return help();
   if (line.has("--version")) {

@@ -17,21 +17,30 @@ UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller,
 
 Time UdpFlow::now() const { return monotonic_now() - start_; }
 
-void UdpFlow::run(std::optional<Time> duration, StopSignals& stop) {
+void UdpFlow::run(std::optional<Time> duration, StopSignals& stop, GymLink* gym) {
+  const int gym_descriptor = gym != nullptr ? gym->descriptor() : kNoDescriptor;
   while ((!duration || now() < *duration) && !traffic_.finished(sender_.delivered_packets())) {
     send_due(now());
     outgoing_.flush(socket_);
     const std::optional<Time> event = next_event(duration);
     const std::optional<Time> deadline = event ? std::optional{start_ + *event} : std::nullopt;
     const Readiness ready =
-        wait_for(socket_, {.readable = true, .writable = !outgoing_.empty()}, stop, deadline);
+        wait_for(socket_, {.readable = true, .writable = !outgoing_.empty()}, stop, deadline, gym_descriptor);
     if (ready.stop) return;
+    if (ready.other && !take_action(*gym)) return;
     if (ready.readable) {
       if (gather_acks(stop).stop) return;
       take_acks();
     }
     fire_due_timer(now());
+    if (gym != nullptr) gym->report(now(), sender_);
   }
+}
+
+bool UdpFlow::take_action(GymLink& gym) {
+  const bool taken = gym.take_action();
+  sender_.read_controller();
+  return taken;
 }
 
 void UdpFlow::fire_due_timer(Time now) {

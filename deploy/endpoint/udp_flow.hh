@@ -6,6 +6,7 @@
 
 #include "deploy/endpoint/datagram_batch.hh"
 #include "deploy/endpoint/file_descriptor.hh"
+#include "deploy/endpoint/gym_link.hh"
 #include "deploy/endpoint/histogram.hh"
 #include "deploy/endpoint/traffic.hh"
 #include "deploy/endpoint/wait.hh"
@@ -21,8 +22,8 @@ class UdpFlow {
           const Traffic& traffic = {});
 
   // Sends full datagrams of the traffic as the controller allows until all of it has arrived, `duration` is
-  // over (nullopt: never) or a stop signal comes.
-  void run(std::optional<Time> duration, StopSignals& stop);
+  // over (nullopt: never), a stop signal comes, or the gym whose policy the controller is has gone.
+  void run(std::optional<Time> duration, StopSignals& stop, GymLink* gym = nullptr);
 
   [[nodiscard]] Time now() const;  // since the flow began
   [[nodiscard]] const Sender<>& sender() const { return sender_; }
@@ -37,6 +38,7 @@ class UdpFlow {
   static constexpr Time kGathering = std::chrono::microseconds{50};
 
   void fire_due_timer(Time now);
+  bool take_action(GymLink& gym);  // false: it has gone
   Readiness gather_acks(StopSignals& stop);
   void take_acks();
   void take_ack(Time now, const Ack& ack);

@@ -42,13 +42,13 @@ bool kernel_has_ipv6() {
   return true;
 }
 
-void bind_any(int socket, const Address& any, uint16_t port) {
-  if (bind(socket, any.raw(), any.raw_bytes()) == 0) return;
-  const std::string port_text = "port " + std::to_string(port);
-  if (errno == EADDRINUSE)
-    throw InputError{port_text + " is in use: choose another or stop what listens there"};
-  if (errno == EACCES) throw InputError{port_text + " is reserved: choose one above 1023 or run as root"};
-  check_system_call("bind", -1);
+[[noreturn]] void report_failed_bind(const Address& local) {
+  const std::string where = "port " + std::to_string(local.port());
+  if (errno == EADDRINUSE) throw InputError{where + " is in use: choose another or stop what listens there"};
+  if (errno == EACCES) throw InputError{where + " is reserved: choose one above 1023 or run as root"};
+  if (errno == EADDRNOTAVAIL)
+    throw InputError{local.to_string() + " is not an address of this machine: `ip address` lists those"};
+  throw std::system_error{errno, std::generic_category(), "bind"};
 }
 
 }  // namespace
@@ -60,15 +60,21 @@ FileDescriptor connect_udp(const Address& receiver) {
   return socket_;
 }
 
-FileDescriptor listen_udp(uint16_t port) {
-  const bool ipv6 = kernel_has_ipv6();
-  FileDescriptor socket_ = open_udp(ipv6 ? AF_INET6 : AF_INET);
-  if (ipv6) {
+FileDescriptor bind_udp(const Address& local) {
+  FileDescriptor socket_ = open_udp(local.is_ipv6() ? AF_INET6 : AF_INET);
+  if (local.is_ipv6()) {
     set_option(socket_.number(), IPPROTO_IPV6, IPV6_V6ONLY, 0, "listen on IPv4 too");
     set_option(socket_.number(), IPPROTO_IPV6, IPV6_RECVPKTINFO, 1, "ask for destination addresses");
   }
+  if (bind(socket_.number(), local.raw(), local.raw_bytes()) < 0) report_failed_bind(local);
+  return socket_;
+}
+
+Address any_address(uint16_t port) { return Address{kernel_has_ipv6() ? "::" : "0.0.0.0", port}; }
+
+FileDescriptor listen_udp(uint16_t port) {
+  FileDescriptor socket_ = bind_udp(any_address(port));
   set_option(socket_.number(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "ask for receive timestamps");
-  bind_any(socket_.number(), Address{ipv6 ? "::" : "0.0.0.0", port}, port);
   return socket_;
 }
 

@@ -11,8 +11,16 @@ namespace ccgym {
 // The sender's end: hears its receiver only.
 FileDescriptor connect_udp(const Address& receiver);
 
+// A socket at `local`, port 0: any free one; bound to all addresses ("::"), it takes IPv4 too and the
+// kernel says of every datagram to which address it came. Throws InputError when the port is taken or
+// not ours to take, or the address is not this machine's.
+FileDescriptor bind_udp(const Address& local);
+
+// All addresses of this machine, IPv6 only where the kernel has it.
+Address any_address(uint16_t port);
+
 // The receiver's end: any local address, IPv4 and IPv6; the kernel says of every datagram when it
-// came and to which address. Throws InputError when the port is taken or not ours to take.
+// came and to which address. Throws as bind_udp.
 FileDescriptor listen_udp(uint16_t port);
 
 }  // namespace ccgym

@@ -51,8 +51,10 @@ void StopSignals::take() {
   check_system_call("read a signal", static_cast<int>(read(descriptor(), &signal, sizeof signal)));
 }
 
-Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline) {
-  std::array<pollfd, 2> polled{pollfd{socket, events_of(interest), 0}, pollfd{stop.descriptor(), POLLIN, 0}};
+Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline,
+                   int other) {
+  std::array polled{pollfd{socket, events_of(interest), 0}, pollfd{stop.descriptor(), POLLIN, 0},
+                    pollfd{other, POLLIN, 0}};
   const timespec left = time_left(deadline.value_or(Time::zero()));
   const int count = ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
   if (count < 0 && errno != EINTR) check_system_call("ppoll", count);
@@ -61,7 +63,7 @@ Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::option
   if (stopped) stop.take();
   const auto events = static_cast<unsigned>(polled[0].revents);
   // A pending network error is fetched by reading.
-  return {(events & (POLLIN | POLLERR)) != 0, (events & POLLOUT) != 0, stopped};
+  return {(events & (POLLIN | POLLERR)) != 0, (events & POLLOUT) != 0, stopped, polled[2].revents != 0};
 }
 
 }  // namespace ccgym

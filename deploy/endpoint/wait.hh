@@ -29,10 +29,14 @@ struct Readiness {
   bool readable{};
   bool writable{};
   bool stop{};  // a signal asks for the end; it has been taken
+  bool other{};
 };
 
-// Until the socket is what one is interested in, a stop signal comes or `deadline` (steady clock;
-// nullopt: never) is reached; to the nanosecond, as far as the kernel goes.
-Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline);
+inline constexpr int kNoDescriptor = -1;  // poll passes it over
+
+// Until the socket is what one is interested in, a stop signal comes, `other` has something to read or
+// `deadline` (steady clock; nullopt: never) is reached; to the nanosecond, as far as the kernel goes.
+Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline,
+                   int other = kNoDescriptor);
 
 }  // namespace ccgym

@@ -2,6 +2,7 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,6 +16,7 @@
 #include "agents/controllers/make_controller.hh"
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
+#include "envs/twin/ack_stream.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -92,6 +94,13 @@ void bind_flight(nb::module_& module) {
       },
       "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
       "Flies these flows, each with its scheme, over one path; a Flight for each.");
+  nb::class_<AckStream>(
+      module, "AckStream",
+      "The calls that one flight of a scheme makes to its controller, to be made to others.")
+      .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
+           nb::kw_only(), "seconds"_a, "seed"_a)
+      .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
+      .def_prop_ro("acks", &AckStream::acks);
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,

@@ -1,8 +1,6 @@
 // One direction of a path: its link, and what a packet meets before and behind it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,25 +14,12 @@ namespace ccgym {
 // mm-onoff. Of a time before the last one asked for, it tells what holds at that one.
 class OnOffGate {
  public:
-  OnOffGate(const OnOffSpec& spec, uint64_t seed) : spec_(spec), random_(seed) {
-    if (spec.mean_on_ms > 0) ends_ns_ = sojourn_ns(spec.mean_on_ms);
-  }
+  OnOffGate(const OnOffSpec& spec, uint64_t seed);
 
-  bool on(int64_t ns) {
-    while (ns >= ends_ns_) {
-      on_ = !on_;
-      ends_ns_ += sojourn_ns(on_ ? spec_.mean_on_ms : spec_.mean_off_ms);
-    }
-    return on_;
-  }
+  bool on(int64_t ns);
 
  private:
-  // Cut to whole milliseconds, as mahimahi does.
-  int64_t sojourn_ns(double mean_ms) {
-    return static_cast<int64_t>(std::min(random_.exponential(mean_ms), kLongestMs)) * kNsPerMs;
-  }
-
-  static constexpr double kLongestMs = 1 << 30;
+  int64_t sojourn_ns(double mean_ms);
 
   OnOffSpec spec_;
   Random random_;
@@ -46,22 +31,15 @@ class OnOffGate {
 // not decrease.
 class DelayLine {
  public:
-  explicit DelayLine(const PathSpec& path)
-      : timing_(path.timing), delay_ns_(as_ns(path.delay_ms)), varying_ms_(path.varying_delay_ms) {
-    if (varying_ms_ != nullptr) cursor_.emplace(*varying_ms_);
-  }
+  explicit DelayLine(const PathSpec& path);
 
   // When a packet that enters at `ns` leaves.
-  int64_t leaves_ns(int64_t ns) {
-    if (!cursor_) return ns + delay_ns_;
-    const double now_ms = static_cast<double>(ns) / static_cast<double>(kNsPerMs);
-    last_leaves_ns_ = std::max(last_leaves_ns_, clock_ns(timing_, ns + as_ns(cursor_->value_at(now_ms))));
-    return last_leaves_ns_;
-  }
+  int64_t leaves_ns(int64_t ns);
+
+  [[nodiscard]] bool varies() const { return cursor_.has_value(); }
+  [[nodiscard]] int64_t constant_ns() const { return delay_ns_; }
 
  private:
-  static int64_t as_ns(double ms) { return std::llround(ms * static_cast<double>(kNsPerMs)); }
-
   Timing timing_;
   int64_t delay_ns_;
   std::shared_ptr<const StepFunction> varying_ms_;
@@ -73,41 +51,29 @@ class DelayLine {
 class Stretch {
  public:
   Stretch(const PathSpec& path, const LinkSpec& link, uint64_t seed)
-      : delay_(path),
-        link_loss_(link.loss),
-        gate_(link.onoff, seed),
-        interrupts_(link.onoff.mean_on_ms > 0) {}
+      : delay_(path), loss_(link.loss), interrupted_(link.onoff.mean_on_ms > 0), gate_(link.onoff, seed) {}
 
-  void add(Element element) {
-    if (element == Element::delay) delays_ = true;
-    if (element == Element::loss) loss_ = link_loss_;
-    if (element == Element::onoff && interrupts_)
-      gates_ = delays_ ? Gates::behind_delay : Gates::before_delay;
-  }
+  void add(Element element);
 
   // When a packet that enters at `ns` leaves; kNeverNs when it is lost on the way. `ns` must not decrease.
   int64_t pass(int64_t ns, Random& random) {
-    if (loss_ == 0 && gates_ == Gates::none) return delays_ ? delay_.leaves_ns(ns) : ns;
-    return pass_hazards(ns, random);
+    if (plain_) return ns + plain_delay_ns_;
+    return pass_elements(ns, random);
   }
 
  private:
   enum class Gates { none, before_delay, behind_delay };
 
-  [[gnu::noinline]] int64_t pass_hazards(int64_t ns, Random& random) {
-    if (random.chance(loss_)) return kNeverNs;
-    if (gates_ == Gates::before_delay && !gate_.on(ns)) return kNeverNs;
-    const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
-    if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return kNeverNs;
-    return leaves_ns;
-  }
+  int64_t pass_elements(int64_t ns, Random& random);
 
+  bool plain_{true};  // nothing but a delay that does not change, as most are
+  int64_t plain_delay_ns_{0};
   DelayLine delay_;
-  double link_loss_;
-  double loss_{0};
+  double loss_;
+  bool interrupted_;
   OnOffGate gate_;
-  bool interrupts_;
   bool delays_{false};
+  bool loses_{false};
   Gates gates_{Gates::none};
 };
 
@@ -119,24 +85,16 @@ class Direction {
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
   // When a packet that sets out at `ns` reaches the link; kNeverNs when it is lost before.
-  int64_t reach_link(int64_t ns, Random& random) { return before_.pass(clock_ns(timing_, ns), random); }
+  int64_t reach_link(int64_t ns, Random& random) {
+    return before_.pass(clock_ns(timing_, ns), random);
+  }
   // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
   int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 
   TwinLink link;
 
  private:
-  Direction(const PathSpec& path, const LinkSpec& spec, Way way, Random seeds)
-      : link(spec.schedule, spec.queue, path.timing, seeds.bits()),
-        timing_(path.timing),
-        before_(path, spec, seeds.bits()),
-        behind_(path, spec, seeds.bits()) {
-    Nesting order = path.nesting;  // as a packet meets them
-    if (way == Way::up) std::ranges::reverse(order);
-    const auto* const at = std::ranges::find(order, Element::link);
-    std::for_each(order.cbegin(), at, [this](Element element) { before_.add(element); });
-    std::for_each(at, order.cend(), [this](Element element) { behind_.add(element); });
-  }
+  Direction(const PathSpec& path, const LinkSpec& spec, Way way, Random seeds);
 
   Timing timing_;
   Stretch before_;

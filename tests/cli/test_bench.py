@@ -3,6 +3,7 @@ import json
 import pytest
 from ccgym.bench.case import Case, Yardstick, medians_in_turns
 from ccgym.cli.main import main
+from ccgym.envs import _core
 
 
 def test_prints_what_scripts_rely_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -12,9 +13,17 @@ def test_prints_what_scripts_rely_on(capsys: pytest.CaptureFixture[str]) -> None
     assert all(case["value"] > 0 for case in cases)
 
 
+def test_measures_every_scheme_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "schemes", "--rounds", "1", "--json"]) == 0
+    cases = {case["case"]: case for case in json.loads(capsys.readouterr().out)["cases"]}
+    assert set(cases) == {f"schemes, {name}" for name, *_ in _core.known_schemes()}
+    assert all(case["unit"] == "ns/ACK" and case["value"] > 0 for case in cases.values())
+    assert cases["schemes, sprout"]["ratio"] > 1
+
+
 def test_names_the_subjects_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "nonsense"]) == 2
-    assert "known: twin, env, sender" in capsys.readouterr().err
+    assert "known: schemes, twin, env, sender, tunnel" in capsys.readouterr().err
 
 
 def test_measures_in_turns_and_gives_medians() -> None:

@@ -55,6 +55,22 @@ def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
     assert (out / "report.html").stat().st_size > 1e6
 
 
+def test_league_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "all", "--emulators", emulators, "--seconds", "2", "--out", str(out)]
+    assert main([*argv, "--no-logs", "--json"]) == 0
+    table = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)["table"]}
+    assert {"copa", "cubic", "reno", "indigo", "indigo2", "kernel-bbr"} <= set(table)
+    assert table["copa"]["mean_log_power"] is not None
+    # Kernel TCP is not in the twin: a row that says so, and no failure of the evaluation.
+    assert (table["kernel-bbr"]["mean_log_power"], table["kernel-bbr"]["failed_runs"]) == (None, 1)
+    assert table["kernel-bbr"]["failure"].startswith(
+        "cannot fly here: scheme 'kernel-bbr' is not in the twin"
+    )
+    assert "cannot fly here: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
+    assert not list(out.rglob("*_datalink_*"))
+
+
 def test_going_on_flies_nothing_twice(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +93,9 @@ def test_going_on_flies_nothing_twice(
         (["--schemes", "kernel-bbr"], "scheme 'kernel-bbr' is not in the twin"),
         (["--seconds", "0"], "'0' is not a time from 1 to 3600 s"),
         (["--runs", "0"], "'0' is not a whole number from 1"),
+        (["--flows", "0"], "'0' is not a whole number from 1"),
+        (["--interval", "-1"], "'-1' is not a time from 0 to 3600 s"),
+        (["--flows", "4", "--interval", "10"], "the last flow of fixed-20 would begin after 30 s"),
         (["--seed", "-1"], "'-1' is not a whole number from 0"),
         (["--backend", "moon"], "invalid choice: 'moon'"),
     ],
@@ -148,6 +167,31 @@ def test_real_mahimahi(
     for scheme in entries:
         for kind in ("datalink", "mm_datalink", "mm_acklink", "stats"):
             assert (folder / f"{scheme}_{kind}_run1.log").is_file()
+
+
+def test_flows_that_share_a_link_in_real_mahimahi(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "fixed:20+kernel-reno", "--flows", "3", "--interval", "1", "--seconds", "4"]
+    real = ["--emulators", emulators, "--backend", "mahimahi", "--out", str(out), "--json"]
+    assert main([*argv, *real]) == 0
+    *flows, together = json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]
+    assert [flow["flow_scheme"] for flow in flows] == ["fixed-20", "kernel-reno", "fixed-20"]
+    assert [flow["begins_s"] for flow in flows] == pytest.approx([0, 1, 2], abs=0.5)
+    assert {flow["scheme"] for flow in [*flows, together]} == {"fixed-20+kernel-reno"}
+    assert together["flow"] == "all"
+    # 40 packets of two fixed windows alone keep 12 Mbit/s busy over 20 ms; a crowded machine has less.
+    assert 0.3 < together["utilisation"] <= 1
+    # No packet is quicker than light: 10 ms.
+    assert min(flow["mean_delay_ms"] for flow in flows) >= 10
+    bits = sum(flow["throughput_mbps"] * (4 - flow["begins_s"]) for flow in flows)
+    assert bits == pytest.approx(4 * together["throughput_mbps"], rel=0.25)
+    assert all(1 / 3 <= index <= 1 for index in together["jain_over_time"]["index"])
+    merged = (out / "data" / "path" / "quick" / "fixed-20+kernel-reno_datalink_run1.log").read_text()
+    assert {line.split()[-1] for line in merged.splitlines() if " + " in line} == {"1", "2", "3"}
+    assert main(["report", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"] == [*flows, together]
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])

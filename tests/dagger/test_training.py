@@ -26,11 +26,11 @@ Weights = dict[str, torch.Tensor]
 def train_in(
     folder: Path, config: TrainingConfig, *, resume: bool = False, workers: int = 1, minutes: float = math.inf
 ) -> None:
-    train(config, RunDirectory(folder), resume=resume, workers=workers, minutes=minutes)
+    train(config, RunDirectory(folder, TrainingConfig), resume=resume, workers=workers, minutes=minutes)
 
 
 def weights(folder: Path) -> Weights:
-    return RunDirectory(folder).load().policy
+    return RunDirectory(folder, TrainingConfig).load().policy
 
 
 def assert_same_bits(ours: Weights, theirs: Weights) -> None:
@@ -103,7 +103,7 @@ def test_stopped_and_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
     config = tiny_config(iterations=6)
     train_in(tmp_path / "whole", config)
     train_in(tmp_path / "parts", config, minutes=1e-9)
-    assert RunDirectory(tmp_path / "parts").load().iterations == 1
+    assert RunDirectory(tmp_path / "parts", TrainingConfig).load().iterations == 1
     train_in(tmp_path / "parts", config, resume=True, workers=2)
     assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
     assert [line["iteration"] for line in metrics(tmp_path / "parts")] == [0, 1, 2, 3, 4, 5]
@@ -128,7 +128,7 @@ def test_killed_or_interrupted_process_resumes_exactly(
         time.sleep(0.01)
     process.send_signal(sign)
     assert process.wait(60) == exit_code
-    assert RunDirectory(tmp_path / "hurt").load().iterations < 12
+    assert RunDirectory(tmp_path / "hurt", TrainingConfig).load().iterations < 12
     train_in(tmp_path / "hurt", config, resume=True)
     assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "hurt"))
     assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(12))
@@ -147,7 +147,7 @@ def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_pat
     config = tiny_config()
     train_in(tmp_path / "run", config)
     run = tmp_path / "run"
-    assert load_config(run / "config.yaml", {}) == config
+    assert load_config(run / "config.yaml", {}, TrainingConfig) == config
     assert yaml.safe_load((run / "config.yaml").read_text())["hidden"] == 16
     tensors = load_file(run / "best" / "policy.safetensors")
     assert tensors["lstm.weight_hh_l0"].shape == (64, 16)
@@ -169,7 +169,7 @@ def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig,
 
 def test_resume_of_a_folder_without_a_run_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no run to resume"):
-        RunDirectory(tmp_path).config()
+        RunDirectory(tmp_path, TrainingConfig).config()
 
 
 def test_new_run_in_the_folder_of_another_is_an_input_error(tiny_config: TinyConfig, tmp_path: Path) -> None:

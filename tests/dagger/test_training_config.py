@@ -4,27 +4,26 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ccgym.configs import config_files
 from ccgym.dagger.config import TrainingConfig, config_file, load_config, save_config
 from ccgym.envs.errors import InputError
 
 TinyConfig = Callable[..., TrainingConfig]
 
 
-@pytest.mark.parametrize("name", sorted(config_files("training")))
+@pytest.mark.parametrize("name", ["indigo2", "indigo-2018"])
 def test_shipped_config_loads(name: str) -> None:
-    config = load_config(config_file(name), {})
+    config = load_config(config_file(name), {}, TrainingConfig)
     assert config.sequences_per_iteration > 0
 
 
 def test_flags_win_over_the_file() -> None:
-    config = load_config(config_file("indigo2"), {"seed": 7, "emulators": "synthetic"})
+    config = load_config(config_file("indigo2"), {"seed": 7, "emulators": "synthetic"}, TrainingConfig)
     assert (config.seed, config.emulators) == (7, "synthetic")
 
 
 def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> None:
     save_config(tiny_config(seed=5), tmp_path / "config.yaml")
-    assert load_config(tmp_path / "config.yaml", {}) == tiny_config(seed=5)
+    assert load_config(tmp_path / "config.yaml", {}, TrainingConfig) == tiny_config(seed=5)
 
 
 @pytest.mark.parametrize(
@@ -44,17 +43,17 @@ def test_mistake_is_told_in_one_line(change: str, message: str, tmp_path: Path) 
     file = tmp_path / "mine.yaml"
     file.write_text("\n".join([line for line in lines if not line.startswith(f"{key}:")] + [change]))
     with pytest.raises(InputError) as caught:
-        load_config(file, {})
+        load_config(file, {}, TrainingConfig)
     assert str(caught.value).startswith(f"{file}: {message}")
     assert "\n" not in str(caught.value)
 
 
 def test_missing_config_names_those_that_come_along(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="indigo-2018, indigo2"):
-        load_config(tmp_path / "none.yaml", {})
+        load_config(tmp_path / "none.yaml", {}, TrainingConfig)
 
 
 def test_config_that_is_no_yaml_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("a: [")
     with pytest.raises(InputError, match="not valid YAML"):
-        load_config(tmp_path / "bad.yaml", {})
+        load_config(tmp_path / "bad.yaml", {}, TrainingConfig)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ccgym.envs import _core
 from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import select_emulators
 from ccgym.envs.link_spec import LinkSpec
 from ccgym.envs.schedules import opportunities_through
 from ccgym.envs.spec_errors import first_mistake
@@ -214,6 +215,16 @@ def test_cellular_arrivals_keep_their_mean_and_have_outages() -> None:
         for seed in range(5)
     ]
     assert max(gaps) > 200
+
+
+def test_a_scaled_emulator_flies_whatever_varies_in_it() -> None:
+    for emulator in select_emulators("varying"):
+        for rate_factor, delay_factor in ((0.37, 2.3), (3.1, 0.4)):
+            scaled = emulator.spec.scaled(rate_factor, delay_factor)
+            assert EmulatorSpec.model_validate(scaled.model_dump(exclude_none=True)) == scaled
+            was, now = (spec.uplink.schedule().mean_rate_mbps for spec in (emulator.spec, scaled))
+            assert now == pytest.approx(was * rate_factor, rel=0.05)
+            scaled.to_path()
 
 
 def test_what_shares_the_path_reaches_the_twin() -> None:

@@ -9,6 +9,7 @@ import yaml
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec, load_emulators, select_emulators
 from ccgym.envs.errors import InputError
+from ccgym.envs.mahimahi import shell_command
 from ccgym.tests.envs.random_specs import emulators
 from hypothesis import given
 
@@ -61,6 +62,17 @@ def test_the_pathological_group_has_the_twelve_scenarios() -> None:
     assert len(labels) == 12
     aggregation = select_emulators("pathological/ack-10-per-200ms")[0].spec.downlink.schedule()
     assert aggregation.opportunities_ms().tolist() == [200] * 10
+
+
+def test_the_pathological_and_varying_groups_fly_in_the_twin() -> None:
+    for emulator in select_emulators("pathological,varying"):
+        flight = _core.fly(emulator.spec.to_path(), "reno", seconds=5, seed=1)
+        assert flight.delivered_packets > 20, emulator.label
+
+
+def test_the_pathological_group_is_rendered_for_mahimahi() -> None:
+    for emulator in select_emulators("pathological"):
+        assert "mm-link" in shell_command(emulator.spec)
 
 
 def test_the_cellular_group_takes_its_traces_from_a_named_folder(
@@ -121,9 +133,8 @@ def test_an_unknown_name_lists_the_known_ones(selection: str) -> None:
     with pytest.raises(InputError) as caught:
         select_emulators(selection)
     wrong = selection.split(",")[-1]
-    assert str(caught.value).startswith(
-        f"unknown emulator {wrong!r}; known groups: calibrated, cellular, field, "
-    )
+    assert str(caught.value).startswith(f"unknown emulator {wrong!r}; known groups: ")
+    assert all(f" {group}," in str(caught.value) for group in ("calibrated", "cellular", "varying"))
     assert "random:N[:SEED], file:PATH" in str(caught.value)
     assert "calibrated/india" in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -10,8 +10,10 @@ import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import measure
+from ccgym.envs.link_log import read_link_log
 from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.process_group import ProcessGroup
+from ccgym.envs.replay import replay_log
 
 ANSWER_S = 10.0
 CODEL = {"target_ms": 5, "interval_ms": 100}
@@ -124,6 +126,27 @@ def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:
     assert 0.7 * metrics.capacity_mbps < metrics.throughput_mbps <= metrics.capacity_mbps
     assert metrics.p95_delay_ms >= 11
     assert metrics.loss == 0
+
+
+@pytest.mark.parametrize(
+    ("nesting", "queue"),
+    [
+        (["delay", "loss", "link"], {"queue": "droptail", "bytes": 30_000}),
+        (["loss", "link", "delay"], {"queue": "drophead", "packets": 30}),
+    ],
+)
+def test_the_twin_replays_what_real_shells_logged(nesting: list[str], queue: dict[str, object]) -> None:
+    spec = spec_of(nesting=nesting, uplink={"rate_mbps": 12, "loss": 0.01, **queue})
+    with MahimahiShell(spec) as shell:
+        port = free_port("tcp")
+        shell.serve(["iperf3", "--server", "--one-off", "--port", str(port)], "tcp", port)
+        client = shell.start(f"exec iperf3 --client $MAHIMAHI_BASE --port {port} --congestion reno --time 2")
+        assert client.wait(20) == 0, client.complaint()
+        for direction in ("uplink", "downlink"):
+            log = read_link_log(shell.folder / f"{direction}.log")
+            result = replay_log(log, shell.folder / f"{direction}.trace")
+            assert result.departures > 100
+            assert (result.mismatches, result.opportunity_mismatches) == (0, 0)
 
 
 def test_everything_runs_without_rights(shell: MahimahiShell) -> None:

@@ -7,6 +7,7 @@ import pytest
 from ccgym.envs import _core
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.link_spec import LinkSpec
+from ccgym.envs.schedules import opportunities_through
 from ccgym.tests.envs.random_specs import emulators, links, queues
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,14 +48,8 @@ def test_a_link_conserves_and_keeps_the_order(
         list(zip(left_ms - delays_ms, left_bytes, strict=True)), list(zip(arrivals_ms, sizes, strict=True))
     )
     carried = np.searchsorted(left_ms, left_ms, side="right")
-    opportunities = np.searchsorted(opportunities_ms(link, end_ms), left_ms, side="right")
+    opportunities = np.searchsorted(opportunities_through(link.schedule(), end_ms), left_ms, side="right")
     assert np.all(np.cumsum(left_bytes)[carried - 1] <= 1504 * opportunities)
-
-
-def opportunities_ms(link: LinkSpec, end_ms: int) -> Any:
-    from ccgym.envs.schedules import opportunities_through
-
-    return opportunities_through(link.schedule(), end_ms)
 
 
 def assert_subsequence(some: list[Any], all_of_them: list[Any]) -> None:
@@ -90,6 +85,30 @@ def test_a_flight_conserves_its_packets(spec: EmulatorSpec, seed: int) -> None:
     assert len(flight.arrival_ms) <= flight.sent_packets
     assert np.all(np.diff(flight.arrival_ms) >= 0)
     assert np.all(np.diff(flight.departure_ms) >= 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    spec=specs(),
+    flows=st.lists(st.tuples(st.floats(0, 2), st.integers(0, 50)), min_size=2, max_size=4),
+    seed=st.integers(0, 2**32),
+)
+def test_flows_together_conserve_their_packets_and_share_one_link(
+    spec: EmulatorSpec, flows: list[tuple[float, int]], seed: int
+) -> None:
+    sharing = [
+        _core.Flow(scheme=f"fixed:{WINDOW}", start_s=start_s, extra_delay_ms=extra_ms)
+        for start_s, extra_ms in flows
+    ]
+    flights = _core.fly(spec.to_path(), sharing, seconds=SECONDS, seed=seed)
+    for flight in flights:
+        assert 0 <= flight.sent_packets - flight.delivered_packets - flight.lost_packets <= WINDOW
+        assert flight.delivered_packets <= len(flight.departure_ms) <= len(flight.arrival_ms)
+    if spec.timing == "mahimahi":
+        left_ms = np.sort(np.concatenate([flight.departure_ms for flight in flights]))
+        left_bytes = np.arange(1, len(left_ms) + 1) * 1468
+        opportunities_ms = opportunities_through(spec.uplink.schedule(), 1000 * SECONDS)
+        assert np.all(left_bytes <= 1504 * np.searchsorted(opportunities_ms, left_ms, side="right"))
 
 
 @settings(max_examples=40, deadline=None)

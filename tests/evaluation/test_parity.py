@@ -9,7 +9,13 @@ from ccgym.evaluation.parity import ParityRow
 
 
 def row(**changes: float) -> ParityRow:
-    figures = {"twin_mbps": 10.0, "real_mbps": 10.0, "twin_p95_ms": 40.0, "real_p95_ms": 40.0} | changes
+    figures = {
+        "twin_mbps": 10.0,
+        "real_mbps": 10.0,
+        "twin_p95_ms": 40.0,
+        "real_p95_ms": 40.0,
+        "real_late_ms": 1.0,
+    } | changes
     return ParityRow("test/one", "copa", **figures)
 
 
@@ -17,13 +23,15 @@ def row(**changes: float) -> ParityRow:
     ("changes", "agrees"),
     [
         ({}, True),
-        ({"twin_mbps": 10.49}, True),
-        ({"twin_mbps": 10.51}, False),
-        ({"twin_mbps": 9.49}, False),
-        ({"twin_p95_ms": 44.0}, True),  # 10 %, more than 3 ms
-        ({"twin_p95_ms": 44.1}, False),
-        ({"twin_p95_ms": 17.0, "real_p95_ms": 20.0}, True),  # 3 ms, more than 10 %
-        ({"twin_p95_ms": 16.9, "real_p95_ms": 20.0}, False),
+        ({"twin_mbps": 10.29}, True),
+        ({"twin_mbps": 10.31}, False),
+        ({"twin_mbps": 9.69}, False),
+        ({"twin_p95_ms": 42.0}, True),  # 5 %, 2 ms
+        ({"twin_p95_ms": 42.1}, False),
+        ({"twin_p95_ms": 105.0, "real_p95_ms": 100.0}, True),  # 5 %, more than 2 ms
+        ({"twin_p95_ms": 105.1, "real_p95_ms": 100.0}, False),
+        ({"twin_p95_ms": 18.0, "real_p95_ms": 20.0}, True),  # 2 ms, more than 5 %
+        ({"twin_p95_ms": 17.9, "real_p95_ms": 20.0, "real_late_ms": 9.0}, False),  # late or not
     ],
 )
 def test_agreement_ends_at_the_stated_bounds(changes: dict[str, float], agrees: bool) -> None:
@@ -32,14 +40,27 @@ def test_agreement_ends_at_the_stated_bounds(changes: dict[str, float], agrees: 
 
 def test_twin_parity_flies_both_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "parity"
-    tiny = ["--emulators", "field", "--schemes", "fixed:20", "--seconds", "3", "--out", str(out), "--json"]
-    code = main(["reproduce", "twin-parity", *tiny])
+    three_seconds = [
+        "--emulators",
+        "field",
+        "--schemes",
+        "fixed:20",
+        "--seconds",
+        "3",
+        "--runs",
+        "1",
+        "--out",
+        str(out),
+        "--json",
+    ]
+    code = main(["reproduce", "twin-parity", *three_seconds])
     (compared,) = json.loads(capsys.readouterr().out)
     assert (compared["emulator"], compared["scheme"]) == ("field/12mbps-30ms-90kb", "fixed-20")
     # A third of the link: 20 * 1464 * 8 bits in 62 ms are 3.78 Mbit/s; a busy host has less.
     assert compared["twin_mbps"] == pytest.approx(3.78, rel=0.03)
     assert 0.7 * 3.78 < compared["real_mbps"] < 1.03 * 3.78
     assert 30 < compared["twin_p95_ms"] <= compared["real_p95_ms"] + 3
+    assert compared["real_late_ms"] >= 0
     assert code == (0 if ParityRow(**compared).agrees else 1)
     assert {folder.name for folder in out.iterdir()} == {"mahimahi", "twin"}
 

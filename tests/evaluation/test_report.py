@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.emulators import NamedEmulator
-from ccgym.evaluation.backends import TwinBackend
 from ccgym.evaluation.figures import frontier
 from ccgym.evaluation.palette import styles
 from ccgym.evaluation.publish import publish
@@ -17,6 +16,7 @@ from ccgym.evaluation.results import Evaluation, load_evaluation
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.session import Plan, fly_session, open_session
 from ccgym.evaluation.summary import scheme_means
+from ccgym.evaluation.twin_backend import TwinBackend
 
 BROWSER_S = 90
 # Long enough that every picture is near the window, and so is drawn.
@@ -92,6 +92,21 @@ def test_report_opens_and_draws_everything(folder: Path, tmp_path: Path) -> None
     assert "ccgym eval &lt;b&gt;&amp;&lt;/b&gt;" in document
 
 
+def test_large_leagues_are_heat_maps(tmp_path: Path) -> None:
+    emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
+    plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
+    for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+        pass
+    publish(tmp_path)
+    document, console = opened(tmp_path / "report.html", tmp_path / "profile")
+    assert console == ""
+    assert re.search(r'id="heat-test"[^>]*data-drawn="yes"', document)
+    assert "Marked: the most power" not in document
+    # Sections stay closed, and their pictures undrawn, until someone opens one.
+    assert len(re.findall(r'<details class="scenario" id="scenario-\d+">', document)) == 35
+    assert not re.search(r'id="frontier-20"[^>]*data-drawn', document)
+
+
 def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path) -> None:
     clicking = tmp_path / "report.html"
     click = '<script>document.querySelector("[data-shows=runs-0-2]").click()</script>'
@@ -116,7 +131,7 @@ def test_the_glance_shows_each_scheme_under_its_own_name(folder: Path, evaluatio
     named = [scheme for _, scheme in sorted((heading.index(scheme), scheme) for scheme in evaluation.schemes)]
     for row, scenario in zip(rows, evaluation.scenarios, strict=True):
         shown = [float(text) for text in re.findall(r">(\d+\.\d\d)<small", row)]
-        means = {mean.scheme: mean.throughput_mbps for mean in scheme_means(scenario.flows)}
+        means = {mean.scheme: mean.throughput_mbps for mean in scheme_means(scenario.runs)}
         assert shown == pytest.approx([means[scheme] for scheme in named], abs=0.006)
 
 
@@ -138,6 +153,7 @@ def test_frontier_has_means_runs_and_ellipses(evaluation: Evaluation) -> None:
 
 def test_time_series_sum_to_the_mean(evaluation: Evaluation) -> None:
     for flow in evaluation.scenarios[0].flows:
+        assert flow.series is not None
         mean = flow.series.throughput_mbps.mean()
         assert mean == pytest.approx(flow.metrics.throughput_mbps, rel=0.03)
         assert flow.series.capacity_mbps == pytest.approx(12, rel=0.01)

@@ -31,7 +31,7 @@ def small_log() -> LinkLog:
 
 def test_merged_log_is_pantheons(tmp_path: Path) -> None:
     path = tmp_path / "cubic_datalink_run1.log"
-    write_merged_log(path, small_log(), 30, 1795218406566.25)
+    write_merged_log(path, [small_log()], 30, 1795218406566.25)
     # A departure reaches the receiver 30 ms after it left the link, delayed by 30 ms more; 4 bytes go.
     assert path.read_text() == (
         "# init timestamp: 1795218406566.250\n"
@@ -42,7 +42,7 @@ def test_merged_log_is_pantheons(tmp_path: Path) -> None:
 
 def test_merged_log_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    write_merged_log(path, small_log(), 30, 0)
+    write_merged_log(path, [small_log()], 30, 0)
     flows = read_merged_log(path)
     assert list(flows) == [1]
     assert flows[1].arrival_ms.tolist() == [10, 11]

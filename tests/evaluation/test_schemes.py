@@ -31,6 +31,28 @@ def test_policy_file_and_training_run(tmp_path: Path, write_policy: Callable[...
     assert by_file.fingerprint() == by_run.fingerprint()
 
 
+def test_a_plus_sign_makes_a_mix(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
+    file = write_policy(tmp_path / "a+b.safetensors")
+    mix, alone = select_schemes(f"copa+policy:{file}+fixed:40,policy:{file}")
+    assert (mix.label, mix.kind, alone.label) == ("copa+a+b+fixed-40", Kind.MIX, "a+b")
+    assert [member.label for member in mix.members] == ["copa", "a+b", "fixed-40"]
+    assert alone.fingerprint() in mix.fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("selection", "flows", "line_up"),
+    [
+        ("copa", 1, ["copa"]),
+        ("copa", 3, ["copa", "copa", "copa"]),
+        ("copa+reno", 1, ["copa", "reno"]),
+        ("copa+reno", 3, ["copa", "reno", "copa"]),
+    ],
+)
+def test_members_of_a_mix_take_turns(selection: str, flows: int, line_up: list[str]) -> None:
+    (scheme,) = select_schemes(selection)
+    assert [flow.label for flow in scheme.line_up(flows)] == line_up
+
+
 def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
     file = write_policy(tmp_path / "a.safetensors", seed=1)
     (before,) = select_schemes(f"policy:{file}")
@@ -45,6 +67,8 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
         ("nonsense", "unknown scheme 'nonsense'; known: .*copa.*policy:FILE, run:DIR, .*kernel-bbr"),
         ("", "unknown scheme ''; known: "),
         ("copa,", "unknown scheme ''; known: "),
+        ("copa+nonsense", "unknown scheme 'copa.nonsense'"),
+        ("copa+", "unknown scheme 'copa.'"),
         ("copa,copa", "two schemes are called 'copa'"),
         ("fixed:many", "argument 'many' is not a window in packets"),
         ("kernel-bbr:2", "kernel-bbr takes no argument"),

@@ -11,21 +11,24 @@ from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
-from ccgym.evaluation.backends import TwinBackend, make_backend
+from ccgym.evaluation.backend import Flow
+from ccgym.evaluation.backends import make_backend
+from ccgym.evaluation.remote_path import Network
 from ccgym.evaluation.results import load_evaluation
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.session import Flight, Outcome, Plan, fly_session, open_session
 from ccgym.evaluation.summary import summarise
+from ccgym.evaluation.twin_backend import TwinBackend
 
 
 class FailingBackend(TwinBackend):
     """The twin, but for one scheme."""
 
-    def fly(self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles) -> LinkLog:
-        if scheme.label == "reno":
+    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+        if flows[0].scheme.label == "reno":
             raise RuntimeError("stalled:\n no ACK")
-        return super().fly(spec, scheme, seconds, seed, files)
+        return super().fly(spec, flows, seed, files)
 
 
 @pytest.fixture
@@ -104,6 +107,25 @@ def test_data_directory_is_pantheons(plan: Plan, tmp_path: Path) -> None:
     ours = next(each for each in load_evaluation(tmp_path).scenarios if each.label == "test/slow").flows
     figures = {(flow.scheme, flow.run): flow.metrics.pantheon_throughput_mbps for flow in ours}
     assert {(flow.scheme, flow.run): flow.metrics.pantheon_throughput_mbps for flow in pantheons} == figures
+
+
+def test_flows_share_the_link_in_the_twin(plan: Plan, tmp_path: Path) -> None:
+    shared = dataclasses.replace(
+        plan, schemes=select_schemes("fixed:10+fixed:20"), runs=1, flows=3, interval_s=0.5
+    )
+    fly(shared, tmp_path)
+    quick = next(each for each in load_evaluation(tmp_path).scenarios if each.label == "test/quick")
+    (run,) = quick.runs
+    assert [flow.flow_scheme for flow in run.flows] == ["fixed-10", "fixed-20", "fixed-10"]
+    began_s = [(flow.metrics.start_ms - run.total.start_ms) / 1000 for flow in run.flows]
+    assert began_s == pytest.approx([0, 0.5, 1], abs=0.1)
+    # 40 packets fill 12 Mbit/s over 20 ms; throughputs are as the windows: (1 + 2 + 1)^2 / (3 (1 + 4 + 1)).
+    assert run.total.utilisation > 0.8
+    assert run.fairness is not None
+    assert run.fairness.jain[-1] == pytest.approx(16 / 18, abs=0.02)
+    again = dataclasses.replace(shared, keep_logs=False)
+    fly(again, tmp_path / "again")
+    assert summarise(load_evaluation(tmp_path / "again")) == summarise(load_evaluation(tmp_path))
 
 
 def test_failed_run_is_recorded_and_the_rest_goes_on(plan: Plan, tmp_path: Path) -> None:
@@ -188,10 +210,9 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
 
 def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
     class BriefBackend(TwinBackend):
-        def fly(
-            self, spec: EmulatorSpec, scheme: Scheme, seconds: float, seed: int, files: RunFiles
-        ) -> LinkLog:
-            return super().fly(spec, scheme, seconds / 2, seed, files)
+        def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+            halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
+            return super().fly(spec, halved, seed, files)
 
     outcomes = fly(plan, tmp_path, BriefBackend())
     assert all(outcome.metrics is None for outcome in outcomes)
@@ -201,12 +222,15 @@ def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) -> None:
-    with pytest.raises(InputError, match="'kernel-bbr' is not in the twin"):
-        make_backend("twin").check(two_emulators, [Scheme("kernel-bbr", Kind.KERNEL, "bbr")])
+    kernel = [Scheme("kernel-bbr", Kind.KERNEL, "bbr")]
+    refused = make_backend("twin").refusal(two_emulators[0].spec, kernel)
+    assert refused is not None
+    assert "'kernel-bbr' is not in the twin" in refused
 
 
-def test_queues_the_twin_lacks_are_refused() -> None:
-    uplink = {"rate_mbps": 1, "queue": "drophead", "packets": 5}
+def test_traces_that_are_not_there_are_refused() -> None:
+    uplink = {"trace": "$CCGYM_NO_SUCH_FOLDER/a.up"}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
-    with pytest.raises(InputError, match="the twin has no drophead queue"):
-        make_backend("twin").check([NamedEmulator("x/odd", spec)], select_schemes("copa"))
+    refused = make_backend("twin").refusal(spec, select_schemes("copa"))
+    assert refused is not None
+    assert "set CCGYM_NO_SUCH_FOLDER to the folder of the trace files" in refused

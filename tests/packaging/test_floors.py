@@ -16,11 +16,13 @@ PYTHON_FLOORS = {
     "oracle": 2,
     "deploy": 2,
     "dagger": 3,
+    "tunnel": 3,
+    "rl": 4,
     "evaluation": 4,
     "bench": 5,
     "cli": 6,
 }
-CPP_FLOORS = {"transport": 0, "agents/controllers": 1, "envs": 2, "deploy/endpoint": 3}
+CPP_FLOORS = {"transport": 0, "agents/controllers": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
 
 
 def imported_packages(path: Path) -> Iterator[str]:

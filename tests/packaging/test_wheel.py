@@ -64,7 +64,7 @@ def test_the_wheel_has_every_file_of_the_package(package: str, wheel: Path) -> N
 def test_the_wheel_has_what_is_compiled(wheel: Path) -> None:
     assert list((wheel / "ccgym" / "envs").glob("_core.*.so"))
     assert (wheel / "ccgym" / "envs" / "_core.pyi").exists()
-    for program in ("ccgym-sender", "ccgym-receiver"):
+    for program in ("ccgym-sender", "ccgym-receiver", "ccgym-tunnel"):
         assert os.access(wheel / "ccgym" / "deploy" / "bin" / program, os.X_OK)
 
 

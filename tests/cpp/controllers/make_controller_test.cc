@@ -21,10 +21,13 @@ std::string refusal(std::string_view scheme) {
 
 TEST(MakeController, MakesEverySchemeByItsName) {
   for (const Scheme& scheme : known_schemes()) {
-    if (scheme.name == "fixed" || scheme.name == "policy") continue;  // these need an argument
+    const bool needs_argument =
+        scheme.name == "fixed" || scheme.name == "policy" || scheme.name == "rate" || scheme.name == "remy";
+    if (needs_argument) continue;
     EXPECT_EQ(make_controller(scheme.name, {})->name(), scheme.name);
   }
   EXPECT_EQ(make_controller("fixed:40", {})->name(), "fixed");
+  EXPECT_EQ(make_controller("rate:12", {})->name(), "rate");
 }
 
 TEST(MakeController, CountsTheWindowInPacketsOfTheConfiguredSize) {
@@ -56,6 +59,9 @@ TEST(MakeController, SaysWhatArgumentWouldBeRight) {
     EXPECT_NE(refusal(bad).find("as in copa:0.5"), std::string::npos) << bad;
   }
   EXPECT_EQ(refusal("reno:1"), "scheme reno: argument '1' is one too many, reno takes none");
+  EXPECT_NE(refusal("verus:0").find("as in verus:2"), std::string::npos);
+  EXPECT_NE(refusal("rate:0").find("as in rate:12"), std::string::npos);
+  EXPECT_EQ(refusal("vivace:x"), "scheme vivace: argument 'x' is unknown, vivace takes none or loss");
   EXPECT_NE(refusal("policy").find("as in policy:"), std::string::npos);
 }
 

@@ -1,0 +1,42 @@
+// How far ACKs run ahead of the bandwidth when a link or a receiver holds them back: what must be in flight
+// beyond the BDP so that it does not run dry (draft-ietf-ccwg-bbr, section 5.5.9: BBR.extra_acked).
+#pragma once
+
+#include <algorithm>
+
+#include "agents/controllers/bbr/recent_max.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class AckAggregation {
+ public:
+  // `limit_bytes`: nothing beyond a window can be one aggregate.
+  void on_ack(Time now, int64_t acked_bytes, double bw_mbps, int64_t limit_bytes) {
+    double expected_bytes = bw_mbps * static_cast<double>((now - began_).count()) / 8e3;
+    if (static_cast<double>(acked_bytes_) <= expected_bytes) {
+      began_ = now;
+      acked_bytes_ = 0;
+      expected_bytes = 0;
+    }
+    acked_bytes_ += acked_bytes;
+    const double extra_bytes = static_cast<double>(acked_bytes_) - expected_bytes;
+    extra_bytes_.update(std::min(extra_bytes, static_cast<double>(limit_bytes)));
+  }
+
+  void on_round() {
+    if (++rounds_ % kRoundsPerEpoch == 0) extra_bytes_.advance();
+  }
+
+  [[nodiscard]] double extra_bytes() const { return extra_bytes_.best(); }
+
+ private:
+  static constexpr int kRoundsPerEpoch = 5;
+
+  Time began_{};
+  int64_t acked_bytes_{0};
+  int64_t rounds_{0};
+  RecentMax<2> extra_bytes_{};  // of the last 5 to 10 rounds
+};
+
+}  // namespace ccgym

@@ -1,0 +1,57 @@
+#include "agents/controllers/gcc/gcc.hh"
+
+#include <algorithm>
+#include <chrono>
+
+namespace ccgym {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kInitialRateMbps = 0.3;         // WebRTC's
+constexpr Time kRateWindow = milliseconds{500};  // section 5.5: R_hat over 0.5 s
+constexpr Time kReportPeriod = milliseconds{500};
+constexpr double kWindowSeconds = 2;  // there is no window: a bound for the sender's memory
+constexpr int64_t kMinWindowPackets = 10;
+
+}  // namespace
+
+Gcc::Gcc(int64_t packet_bytes)
+    : packet_bytes_{packet_bytes}, delay_based_{kInitialRateMbps}, loss_based_{kInitialRateMbps} {}
+
+void Gcc::on_ack(Time now, const AckedPacket& packet) {
+  ++report_.acked;
+  arrivals_.push_back(packet.received_at);
+  if (const auto estimate = filter_.add(packet.sent_at, packet.received_at)) {
+    delay_based_.update(now, detector_.detect(*estimate),
+                        {.incoming_mbps = incoming_mbps(packet.received_at), .rtt = packet.rtt.smoothed});
+  }
+  if (now - report_.began >= kReportPeriod) close_report(now);
+}
+
+void Gcc::on_loss(Time /*now*/, const Loss& loss) {
+  report_.lost += static_cast<int64_t>(loss.packets.size());
+}
+
+// Section 5.5: R_hat.
+double Gcc::incoming_mbps(Time received_at) {
+  while (arrivals_.front() + kRateWindow < received_at) arrivals_.pop_front();
+  const auto bits = static_cast<double>(arrivals_.size()) * static_cast<double>(packet_bytes_) * 8;
+  return bits * 1e-6 / std::chrono::duration<double>{kRateWindow}.count();
+}
+
+// Section 6: the loss-based controller hears of the share that was lost.
+void Gcc::close_report(Time now) {
+  loss_based_.update(static_cast<double>(report_.lost) / static_cast<double>(report_.lost + report_.acked));
+  loss_based_.bound(delay_based_.rate_mbps());
+  report_ = {.began = now};
+}
+
+SendLimits Gcc::limits() const {
+  const double rate_mbps = std::min(delay_based_.rate_mbps(), loss_based_.rate_mbps());
+  const auto window_bytes = static_cast<int64_t>(rate_mbps * 1e6 / 8 * kWindowSeconds);
+  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_), .pacing_mbps = rate_mbps};
+}
+
+}  // namespace ccgym

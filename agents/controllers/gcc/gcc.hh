@@ -1,0 +1,40 @@
+// Google Congestion Control for WebRTC, draft-ietf-rmcat-gcc-02, with both controllers at the sender and a
+// source that always has data: it is paced at the smaller of the two rates.
+#pragma once
+
+#include <deque>
+
+#include "agents/controllers/gcc/rate_control.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Gcc final : public CongestionController {
+ public:
+  explicit Gcc(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "gcc"; }
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+ private:
+  struct Report {  // since the last one
+    Time began{};
+    int64_t acked{0};
+    int64_t lost{0};
+  };
+
+  double incoming_mbps(Time received_at);
+  void close_report(Time now);
+
+  int64_t packet_bytes_;
+  ArrivalFilter filter_{};
+  OveruseDetector detector_{};
+  DelayBasedRate delay_based_;
+  LossBasedRate loss_based_;
+  std::deque<Time> arrivals_{};  // of the last half second, receiver clock
+  Report report_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,52 @@
+#include "agents/controllers/gcc/overuse_detector.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kOveruseTimeMs = 10;  // overuse_time_th
+constexpr double kRise = 0.01;         // K_u
+constexpr double kFall = 0.00018;      // K_d
+constexpr double kMinThresholdMs = 6;
+constexpr double kMaxThresholdMs = 600;
+constexpr double kMaxExcessMs = 15;    // a spike further above does not move the threshold
+constexpr double kMaxElapsedMs = 100;  // nor does a pause move it by more than this
+constexpr int kMaxGroups = 60;         // m(i) is per group: it stands for the last so many
+
+}  // namespace
+
+// The estimate is a difference per group; the draft's threshold is on the delay that builds up over the last
+// min(i, 60) groups, as its authors' implementation takes it.
+LinkUse OveruseDetector::detect(const ArrivalFilter::Estimate& estimate) {
+  const double offset_ms = std::min(estimate.groups, kMaxGroups) * estimate.gradient_ms;
+  const double elapsed_ms =
+      last_arrival_ ? std::chrono::duration<double, std::milli>{estimate.arrived_at - *last_arrival_}.count()
+                    : 0;
+  last_arrival_ = estimate.arrived_at;
+  LinkUse use = LinkUse::normal;
+  if (offset_ms > threshold_ms_) {
+    over_for_ms_ += elapsed_ms;
+    if (over_for_ms_ > kOveruseTimeMs && estimate.gradient_ms >= last_gradient_ms_) use = LinkUse::over;
+  } else {
+    over_for_ms_ = 0;
+    if (offset_ms < -threshold_ms_) use = LinkUse::under;
+  }
+  last_gradient_ms_ = estimate.gradient_ms;
+  adapt(offset_ms, elapsed_ms);
+  return use;
+}
+
+// del_var_th(i) = del_var_th(i-1) + (t(i) - t(i-1)) K(i) (|m(i)| - del_var_th(i-1))
+void OveruseDetector::adapt(double offset_ms, double elapsed_ms) {
+  const double excess_ms = std::abs(offset_ms) - threshold_ms_;
+  if (excess_ms > kMaxExcessMs) return;
+  const double gain = excess_ms < 0 ? kFall : kRise;
+  threshold_ms_ += std::min(elapsed_ms, kMaxElapsedMs) * gain * excess_ms;
+  threshold_ms_ = std::clamp(threshold_ms_, kMinThresholdMs, kMaxThresholdMs);
+}
+
+}  // namespace ccgym

@@ -1,0 +1,26 @@
+// Over-use detector of Google Congestion Control (draft-ietf-rmcat-gcc-02, section 5.4): an estimate above an
+// adaptive threshold, for some time and not falling, means that the link is over-used.
+#pragma once
+
+#include "agents/controllers/gcc/arrival_filter.hh"
+
+namespace ccgym {
+
+enum class LinkUse { normal, over, under };
+
+class OveruseDetector {
+ public:
+  LinkUse detect(const ArrivalFilter::Estimate& estimate);
+
+  [[nodiscard]] double threshold_ms() const { return threshold_ms_; }
+
+ private:
+  void adapt(double offset_ms, double elapsed_ms);
+
+  double threshold_ms_{12.5};  // del_var_th(0)
+  double over_for_ms_{0};
+  double last_gradient_ms_{0};
+  std::optional<Time> last_arrival_{};
+};
+
+}  // namespace ccgym

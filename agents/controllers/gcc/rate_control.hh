@@ -1,0 +1,51 @@
+// Rate control of Google Congestion Control (draft-ietf-rmcat-gcc-02): by delay, section 5.5, and by loss,
+// section 6.
+#pragma once
+
+#include "agents/controllers/gcc/overuse_detector.hh"
+
+namespace ccgym {
+
+// A_hat: increase, hold, decrease (section 5.5).
+class DelayBasedRate {
+ public:
+  explicit DelayBasedRate(double rate_mbps) : rate_mbps_{rate_mbps} {}
+
+  struct Conditions {
+    double incoming_mbps{};  // R_hat, over the last half second
+    Time rtt{};
+  };
+  void update(Time now, LinkUse use, const Conditions& conditions);
+
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
+
+ private:
+  enum class State { increase, hold, decrease };
+
+  static State next_state(State state, LinkUse use);
+  void increase(double elapsed_s, const Conditions& conditions);
+  void decrease(double incoming_mbps);
+  [[nodiscard]] bool is_near_convergence(double incoming_mbps);
+
+  double rate_mbps_;
+  State state_{State::increase};
+  Time updated_at_{};
+  double mean_at_decrease_mbps_{0};  // of R_hat, exponential
+  double variance_at_decrease_{0};
+};
+
+// A_s_hat: by the share of packets lost (section 6).
+class LossBasedRate {
+ public:
+  explicit LossBasedRate(double rate_mbps) : rate_mbps_{rate_mbps} {}
+
+  void update(double loss_share);
+  void bound(double highest_mbps);  // lest it run away from the delay-based rate
+
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }
+
+ private:
+  double rate_mbps_;
+};
+
+}  // namespace ccgym

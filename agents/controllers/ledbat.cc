@@ -1,0 +1,86 @@
+#include "agents/controllers/ledbat.hh"
+
+#include <algorithm>
+
+namespace ccgym {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+
+constexpr Time kTarget = milliseconds{100};    // section 2.5: TARGET
+constexpr double kGain = 1;                    // GAIN
+constexpr double kAllowedIncreasePackets = 1;  // ALLOWED_INCREASE
+constexpr double kMinWindowPackets = 2;        // MIN_CWND
+constexpr double kTimeoutWindowPackets = 1;    // section 2.4.1: after a congestion time-out
+constexpr double kInitialWindowPackets = 10;   // RFC 6928; LEDBAT allows any of TCP's
+
+}  // namespace
+
+Ledbat::Ledbat(int64_t packet_bytes)
+    : packet_bytes_{packet_bytes}, cwnd_packets_{kInitialWindowPackets}, recovery_{packet_bytes} {
+  base_delays_.fill(Time::max());
+  current_delays_.fill(Time::max());
+}
+
+void Ledbat::on_ack(Time now, const AckedPacket& packet) {
+  const Time delay = packet.received_at - packet.sent_at;
+  update_base_delay(now, delay);
+  update_current_delay(delay);
+  if (recovery_.active()) {
+    cwnd_packets_ = static_cast<double>(recovery_.on_ack(packet)) / static_cast<double>(packet_bytes_);
+  } else {
+    grow(packet);
+  }
+}
+
+// Section 2.4.1: half of the window, once per round trip.
+void Ledbat::on_loss(Time /*now*/, const Loss& loss) {
+  if (!loss.timeout && !recovery_.begins_with(loss)) return;
+  slow_start_ = false;
+  if (loss.timeout) {
+    recovery_.abandon();
+    cwnd_packets_ = kTimeoutWindowPackets;
+    return;
+  }
+  const auto least_bytes = static_cast<int64_t>(kMinWindowPackets) * packet_bytes_;
+  const int64_t cwnd_bytes = recovery_.begin(loss, std::max(flight_before(loss) / 2, least_bytes));
+  cwnd_packets_ = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
+}
+
+SendLimits Ledbat::limits() const {
+  const double cwnd_bytes = cwnd_packets_ * static_cast<double>(packet_bytes_);
+  return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5), .pacing_mbps = {}};
+}
+
+// Section 2.4.2: the path may have changed ten minutes ago.
+void Ledbat::update_base_delay(Time now, Time delay) {
+  const auto minute = static_cast<std::size_t>(now / minutes{1});
+  Time& smallest = base_delays_[minute % kBaseHistory];
+  if (minute != minute_) {
+    minute_ = minute;
+    smallest = Time::max();
+    base_delay_ = *std::ranges::min_element(base_delays_);
+  }
+  smallest = std::min(smallest, delay);
+  base_delay_ = std::min(base_delay_, delay);
+}
+
+void Ledbat::update_current_delay(Time delay) { current_delays_[samples_++ % kCurrentFilter] = delay; }
+
+Time Ledbat::queueing_delay() const { return *std::ranges::min_element(current_delays_) - base_delay_; }
+
+// Section 2.4.2: in proportion to the distance from the target, a packet per round trip at most.
+void Ledbat::grow(const AckedPacket& packet) {
+  const double off_target =
+      static_cast<double>((kTarget - queueing_delay()).count()) / static_cast<double>(kTarget.count());
+  slow_start_ &= off_target > 0;
+  cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
+  const double flight_packets =
+      static_cast<double>(packet.inflight_bytes + packet.bytes) / static_cast<double>(packet_bytes_);
+  const double allowed = flight_packets + kAllowedIncreasePackets;
+  cwnd_packets_ = std::max(std::min(cwnd_packets_, allowed), kMinWindowPackets);
+}
+
+}  // namespace ccgym

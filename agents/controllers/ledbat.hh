@@ -1,0 +1,42 @@
+// LEDBAT, Low Extra Delay Background Transport (RFC 6817; its sections and names): the window follows the
+// one-way queueing delay towards a target, and yields to everyone who queues more.
+#pragma once
+
+#include <array>
+
+#include "agents/controllers/fast_recovery.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Ledbat final : public CongestionController {
+ public:
+  explicit Ledbat(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "ledbat"; }
+  void on_sent(Time /*now*/, const SentPacket& packet) override { recovery_.on_sent(packet); }
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+ private:
+  static constexpr std::size_t kBaseHistory = 10;   // minutes; section 2.4.2: BASE_HISTORY
+  static constexpr std::size_t kCurrentFilter = 4;  // samples; CURRENT_FILTER
+
+  void update_base_delay(Time now, Time delay);
+  void update_current_delay(Time delay);
+  [[nodiscard]] Time queueing_delay() const;
+  void grow(const AckedPacket& packet);
+
+  int64_t packet_bytes_;
+  double cwnd_packets_;
+  bool slow_start_{true};
+  std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
+  std::array<Time, kCurrentFilter> current_delays_{};
+  Time base_delay_{Time::max()};  // the smallest of base_delays_
+  std::size_t minute_{0};         // since the flow began
+  std::size_t samples_{0};
+  FastRecovery recovery_;
+};
+
+}  // namespace ccgym

@@ -1,0 +1,47 @@
+// Performance-oriented congestion control: rates are tried in monitor intervals, and a learner (Allegro,
+// Vivace) judges them by their utility.
+#pragma once
+
+#include <memory>
+#include <random>
+
+#include "agents/controllers/pcc/monitor_intervals.hh"
+#include "agents/controllers/pcc/rate_learner.hh"
+
+namespace ccgym {
+
+class Pcc final : public CongestionController {
+ public:
+  // Length of a monitor interval in RTTs, drawn anew for each.
+  struct IntervalRtts {
+    double least{};
+    double most{};
+  };
+
+  Pcc(int64_t packet_bytes, uint64_t seed, IntervalRtts interval_rtts, std::unique_ptr<RateLearner> learner);
+
+  [[nodiscard]] std::string_view name() const override { return learner_->name(); }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+ private:
+  void begin_interval(Time now);
+  void learn(Time now);
+  [[nodiscard]] Time interval_length();
+  [[nodiscard]] double packet_megabits() const { return static_cast<double>(packet_bytes_) * 8e-6; }
+
+  int64_t packet_bytes_;
+  IntervalRtts interval_rtts_;
+  std::unique_ptr<RateLearner> learner_;
+  std::mt19937_64 random_;
+  MonitorIntervals intervals_{};
+  double rate_mbps_;
+  Time smoothed_rtt_{};
+  std::optional<Time> interval_ends_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,93 @@
+#include "agents/controllers/pcc/vivace.hh"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kThroughputExponent = 0.9;  // t, section 5
+constexpr double kLatencyCoefficient = 900;  // b, section 5
+constexpr double kLossCoefficient = 11.35;   // c, section 5
+constexpr double kSlopeTolerance = 0.01;     // section 5: what noise makes of a constant RTT counts as zero
+constexpr double kEpsilon = 0.05;            // section 4.1
+constexpr double kConversionFactor = 1;      // theta_0, section 4.2
+constexpr double kBoundary = 0.05;           // omega_0, section 4.3
+constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
+
+}  // namespace
+
+double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate) {
+  const double slope = kind == Utility::loss || std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope;
+  return std::pow(rate_mbps, kThroughputExponent) - kLatencyCoefficient * rate_mbps * slope -
+         kLossCoefficient * rate_mbps * loss_rate;
+}
+
+double Vivace::confidence_amplifier(int same_sign) {
+  if (same_sign <= 3) return std::max(same_sign, 1);
+  return same_sign <= 6 ? 2 * same_sign - 3 : 3 * same_sign - 9;
+}
+
+RateLearner::Trial Vivace::next() {
+  if (is_starting_) return {0, in_bounds(starting_.next())};
+  if (next_trial_ == kTrials) return {kNoTrial, rate_mbps_};
+  const double offset = directions_[static_cast<std::size_t>(next_trial_++)] * kEpsilon;
+  return {next_id_++, rate_mbps_ * (1 + offset)};
+}
+
+bool Vivace::learn(const MonitorInterval& result) {
+  const double value = utility(utility_, result.rate_mbps, result.rtts.slope(), result.loss_rate());
+  if (is_starting_) return learn_start(result, value);
+  const int index = result.trial - first_id_;
+  if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
+  utilities_[static_cast<std::size_t>(index)] = value;
+  if (++known_trials_ < kTrials) return false;
+  const double difference = directions_[0] * (utilities_[0] - utilities_[1]);
+  ascend(difference / (2 * kEpsilon * rate_mbps_));
+  begin_trials();
+  return true;
+}
+
+bool Vivace::learn_start(const MonitorInterval& result, double value) {
+  const std::optional<double> fallback = starting_.learn(result.rate_mbps, value);
+  if (!fallback) return false;
+  rate_mbps_ = in_bounds(*fallback);
+  is_starting_ = false;
+  begin_trials();
+  return true;
+}
+
+void Vivace::begin_trials() {
+  next_trial_ = known_trials_ = 0;
+  first_id_ = ++next_id_;
+  directions_[0] = random_() % 2 == 0 ? 1 : -1;
+  directions_[1] = -directions_[0];
+}
+
+void Vivace::ascend(double gradient) {
+  const double sign = gradient < 0 ? -1 : 1;
+  if (sign == last_sign_) {
+    ++same_sign_;
+  } else {
+    same_sign_ = boundary_level_ = 0;
+  }
+  last_sign_ = sign;
+  const double change_mbps = confidence_amplifier(same_sign_) * kConversionFactor * gradient;
+  rate_mbps_ = in_bounds(rate_mbps_ + bounded(change_mbps));
+}
+
+// Section 4.3: a change is at most omega r, omega = omega_0 + k delta; k grows while the bound is met and
+// falls back to the least that the change needs.
+double Vivace::bounded(double change_mbps) {
+  const double share = std::abs(change_mbps) / rate_mbps_;
+  const double bound = kBoundary + boundary_level_ * kBoundaryStep;
+  if (share > bound) {
+    ++boundary_level_;
+    return std::copysign(bound * rate_mbps_, change_mbps);
+  }
+  boundary_level_ = share <= kBoundary ? 0 : static_cast<int>(std::ceil((share - kBoundary) / kBoundaryStep));
+  return change_mbps;
+}
+
+}  // namespace ccgym

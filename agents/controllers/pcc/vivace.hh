@@ -1,0 +1,58 @@
+// PCC Vivace, after Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018 (section and
+// equation numbers are the paper's).
+#pragma once
+
+#include <array>
+#include <random>
+
+#include "agents/controllers/pcc/pcc.hh"
+#include "agents/controllers/pcc/rate_learner.hh"
+#include "agents/controllers/pcc/starting.hh"
+
+namespace ccgym {
+
+class Vivace final : public RateLearner {
+ public:
+  enum class Utility { latency, loss };
+  static constexpr Pcc::IntervalRtts kIntervalRtts{1, 1};  // section 5: one RTT
+
+  Vivace(Utility utility, uint64_t seed) : utility_{utility}, random_{seed} {}
+
+  // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
+  static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);
+  // Section 4.2: m(tau), after tau further gradients of the same sign.
+  static double confidence_amplifier(int same_sign);
+
+  [[nodiscard]] std::string_view name() const override { return "vivace"; }
+  void start(double rate_mbps) override { starting_.start(rate_mbps); }
+  Trial next() override;
+  bool learn(const MonitorInterval& result) override;
+
+  [[nodiscard]] double rate_mbps() const { return rate_mbps_; }  // r, outside of trials
+  // One step along the gradient gamma, in utility per Mbit/s (sections 4.2 and 4.3).
+  void ascend(double gradient);
+
+ private:
+  static constexpr int kTrials = 2;  // r (1 + epsilon) and r (1 - epsilon), in random order
+
+  bool learn_start(const MonitorInterval& result, double value);
+  void begin_trials();
+  double bounded(double change_mbps);
+
+  Utility utility_;
+  std::mt19937_64 random_;
+  StartingPhase starting_{};
+  bool is_starting_{true};
+  double rate_mbps_{0};
+  int next_trial_{0};
+  int known_trials_{0};
+  int first_id_{0};
+  int next_id_{0};
+  std::array<double, kTrials> directions_{};
+  std::array<double, kTrials> utilities_{};
+  int same_sign_{0};       // tau
+  double last_sign_{0};    // of the gradient
+  int boundary_level_{0};  // k
+};
+
+}  // namespace ccgym

@@ -1,0 +1,70 @@
+#include "agents/controllers/remy.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kAlpha = 1.0 / 8;        // SIGCOMM 2013 section 4.1: send_ewma and rec_ewma
+constexpr double kSlowAlpha = 1.0 / 256;  // SIGCOMM 2014 section 3.1: slow_rec_ewma
+constexpr double kMinWindowPackets = 1;
+constexpr double kMaxWindowPackets = 50'000;  // of a rule that multiplies without end
+
+double milliseconds_of(Time time) { return std::chrono::duration<double, std::milli>{time}.count(); }
+
+}  // namespace
+
+Remy::Remy(int64_t packet_bytes, RemyTable table) : packet_bytes_{packet_bytes}, table_{std::move(table)} {
+  restart();
+}
+
+// SIGCOMM 2013 section 4.1: every ACK updates the memory and then looks up an action.
+void Remy::on_ack(Time /*now*/, const AckedPacket& packet) {
+  remember(packet);
+  act();
+}
+
+// RemyCCs do not react to losses; after a time-out the flow begins anew.
+void Remy::on_loss(Time /*now*/, const Loss& loss) {
+  if (loss.timeout) restart();
+}
+
+void Remy::remember(const AckedPacket& packet) {
+  if (last_) {
+    const double send_ms = milliseconds_of(packet.sent_at - last_->sent_at);
+    const double received_ms = milliseconds_of(packet.received_at - last_->received_at);
+    memory_[0] += kAlpha * (send_ms - memory_[0]);
+    memory_[1] += kAlpha * (received_ms - memory_[1]);
+    memory_[3] += kSlowAlpha * (received_ms - memory_[3]);
+  }
+  if (packet.rtt.min > Time{})
+    memory_[2] = milliseconds_of(packet.rtt.latest) / milliseconds_of(packet.rtt.min);
+  last_ = {packet.sent_at, packet.received_at};
+}
+
+// SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets.
+void Remy::act() {
+  const Whisker& whisker = table_.find(memory_);
+  cwnd_packets_ = std::clamp(whisker.window_multiple * cwnd_packets_ + whisker.window_increment,
+                             kMinWindowPackets, kMaxWindowPackets);
+  intersend_ms_ = whisker.intersend_ms;
+}
+
+// The flow begins with an empty memory and the action for it.
+void Remy::restart() {
+  memory_ = {};
+  last_.reset();
+  cwnd_packets_ = 0;
+  act();
+}
+
+SendLimits Remy::limits() const {
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_packets_) * packet_bytes_, .pacing_mbps = {}};
+  if (intersend_ms_ > 0) limits.pacing_mbps = static_cast<double>(packet_bytes_) * 8e-3 / intersend_ms_;
+  return limits;
+}
+
+}  // namespace ccgym

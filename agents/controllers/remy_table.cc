@@ -1,0 +1,127 @@
+#include "agents/controllers/remy_table.hh"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace ccgym {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<const char*, 4> kSignals{"send_ewma_ms", "rec_ewma_ms", "rtt_ratio", "slow_rec_ewma_ms"};
+constexpr double kMaxSignal = 1e9;
+constexpr double kMaxMultiple = 1e3;
+constexpr double kMaxIncrementPackets = 1e6;
+constexpr double kMaxIntersendMs = 1e6;
+
+[[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
+
+void check_keys(const json& object, const std::string& where, std::initializer_list<const char*> keys) {
+  if (!object.is_object()) refuse(where + " should be an object");
+  for (const char* key : keys) {
+    if (!object.contains(key)) refuse(where + " has no '" + key + "'");
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(keys, std::string_view{key}) == keys.end())
+      refuse(where + " has an unknown " + json(key).dump());
+  }
+}
+
+double number(const json& object, const std::string& where, const char* key, double lowest, double highest) {
+  const json& value = object[key];
+  if (value.is_number()) {
+    const auto given = value.get<double>();
+    if (given >= lowest && given <= highest) return given;
+  }
+  refuse(where + ": " + key + " should be a number from " + json(lowest).dump() + " to " +
+         json(highest).dump());
+}
+
+RemyMemory parse_corner(const json& corner, const std::string& where) {
+  check_keys(corner, where, {kSignals[0], kSignals[1], kSignals[2], kSignals[3]});
+  RemyMemory memory{};
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    memory.at(i) = number(corner, where, kSignals.at(i), 0, kMaxSignal);
+  return memory;
+}
+
+Whisker parse_whisker(const json& entry, const std::string& where) {
+  check_keys(entry, where, {"from", "to", "window_multiple", "window_increment", "intersend_ms"});
+  const Whisker whisker{.from = parse_corner(entry["from"], where + " from"),
+                        .to = parse_corner(entry["to"], where + " to"),
+                        .window_multiple = number(entry, where, "window_multiple", 0, kMaxMultiple),
+                        .window_increment = number(entry, where, "window_increment", -kMaxIncrementPackets,
+                                                   kMaxIncrementPackets),
+                        .intersend_ms = number(entry, where, "intersend_ms", 0, kMaxIntersendMs)};
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    if (whisker.from.at(i) >= whisker.to.at(i))
+      refuse(where + ": " + kSignals.at(i) + " should be smaller in 'from' than in 'to'");
+  }
+  return whisker;
+}
+
+// Squared distance of the memory from the box.
+double distance(const Whisker& whisker, const RemyMemory& memory) {
+  double sum = 0;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const double outside = memory[i] - std::clamp(memory[i], whisker.from[i], whisker.to[i]);
+    sum += outside * outside;
+  }
+  return sum;
+}
+
+bool holds(const Whisker& whisker, const RemyMemory& memory) {
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory[i] < whisker.from[i] || memory[i] >= whisker.to[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+RemyTable::RemyTable(std::vector<Whisker> whiskers) : whiskers_{std::move(whiskers)} {
+  if (whiskers_.empty()) throw std::invalid_argument("a RemyCC table has at least one whisker");
+}
+
+const Whisker& RemyTable::find(const RemyMemory& memory) const {
+  const auto holding =
+      std::ranges::find_if(whiskers_, [&](const Whisker& one) { return holds(one, memory); });
+  if (holding != whiskers_.end()) return *holding;
+  return *std::ranges::min_element(whiskers_, {}, [&](const Whisker& one) { return distance(one, memory); });
+}
+
+RemyTable parse_remy_table(std::string_view text) {
+  const json table = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (table.is_discarded()) refuse("is no JSON, should be a RemyCC table");
+  check_keys(table, "the table", {"format", "version", "whiskers"});
+  if (table["format"] != "ccgym-remy" || table["version"] != 1)
+    refuse("format and version should be \"ccgym-remy\" and 1");
+  const json& entries = table["whiskers"];
+  if (!entries.is_array() || entries.empty()) refuse("whiskers should be a list with at least one");
+  std::vector<Whisker> whiskers;
+  for (const json& entry : entries)
+    whiskers.push_back(parse_whisker(entry, "whisker " + std::to_string(whiskers.size() + 1)));
+  return RemyTable{std::move(whiskers)};
+}
+
+RemyTable load_remy_table(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) refuse(file.string() + ": is a folder, should be a RemyCC table");
+  std::ifstream stream{file, std::ios::binary};
+  if (!stream.is_open()) refuse(file.string() + ": cannot be read: " + std::strerror(errno));
+  const std::string text{std::istreambuf_iterator<char>{stream}, {}};
+  try {
+    return parse_remy_table(text);
+  } catch (const std::runtime_error& error) {
+    refuse(file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace ccgym

@@ -1,0 +1,52 @@
+// A RemyCC's rule table: whiskers, each a box of the memory and the action to take within it.
+//
+// Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, section 4; the memory's four signals are those
+// of Sivaraman et al., "An Experimental Study of the Learnability of Congestion Control" (TaoVA), SIGCOMM
+// 2014. The file is JSON:
+//
+//   {"format": "ccgym-remy", "version": 1,
+//    "whiskers": [
+//      {"from": {"send_ewma_ms": 0, "rec_ewma_ms": 0, "rtt_ratio": 0, "slow_rec_ewma_ms": 0},
+//       "to": {"send_ewma_ms": 163840, "rec_ewma_ms": 163840, "rtt_ratio": 163840, "slow_rec_ewma_ms":
+//       163840}, "window_multiple": 1.0, "window_increment": 1, "intersend_ms": 0.25}]}
+//
+// A box holds from <= memory < to in every signal. The first whisker whose box holds the memory acts; where
+// none does, the one whose box is nearest.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace ccgym {
+
+// send_ewma_ms, rec_ewma_ms, rtt_ratio, slow_rec_ewma_ms
+using RemyMemory = std::array<double, 4>;
+
+struct Whisker {
+  RemyMemory from{};
+  RemyMemory to{};
+  double window_multiple{};   // m, 0 to 1e3
+  double window_increment{};  // b, packets
+  double intersend_ms{};      // tau, the least time between two packets
+};
+
+class RemyTable {
+ public:
+  // Throws std::invalid_argument for an empty table.
+  explicit RemyTable(std::vector<Whisker> whiskers);
+
+  [[nodiscard]] const Whisker& find(const RemyMemory& memory) const;
+  [[nodiscard]] std::size_t size() const { return whiskers_.size(); }
+
+ private:
+  std::vector<Whisker> whiskers_;
+};
+
+// Throws std::runtime_error: what is wrong, and what would be right.
+RemyTable parse_remy_table(std::string_view text);
+// As parse_remy_table, with the file's name before the message.
+RemyTable load_remy_table(const std::filesystem::path& file);
+
+}  // namespace ccgym

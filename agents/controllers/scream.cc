@@ -1,0 +1,124 @@
+#include "agents/controllers/scream.hh"
+
+#include <algorithm>
+#include <chrono>
+
+namespace ccgym {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Section 4.1.1.1, the recommended values.
+constexpr double kQdelayTargetSeconds = 0.1;      // QDELAY_TARGET_LO
+constexpr double kQdelayWeight = 0.1;             // QDELAY_WEIGHT
+constexpr double kQdelayTrendThreshold = 0.2;     // QDELAY_TREND_TH
+constexpr double kBetaLoss = 0.8;                 // BETA_LOSS
+constexpr double kGain = 1;                       // GAIN
+constexpr double kInflightHeadRoom = 1.1;         // MAX_BYTES_IN_FLIGHT_HEAD_ROOM
+constexpr Time kResumeFastIncrease = seconds{5};  // T_RESUME_FAST_INCREASE
+constexpr double kMinPacingMbps = 0.05;           // RATE_PACE_MIN
+constexpr double kMinWindowPackets = 2;           // MIN_CWND: at least 2 MSS
+constexpr Time kTrendPeriod = milliseconds{50};   // qdelay_fraction_avg is updated no more often
+constexpr Time kInflightMemory = seconds{5};      // max_bytes_in_flight
+constexpr Time kBaseDelayMemory = seconds{600};   // base delay, as in LEDBAT: ten minutes
+constexpr double kInitialWindowPackets = 10;      // RFC 6928
+
+double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
+
+// Autocorrelation of the fractions at a lag of one sample, over that at none; oldest first.
+double lag_one_correlation(std::span<const double> fractions, std::size_t oldest) {
+  double mean = 0;
+  for (const double fraction : fractions) mean += fraction / static_cast<double>(fractions.size());
+  double at_one = 0;
+  double at_none = 0;
+  for (std::size_t i = 0; i < fractions.size(); ++i) {
+    const double one = fractions[(oldest + i) % fractions.size()] - mean;
+    at_none += one * one;
+    if (i + 1 < fractions.size()) at_one += one * (fractions[(oldest + i + 1) % fractions.size()] - mean);
+  }
+  return at_none > 0 ? at_one / at_none : 0;
+}
+
+}  // namespace
+
+Scream::Scream(int64_t packet_bytes)
+    : packet_bytes_{packet_bytes}, cwnd_bytes_{kInitialWindowPackets * static_cast<double>(packet_bytes)} {}
+
+void Scream::on_ack(Time now, const AckedPacket& packet) {
+  observe(now, packet);
+  if (now - trend_updated_at_ >= kTrendPeriod) update_trend(now);
+  grow(packet);
+}
+
+// Section 4.1.2.1: once per RTT.
+void Scream::on_loss(Time now, const Loss& loss) {
+  const bool is_new = std::ranges::any_of(
+      loss.packets, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
+  if (!is_new) return;
+  loss_answered_at_ = now;
+  leave_fast_increase(now);
+  cwnd_bytes_ = std::max(kMinWindowPackets * static_cast<double>(packet_bytes_), kBetaLoss * cwnd_bytes_);
+}
+
+void Scream::observe(Time now, const AckedPacket& packet) {
+  const Time delay = packet.received_at - packet.sent_at;
+  base_delay_.update(now, delay, kBaseDelayMemory);
+  qdelay_s_ = seconds_of(delay - base_delay_.best());
+  smoothed_rtt_ = packet.rtt.smoothed;
+  max_inflight_.update(now, packet.inflight_bytes + packet.bytes, kInflightMemory);
+}
+
+// Section 4.1.1.2: qdelay_trend = min(1, max(0, a * qdelay_fraction_avg)), a = R(1) / R(0).
+void Scream::update_trend(Time now) {
+  trend_updated_at_ = now;
+  const double fraction = qdelay_s_ / kQdelayTargetSeconds;
+  qdelay_fraction_avg_ += kQdelayWeight * (fraction - qdelay_fraction_avg_);
+  newest_ = (newest_ + 1) % kHistory;
+  fractions_[newest_] = fraction;
+  const double correlation = lag_one_correlation(fractions_, (newest_ + 1) % kHistory);
+  qdelay_trend_ = std::clamp(correlation * qdelay_fraction_avg_, 0.0, 1.0);
+  if (qdelay_trend_ >= kQdelayTrendThreshold) leave_fast_increase(now);
+  in_fast_increase_ |= now - congested_at_ >= kResumeFastIncrease;
+}
+
+void Scream::leave_fast_increase(Time now) {
+  in_fast_increase_ = false;
+  congested_at_ = now;
+}
+
+// Section 4.1.2.2: by what was acknowledged in fast increase, else in proportion to how far the queuing delay
+// is off its target; upwards only while the window is used.
+void Scream::grow(const AckedPacket& packet) {
+  const auto acked = static_cast<double>(packet.bytes);
+  const auto inflight = static_cast<double>(packet.inflight_bytes + packet.bytes);
+  if (in_fast_increase_) {
+    if (1.5 * inflight + acked > cwnd_bytes_) cwnd_bytes_ += acked;
+    return;
+  }
+  const double off_target = (kQdelayTargetSeconds - qdelay_s_) / kQdelayTargetSeconds;
+  const bool is_used = 1.25 * inflight + acked > cwnd_bytes_;
+  if (off_target <= 0 || is_used)
+    cwnd_bytes_ += kGain * off_target * acked * static_cast<double>(packet_bytes_) / cwnd_bytes_;
+  bound_by_inflight();
+}
+
+// Section 4.1.2.2: a window much above what has been in flight was never tried.
+void Scream::bound_by_inflight() {
+  const double most = kInflightHeadRoom * static_cast<double>(max_inflight_.best());
+  const double least = kMinWindowPackets * static_cast<double>(packet_bytes_);
+  cwnd_bytes_ = std::max(std::min(cwnd_bytes_, most), least);
+}
+
+// Section 4.1.2.5: beyond the target no packet more than the window; below it one. Section 4.1.2.6: paced at
+// cwnd / s_rtt.
+SendLimits Scream::limits() const {
+  const double slack = qdelay_s_ > kQdelayTargetSeconds ? 0 : static_cast<double>(packet_bytes_);
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack), .pacing_mbps = {}};
+  if (smoothed_rtt_ > Time{})
+    limits.pacing_mbps = std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt_));
+  return limits;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,50 @@
+// SCReAM: self-clocked rate adaptation for multimedia, RFC 8298: its network congestion control
+// (section 4.1.2), under a source that always has data. Section numbers are the RFC's.
+#pragma once
+
+#include <array>
+
+#include "transport/congestion_controller.hh"
+#include "transport/windowed_filter.hh"
+
+namespace ccgym {
+
+class Scream final : public CongestionController {
+ public:
+  explicit Scream(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "scream"; }
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+  [[nodiscard]] double cwnd_bytes() const { return cwnd_bytes_; }
+  [[nodiscard]] bool in_fast_increase() const { return in_fast_increase_; }
+  [[nodiscard]] double qdelay_trend() const { return qdelay_trend_; }
+
+ private:
+  static constexpr std::size_t kHistory = 20;  // qdelay_fraction_hist
+
+  void observe(Time now, const AckedPacket& packet);
+  void update_trend(Time now);
+  void grow(const AckedPacket& packet);
+  void bound_by_inflight();
+  void leave_fast_increase(Time now);
+
+  int64_t packet_bytes_;
+  double cwnd_bytes_;
+  bool in_fast_increase_{true};
+  Time congested_at_{};      // last: a loss, or a rising trend
+  Time loss_answered_at_{};  // a loss of a packet sent before it has been answered
+  double qdelay_s_{0};
+  double qdelay_fraction_avg_{0};
+  double qdelay_trend_{0};
+  std::array<double, kHistory> fractions_{};
+  std::size_t newest_{0};
+  Time trend_updated_at_{};
+  Time smoothed_rtt_{};
+  WindowedMin<Time> base_delay_{};  // one way, receiver's clock less sender's
+  WindowedMax<int64_t> max_inflight_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,19 @@
+// Sprout's cautious forecast (NSDI 2013, section 3.3): how many packets the link will have delivered some
+// ticks from now, with a probability of 95 %.
+#pragma once
+
+#include <array>
+
+#include "agents/controllers/sprout/rate_belief.hh"
+
+namespace ccgym {
+
+inline constexpr std::size_t kForecastTicks = 8;     // section 3.3: 160 ms
+inline constexpr double kForecastConfidence = 0.95;  // section 3.3
+
+// Cumulative packets after 1, 2, ... ticks.
+using Forecast = std::array<int, kForecastTicks>;
+
+Forecast cautious_forecast(const RateBelief::Distribution& belief);
+
+}  // namespace ccgym

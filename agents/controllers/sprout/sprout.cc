@@ -1,0 +1,55 @@
+#include "agents/controllers/sprout/sprout.hh"
+
+#include <algorithm>
+
+namespace ccgym {
+
+namespace {
+
+constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: what is sent now shall have left within 100 ms
+constexpr int64_t kInitialWindowPackets = 2;
+constexpr int64_t kMinWindowPackets = 1;
+
+}  // namespace
+
+Sprout::Sprout(int64_t packet_bytes)
+    : packet_bytes_{packet_bytes}, cwnd_bytes_{kInitialWindowPackets * packet_bytes} {}
+
+void Sprout::on_sent(Time now, const SentPacket& packet) { outstanding_.push_back({packet.seq, now}); }
+
+void Sprout::on_ack(Time now, const AckedPacket& packet) {
+  min_rtt_ = packet.rtt.min;
+  ++packets_in_tick_;
+  settle(packet.seq);
+  if (!next_tick_) next_tick_ = now + kSproutTick;
+}
+
+void Sprout::on_loss(Time /*now*/, const Loss& loss) {
+  for (const LostPacket& packet : loss.packets) settle(packet.seq);
+}
+
+// What was sent before is settled as well, but for packets that overtook one another.
+void Sprout::settle(uint64_t seq) {
+  while (!outstanding_.empty() && outstanding_.front().seq <= seq) outstanding_.pop_front();
+}
+
+// Section 3.2: evolve, observe, forecast.
+void Sprout::on_timer(Time now) {
+  belief_.evolve();
+  if (link_is_backlogged(now)) {
+    belief_.observe(packets_in_tick_);
+  } else {
+    belief_.observe_at_least(packets_in_tick_);
+  }
+  packets_in_tick_ = 0;
+  const int64_t packets = cautious_forecast(belief_.probabilities())[kLookAheadTicks - 1];
+  cwnd_bytes_ = std::max(packets, kMinWindowPackets) * packet_bytes_;
+  next_tick_ = now + kSproutTick;
+}
+
+// A packet that is overdue waits in the link's queue, or the link is out.
+bool Sprout::link_is_backlogged(Time now) const {
+  return !outstanding_.empty() && now - outstanding_.front().sent_at > min_rtt_ + kSproutTick / 4;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,47 @@
+// Sprout (NSDI 2013): sends what the link will, with a probability of 95 %, deliver within 100 ms.
+//
+// The paper's receiver infers and feeds its forecasts back; here the sender infers, from the ACKs that each
+// tick brings. It knows what the paper's receiver is told by the time-to-next marks (section 3.2): whether
+// the link had packets waiting.
+#pragma once
+
+#include <deque>
+
+#include "agents/controllers/sprout/forecast.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Sprout final : public CongestionController {
+ public:
+  explicit Sprout(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "sprout"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override { return next_tick_; }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+
+  [[nodiscard]] const RateBelief& belief() const { return belief_; }
+
+ private:
+  struct Outstanding {
+    uint64_t seq{};
+    Time sent_at{};
+  };
+
+  void settle(uint64_t seq);
+  [[nodiscard]] bool link_is_backlogged(Time now) const;
+
+  int64_t packet_bytes_;
+  RateBelief belief_{};
+  std::deque<Outstanding> outstanding_{};
+  Time min_rtt_{};
+  int packets_in_tick_{0};
+  std::optional<Time> next_tick_{};
+  int64_t cwnd_bytes_;
+};
+
+}  // namespace ccgym

@@ -1,0 +1,40 @@
+// TCP Vegas (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE
+// JSAC 13(8), 1995; its sections are named): keeps two to four packets in the queue. A round's RTT is the
+// smallest of its samples, as in Linux and ns-3: one delayed ACK does not count as a queue.
+#pragma once
+
+#include "agents/controllers/fast_recovery.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Vegas final : public CongestionController {
+ public:
+  explicit Vegas(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "vegas"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+
+ private:
+  struct Round {
+    uint64_t end_seq{0};  // the ACK of a packet from here on ends it
+    Time min_rtt{Time::max()};
+    int samples{0};
+  };
+
+  void end_round(Time base_rtt);
+  void adjust(double queued_packets);
+
+  int64_t packet_bytes_;
+  int64_t cwnd_bytes_;
+  int64_t ssthresh_bytes_;
+  Round round_{};
+  bool doubling_{true};  // slow start grows every other round
+  uint64_t next_seq_{0};
+  FastRecovery recovery_;
+};
+
+}  // namespace ccgym

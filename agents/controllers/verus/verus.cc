@@ -1,0 +1,126 @@
+#include "agents/controllers/verus/verus.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace ccgym {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Time kEpoch = milliseconds{5};                   // section 5.1
+constexpr Time kInterpolationPeriod = milliseconds{1000};  // section 5.1
+constexpr double kEpochMs = 5;
+constexpr double kDelta1Ms = 1;        // section 5.2
+constexpr double kDelta2Ms = 2;        // section 5.2
+constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
+constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
+constexpr double kLossDecrease = 0.5;  // M of eq. 6
+constexpr double kInitialWindowPackets = 10;
+constexpr double kMinWindowPackets = 1;
+constexpr double kMaxWindowPackets = 1 << 14;
+
+double milliseconds_of(Time time) { return std::chrono::duration<double, std::milli>{time}.count(); }
+
+}  // namespace
+
+Verus::Verus(int64_t packet_bytes, double delay_ratio)
+    : packet_bytes_{packet_bytes},
+      delay_ratio_{delay_ratio},
+      window_packets_{kInitialWindowPackets},
+      windows_(static_cast<std::size_t>(kMaxWindowPackets)) {}
+
+double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
+  if (max_ms / min_ms > delay_ratio_) return std::max(min_ms, estimate_ms - kDelta2Ms);
+  if (max_change_ms > 0) return std::max(min_ms, estimate_ms - kDelta1Ms);
+  return estimate_ms + kDelta2Ms;
+}
+
+double Verus::packets_to_send(double window, double next_window, double epochs_per_rtt) {
+  const double epochs = std::max(2.0, epochs_per_rtt);
+  return std::max(0.0, next_window + (2 - epochs) / (epochs - 1) * window);
+}
+
+void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
+  window_of(packet.seq) = window_packets_;
+  budget_packets_ -= 1;
+  inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
+}
+
+void Verus::on_ack(Time now, const AckedPacket& packet) {
+  if (!epoch_ends_) epoch_ends_ = now + kEpoch;
+  inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
+  min_ms_ = milliseconds_of(packet.rtt.min);
+  smoothed_rtt_ms_ = milliseconds_of(packet.rtt.smoothed);
+  const double delay_ms = milliseconds_of(packet.rtt.latest);
+  epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
+  const double sent_under = window_of(packet.seq);
+  if (phase_ != Phase::recovery) profile_.add(sent_under, delay_ms);  // section 4.3: not while recovering
+  grow(sent_under);
+  if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_) leave_slow_start();
+}
+
+void Verus::grow(double sent_under) {
+  if (phase_ == Phase::slow_start) window_packets_ = std::min(window_packets_ + 1, kMaxWindowPackets);
+  if (phase_ != Phase::recovery) return;
+  window_packets_ += 1 / window_packets_;
+  if (sent_under > window_packets_) return;
+  phase_ = Phase::normal;  // the packets that left before the loss are through
+  if (!profile_.empty()) estimate_ms_ = std::max(min_ms_, profile_.delay_ms(window_packets_));
+}
+
+// The profile begins with what slow start has seen.
+void Verus::leave_slow_start() {
+  phase_ = Phase::normal;
+  profile_.interpolate();
+  estimate_ms_ = epoch_max_ms_;
+}
+
+// Eq. 6: the window under which the lost packet left, times M.
+void Verus::on_loss(Time /*now*/, const Loss& loss) {
+  inflight_packets_ = static_cast<double>(loss.inflight_bytes) / static_cast<double>(packet_bytes_);
+  if (loss.timeout) {
+    phase_ = Phase::slow_start;
+    profile_.clear();
+    window_packets_ = kMinWindowPackets;
+    return;
+  }
+  if (phase_ == Phase::recovery) return;
+  if (phase_ == Phase::slow_start) leave_slow_start();
+  phase_ = Phase::recovery;
+  window_packets_ = std::max(kMinWindowPackets, kLossDecrease * window_of(loss.packets.front().seq));
+}
+
+void Verus::on_timer(Time now) {
+  if (now >= interpolate_at_) {
+    profile_.interpolate();
+    interpolate_at_ = now + kInterpolationPeriod;
+  }
+  if (epoch_max_ms_ > 0) end_epoch();
+  epoch_ends_ = now + kEpoch;
+}
+
+// Section 4: an epoch in which no ACK came changes nothing.
+void Verus::end_epoch() {
+  const double before_ms = max_ms_ > 0 ? max_ms_ : epoch_max_ms_;
+  max_ms_ = kMaxWeight * epoch_max_ms_ + (1 - kMaxWeight) * before_ms;  // eq. 2
+  epoch_max_ms_ = 0;
+  if (phase_ != Phase::normal || profile_.empty()) return;
+  estimate_ms_ = next_delay_ms(estimate_ms_, max_ms_, max_ms_ - before_ms, min_ms_);
+  const double next = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, kMaxWindowPackets);
+  const double send = packets_to_send(window_packets_, next, std::ceil(smoothed_rtt_ms_ / kEpochMs));
+  budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
+  window_packets_ = next;
+}
+
+SendLimits Verus::limits() const {
+  double packets = window_packets_;
+  if (phase_ == Phase::normal)
+    packets = std::min(packets, inflight_packets_ + std::max(0.0, budget_packets_));
+  packets = std::max(packets, kMinWindowPackets);
+  return {.cwnd_bytes = static_cast<int64_t>(packets) * packet_bytes_, .pacing_mbps = {}};
+}
+
+}  // namespace ccgym

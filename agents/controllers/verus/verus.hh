@@ -1,0 +1,59 @@
+// Verus, after Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015
+// (section and equation numbers are the paper's).
+#pragma once
+
+#include <vector>
+
+#include "agents/controllers/verus/delay_profile.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Verus final : public CongestionController {
+ public:
+  // R, section 5.2: the ratio of the largest delay to the least from which on the window falls. The paper
+  // flies 2, 4 and 6, trading delay for throughput.
+  static constexpr double kDefaultDelayRatio = 6;
+
+  explicit Verus(int64_t packet_bytes, double delay_ratio = kDefaultDelayRatio);
+
+  // Eq. 4: the delay to aim at in the next epoch.
+  [[nodiscard]] double next_delay_ms(double estimate_ms, double max_ms, double max_change_ms,
+                                     double min_ms) const;
+  // Eq. 5: how many packets to send in the next epoch, so that the window moves from one to the other.
+  static double packets_to_send(double window, double next_window, double epochs_per_rtt);
+
+  [[nodiscard]] std::string_view name() const override { return "verus"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override { return epoch_ends_; }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override;
+
+ private:
+  enum class Phase { slow_start, normal, recovery };
+
+  [[nodiscard]] double& window_of(uint64_t seq) { return windows_[seq % windows_.size()]; }
+  void leave_slow_start();
+  void grow(double sent_under);
+  void end_epoch();
+
+  int64_t packet_bytes_;
+  double delay_ratio_;
+  Phase phase_{Phase::slow_start};
+  double window_packets_;
+  double budget_packets_{0};  // what is left to send in this epoch
+  double inflight_packets_{0};
+  std::vector<double> windows_;  // by sequence number: the window under which a packet left
+  DelayProfile profile_{};
+  double min_ms_{0};        // D_min
+  double max_ms_{0};        // D_max, smoothed (eq. 2)
+  double epoch_max_ms_{0};  // the largest delay of this epoch
+  double estimate_ms_{0};   // D_est
+  double smoothed_rtt_ms_{0};
+  std::optional<Time> epoch_ends_{};
+  Time interpolate_at_{};
+};
+
+}  // namespace ccgym

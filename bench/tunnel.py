@@ -1,0 +1,227 @@
+"""What the tunnel costs and reaches: kernel TCP, floods and pings over a wire between two hosts."""
+
+import json
+import os
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from ccgym.envs.errors import OutsideError
+from ccgym.envs.process_group import POLL_S, ProcessGroup
+from ccgym.envs.two_hosts import TwoHosts
+from ccgym.tunnel.session import LocalTunnel, TunnelEnd
+
+from .case import Case, Yardstick, medians_in_turns
+
+PROTOCOLS = ("compatible", "authenticated")
+OFFLOADED = "compatible, offloaded"
+TCP_S = 3
+FLOOD_S = 2
+FLOOD_BYTES = 1400
+OFFERED_MBPS = (200, 400, 800)
+PINGS = 200
+NICENESS = -15
+FULL_PACKET = b" - 1500\n"
+"""How a log line of a packet of 1464 bytes ends."""
+
+# Recorded on another day on a machine like this one, quiet, logs on; it is not packaged anywhere.
+RECORDED_TCP_MBPS = 623.0
+RECORDED_ADDED_US = 75.0
+_RECORDED = "pantheon-tunnel, recorded"
+_BARE = "a bare UDP send by Python"
+_BARE_SEND = """
+import socket, sys, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    sock.connect((sys.argv[1], 5002))
+    packet, begin = bytes(1464), time.process_time()
+    for _ in range(50_000):
+        sock.send(packet)
+print(1e6 * (time.process_time() - begin) / 50_000)
+"""
+"""What the network stack takes for one packet, in microseconds: about 2.1 where nothing else runs."""
+_BARE_TAKE = """
+import socket, sys, time
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+    sock.bind((sys.argv[1], 5002))
+    print(flush=True)
+    time.sleep(60)
+"""
+_PORT = "5001"
+_OVERRUN_S = 20.0
+
+Figures = dict[str, float]
+
+
+def cases(rounds: int) -> Iterator[Case]:
+    """Both protocols beside the bare wire, each with both its logs on."""
+    with TwoHosts() as hosts:
+        yield from _tcp_cases(hosts, rounds)
+        yield from _flood_cases(hosts, rounds)
+        yield from _ping_cases(hosts, rounds)
+
+
+def _tcp_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
+    ways = (*PROTOCOLS, OFFLOADED)
+    flown: dict[str, list[Figures]] = {way: [] for way in ways}
+    measurements = {way: partial(_noted, flown[way], partial(_tcp, hosts, way)) for way in ways}
+    wire = {"wire": partial(_bare_tcp_mbps, hosts), "send": partial(_bare_send_us, hosts)}
+    medians = medians_in_turns({**wire, **measurements}, rounds)
+    yield Case("TCP over the bare wire", medians["wire"], "Mbit/s", 2)
+    base: dict[str, float] = {}
+    for protocol in ways:
+        figures = {
+            key: statistics.median(each[key] for each in flown[protocol]) for key in flown[protocol][0]
+        }
+        yield Case(f"{protocol}, TCP", figures["mbps"], "Mbit/s", 2, Yardstick(_RECORDED, RECORDED_TCP_MBPS))
+        for end in ("sending", "receiving"):
+            yardstick = Yardstick("compatible", base[end]) if base else Yardstick(_BARE, medians["send"])
+            yield Case(f"{protocol}, TCP, {end} end", figures[end], "us/packet", 1, yardstick)
+        base = base or figures
+
+
+def _flood_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
+    """Does more offered mean less delivered?"""
+    for protocol in PROTOCOLS:
+        offered = {f"{mbps}": partial(_flood_mbps, hosts, protocol, mbps) for mbps in (*OFFERED_MBPS, 0)}
+        delivered = medians_in_turns(offered, rounds)
+        endless = delivered.pop("0")
+        most = Yardstick("the most delivered of less offered", max(delivered.values()))
+        yield Case(f"{protocol}, UDP delivered of a flood", endless, "Mbit/s", 2, most)
+
+
+def _ping_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
+    measurements = {protocol: partial(_ping_us, hosts, protocol) for protocol in PROTOCOLS}
+    rtts_us = medians_in_turns({"wire": partial(_bare_ping_us, hosts), **measurements}, rounds)
+    for protocol in PROTOCOLS:
+        added_us = (rtts_us[protocol] - rtts_us["wire"]) / 2
+        yield Case(f"{protocol}, added one way", added_us, "us", 2, Yardstick(_RECORDED, RECORDED_ADDED_US))
+
+
+def _first(host: list[str]) -> list[str]:
+    """The beginning of a command line on that host, ahead of the machine's other work where allowed."""
+    return [*host, "nice", "-n", str(NICENESS)] if os.geteuid() == 0 else host
+
+
+def _noted(flown: list[Figures], fly: Callable[[], Figures]) -> float:
+    flown.append(fly())
+    return flown[-1]["mbps"]
+
+
+@contextmanager
+def _tunnel(hosts: TwoHosts, protocol: str, client: str) -> Iterator[LocalTunnel]:
+    """A tunnel over the wire whose client runs a sh script; `done` is printed at its end."""
+    with (
+        tempfile.TemporaryDirectory(prefix="ccgym-bench-") as folder,
+        LocalTunnel(
+            Path(folder),
+            ["iperf3", "--server", "--port", _PORT],
+            ["sh", "-c", f"sleep 0.3; {client}; echo done; exec sleep 60"],
+            authenticated=protocol == "authenticated",
+            options=["--offload"] if protocol == OFFLOADED else [],
+            server=hosts.RECEIVER_IP,
+            server_prefix=_first(hosts.receiver),
+            client_prefix=_first(hosts.sender),
+        ) as tunnel,
+    ):
+        _await_done(tunnel.client)
+        yield tunnel
+
+
+def _await_done(client: TunnelEnd) -> None:
+    deadline = time.monotonic() + TCP_S + _OVERRUN_S
+    while "done" not in client.stdout_lines():
+        if client.process.returncode is not None or time.monotonic() > deadline:
+            raise OutsideError(f"the tunnel's client failed: {client.process.complaint()}")
+        time.sleep(POLL_S)
+
+
+def _tcp(hosts: TwoHosts, protocol: str) -> Figures:
+    iperf = f"iperf3 --client $CCGYM_TUNNEL_PEER --port {_PORT} --time {TCP_S} --congestion cubic --json"
+    with _tunnel(hosts, protocol, f"{iperf} >tcp.json") as tunnel:
+        cpu_us = {
+            "sending": 1e6 * _cpu_seconds(tunnel.client.process.pid),
+            "receiving": 1e6 * _cpu_seconds(tunnel.server.process.pid),
+        }
+        mbps = _received_mbps(tunnel.folder / "tcp.json")
+        tunnel.client.process.stop()  # the log is whole then
+        packets = tunnel.client.logs.egress.read_bytes().count(FULL_PACKET)
+    return {"mbps": mbps, **{end: us / packets for end, us in cpu_us.items()}}
+
+
+def _flood_mbps(hosts: TwoHosts, protocol: str, offered_mbps: int) -> float:
+    rate = f"--udp --bitrate {offered_mbps}M --length {FLOOD_BYTES} --time {FLOOD_S}"
+    iperf = f"iperf3 --client $CCGYM_TUNNEL_PEER --port {_PORT} {rate} --json"
+    with _tunnel(hosts, protocol, f"{iperf} >udp.json") as tunnel:
+        flow = json.loads((tunnel.folder / "udp.json").read_text())["end"]["sum"]
+    return float(flow["bits_per_second"]) / 1e6 * (1 - float(flow["lost_percent"]) / 100)
+
+
+def _ping_us(hosts: TwoHosts, protocol: str) -> float:
+    with _tunnel(hosts, protocol, f"ping -q -i 0.005 -c {PINGS} $CCGYM_TUNNEL_PEER") as tunnel:
+        return _mean_rtt_us("\n".join(tunnel.client.stdout_lines()))
+
+
+def _bare_tcp_mbps(hosts: TwoHosts) -> float:
+    with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
+        folder = Path(name)
+        with ProcessGroup([*_first(hosts.receiver), "iperf3", "--server", "--one-off"], folder, "server"):
+            time.sleep(0.3)
+            argv = ["iperf3", "--client", hosts.RECEIVER_IP, "--time", str(TCP_S), "--congestion", "cubic"]
+            _run([*_first(hosts.sender), *argv, "--json"], folder)
+        return _received_mbps(folder / "client.out")
+
+
+def _bare_send_us(hosts: TwoHosts) -> float:
+    with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
+        folder = Path(name)
+        take = [sys.executable, "-c", _BARE_TAKE, hosts.RECEIVER_IP]
+        with ProcessGroup([*_first(hosts.receiver), *take], folder, "server"):
+            _await_file(folder / "server.out")
+            _run([*_first(hosts.sender), sys.executable, "-c", _BARE_SEND, hosts.RECEIVER_IP], folder)
+        return float((folder / "client.out").read_text())
+
+
+def _await_file(file: Path) -> None:
+    deadline = time.monotonic() + _OVERRUN_S
+    while not file.stat().st_size:
+        if time.monotonic() > deadline:
+            raise OutsideError(f"nothing in {file.name} after {_OVERRUN_S:.0f} s")
+        time.sleep(POLL_S)
+
+
+def _bare_ping_us(hosts: TwoHosts) -> float:
+    with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
+        folder = Path(name)
+        _run(
+            [*_first(hosts.sender), "ping", "-q", "-i", "0.005", "-c", str(PINGS), hosts.RECEIVER_IP], folder
+        )
+        return _mean_rtt_us((folder / "client.out").read_text())
+
+
+def _run(argv: list[str], folder: Path) -> None:
+    with ProcessGroup(argv, folder, "client") as client:
+        if client.wait(TCP_S + _OVERRUN_S) != 0:
+            raise OutsideError(f"{argv} failed: {client.complaint()}")
+
+
+def _received_mbps(file: Path) -> float:
+    return float(json.loads(file.read_text())["end"]["sum_received"]["bits_per_second"]) / 1e6
+
+
+def _mean_rtt_us(report: str) -> float:
+    match = re.search(r"= [\d.]+/([\d.]+)/", report)
+    if match is None:
+        raise OutsideError(f"ping has no answer: {report}")
+    return 1000 * float(match[1])
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Processor time of all threads of a process so far."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9

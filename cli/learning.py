@@ -1,0 +1,52 @@
+"""`ccgym reproduce rl-learns`: does reinforcement learning learn?"""
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from .arguments import count, seeds
+
+
+def add_rl_learns(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the experiment to those of `ccgym reproduce`."""
+    learns = experiments.add_parser(
+        "rl-learns",
+        help="reinforcement learning beside a random and a fixed policy",
+        description="Trains a policy by its reward from several seeds, and compares what a step is worth to "
+        "them with what it is worth to a random policy and to one that never changes anything, on the "
+        "training emulators with other seeds. Exit code 1: the 95 %% interval over seeds does not lie above "
+        "both. Started again with the same --out, it goes on.",
+    )
+    learns.add_argument(
+        "--config", default="aurora", help="configuration of ppo or recurrent-ppo (default: aurora)"
+    )
+    learns.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
+    learns.add_argument(
+        "--iterations", type=count, default=None, metavar="N", help="of each training (default: the config's)"
+    )
+    learns.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
+    learns.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
+    learns.add_argument("--json", action="store_true", help="print the figures as JSON")
+    learns.set_defaults(run=run_rl_learns)
+
+
+def run_rl_learns(args: argparse.Namespace) -> int:
+    """Trains what is left to train, then evaluates."""
+    from ccgym.dagger.config import config_file, load_config
+    from ccgym.rl.config import RlConfig
+    from ccgym.rl.learning import measure_learning
+
+    overrides = {} if args.iterations is None else {"iterations": args.iterations}
+    config = load_config(config_file(args.config), overrides, RlConfig)
+    learning = measure_learning(config, args.seeds, args.out, args.workers)
+    low, high = learning.interval
+    if args.json:
+        print(json.dumps({**asdict(learning), "interval": [low, high], "learns": learning.learns}))
+    else:
+        print(f"reward {config.reward} per step, mean over the emulators {config.emulators}")
+        print(f"learnt  {low:12.3f} to {high:.3f} (95 % of {args.seeds} seeds)")
+        print(f"random  {learning.random:12.3f}")
+        print(f"fixed   {learning.fixed:12.3f}")
+    return 0 if learning.learns else 1

@@ -1,0 +1,127 @@
+"""Real QUIC senders, as outside judges of our own: tquic's client and server, built from crates.io on demand.
+
+~/.cache/ccgym/quic/tquic_tools-VERSION/bin/{tquic_client,tquic_server}
+                                        certificate.pem, key.pem   of the server, self-signed
+                                        bulk                       what is sent, over and over
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.user_cache import user_cache
+
+CRATE, VERSION = "tquic_tools", "1.6.0"
+ALGORITHMS = {"quic-bbr": "BBR", "quic-copa": "COPA", "quic-cubic": "CUBIC"}
+"""Scheme -> tquic's name of its congestion control."""
+INSTALL_S = 3600.0
+BULK_BYTES = 20_000_000
+PARALLEL_REQUESTS = 4
+"""So that data are under way while one request ends and the next begins."""
+
+_HOST = "ccgym.invalid"
+_COMPILING = re.compile(r"^\s*Compiling (\S+)")
+
+
+def folder() -> Path:
+    """Where this version is, or would be."""
+    return user_cache("quic") / f"{CRATE}-{VERSION}"
+
+
+def is_installed() -> bool:
+    """Whether the programs and what they need stand."""
+    return folder().is_dir()
+
+
+def install(report: Callable[[str], None]) -> None:
+    """Builds the programs with cargo; all or nothing. `report` hears the crate that is being compiled.
+
+    Raises:
+        InputError: cargo or openssl is not there.
+        OutsideError: one of them failed, or took longer than INSTALL_S.
+    """
+    for program, mend in (("cargo", "https://rustup.rs"), ("openssl", "apt-get install openssl")):
+        if shutil.which(program) is None:
+            raise InputError(f"QUIC is built with {program}, which is not installed: {mend}")
+    folder().parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder().parent) as scratch:
+        built = Path(scratch) / "built"
+        build = ["cargo", "install", CRATE, "--version", VERSION, "--locked", "--root", str(built)]
+        _run([*build, "--target-dir", f"{scratch}/target"], report)
+        _make_certificate(built)
+        with (built / "bulk").open("wb") as bulk:
+            bulk.truncate(BULK_BYTES)
+        if not is_installed():
+            built.rename(folder())
+
+
+def server_command(scheme: str, port: int, stage: Callable[[Path], str]) -> list[str]:
+    """The side that sends: listens at the port, and answers each request with the bulk."""
+    return [
+        stage(folder() / "bin" / "tquic_server"),
+        *("--listen", f"0.0.0.0:{port}"),
+        *("--cert", stage(folder() / "certificate.pem")),
+        *("--key", stage(folder() / "key.pem")),
+        *("--root", str(Path(stage(folder() / "bulk")).parent)),
+        *("--congestion-control-algor", ALGORITHMS[scheme]),
+        *("--log-level", "ERROR"),
+    ]
+
+
+def client_command(address: str, port: int, stage: Callable[[Path], str]) -> list[str]:
+    """The side that receives: asks for the bulk again and again until it is ended."""
+    return [
+        stage(folder() / "bin" / "tquic_client"),
+        *("--connect-to", f"{address}:{port}"),
+        *("--total-requests-per-thread", "0"),
+        *("--max-requests-per-conn", "0"),
+        *("--max-concurrent-requests", str(PARALLEL_REQUESTS)),
+        *("--log-level", "ERROR"),
+        f"https://{_HOST}/bulk",
+    ]
+
+
+def _run(command: list[str], report: Callable[[str], None]) -> None:
+    """Runs cargo, which says on stderr what it compiles, and its reason last."""
+    environment = {**os.environ, "CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
+    last_lines: deque[str] = deque(maxlen=20)
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        watchdog = threading.Timer(INSTALL_S, process.kill)
+        watchdog.start()
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                last_lines.append(line.strip())
+                if compiling := _COMPILING.match(line):
+                    report(compiling[1])
+            code = process.wait()
+        finally:
+            process.kill()
+            watchdog.cancel()
+    if code != 0:
+        reasons = [line for line in last_lines if line.startswith("error")]
+        raise OutsideError(f"{command[0]} failed: {(reasons or list(last_lines) or ['no message'])[-1]}")
+
+
+def _make_certificate(target: Path) -> None:
+    key, certificate = target / "key.pem", target / "certificate.pem"
+    request = ["openssl", "req", "-x509", "-nodes", "-days", "36500", "-subj", f"/CN={_HOST}"]
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    done = subprocess.run(
+        [*request, *curve, "-keyout", str(key), "-out", str(certificate)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise OutsideError(f"openssl failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")

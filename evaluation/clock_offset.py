@@ -1,0 +1,94 @@
+"""The clocks of two hosts: how far apart they are, and delays made right by it."""
+
+import inspect
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import ntplib
+import numpy as np
+from ccgym.envs.packet_capture import PacketRecords
+
+from .run_files import replaced
+from .tunnelled_flows import TunnelRecords
+from .two_ends import matched_flow
+
+_NTP_PORT = 123
+_NTP_TRIES = 3
+_NTP_S = 5
+
+
+@dataclass(frozen=True)
+class ClockOffset:
+    """The receiver's clock minus the sender's, in ms."""
+
+    two_way_ms: float
+    """From the quickest packets of both directions, taken to be equally quick."""
+    ntp_ms: float | None
+    """From both hosts' offsets to one NTP server; None: not asked, or no answer."""
+    applied_ms: float
+    """What delays were corrected by."""
+    note: str
+    """Why not by the NTP offset, where there is one."""
+
+
+def clock_offset(flows: list[TunnelRecords], ntp_ms: float | None) -> ClockOffset:
+    """Of a run's flows, from their own packets; NTP's is preferred unless it makes delays negative."""
+    forward_ms = _least_delay_ms((flow.sent, flow.received) for flow in flows)
+    backward_ms = _least_delay_ms((flow.replies_sent, flow.replies_received) for flow in flows)
+    two_way_ms = round((forward_ms - backward_ms) / 2, 3)
+    if ntp_ms is None:
+        return ClockOffset(two_way_ms, None, two_way_ms, "")
+    if min(forward_ms - ntp_ms, backward_ms + ntp_ms) < 0:
+        return ClockOffset(two_way_ms, ntp_ms, two_way_ms, "the NTP offset makes delays negative")
+    return ClockOffset(two_way_ms, ntp_ms, ntp_ms, "")
+
+
+def on_the_senders_clock(received: PacketRecords, offset: ClockOffset) -> PacketRecords:
+    """What was received, with the times that the sender's clock showed."""
+    return replace(received, time_ms=np.round(received.time_ms - offset.applied_ms, 3))
+
+
+def write_clock_offset(offset: ClockOffset, path: Path) -> None:
+    """Keeps it beside the run's other files."""
+    with replaced(path) as stream:
+        json.dump(asdict(offset), stream)
+        stream.write("\n")
+
+
+def applied_offset_ms(path: Path) -> float | None:
+    """What the delays of a run were corrected by; None: both ends had one clock."""
+    return float(json.loads(path.read_text())["applied_ms"]) if path.exists() else None
+
+
+def ntp_offset_ms(server: str) -> float | None:
+    """The server's clock minus this host's; None: no answer."""
+    for _ in range(_NTP_TRIES):
+        try:
+            return 1000 * float(ntplib.NTPClient().request(server, 3, _NTP_PORT, _NTP_S).offset)
+        except (ntplib.NTPException, OSError):
+            continue
+    return None
+
+
+def remote_ntp_offset_ms(server: str, python: Callable[[str], str]) -> float | None:
+    """The same of the host whose Python `python` runs; it gets all it needs with the question."""
+    question = (
+        f"\nfor _ in range({_NTP_TRIES}):\n    try:\n"
+        f"        print(1000 * NTPClient().request({server!r}, 3, {_NTP_PORT}, {_NTP_S}).offset)\n"
+        "        break\n    except (NTPException, OSError):\n        continue\n"
+    )
+    try:
+        answer = python(inspect.getsource(ntplib) + question)
+        return float(answer)
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _least_delay_ms(directions: Iterable[tuple[PacketRecords, PacketRecords]]) -> float:
+    """Raises ValueError: nothing came through."""
+    delays_ms = [matched_flow(sent, received, 0).departure_delay_ms for sent, received in directions]
+    if not sum(map(len, delays_ms)):
+        raise ValueError("no packet came through the tunnel")
+    return float(np.concatenate(delays_ms).min())

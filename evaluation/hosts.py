@@ -1,0 +1,69 @@
+"""Where an end of a tunnel runs: this machine, or inside of shells on it; `ssh_host` adds another machine."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+
+class Host(Protocol):
+    """A place for programs, with a folder of its own for their files."""
+
+    name: str
+    """In messages."""
+    folder: str
+    """An absolute path there."""
+
+    def command(self, argv: list[str]) -> list[str]:
+        """What to run here so that `argv` runs there, its input, output and exit code passed on."""
+
+    def unprivileged(self, argv: list[str]) -> list[str]:
+        """`argv`, as a user without special rights there."""
+
+    def stage(self, file: Path) -> str:
+        """Makes a file of ours available there; returns its path there."""
+
+    def keep_secret(self, file: Path) -> str:
+        """The same for a secret, which nobody else may read."""
+
+    def fetch(self, path: str, target: Path) -> None:
+        """Copies a file from there."""
+
+
+class LocalHost:
+    """This machine.
+
+    Args:
+        folder: for the programs' files.
+        prefix: what commands begin with, e.g. to enter a network namespace.
+        unprivileged: see `Host`.
+        stage: see `Host`.
+    """
+
+    name = "this machine"
+
+    def __init__(
+        self,
+        folder: Path,
+        prefix: list[str],
+        unprivileged: Callable[[list[str]], list[str]],
+        stage: Callable[[Path], Path],
+    ) -> None:
+        self.folder = str(folder)
+        self._prefix, self.unprivileged, self._stage = prefix, unprivileged, stage
+
+    def command(self, argv: list[str]) -> list[str]:
+        """As `Host` says."""
+        return [*self._prefix, *argv]
+
+    def stage(self, file: Path) -> str:
+        """As `Host` says."""
+        return str(self._stage(file))
+
+    def keep_secret(self, file: Path) -> str:
+        """It is where it is."""
+        return str(file)
+
+    def fetch(self, path: str, target: Path) -> None:
+        """As `Host` says."""
+        shutil.copyfile(path, target)

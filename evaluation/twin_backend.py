@@ -1,0 +1,52 @@
+"""Flights in the twin, in virtual time."""
+
+from dataclasses import replace
+
+from ccgym.envs import _core
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.errors import InputError
+from ccgym.envs.link_log import LinkLog
+
+from .backend import Emulators, Flow
+from .remote_path import Network
+from .run_files import RunFiles
+from .schemes import Kind, Scheme
+
+
+class TwinBackend:
+    """mahimahi in virtual time, inside this process."""
+
+    name = "twin"
+    in_real_time = False
+
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+        """It needs nothing of the machine."""
+
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """Foreign programs fly in real time only, and some queues are not in the twin."""
+        for scheme in line_up:
+            if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
+                return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
+        assert isinstance(spec, EmulatorSpec)
+        try:
+            spec.to_path()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def fly(self, spec: Network, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
+        """The first flow begins at time 0."""
+        assert isinstance(spec, EmulatorSpec)
+        path, schedule = spec.to_path(), spec.uplink.schedule()
+        first = flows[0]
+        if len(flows) == 1:
+            flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            return [LinkLog.from_flight(flight, schedule)]
+        sharing = [
+            _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
+            for flow in flows
+        ]
+        flights = _core.fly(path, sharing, seconds=first.seconds, seed=seed)
+        logs = [LinkLog.from_flight(flight, schedule) for flight in flights]
+        longest = max((log.opportunity_ms for log in logs), key=len)
+        return [replace(log, opportunity_ms=longest) for log in logs]

@@ -1,0 +1,1 @@
+"""Reinforcement learning: a policy tries, and what paid off becomes more likely."""

@@ -1,0 +1,174 @@
+"""The training loop: fly, learn from it, evaluate.
+
+Every iteration is a function of (weights, optimiser, its number, the seed) alone, and the state after each
+is on disk: a run that was stopped or killed goes on to the same weights, bit for bit, as one that was not.
+The run directory is that of imitation training: ccgym.dagger.run_directory.
+"""
+
+import math
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import torch
+from ccgym.agents.policy_file import save_policy
+from ccgym.dagger.picture import draw_trials
+from ccgym.dagger.progress import TrainingProgress
+from ccgym.dagger.run_directory import REGRET, Checkpoint, RunDirectory
+from ccgym.dagger.trial import fly_trials, mean_regret, summarise, trial_metrics
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import select_emulators
+from ccgym.envs.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.oracle.window import ideal_windows
+from stable_baselines3.common.utils import set_random_seed
+
+from .agent import Model, ScaledRewards, let_learn, make_model, to_policy
+from .config import RlConfig
+
+DEAL = 0
+FLIGHT = 1
+"""What a random stream is for: part of its seed, after the configuration's."""
+
+
+class Flights:
+    """The native batch of flows, dealt out anew over the emulators for every iteration."""
+
+    def __init__(self, config: RlConfig, specs: list[EmulatorSpec], threads: int) -> None:
+        self._config = config
+        self._specs = specs
+        self._native = PathSb3VecEnv(
+            PathVectorEnv(
+                config.environments,
+                config.episode_steps,
+                emulator=specs[0],
+                features=config.features,
+                actions=config.actions,
+                reward=config.reward,
+                threads=threads,
+            )
+        )
+        self.envs = ScaledRewards(self._native, config.reward_scale)
+
+    def deal(self, iteration: int) -> None:
+        """The emulators and the seeds of an iteration's flows."""
+        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
+        dealt = np.resize(generator.permutation(len(self._specs)), self._config.environments)
+        self._native.fly_over([self._specs[number] for number in dealt])
+        self._native.seed(int(generator.integers(2**31)))
+
+
+def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> dict[str, float]:
+    """One iteration: every flow flies an episode, then the networks learn from all of them."""
+    flights.deal(iteration)
+    stream = np.random.SeedSequence([config.seed, FLIGHT, iteration])
+    set_random_seed(int(stream.generate_state(1)[0]))
+    let_learn(model, acting=iteration >= config.value_iterations)
+    rate = config.learning_rate * (1 - iteration / config.iterations)
+    model.lr_schedule = lambda _: rate
+    begin_s = time.monotonic()
+    model.learn(config.environments * config.episode_steps)
+    decisions = config.environments * config.episode_steps
+    told = model.logger.name_to_value
+    return {
+        "reward": float(model.rollout_buffer.rewards.mean()) / config.reward_scale,
+        "loss": told["train/loss"],
+        "fit/value_loss": told["train/value_loss"],
+        "fit/explained_variance": float(told["train/explained_variance"]),
+        "fit/policy_divergence": float(told["train/approx_kl"]),
+        "fit/entropy": -float(told["train/entropy_loss"]),
+        "fit/learning_rate": rate,
+        "speed/decisions_per_second": decisions / (time.monotonic() - begin_s),
+    }
+
+
+def train(
+    config: RlConfig,
+    run: RunDirectory[RlConfig],
+    *,
+    resume: bool,
+    workers: int,
+    minutes: float = math.inf,
+) -> None:
+    """Trains until `config.iterations` are done or `minutes` are over.
+
+    Args:
+        config: of the run; with `resume`, the one it was begun with.
+        run: must hold a run with `resume`, must not without.
+        resume: go on with the run's last checkpoint.
+        workers: threads. They change the speed, never the result.
+        minutes: the iteration that passes this limit is the last one.
+
+    Raises:
+        InputError: an unknown emulator, a policy to start from that does not fit, no run to resume, or a run
+            in the way.
+    """
+    begin_s = time.monotonic()
+    torch.set_num_threads(1)  # sums keep their order on any machine
+    emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
+    flights = Flights(config, [emulator.spec for emulator in emulators], workers)
+    model = make_model(config, flights.envs)
+    if resume:
+        done = run.load()
+        model.policy.load_state_dict(done.policy)
+        model.policy.optimizer.load_state_dict(done.optimiser)
+    else:
+        run.create(config)
+        done = Checkpoint(0, *_state(model), best_regret=math.inf, decisions=0)
+        run.save(done, None, 0)
+    run.open_logs(done.iterations)
+
+    with (
+        ThreadPoolExecutor(workers) as executor,
+        TrainingProgress(done.iterations, config.iterations) as progress,
+    ):
+        progress.say(f"finding oracle windows: {len(validation)} emulators to validate")
+        windows = ideal_windows([emulator.spec for emulator in validation], executor)
+
+        for iteration in range(done.iterations, config.iterations):
+            # Fly and learn.
+            metrics = learn(model, flights, config, iteration)
+            metrics["decisions"] = done.decisions + config.environments * config.episode_steps
+
+            # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
+            last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
+            best_regret = done.best_regret
+            pictures = {}
+            if last or (iteration + 1) % config.evaluation_interval == 0:
+                module, spec = to_policy(model, config)
+                save_policy(run.candidate_policy, module, spec, trained_on=_provenance(config, iteration))
+                trials = fly_trials(
+                    run.candidate_policy, validation, windows, config.evaluation_seconds, executor
+                )
+                regret = mean_regret(trials)
+                metrics |= trial_metrics(trials) | {REGRET: regret}
+                pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
+                progress.say(
+                    f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
+                )
+                if regret < best_regret:
+                    best_regret = regret
+                    run.candidate_policy.replace(run.best_policy)
+
+            # Save: a run that ends here, however it ends, goes on from here.
+            done = Checkpoint(iteration + 1, *_state(model), best_regret, int(metrics["decisions"]))
+            run.log(iteration, metrics, pictures)
+            run.save(done, None, 0)
+            progress.advance(
+                iteration + 1,
+                f"reward {metrics['reward']:.3f}  loss {metrics['loss']:.4f}  "
+                f"{metrics['speed/decisions_per_second'] / 1000:.0f} k decisions/s",
+            )
+            if last:
+                break
+    run.close_logs()
+
+
+def _state(model: Model) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
+    return model.policy.state_dict(), model.policy.optimizer.state_dict()
+
+
+def _provenance(config: RlConfig, iteration: int) -> str:
+    """What the policy file says of its training: enough to repeat it."""
+    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
+    return f"{command}, iteration {iteration + 1}"

@@ -1,0 +1,143 @@
+#include "agents/controllers/bbr/bbr.hh"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int64_t kPacketBytes = 1000;
+constexpr milliseconds kRtt{100};
+constexpr double kLinkMbps = 8;  // a packet per ms: a BDP of 100 packets
+
+// A flow told what a path of 8 Mbit/s and 100 ms would tell it: one ACK per ms, `queued` ms late.
+class BbrTest : public testing::Test {
+ protected:
+  // One ACK; the sample says `mbps` over the round trip.
+  void ack(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100) {
+    now_ += milliseconds{1};
+    delivered_ += kPacketBytes;
+    const Time rtt = kRtt + queueing;
+    bbr_.on_sent(now_, {.seq = seq_, .bytes = kPacketBytes, .inflight_bytes = 0});
+    const auto sample_bytes = static_cast<int64_t>(mbps * static_cast<double>(rtt.count()) / 8e3);
+    bbr_.on_ack(now_, {.seq = seq_++,
+                       .bytes = kPacketBytes,
+                       .sent_at = now_ - rtt,
+                       .inflight_bytes = inflight_packets * kPacketBytes,
+                       .delivered_bytes = delivered_,
+                       .rtt = {.latest = rtt, .smoothed = rtt, .min = kRtt},
+                       .rate = {.delivered_bytes = sample_bytes,
+                                .prior_delivered_bytes = delivered_ - 100 * kPacketBytes,
+                                .interval = rtt,
+                                .ack_interval = rtt}});
+  }
+
+  void round_trip(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100) {
+    for (int i = 0; i < 100; ++i) ack(mbps, queueing, inflight_packets);
+  }
+
+  void reach_probe_bw() {
+    for (int i = 0; i < 6 && bbr_.mode() == Bbr::Mode::startup; ++i) round_trip();
+    ack();
+    ASSERT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+  }
+
+  [[nodiscard]] double cwnd() const {
+    return static_cast<double>(bbr_.limits().cwnd_bytes) / static_cast<double>(kPacketBytes);
+  }
+
+  Bbr bbr_{kPacketBytes, 1};
+  Time now_{};
+  uint64_t seq_{0};
+  int64_t delivered_{0};
+};
+
+TEST_F(BbrTest, PacesAtTwoOverLnTwoTimesTheBandwidthInStartup) {
+  EXPECT_EQ(cwnd(), 10);
+  ack(4);
+  ack(4);
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
+  EXPECT_GT(*bbr_.limits().pacing_mbps, 2.88 * 4 * 0.99);
+}
+
+// Section 4.3.2.2: three rounds without a quarter more.
+TEST_F(BbrTest, LeavesStartupAfterThreeRoundsWithoutGrowth) {
+  round_trip(2);
+  round_trip(4);
+  round_trip(8);
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
+  round_trip(8, {}, 250);
+  round_trip(9, {}, 250);  // 9 < 1.25 * 8
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
+  round_trip(8, {}, 250);
+  ack(8, {}, 250);
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::drain);
+  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 9 * 0.99 / 2.885, 0.01);
+  ack(8, {}, 110);  // the BDP of 9 Mbit/s is 112 packets
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+}
+
+// Section 4.3.4.1: 5/4, 3/4 and six times 1, each for a round trip; 5/4 until that much is in flight.
+TEST_F(BbrTest, CyclesThroughItsGains) {
+  reach_probe_bw();
+  std::multiset<double> gains;
+  for (int phase = 0; phase < 8; ++phase) {
+    const double gain = bbr_.pacing_gain();
+    gains.insert(gain);
+    for (int i = 0; i < 100 || (gain > 1 && i == 100); ++i) ack(kLinkMbps, {}, gain > 1 ? 140 : 105);
+    if (bbr_.pacing_gain() == gain) ack(kLinkMbps, {}, 140);
+  }
+  EXPECT_EQ(gains.count(1.25), 1U);
+  EXPECT_EQ(gains.count(0.75), 1U);
+  EXPECT_EQ(gains.count(1.0), 6U);
+}
+
+// Two BDP of 100 packets and three quanta of a millisecond or two packets: 200 + 3 * 2, and 2 while probing.
+// ACKs never run ahead of the bandwidth here.
+TEST_F(BbrTest, AllowsTwoBdpInFlight) {
+  reach_probe_bw();
+  round_trip();
+  round_trip();
+  EXPECT_NEAR(cwnd(), 207, 3);
+}
+
+TEST_F(BbrTest, ForgetsABandwidthAfterTenRounds) {
+  reach_probe_bw();
+  for (int i = 0; i < 8; ++i) round_trip(4);
+  EXPECT_GT(*bbr_.limits().pacing_mbps, 0.75 * kLinkMbps * 0.99 - 0.01);
+  for (int i = 0; i < 4; ++i) round_trip(4);
+  EXPECT_LT(*bbr_.limits().pacing_mbps, 1.25 * 4 * 0.99 + 0.01);
+}
+
+TEST_F(BbrTest, ShrinksToFourPacketsTenSecondsAfterTheSmallestRtt) {
+  reach_probe_bw();
+  while (now_ < seconds{10}) ack(kLinkMbps, milliseconds{5});
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+  for (int i = 0; i < 10; ++i) ack(kLinkMbps, milliseconds{5});
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_rtt);
+  EXPECT_EQ(cwnd(), 4);
+  for (int i = 0; i < 210; ++i) ack(kLinkMbps, {}, 4);
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+  EXPECT_GT(cwnd(), 150);
+}
+
+// Section 4.2.3.4: what is in flight, and one packet out for one in, for a round; then the window again.
+TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
+  reach_probe_bw();
+  round_trip();
+  round_trip();
+  const double before = cwnd();
+  const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
+  bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 90 * kPacketBytes, .timeout = false});
+  EXPECT_EQ(cwnd(), 91);
+  ack(kLinkMbps, {}, 90);  // sent after the loss: recovery has ended
+  EXPECT_NEAR(cwnd(), before, 2);
+}
+
+}  // namespace
+}  // namespace ccgym

@@ -1,0 +1,51 @@
+// One flow over one emulated path in virtual time, measured after its start-up as a paper would.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "envs/twin/flight.hh"
+
+namespace ccgym {
+
+struct Scenario {
+  double rate_mbps{12};
+  double delay_ms{30};       // one way, each direction
+  int64_t queue_packets{0};  // 0: no limit
+  double loss{0};
+  double seconds{20};
+  double start_up_seconds{5};
+};
+
+struct Measured {
+  double mbps{};  // IP bytes over the bottleneck
+  double p95_delay_ms{};
+  double lost_share{};
+};
+
+inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) {
+  const auto schedule = Schedule::constant(scenario.rate_mbps);
+  const QueueSpec queue = scenario.queue_packets == 0
+                              ? QueueSpec{}
+                              : QueueSpec{.kind = QueueKind::droptail, .packets = scenario.queue_packets};
+  const PathSpec path{.delay_ms = scenario.delay_ms,
+                      .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
+                      .downlink = {.schedule = schedule}};
+  const Flight flight = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
+  std::vector<int32_t> delays_ms;
+  double bits = 0;
+  for (std::size_t i = 0; i < flight.departure_ms.size(); ++i) {
+    if (flight.departure_ms[i] < 1000 * scenario.start_up_seconds) continue;
+    delays_ms.push_back(flight.departure_delay_ms[i]);
+    bits += 8.0 * static_cast<double>(flight.departure_bytes[i] - kTunHeaderBytes);
+  }
+  if (delays_ms.empty()) return {};
+  const auto p95 = delays_ms.begin() + static_cast<std::ptrdiff_t>(delays_ms.size() * 95 / 100);
+  std::ranges::nth_element(delays_ms, p95);
+  return {.mbps = bits / 1e6 / (scenario.seconds - scenario.start_up_seconds),
+          .p95_delay_ms = scenario.delay_ms + *p95,
+          .lost_share = static_cast<double>(flight.lost_packets) / static_cast<double>(flight.sent_packets)};
+}
+
+}  // namespace ccgym

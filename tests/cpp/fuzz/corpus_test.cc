@@ -1,0 +1,37 @@
+// Replays what the fuzzer found interesting: `make fuzz` adds to it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "tests/cpp/fuzz/datagram_checks.hh"
+
+namespace ccgym::fuzz {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
+  std::vector<std::byte> bytes(std::filesystem::file_size(file));
+  std::ifstream{file, std::ios::binary}.read(reinterpret_cast<char*>(bytes.data()),
+                                             static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+template <class Check>
+int replay(const char* folder, Check check) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator{std::filesystem::path{CCGYM_CORPUS} / folder}) {
+    SCOPED_TRACE(entry.path());
+    check(bytes_of(entry.path()));
+    ++files;
+  }
+  return files;
+}
+
+TEST(FuzzCorpus, OfTheTunnelHolds) { EXPECT_GT(replay("tunnel_datagram", check_tunnel_datagram), 5); }
+
+TEST(FuzzCorpus, OfTheEndpointHolds) { EXPECT_GT(replay("endpoint_datagram", check_endpoint_datagram), 5); }
+
+}  // namespace
+}  // namespace ccgym::fuzz

@@ -1,0 +1,83 @@
+"""Building the QUIC schemes: what is there, what goes wrong, what is left behind."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+from ccgym.deploy import quic
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a program called cargo before all others."""
+
+    def write(script: str) -> None:
+        program = tmp_path / "bin" / "cargo"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+    return write
+
+
+def installed_files(cache: Path) -> set[str]:
+    return {str(path.relative_to(cache / "ccgym/quic")) for path in cache.rglob("*") if path.is_file()}
+
+
+def test_a_scheme_that_is_not_installed_is_answered_with_the_command_that_installs_it(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["eval", "--schemes", "quic-copa", "--emulators", "synthetic", "--out", str(cache / "out")]
+    assert main([*argv, "--backend", "mahimahi"]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert "not installed: `ccgym schemes install quic-copa`" in complaint
+
+
+def test_installing_names_what_can_be_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schemes", "install", "cubic"]) == 2
+    assert "these are: quic-bbr, quic-copa, quic-cubic" in capsys.readouterr().err
+
+
+def test_an_installation_has_programs_certificate_and_data(
+    cache: Path, cargo: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cargo(
+        'while [ "$1" != --root ]; do shift; done; mkdir -p "$2/bin"; echo "   Compiling tquic v1" >&2\n'
+        'touch "$2/bin/tquic_client" "$2/bin/tquic_server"'
+    )
+    assert main(["schemes", "install", "quic-cubic"]) == 0
+    name = f"{quic.CRATE}-{quic.VERSION}"
+    files = {"bin/tquic_client", "bin/tquic_server", "bulk", "certificate.pem", "key.pem"}
+    assert installed_files(cache) == {f"{name}/{file}" for file in files}
+    assert (quic.folder() / "bulk").stat().st_size == quic.BULK_BYTES
+    assert (quic.folder() / "certificate.pem").read_text().startswith("-----BEGIN CERTIFICATE-----")
+    assert "compiling tquic, crate 1" in capsys.readouterr().err
+    assert main(["schemes", "install", "quic-bbr"]) == 0  # all three are the same programs
+
+
+def test_a_build_that_fails_says_why_and_leaves_nothing(
+    cache: Path, cargo: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    cargo('echo "   Compiling tquic v1" >&2; echo "error: linker not found" >&2; exit 101')
+    assert main(["schemes", "install", "quic-cubic"]) == 1
+    assert "cargo failed: error: linker not found" in capsys.readouterr().err
+    assert installed_files(cache) == set()
+    assert not quic.is_installed()
+
+
+def test_without_cargo_nothing_is_tried(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["schemes", "install", "quic-cubic"]) == 2
+    assert "cargo, which is not installed: https://rustup.rs" in capsys.readouterr().err
+    assert not cache.exists()

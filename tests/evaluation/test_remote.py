@@ -1,0 +1,185 @@
+"""Real paths: two hosts of their own, a NAT between them, and an sshd on the other side."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ccgym.envs.packet_capture import PacketRecords
+from ccgym.evaluation.clock_offset import clock_offset, on_the_senders_clock
+from ccgym.evaluation.remote_path import remote_paths
+from ccgym.evaluation.tunnelled_flows import TunnelRecords
+from ccgym.tests.evaluation.distant_host import NAME, NTP_SERVER, RATE_MBPS, DistantHost
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists(), reason="needs root and openssh-server"
+)
+CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
+ENDING_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DistantHost]:
+    folder = tmp_path_factory.mktemp("distant")
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
+    with DistantHost(folder) as host:
+        yield host
+
+
+def evaluation(host: DistantHost, out: Path, *options: str) -> list[str]:
+    where = ["--remote", f"root@{NAME}", "--out", str(out), *options]
+    return [*host.here, *CCGYM, "eval", *where]
+
+
+def run(host: DistantHost, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        evaluation(host, out, *options),
+        capture_output=True,
+        text=True,
+        timeout=ENDING_S,
+        check=False,
+        env=host.environment,
+    )
+
+
+@needs_root
+def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path: Path) -> None:
+    options = ["--schemes", "fixed:10+kernel-reno", "--seconds", "2", "--interval", "1", "--ntp", NTP_SERVER]
+    done = run(host, tmp_path / "out", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert [each["emulator"] for each in summary["scenarios"]] == [f"path/{NAME}-up", f"path/{NAME}-down"]
+    for scenario in summary["scenarios"]:
+        first, second, together = scenario["schemes"]
+        assert (first["flow_scheme"], second["flow_scheme"]) == ("fixed-10", "kernel-reno")
+        assert second["begins_s"] == pytest.approx(1, abs=0.7)
+        # Ten packets fill a path without propagation; the shaper passes no more than its rate and a burst.
+        assert 0.4 * RATE_MBPS < together["throughput_mbps"] < 1.05 * RATE_MBPS
+        folder = tmp_path / "out" / "data" / scenario["emulator"]
+        clock = json.loads((folder / "fixed-10+kernel-reno_clock_run1.json").read_text())
+        assert abs(clock["two_way_ms"]) < 5  # two ends, one clock
+        assert abs(clock["ntp_ms"]) < 20  # asked by programs that a crowded machine lets wait
+        assert clock["applied_ms"] in (clock["ntp_ms"], clock["two_way_ms"])
+        metadata = json.loads((folder / "pantheon_metadata.json").read_text())
+        sender = {"up": "local", "down": "remote"}[scenario["emulator"].rpartition("-")[2]]
+        assert (metadata["mode"], metadata["sender_side"]) == ("remote", sender)
+        assert "Remote clock offset: " in (folder / "fixed-10+kernel-reno_stats_run1.log").read_text()
+    assert (tmp_path / "out" / "report.html").exists()
+    programs = sorted(path.name for path in host.home.rglob("ccgym-*"))
+    assert programs == ["ccgym-receiver", "ccgym-sender", "ccgym-tunnel"]
+    assert (host.processes_there(), list(host.scratch.iterdir())) == ([], [])
+    again = run(host, tmp_path / "out", *options)
+    assert again.stderr == "2 of 2 runs stand already\n"
+
+
+@needs_root
+def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path) -> None:
+    options = ["--schemes", "fixed:10,fixed:20", "--seconds", "2", "--direction", "down"]
+    flying = subprocess.Popen(
+        evaluation(host, tmp_path / "out", *options), env=host.environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + ENDING_S
+        while not any("--scheme" in command for command in host.processes_there()):
+            assert time.monotonic() < deadline, "no flow began"
+            time.sleep(0.05)
+        host.cut_connections()
+        _, lines = flying.communicate(timeout=ENDING_S)
+    finally:
+        flying.kill()
+    first, second = lines.splitlines()
+    assert first.startswith("[1/2] ")
+    assert "FAILED: " in first
+    assert "Mbit/s" in second, lines
+    assert flying.returncode == 1
+    again = run(host, tmp_path / "out", *options)
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.splitlines()[0] == "1 of 2 runs stand already"
+    assert len(again.stderr.splitlines()) == 2
+    deadline = time.monotonic() + ENDING_S
+    while host.processes_there():
+        assert time.monotonic() < deadline, host.processes_there()
+        time.sleep(0.1)
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("trouble", "wrong"),
+    [
+        ("stranger", "root@no-such-host cannot be reached: ssh: Could not resolve hostname"),
+        (
+            "port",
+            f"root@{NAME} cannot be reached: ssh: connect to host 10.55.2.2 port 2223",
+        ),
+        ("key", f"root@{NAME}: none of your keys opens it: ssh-copy-id root@{NAME}"),
+        ("unknown", f"root@{NAME}: its host key is not known yet: log in once by hand, ssh root@{NAME}"),
+        ("changed", f"root@{NAME}: its host key has changed; if that is right: ssh-keygen -R {NAME}"),
+        ("name", "--remote 'nobody@': expected USER@HOST or USER@HOST:PORT"),
+    ],
+)
+def test_what_is_wrong_is_one_line(host: DistantHost, tmp_path: Path, trouble: str, wrong: str) -> None:
+    remote = {"stranger": "root@no-such-host", "port": f"root@{NAME}:2223", "name": "nobody@"}
+    spoilt = {"key": "key", "unknown": "known_hosts", "changed": "known_hosts"}
+    file = host.folder / spoilt.get(trouble, "known_hosts")
+    before = file.read_text()
+    try:
+        if trouble in spoilt:
+            file.write_text(host.other_host_key() if trouble == "changed" else "")
+        argv = ["eval", "--remote", remote.get(trouble, f"root@{NAME}"), "--schemes", "fixed:10"]
+        done = subprocess.run(
+            [*host.here, *CCGYM, *argv, "--out", str(tmp_path / "out")],
+            capture_output=True,
+            text=True,
+            timeout=ENDING_S,
+            check=False,
+            env=host.environment,
+        )
+    finally:
+        file.write_text(before)
+    assert wrong in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.returncode == (2 if trouble == "name" else 1)
+    assert not (tmp_path / "out").exists()
+
+
+def records(times_ms: list[float], ahead_ms: float = 0.0) -> PacketRecords:
+    count = len(times_ms)
+    return PacketRecords(np.array(times_ms) + ahead_ms, np.arange(count), np.full(count, 1500))
+
+
+@pytest.fixture
+def apart() -> TunnelRecords:
+    """A path of 20 ms each way; the receiver's clock is 1000 ms behind."""
+    return TunnelRecords(
+        sent=records([0, 1, 2]),
+        received=records([35, 21, 40], -1000),
+        replies_sent=records([50, 60], -1000),
+        replies_received=records([75, 80]),
+    )
+
+
+def test_clocks_that_differ_are_set_right(apart: TunnelRecords) -> None:
+    offset = clock_offset([apart], None)
+    assert (offset.two_way_ms, offset.applied_ms) == (-1000, -1000)
+    assert on_the_senders_clock(apart.received, offset).time_ms.tolist() == [35, 21, 40]
+
+
+def test_ntp_goes_first_unless_it_makes_delays_negative(apart: TunnelRecords) -> None:
+    trusted = clock_offset([apart], -1010.0)
+    assert (trusted.applied_ms, trusted.note) == (-1010, "")
+    refused = clock_offset([apart], -979.0)
+    assert (refused.applied_ms, refused.ntp_ms) == (-1000, -979)
+    assert refused.note == "the NTP offset makes delays negative"
+
+
+def test_direction_both_is_two_paths() -> None:
+    up, down = remote_paths("me@host:2222", "both", None)
+    assert (up.label, down.label) == ("path/host-up", "path/host-down")
+    assert (up.spec.destination, up.spec.port) == ("me@host", 2222)
+    assert remote_paths("host", "down", None)[0].spec.port is None

@@ -1,0 +1,98 @@
+"""The README's paragraph on adding a controller, followed to the letter in a copy of the tree."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "steady"
+HEADER = """#pragma once
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Steady final : public CongestionController {
+ public:
+  explicit Steady(int64_t packet_bytes);
+
+  [[nodiscard]] std::string_view name() const override { return "steady"; }
+  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_loss(Time now, const Loss& loss) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+
+ private:
+  int64_t packet_bytes_;
+  int64_t cwnd_bytes_;
+};
+
+}  // namespace ccgym
+"""
+SOURCE = """#include "agents/controllers/steady.hh"
+
+namespace ccgym {
+
+Steady::Steady(int64_t packet_bytes) : packet_bytes_{packet_bytes}, cwnd_bytes_{10 * packet_bytes} {}
+void Steady::on_ack(Time /*now*/, const AckedPacket& packet) { cwnd_bytes_ += packet.bytes; }
+void Steady::on_loss(Time /*now*/, const Loss& /*loss*/) { cwnd_bytes_ = 10 * packet_bytes_; }
+
+}  // namespace ccgym
+"""
+TEST = """#include "agents/controllers/make_controller.hh"
+
+#include <gtest/gtest.h>
+
+TEST(Steady, FliesByItsName) {
+  const auto steady = ccgym::make_controller("steady", {.packet_bytes = 1000});
+  steady->on_ack({}, {.bytes = 1000});
+  EXPECT_EQ(steady->limits().cwnd_bytes, 11'000);
+  EXPECT_EQ(ccgym::known_schemes().back().name, "steady");
+}
+"""
+INCLUDE = f'#include "agents/controllers/{NAME}.hh"\n'
+LINE = f'    TableEntry{{{{"{NAME}", "this test", ""}}, make_plain<Steady>}},\n'
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++", "-Werror", "-O0")
+
+
+def places_named_in_the_readme() -> list[str]:
+    """What the paragraph has one write or edit, in its order."""
+    paragraph = re.search(r"^- \*\*a controller\*\*:.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert paragraph
+    quoted = re.findall(r"`((?:agents|tests)/[^`]+)`", paragraph[0])
+    return [path.replace("NAME", NAME) for path in quoted]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for folder in ("transport", "agents/controllers"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    (tmp_path / "tests/cpp/controllers").mkdir(parents=True)
+    return tmp_path
+
+
+def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path) -> None:
+    pair, table, test = places_named_in_the_readme()
+    assert pair == f"agents/controllers/{NAME}.{{hh,cc}}"
+    header, source = (tree / pair.replace("{hh,cc}", suffix) for suffix in ("hh", "cc"))
+    header.write_text(HEADER)
+    source.write_text(SOURCE)
+    text = (tree / table).read_text()
+    head, end_of_table, tail = text.partition("};\n\n[[noreturn]] void refuse_scheme")
+    assert end_of_table
+    (tree / table).write_text(head.replace("#include", INCLUDE + "#include", 1) + LINE + end_of_table + tail)
+    (tree / test).write_text(TEST)
+
+    library = ROOT / "build" / "release" / "libcore.a"  # the rest, as `make build` left it
+    assert library.is_file(), f"{library} is missing: run `make build`"
+    sources = [str(tree / test), str(source), str(tree / table)]
+    program = tree / "steady_test"
+    libraries = [library, "-lgtest_main", "-lgtest", "-pthread"]
+    includes = ["-I", tree, "-isystem", ROOT / "third_party"]
+    command = ["c++", *FLAGS, *includes, *sources, *libraries, "-o", program]
+    subprocess.run(list(map(str, command)), check=True, timeout=300)
+    done = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "[  PASSED  ] 1 test" in done.stdout

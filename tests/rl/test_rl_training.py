@@ -1,0 +1,151 @@
+"""Reinforcement learning: exact, resumable, and what it leaves flies."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ccgym.agents.lstm import LstmPolicy
+from ccgym.agents.mlp import MlpPolicy
+from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
+from ccgym.dagger.config import config_file, load_config
+from ccgym.dagger.run_directory import REGRET, RunDirectory
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.rl.agent import make_model, to_policy
+from ccgym.rl.config import RlConfig
+from ccgym.rl.train import train
+from pydantic import ValidationError
+
+TinyConfig = Callable[..., RlConfig]
+RECURRENT = {"algo": "recurrent-ppo", "hidden": 8}
+KINDS: list[dict[str, Any]] = [{}, RECURRENT, {"features": "indigo", "actions": "indigo"}]
+
+
+def train_in(folder: Path, config: RlConfig, *, resume: bool = False, workers: int = 1) -> None:
+    train(config, RunDirectory(folder, RlConfig), resume=resume, workers=workers)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return RunDirectory(folder, RlConfig).load().policy
+
+
+def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, theirs[name]), name
+
+
+@pytest.mark.parametrize("kind", [{}, RECURRENT])
+def test_the_same_seed_gives_the_same_weights_also_when_resumed(
+    tiny_config: TinyConfig, tmp_path: Path, kind: dict[str, Any]
+) -> None:
+    config = tiny_config(**kind)
+    train_in(tmp_path / "whole", config, workers=2)
+    halted = RunDirectory(tmp_path / "parts", RlConfig)
+    train(config, halted, resume=False, workers=1, minutes=1e-9)
+    assert halted.load().iterations == 1
+    train_in(tmp_path / "parts", config, resume=True)
+    assert_same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    train_in(tmp_path / "other", config.model_copy(update={"seed": 2}))
+    assert not torch.equal(
+        weights(tmp_path / "whole")["action_net.weight"], weights(tmp_path / "other")["action_net.weight"]
+    )
+
+
+def test_the_run_directory_is_that_of_imitation_training(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    config = tiny_config()
+    train_in(tmp_path, config)
+    assert RunDirectory(tmp_path, RlConfig).config() == config
+    _, spec = load_policy(tmp_path / "best" / "policy.safetensors")
+    assert (spec.feature_set, spec.actions) == ("aurora", "rate")
+    assert spec.trained_on.startswith("ccgym train --config tiny")
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in lines] == [0, 1, 2, 3]
+    assert [REGRET in line for line in lines] == [False, True, False, True]
+    assert lines[-1]["decisions"] == 4 * 4 * 32
+    assert list(tmp_path.glob("events.out.tfevents.*"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_has_been_learnt_is_the_likeliest_action_of_the_learner(
+    tiny_config: TinyConfig, tmp_path: Path, kind: dict[str, Any]
+) -> None:
+    config = tiny_config(**kind)
+    train_in(tmp_path, config)
+    envs = PathSb3VecEnv(
+        PathVectorEnv(1, emulator=config.emulators, features=config.features, actions=config.actions)
+    )
+    model = make_model(config.model_copy(update={"batch_decisions": 32}), envs)
+    model.policy.load_state_dict(weights(tmp_path))
+    module, spec = to_policy(model, config)
+    save_policy(tmp_path / "policy.safetensors", module, spec, trained_on="nothing")
+    envs.seed(1)
+    observation, seen, chosen, state = envs.reset(), [], [], None
+    for step in range(100):
+        action, state = model.predict(
+            observation, state, episode_start=np.array([step == 0]), deterministic=True
+        )
+        seen.append(observation[0])
+        chosen.append(action.item())
+        envs.step_async(action)
+        observation, *_ = envs.step_wait()
+    outputs = _core.evaluate_policy(str(tmp_path / "policy.safetensors"), np.array(seen))
+    if config.actions == "indigo":
+        np.testing.assert_array_equal(outputs.argmax(axis=1), chosen)
+    else:
+        np.testing.assert_allclose(np.clip(outputs[:, 0], -1, 1), chosen, atol=1e-5)
+
+
+def test_starts_from_a_policy_and_leaves_it_alone_while_values_are_learnt(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    torch.manual_seed(3)
+    start = LstmPolicy(30, 8, 1)
+    save_policy(tmp_path / "start.safetensors", start, PolicySpec("aurora", "rate"), trained_on="nothing")
+    config = tiny_config(
+        **RECURRENT, init=str(tmp_path / "start.safetensors"), value_iterations=2, iterations=2
+    )
+    train_in(tmp_path / "run", config)
+    after, _ = load_policy(tmp_path / "run" / "best" / "policy.safetensors")
+    assert_same(dict(after.state_dict()), dict(start.state_dict()))
+    train_in(tmp_path / "on", config.model_copy(update={"value_iterations": 0}))
+    changed, _ = load_policy(tmp_path / "on" / "best" / "policy.safetensors")
+    assert not torch.equal(changed.state_dict()["linear.weight"], start.state_dict()["linear.weight"])
+
+
+def test_a_policy_of_another_kind_is_no_start(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    file = tmp_path / "start.safetensors"
+    save_policy(file, MlpPolicy(30, [4], 1), PolicySpec("aurora", "rate"), trained_on="nothing")
+    with pytest.raises(InputError, match=r"has features aurora, actions rate and hidden \[4\]"):
+        train_in(tmp_path / "run", tiny_config(init=str(file)))
+    with pytest.raises(InputError, match=r"init: .*none: cannot be read"):
+        train_in(tmp_path / "run", tiny_config(init=str(tmp_path / "none")))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["aurora", "indigo2-power"])
+def test_shipped_config_loads(name: str) -> None:
+    config = load_config(config_file(name), {}, RlConfig)
+    decisions = config.environments * config.episode_steps
+    assert decisions % config.batch_decisions == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hidden": 8}, "must be a list, units per layer for algo ppo"),
+        ({"algo": "recurrent-ppo"}, "must be a number of units for algo recurrent-ppo"),
+        ({"features": "indigo"}, "features indigo hold the last of indigo's actions, not of rate"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    tiny_config: TinyConfig, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        tiny_config(**options)

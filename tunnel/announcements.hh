@@ -1,0 +1,15 @@
+// The lines by which an end tells on stdout that it listens, and that it is connected.
+#pragma once
+
+#include <cstdint>
+
+#include "tunnel/connection.hh"
+#include "tunnel/options.hh"
+
+namespace ccgym::tunnel {
+
+// A server's addresses have been chosen by now.
+void announce_listening(const Options& options, uint16_t port);
+void announce_connected(const Options& options, const Connection& connection);
+
+}  // namespace ccgym::tunnel

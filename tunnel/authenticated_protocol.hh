@@ -1,0 +1,49 @@
+// The default protocol: every datagram carries a MAC, and no UID is accepted twice. A session datagram:
+//
+//   offset 0  1 bit 1 | 1 bit: elided? | 30 low bits of the UID, network byte order
+//          4  the inner packet; if elided, its first 20 bytes cut to 8 (inner_header.hh)
+//             or nothing: a keep-alive; or 1 byte: bye
+//   last 16   MAC: ChaCha20-Poly1305 (RFC 8439) of an empty text, with what is before it as associated
+//             data, under the direction's session key and the whole UID as nonce
+#pragma once
+
+#include <optional>
+
+#include "tunnel/doorkeeper.hh"
+#include "tunnel/introduction.hh"
+#include "tunnel/private_addresses.hh"
+#include "tunnel/protocol.hh"
+#include "tunnel/replay_window.hh"
+
+namespace ccgym::tunnel {
+
+class AuthenticatedProtocol final : public Protocol {
+ public:
+  struct Direction {
+    Key outgoing;
+    Key incoming;
+  };
+
+  // `doorkeeper`: the server's, who still has to answer.
+  AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
+                        std::optional<Doorkeeper> doorkeeper);
+
+  Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) override;
+  Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) override;
+  std::size_t keep_alive(std::span<std::byte> out) override;
+  std::size_t bye(std::span<std::byte> out) override;
+  std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) override;
+  [[nodiscard]] bool peer_breaks_silence() const override { return true; }
+  [[nodiscard]] bool peer_may_move() const override { return true; }
+
+ private:
+  Sealed finish(std::span<std::byte> out, std::size_t body_bytes, bool elided);
+
+  Direction keys_;
+  PrivateAddresses addresses_;
+  std::optional<Doorkeeper> doorkeeper_;
+  ReplayWindow window_{};
+  uint64_t next_uid_{0};
+};
+
+}  // namespace ccgym::tunnel

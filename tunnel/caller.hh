@@ -1,0 +1,39 @@
+// The client's side of the introduction.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tunnel/introduction.hh"
+
+namespace ccgym::tunnel {
+
+class Caller {
+ public:
+  explicit Caller(const Key& secret) : secret_(secret), key_(secret) {}
+
+  // What to send now, and again until the state changes.
+  [[nodiscard]] IntroductionBytes request() const;
+
+  // False: not from our server, or nothing new. Throws InputError, saying why and what would be right,
+  // when the server refuses us.
+  bool on_datagram(std::span<const std::byte> datagram);
+
+  [[nodiscard]] bool welcome() const { return welcome_; }
+  // Once welcome.
+  [[nodiscard]] SessionKeys session_keys() const;
+  [[nodiscard]] PrivateAddresses addresses() const;
+  [[nodiscard]] uint16_t mtu() const { return challenge_->mtu; }
+
+ private:
+  static void check_accepted(const Introduction& reply);
+
+  Key secret_;
+  IntroductionKey key_;
+  Nonce nonce_{random_nonce()};
+  std::optional<Introduction> challenge_{};
+  bool welcome_{false};
+};
+
+}  // namespace ccgym::tunnel

@@ -1,0 +1,34 @@
+// The internet checksum (RFC 1071), in the host's byte order throughout: it comes out the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace ccgym::tunnel {
+
+// Adds 16-bit words to a sum, of an even number of bytes before; up to 4 GB of them.
+inline uint64_t add_words(std::span<const std::byte> bytes, uint64_t sum) {
+  std::size_t at = 0;
+  for (; at + sizeof(uint32_t) <= bytes.size(); at += sizeof(uint32_t)) {
+    uint32_t words;
+    std::memcpy(&words, &bytes[at], sizeof words);
+    sum += words;
+  }
+  uint32_t last = 0;
+  if (at < bytes.size()) std::memcpy(&last, &bytes[at], bytes.size() - at);
+  return sum + last;
+}
+
+inline uint16_t fold(uint64_t sum) {
+  while (sum > UINT16_MAX) sum = (sum & UINT16_MAX) + (sum >> 16);
+  return static_cast<uint16_t>(sum);
+}
+
+// What makes the words sum up to zero; over words that hold it already, 0.
+inline uint16_t checksum(std::span<const std::byte> bytes, uint64_t sum = 0) {
+  return static_cast<uint16_t>(~fold(add_words(bytes, sum)));
+}
+
+}  // namespace ccgym::tunnel

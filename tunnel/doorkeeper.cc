@@ -1,0 +1,43 @@
+#include "tunnel/doorkeeper.hh"
+
+namespace ccgym::tunnel {
+
+using Type = Introduction::Type;
+
+Doorkeeper::Doorkeeper(const Key& secret, const PrivateAddresses& server)
+    : secret_(secret), key_(secret), addresses_(server) {}
+
+std::optional<IntroductionBytes> Doorkeeper::answer(std::span<const std::byte> datagram, int mtu) {
+  const std::optional<Introduction> asked = parse_introduction(datagram);
+  if (!asked) return std::nullopt;
+  Introduction reply = challenge_for(*asked, mtu);
+  if (asked->version != kVersion) {
+    // Any answer shows our version.
+  } else if (asked->type != Type::hello && asked->type != Type::confirm) {
+    return std::nullopt;
+  } else if (!key_.is_authentic(datagram)) {
+    reply.type = Type::wrong_secret;
+  } else if (is_someone_else(*asked)) {
+    reply.type = Type::busy;
+  } else if (asked->type == Type::confirm && asked->server_nonce == nonce_) {
+    admitted_ = asked->client_nonce;
+    reply.type = Type::welcome;
+  }
+  return key_.serialize(reply);
+}
+
+Introduction Doorkeeper::challenge_for(const Introduction& asked, int mtu) const {
+  return {.type = Type::challenge,
+          .client_nonce = asked.client_nonce,
+          .server_nonce = nonce_,
+          .client_address = addresses_.peer,
+          .server_address = addresses_.local,
+          .mtu = static_cast<uint16_t>(mtu)};
+}
+
+std::optional<SessionKeys> Doorkeeper::session_keys() const {
+  if (!admitted_) return std::nullopt;
+  return derive_session_keys(secret_, *admitted_, nonce_);
+}
+
+}  // namespace ccgym::tunnel

@@ -1,0 +1,106 @@
+#include "tunnel/inside.hh"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "deploy/endpoint/errors.hh"
+#include "tunnel/tun_device.hh"
+#include "tunnel/warden.hh"
+
+namespace ccgym::tunnel {
+
+namespace {
+
+// The user stays who he is, and has every right over what the new namespace owns.
+void map_user(uid_t user, gid_t group) {
+  std::ofstream{"/proc/self/setgroups"} << "deny";
+  std::ofstream{"/proc/self/uid_map"} << user << " " << user << " 1";
+  std::ofstream{"/proc/self/gid_map"} << group << " " << group << " 1";
+}
+
+void enter_namespace() {
+  if (unshare(CLONE_NEWNET) == 0) return;
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (errno == EPERM && unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) return map_user(user, group);
+  throw InputError{
+      "may not make a network namespace: run as root or with CAP_NET_ADMIN and CAP_SYS_ADMIN, or allow user "
+      "namespaces: sudo sysctl -w user.max_user_namespaces=1000"};
+}
+
+FileDescriptor enter_and_open_tun(bool offload) {
+  enter_namespace();
+  return open_tun(offload);
+}
+
+std::array<FileDescriptor, 2> open_pipe() {
+  std::array<int, 2> ends{};
+  check_system_call("pipe", pipe2(ends.data(), O_CLOEXEC));
+  return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
+}
+
+std::vector<std::string> or_shell(std::vector<std::string> command) {
+  if (!command.empty()) return command;
+  const char* shell = getenv("SHELL");
+  return {shell != nullptr && *shell != '\0' ? shell : "/bin/sh"};
+}
+
+// The kernel's clone, like fork, but into a process namespace; there is no thread yet to mind.
+pid_t start_warden(FileDescriptor& control, const std::vector<std::string>& command) {
+  auto [reading, writing] = open_pipe();
+  const auto child =
+      static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  check_system_call("start a process in a namespace of its own", child);
+  if (child == 0) {
+    const int kept = check_system_call("keep the pipe", dup2(reading.number(), STDERR_FILENO + 1));
+    close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);  // device and socket are the outside's alone
+    run_warden(kept, command);
+  }
+  control = std::move(writing);
+  return child;
+}
+
+}  // namespace
+
+Inside::Inside(std::vector<std::string> command, bool offload)
+    : tun_(enter_and_open_tun(offload)),
+      control_(-1),
+      warden_(start_warden(control_, or_shell(std::move(command)))),
+      process_(check_system_call("pidfd_open", static_cast<int>(syscall(SYS_pidfd_open, warden_, 0)))) {}
+
+Inside::~Inside() { exit_code(); }
+
+void Inside::start(const Settings& settings) {
+  check_system_call("tell the inside its addresses",
+                    static_cast<int>(write(control_.number(), &settings, sizeof settings)));
+}
+
+bool Inside::ends_within(int timeout_ms) const {
+  pollfd polled{process(), POLLIN, 0};
+  return poll(&polled, 1, timeout_ms) == 1;
+}
+
+int Inside::exit_code() {
+  if (exit_code_) return *exit_code_;
+  {
+    const FileDescriptor closed = std::move(control_);
+  }
+  int status = 0;
+  while (waitpid(warden_, &status, 0) < 0 && errno == EINTR) {
+  }
+  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return *exit_code_;
+}
+
+}  // namespace ccgym::tunnel

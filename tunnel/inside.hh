@@ -1,0 +1,51 @@
+// The inside of the tunnel: a network namespace with the TUN device, and in it, in a process namespace of
+// its own, the user's command. However this program ends, SIGKILL included, nothing of it is left.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deploy/endpoint/file_descriptor.hh"
+#include "tunnel/private_addresses.hh"
+
+namespace ccgym::tunnel {
+
+struct Settings {
+  PrivateAddresses addresses{};
+  int mtu{};
+};
+
+class Inside {
+ public:
+  // Moves this process into the new network namespace; sockets opened before stay where they are. The
+  // command, by default $SHELL reading stdin, waits for start(). Without the right to make a namespace,
+  // it makes a user namespace first. Throws InputError when that is forbidden too. Call it before any
+  // thread is started. `offload`: see open_tun().
+  Inside(std::vector<std::string> command, bool offload);
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside();  // ends what still runs: SIGTERM, a second later SIGKILL
+
+  void start(const Settings& settings);
+
+  [[nodiscard]] int tun() const { return tun_.number(); }
+  [[nodiscard]] int process() const { return process_.number(); }  // readable once the command has ended
+
+  // Whether the command ends of its own within that time.
+  [[nodiscard]] bool ends_within(int timeout_ms) const;
+
+  // The exit code of the command, which is ended now if it still runs; 128 and its number for a signal.
+  int exit_code();
+
+ private:
+  FileDescriptor tun_;
+  FileDescriptor control_;  // closed: the inside ends
+  pid_t warden_;
+  FileDescriptor process_;
+  std::optional<int> exit_code_{};
+};
+
+}  // namespace ccgym::tunnel

@@ -1,0 +1,72 @@
+// The datagrams by which the two ends of an authenticated tunnel get to know each other. All are 64
+// bytes long, so that no answer is longer than what it answers:
+//
+//   offset 0  magic "ccgt" | 4 version | 5 type | 6 client's nonce (16) | 22 server's nonce (16)
+//          38 client's private address (4) | 42 server's (4) | 46 MTU inside (2) | 48 MAC (16)
+//
+//   hello      client: its nonce
+//   challenge  server: both nonces, the addresses and the MTU
+//   confirm    client: both nonces; proves that the hello was no copy of an old one
+//   welcome    server: the session has begun; also answers every repeated confirm
+//   busy, wrong_secret   server: why it refuses; as is a challenge of another version
+//
+// The MAC is keyed BLAKE2b over the 48 bytes before it, under a key made of the secret. A refusal may
+// come from who does not know the secret, but only from who has seen the client's nonce.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "tunnel/private_addresses.hh"
+#include "tunnel/secret.hh"
+
+namespace ccgym::tunnel {
+
+inline constexpr uint8_t kVersion = 1;
+inline constexpr std::size_t kIntroductionBytes = 64;
+
+using Nonce = std::array<std::byte, 16>;
+using IntroductionBytes = std::array<std::byte, kIntroductionBytes>;
+
+struct Introduction {
+  enum class Type : uint8_t { hello = 1, challenge, confirm, welcome, busy, wrong_secret };
+
+  uint8_t version{kVersion};
+  Type type{};
+  Nonce client_nonce{};
+  Nonce server_nonce{};
+  in_addr client_address{};
+  in_addr server_address{};
+  uint16_t mtu{};
+};
+
+Nonce random_nonce();
+
+// nullopt for anything that is not 64 bytes behind the right magic. Of another version than ours, only
+// version and client nonce are to be believed; of any, nothing before is_authentic().
+std::optional<Introduction> parse_introduction(std::span<const std::byte> bytes);
+
+// What the secret is used for directly.
+class IntroductionKey {
+ public:
+  explicit IntroductionKey(const Key& secret);
+
+  [[nodiscard]] IntroductionBytes serialize(const Introduction& introduction) const;
+  [[nodiscard]] bool is_authentic(std::span<const std::byte> bytes) const;
+
+ private:
+  Key key_;
+};
+
+// Fresh for every session, and different in the two directions.
+struct SessionKeys {
+  Key client_to_server;
+  Key server_to_client;
+};
+
+SessionKeys derive_session_keys(const Key& secret, const Nonce& client, const Nonce& server);
+
+}  // namespace ccgym::tunnel

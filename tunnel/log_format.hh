@@ -1,0 +1,65 @@
+// The lines of a packet log, as pantheon-tunnel writes them: a head with the wall clock at time 0 in ms,
+// then "TIME_MS - UID - BYTES" per packet.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym::tunnel {
+
+inline constexpr std::size_t kLongestNumber = 20;  // digits of any of 64 bits, sign included
+inline constexpr std::size_t kLongestTime = kLongestNumber + 4;
+inline constexpr std::size_t kLongestLogLine = kLongestTime + 3 + kLongestNumber + 3 + kLongestNumber + 1;
+
+// The function writes at `at`, where there is room enough, and returns the end of what it wrote.
+template <class Number>
+char* write_number(char* at, Number number) {
+  return std::to_chars(at, at + kLongestNumber, number).ptr;
+}
+
+// Milliseconds with three decimals, of a time that is not negative, rounded down.
+inline char* write_ms(char* at, Time time) {
+  const int64_t us = time / std::chrono::microseconds{1};
+  at = write_number(at, us / 1000);
+  const auto decimals = static_cast<int>(us % 1000);
+  *at++ = '.';
+  *at++ = static_cast<char>('0' + decimals / 100);
+  *at++ = static_cast<char>('0' + decimals / 10 % 10);
+  *at++ = static_cast<char>('0' + decimals % 10);
+  return at;
+}
+
+inline char* write_separator(char* at) {
+  *at++ = ' ';
+  *at++ = '-';
+  *at++ = ' ';
+  return at;
+}
+
+// Returns the length of the line.
+inline std::size_t write_log_line(std::span<char, kLongestLogLine> out, Time elapsed, uint64_t uid,
+                                  std::size_t bytes) {
+  char* at = write_separator(write_ms(out.data(), elapsed));
+  at = write_separator(write_number(at, uid));
+  at = write_number(at, bytes);
+  *at++ = '\n';
+  return static_cast<std::size_t>(at - out.data());
+}
+
+// `direction`: "ingress" or "egress"; `command`: the program's arguments.
+inline std::string log_head(std::span<char* const> command, std::string_view direction, Time wall_clock) {
+  std::string head = "#";
+  for (const char* argument : command) head += " '" + std::string{argument} + "'";
+  for (char& character : head)
+    if (character == '\n') character = ' ';
+  std::array<char, kLongestTime> time{};
+  char* const end = write_ms(time.data(), wall_clock);
+  return head + " " + std::string{direction} + ": " + std::string{time.data(), end} + "\n";
+}
+
+}  // namespace ccgym::tunnel

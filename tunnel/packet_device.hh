@@ -1,0 +1,70 @@
+// The TUN device as the packets' path sees it: packets in, packets out.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tunnel/segment_joiner.hh"
+#include "tunnel/segmenter.hh"
+
+namespace ccgym::tunnel {
+
+class PacketDevice {
+ public:
+  PacketDevice() = default;
+  PacketDevice(const PacketDevice&) = delete;
+  PacketDevice& operator=(const PacketDevice&) = delete;
+  virtual ~PacketDevice() = default;
+
+  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks.
+  virtual std::optional<std::span<const std::byte>> next() = 0;
+  [[nodiscard]] virtual bool holds_packets() const { return false; }  // beyond what poll(2) knows of
+
+  // Gives a received packet to the kernel, at flush() at the latest.
+  virtual void deliver(std::span<const std::byte> packet) = 0;
+  virtual void flush() {}
+
+  [[nodiscard]] std::size_t refused() const { return refused_; }  // frames the kernel did not take
+
+ protected:
+  void count(bool taken) { refused_ += taken ? 0 : 1; }
+
+ private:
+  std::size_t refused_{0};
+};
+
+// One packet per system call.
+class PlainDevice final : public PacketDevice {
+ public:
+  PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu) {}
+
+  std::optional<std::span<const std::byte>> next() override;
+  void deliver(std::span<const std::byte> packet) override;
+
+ private:
+  int tun_;
+  std::vector<std::byte> packet_;
+};
+
+// Up to 64 KB of TCP per system call: the kernel leaves segmentation and checksums to us (TSO), and takes
+// neighbouring segments as one (GRO).
+class OffloadDevice final : public PacketDevice {
+ public:
+  explicit OffloadDevice(int tun) : tun_(tun) {}
+
+  std::optional<std::span<const std::byte>> next() override;
+  [[nodiscard]] bool holds_packets() const override { return segmenter_.holds_packets(); }
+  void deliver(std::span<const std::byte> packet) override;
+  void flush() override;
+
+ private:
+  bool read_frame();
+
+  int tun_;
+  Segmenter segmenter_{};
+  SegmentJoiner joiner_{};
+};
+
+}  // namespace ccgym::tunnel

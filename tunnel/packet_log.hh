@@ -1,0 +1,56 @@
+// A packet log that costs the packets' path no system call: a thread writes it. What a killed program
+// loses is its last 50 ms; what a full disk holds ends with a whole line.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "deploy/endpoint/file_descriptor.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym::tunnel {
+
+// Opens a new, empty file. Throws InputError when it cannot be made.
+FileDescriptor create_log_file(const std::string& file);
+
+class PacketLog {
+ public:
+  static constexpr Time kFlushInterval = std::chrono::milliseconds{50};
+
+  PacketLog(const std::string& name, FileDescriptor file, const std::string& head);
+  PacketLog(const PacketLog&) = delete;
+  PacketLog& operator=(const PacketLog&) = delete;
+  ~PacketLog();  // writes what is left
+
+  void record(Time elapsed, uint64_t uid, std::size_t bytes);
+
+  // Hands over what is due; call it now and then, and at next_flush().
+  void flush_due(Time now);
+  [[nodiscard]] Time next_flush() const {  // Time::max(): there is nothing to write
+    return collected_.empty() ? Time::max() : last_flush_ + kFlushInterval;
+  }
+
+  // Writes everything. Returns why the log is not whole; empty: it is.
+  std::string finish();
+
+ private:
+  void hand_over();
+  void write_until_finished();
+  void write_all(std::string_view lines);
+  void give_up(std::string_view lines, std::size_t written, int error);
+
+  std::string name_;
+  FileDescriptor file_;
+  std::string collected_{};  // by the packets' path
+  Time last_flush_{};
+  std::mutex mutex_{};
+  std::condition_variable handed_over_{};
+  std::string pending_{};  // for the thread; with what follows, under the mutex
+  bool finished_{false};
+  std::string failure_{};
+  std::thread writer_;  // last, so that all else is there when it begins
+};
+
+}  // namespace ccgym::tunnel

@@ -1,0 +1,85 @@
+// Moves packets between the TUN device and the socket, in batches, until there is a reason to end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "deploy/endpoint/datagram_batch.hh"
+#include "deploy/endpoint/file_descriptor.hh"
+#include "deploy/endpoint/wait.hh"
+#include "tunnel/connection.hh"
+#include "tunnel/counts.hh"
+#include "tunnel/inside.hh"
+#include "tunnel/packet_device.hh"
+#include "tunnel/packet_log.hh"
+#include "tunnel/protocol.hh"
+
+namespace ccgym::tunnel {
+
+inline constexpr Time kSilenceLimit = std::chrono::seconds{5};
+inline constexpr Time kKeepAliveInterval = std::chrono::seconds{1};
+
+struct Logs {
+  PacketLog* ingress{};  // null: none
+  PacketLog* egress{};
+  Time zero{};  // of their clock, on the steady one
+};
+
+enum class Ending { command_ended, stopped, peer_said_bye, peer_fell_silent, device_gone };
+
+class Pump {
+ public:
+  Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Connection& connection,
+       const Logs& logs, StopSignals& stop);
+
+  Ending run();
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct Ready {
+    bool device{};
+    bool device_gone{};
+    bool socket{};
+    bool command_ended{};
+    bool stop{};
+  };
+
+  [[nodiscard]] Ready wait();
+  void send_waiting();
+  void receive_waiting();
+  void take(std::size_t index);
+  void deliver(const Opened& opened, std::size_t datagram_bytes);
+  void count_refused(Verdict verdict, const Origin& origin);
+  void answer(std::span<const std::byte> request, const Origin& origin);
+  void push(std::size_t bytes);
+  void keep_alive();
+  void say_bye();
+  [[nodiscard]] bool peer_is_dead() const;
+  [[nodiscard]] Time next_keep_alive() const;
+  [[nodiscard]] Time next_event() const;
+
+  int socket_;
+  int tun_;
+  std::unique_ptr<PacketDevice> device_;
+  int command_;
+  Protocol& protocol_;
+  Origin peer_;
+  std::size_t outer_headers_;
+  std::size_t mtu_;
+  Logs logs_;
+  StopSignals& stop_;
+  std::vector<std::byte> scratch_;
+  ReceiveBatch incoming_{};
+  std::optional<std::size_t> newest_{};  // of the batch's datagrams, the peer's latest
+  SendBatch outgoing_;
+  Counts counts_{};
+  Time now_;
+  Time last_heard_;
+  Time last_sent_;
+  Time last_keep_alive_;
+  bool refused_{false};  // since the peer was last heard, the network said that nobody is there
+  bool bye_{false};
+};
+
+}  // namespace ccgym::tunnel

@@ -1,0 +1,41 @@
+// Cuts what the kernel hands over whole into packets: TCP segments of one size, checksums filled in.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tunnel/frame_header.hh"
+#include "tunnel/ipv4_tcp.hh"
+
+namespace ccgym::tunnel {
+
+class Segmenter {
+ public:
+  static constexpr std::size_t kMaxFrameBytes = 65'535;
+
+  // Where the next frame is written; only while no packets are held.
+  [[nodiscard]] std::span<std::byte> buffer() { return frame_; }
+
+  // The frame written there. One that contradicts its header is dropped.
+  void take(const FrameHeader& header, std::size_t frame_bytes);
+
+  [[nodiscard]] bool holds_packets() const { return at_ < frame_bytes_; }
+
+  // The next of the packets held; valid until the next call.
+  std::span<const std::byte> next();
+
+ private:
+  void complete_checksum(const FrameHeader& header);
+  void write_headers(std::span<std::byte> packet, bool first, bool last) const;
+
+  std::vector<std::byte> frame_ = std::vector<std::byte>(kMaxFrameBytes);
+  std::vector<std::byte> packet_ = std::vector<std::byte>(kMaxFrameBytes);
+  std::size_t frame_bytes_{0};
+  std::size_t at_{0};               // of the frame's payload that is not yet handed out
+  std::size_t segment_bytes_{0};    // of payload
+  std::optional<TcpPacket> tcp_{};  // what is cut; none: one packet
+};
+
+}  // namespace ccgym::tunnel

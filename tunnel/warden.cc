@@ -1,0 +1,102 @@
+#include "tunnel/warden.hh"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "deploy/endpoint/errors.hh"
+#include "deploy/endpoint/file_descriptor.hh"
+#include "tunnel/inside.hh"
+#include "tunnel/tun_device.hh"
+
+namespace ccgym::tunnel {
+
+namespace {
+
+constexpr int kGraceMs = 1000;
+constexpr int kCannotRun = 127;  // as a shell's
+constexpr int kStopped = 143;    // as a shell's for SIGTERM
+
+sigset_t child_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+[[noreturn]] void become(const std::vector<std::string>& command) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::cerr << "ccgym-tunnel: cannot run " + command[0] + ": " + std::strerror(errno) + "\n";
+  _exit(kCannotRun);
+}
+
+void set_environment(const PrivateAddresses& addresses) {
+  setenv("CCGYM_TUNNEL_LOCAL", to_string(addresses.local).c_str(), 1);
+  setenv("CCGYM_TUNNEL_PEER", to_string(addresses.peer).c_str(), 1);
+  setenv("MAHIMAHI_BASE", to_string(addresses.peer).c_str(), 0);
+}
+
+// Buries every child that has died; ends with the command.
+void bury_the_dead(pid_t command) {
+  int status = 0;
+  for (pid_t dead = waitpid(-1, &status, WNOHANG); dead > 0; dead = waitpid(-1, &status, WNOHANG))
+    if (dead == command) _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+void watch(int control, pid_t command) {
+  const sigset_t set = child_signal();
+  const FileDescriptor deaths{check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
+  std::array<pollfd, 2> polled{pollfd{deaths.number(), POLLIN, 0}, pollfd{control, POLLIN, 0}};
+  bool asked_to_end = false;
+  while (true) {
+    const int count = poll(polled.data(), polled.size(), asked_to_end ? kGraceMs : -1);
+    if (count == 0) _exit(kStopped);
+    if (polled[0].revents != 0) {
+      signalfd_siginfo info{};
+      static_cast<void>(!read(deaths.number(), &info, sizeof info));
+      bury_the_dead(command);
+    }
+    if (polled[1].revents != 0) {
+      asked_to_end = true;
+      polled[1].fd = -1;
+      kill(-1, SIGTERM);
+    }
+  }
+}
+
+void serve(int control, const std::vector<std::string>& command) {
+  Settings settings;
+  if (read(control, &settings, sizeof settings) != sizeof settings) _exit(kStopped);
+  configure_tun(settings.addresses, settings.mtu);
+  set_environment(settings.addresses);
+  const sigset_t set = child_signal();
+  check_system_call("block SIGCHLD", sigprocmask(SIG_BLOCK, &set, nullptr));
+  const pid_t started = check_system_call("fork", fork());
+  if (started == 0) become(command);
+  watch(control, started);
+}
+
+}  // namespace
+
+void run_warden(int control, const std::vector<std::string>& command) {
+  _exit(run_program("ccgym-tunnel", [&] {
+    serve(control, command);
+    return 1;
+  }));
+}
+
+}  // namespace ccgym::tunnel
