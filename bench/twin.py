@@ -1,41 +1,103 @@
-"""What a packet costs in the twin: processor time per delivered packet of one flow."""
+"""What a packet costs in the twin: processor time per packet that is acknowledged, whatever flies."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.link_spec import LinkSpec
 
-from .case import Case, medians_in_turns
+from .case import Case, Yardstick, medians_in_turns
 
-SCHEMES = ("fixed:60", "reno", "copa")
 RATES_MBPS = (12.0, 100.0)
+SCHEMES = ("fixed:{window}", "reno", "cubic", "copa")
 DELAY_MS = 20
-FLIGHT_S = 20.0
+PACKETS = 100_000  # of each measurement, about
+GYM_STEPS = 300
+GYM_PATHS = 16
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """Each scheme at each rate, in turns."""
-    flights = {
-        f"{scheme} at {rate_mbps:g} Mbit/s": (scheme, _dumbbell(rate_mbps))
+    """Schemes and the gym's features at two rates; then many packets in flight, and many flows."""
+    single = {
+        f"{scheme.split(':')[0]} at {rate_mbps:g} Mbit/s": _flight(scheme, rate_mbps)
         for scheme in SCHEMES
         for rate_mbps in RATES_MBPS
     }
-    measurements = {
-        name: lambda scheme=scheme, path=path: _ns_per_packet(scheme, path)
-        for name, (scheme, path) in flights.items()
-    }
-    for name, median in medians_in_turns(measurements, rounds).items():
+    features = {f"policy features at {rate_mbps:g} Mbit/s": _gym(rate_mbps) for rate_mbps in RATES_MBPS}
+    for name, median in medians_in_turns({**single, **features}, rounds).items():
         yield Case(f"twin, {name}", median, "ns/packet")
+    in_flight = {f"{window:,} in flight": _window(window) for window in (1, 10_000)}
+    yield from _compared(in_flight, rounds)
+    yield from _compared({"1 flow": _flows(1), "100 flows": _flows(100)}, rounds)
 
 
-def _dumbbell(rate_mbps: float) -> _core.Path:
-    packets = max(10, round(rate_mbps * 1e3 * 2 * DELAY_MS / 12_000))
+def _compared(measurements: dict[str, Callable[[], float]], rounds: int) -> Iterator[Case]:
+    """The last of the measurements beside the first."""
+    (few, one), (many, other) = medians_in_turns(measurements, rounds).items()
+    yield Case(f"twin, {many}", other, "ns/packet", yardstick=Yardstick(few, one))
+
+
+def _bottleneck(rate_mbps: float) -> _core.Path:
+    packets = max(10, _bdp_packets(rate_mbps))
     link = LinkSpec(rate_mbps=rate_mbps, queue="droptail", packets=packets)
-    return EmulatorSpec(name="dumbbell", delay_ms=DELAY_MS, uplink=link).to_path()
+    return EmulatorSpec(name="bottleneck", delay_ms=DELAY_MS, uplink=link).to_path()
 
 
-def _ns_per_packet(scheme: str, path: _core.Path) -> float:
+def _bdp_packets(rate_mbps: float) -> int:
+    return round(rate_mbps * 1e3 * 2 * DELAY_MS / 12_000)
+
+
+def _seconds(rate_mbps: float) -> float:
+    return PACKETS * 0.012 / rate_mbps
+
+
+def _flight(scheme: str, rate_mbps: float) -> Callable[[], float]:
+    path = _bottleneck(rate_mbps)
+    scheme = scheme.format(window=round(1.5 * _bdp_packets(rate_mbps)))
+    return lambda: _ns_per_packet(path, [_core.Flow(scheme)], _seconds(rate_mbps))
+
+
+def _window(packets: int) -> Callable[[], float]:
+    """A link that is never full, so that the window alone decides."""
+    path = EmulatorSpec(name="wide", delay_ms=DELAY_MS, uplink=LinkSpec(rate_mbps=5_000)).to_path()
+    seconds = PACKETS / packets * 2.2 * DELAY_MS / 1e3
+    return lambda: _ns_per_packet(path, [_core.Flow(f"fixed:{packets}")], seconds)
+
+
+def _flows(count: int) -> Callable[[], float]:
+    path = EmulatorSpec(name="shared", delay_ms=DELAY_MS, uplink=LinkSpec(rate_mbps=200.0)).to_path()
+    window = 1000 // count
+    return lambda: _ns_per_packet(path, [_core.Flow(f"fixed:{window}")] * count, _seconds(200.0))
+
+
+def _ns_per_packet(path: _core.Path, flows: list[_core.Flow], seconds: float) -> float:
     start_ns = time.process_time_ns()
-    flight = _core.fly(path, scheme, seconds=FLIGHT_S, seed=1)
-    return (time.process_time_ns() - start_ns) / flight.delivered_packets
+    flights = _core.fly(path, flows, seconds=seconds, seed=1, log=False)
+    return (time.process_time_ns() - start_ns) / sum(flight.delivered_packets for flight in flights)
+
+
+def _gym(rate_mbps: float) -> Callable[[], float]:
+    """The path of the gym's features, without Python: windows that fill the link, steps of 10 ms."""
+
+    def measure() -> float:
+        batch = _core.PathBatch(
+            [_bottleneck(rate_mbps)] * GYM_PATHS,
+            features="indigo",
+            actions="indigo",
+            initial_cwnd_packets=1.5 * _bdp_packets(rate_mbps),
+        )
+        observations = np.zeros((GYM_PATHS, batch.observation_size), dtype=np.float32)
+        telemetry = np.zeros((GYM_PATHS, len(_core.TELEMETRY)))
+        flows = np.arange(GYM_PATHS, dtype=np.int32)
+        batch.reset(flows, flows.astype(np.uint64), observations)
+        stay = np.full(GYM_PATHS, 2, dtype=np.float32)
+        delivered_bytes = 0.0
+        start_ns = time.process_time_ns()
+        for _ in range(GYM_STEPS):
+            batch.step(stay, observations, telemetry)
+            delivered_bytes += telemetry[:, _core.TELEMETRY.index("delivered_bytes")].sum()
+        return (time.process_time_ns() - start_ns) / (delivered_bytes / 1464)
+
+    return measure

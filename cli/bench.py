@@ -6,7 +6,7 @@ from importlib import import_module
 
 from .arguments import count
 
-SUBJECTS = ("schemes", "twin", "sender", "tunnel")
+SUBJECTS = ("schemes", "twin", "env", "sender", "tunnel")
 """Each the module of that name in ccgym.bench, with `cases(rounds) -> Iterator[Case]`."""
 
 

@@ -95,6 +95,13 @@ class EmulatorSpec(SpecModel):
             changes["delay_walk"] = self.delay_walk.scaled(delay_factor)
         return self.model_copy(update=changes)
 
+    def own_flow_seconds(self, seconds: float) -> float:
+        """Returns how long the flow that is flown over this emulator is there, of a flight of so many s."""
+        own = next((flow for flow in self.flows if flow.scheme is None), None)
+        if own is None:
+            return seconds
+        return max(0.0, min(seconds, own.stop_s or seconds) - own.start_s)
+
     def to_path(
         self,
         *,

@@ -206,9 +206,14 @@ def _describe(spec: Network) -> str:
         ends = ["this machine", spec.destination.rpartition("@")[2]]
         return "a real path, " + " to ".join(ends if spec.direction == "up" else reversed(ends))
     link = spec.uplink
-    rate = f"trace {Path(link.trace).name}" if link.trace else f"{link.rate_mbps:g} Mbit/s"
-    if link.arrivals == "poisson":
-        rate += " Poisson"
+    if link.trace:
+        rate = f"trace {Path(link.trace).name}"
+    elif link.rates_mbps:
+        rate = f"{min(link.rates_mbps):g} to {max(link.rates_mbps):g} Mbit/s"
+    else:
+        rate = f"{link.rate_mbps:g} Mbit/s"
+    if link.arrivals != "constant":
+        rate += f" {link.arrivals}"
     limits = [f"{link.packets} packets" if link.packets else "", f"{link.bytes} bytes" if link.bytes else ""]
     queue = " ".join([link.queue, *filter(None, limits)])
     parts = [

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
@@ -12,10 +11,7 @@ namespace ccgym {
 
 class LossDetector {
  public:
-  void on_delivered(uint64_t seq) {
-    largest_delivered_ = std::max(largest_delivered_, seq);
-    any_delivered_ = true;
-  }
+  void on_delivered(uint64_t seq) { delivered_end_ = std::max(delivered_end_, seq + 1); }
 
   // First sequence number that may still be in flight.
   [[nodiscard]] uint64_t oldest_in_flight() const { return oldest_; }
@@ -23,14 +19,14 @@ class LossDetector {
   // Marks as lost what lies too far, in packets or in time, behind the largest delivered packet.
   void detect(Time now, const RttStats& rtt, PacketRing& ring, int64_t packet_bytes,
               std::vector<LostPacket>& lost) {
-    deadline_.reset();
-    const Time patience = reordering_patience(rtt);
+    deadline_ = Time::max();
     for (; oldest_ < ring.next_seq(); ++oldest_) {
       PacketRecord& record = ring[oldest_];
       if (record.state != PacketState::in_flight) continue;
-      if (!any_delivered_ || oldest_ >= largest_delivered_) return;
-      if (largest_delivered_ - oldest_ < kPacketThreshold && record.sent_at + patience > now) {
-        deadline_ = record.sent_at + patience;
+      if (oldest_ + 1 >= delivered_end_) return;
+      const Time too_late = record.sent_at + reordering_patience(rtt);
+      if (delivered_end_ - 1 - oldest_ < kPacketThreshold && too_late > now) {
+        deadline_ = too_late;
         return;
       }
       record.state = PacketState::lost;
@@ -40,7 +36,7 @@ class LossDetector {
 
   // Everything in flight is presumed lost, until an ACK says otherwise.
   void time_out(PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
-    deadline_.reset();
+    deadline_ = Time::max();
     for (; oldest_ < ring.next_seq(); ++oldest_) {
       PacketRecord& record = ring[oldest_];
       if (record.state != PacketState::in_flight) continue;
@@ -62,7 +58,8 @@ class LossDetector {
     return revived;
   }
 
-  [[nodiscard]] std::optional<Time> deadline() const { return deadline_; }
+  // When a packet in flight will have been out too long; Time::max() while none is behind another.
+  [[nodiscard]] Time deadline() const { return deadline_; }
 
  private:
   static constexpr uint64_t kPacketThreshold = 3;  // RFC 9002, kPacketThreshold
@@ -71,10 +68,9 @@ class LossDetector {
     return std::max(Time{std::chrono::milliseconds{1}}, std::max(rtt.smoothed, rtt.latest) * 9 / 8);
   }
 
-  uint64_t largest_delivered_{0};
+  uint64_t delivered_end_{0};  // one past the largest delivered
   uint64_t oldest_{0};
-  bool any_delivered_{false};
-  std::optional<Time> deadline_{};
+  Time deadline_{Time::max()};
 };
 
 }  // namespace ccgym

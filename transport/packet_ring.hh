@@ -13,39 +13,39 @@ enum class PacketState : uint8_t { in_flight, delivered, lost, timed_out };
 
 struct PacketRecord {
   Time sent_at{};
-  int64_t sent_bytes_before{};
-  RateMark rate_mark{};
+  [[no_unique_address]] RateMark rate_mark{};  // the state fits into its padding
   PacketState state{PacketState::in_flight};
 };
+static_assert(sizeof(PacketRecord) == 40);  // a large window is a matter of memory traffic
 
 class PacketRing {
  public:
   [[nodiscard]] uint64_t next_seq() const { return next_seq_; }
 
   // Records of packets older than a whole ring are gone; `oldest_needed` never is.
-  [[nodiscard]] bool holds(uint64_t seq) const {
-    return seq < next_seq_ && next_seq_ - seq <= records_.size();
-  }
-  PacketRecord& operator[](uint64_t seq) { return records_[seq & (records_.size() - 1)]; }
-  const PacketRecord& operator[](uint64_t seq) const { return records_[seq & (records_.size() - 1)]; }
+  [[nodiscard]] bool holds(uint64_t seq) const { return seq < next_seq_ && next_seq_ - seq <= mask_ + 1; }
+  PacketRecord& operator[](uint64_t seq) { return records_[seq & mask_]; }
+  const PacketRecord& operator[](uint64_t seq) const { return records_[seq & mask_]; }
 
-  uint64_t push(const PacketRecord& record, uint64_t oldest_needed) {
-    if (next_seq_ - oldest_needed >= records_.size()) grow();
-    (*this)[next_seq_] = record;
-    return next_seq_++;
+  // The record of the next packet, to be filled in: what an older packet left there is still in it.
+  PacketRecord& push(uint64_t oldest_needed) {
+    if (next_seq_ - oldest_needed > mask_) grow();
+    return (*this)[next_seq_++];
   }
 
  private:
   static constexpr std::size_t kInitialCapacity = 64;
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::vector<PacketRecord> larger(2 * records_.size());
     const uint64_t first = next_seq_ < records_.size() ? 0 : next_seq_ - records_.size();
     for (uint64_t seq = first; seq < next_seq_; ++seq) larger[seq & (larger.size() - 1)] = (*this)[seq];
     records_ = std::move(larger);
+    mask_ = records_.size() - 1;
   }
 
   std::vector<PacketRecord> records_{std::vector<PacketRecord>(kInitialCapacity)};
+  uint64_t mask_{kInitialCapacity - 1};
   uint64_t next_seq_{0};
 };
 

@@ -37,15 +37,15 @@ class Sender {
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
   uint64_t on_sent(Time now) {
     if (inflight_bytes_ == 0) timeout_base_ = now;
-    const RateMark mark = sampler_.on_sent(now, inflight_bytes_ == 0);
-    const uint64_t seq =
-        ring_.push({now, sent_bytes_, mark, PacketState::in_flight}, losses_.oldest_in_flight());
-    sent_bytes_ += packet_bytes_;
+    const uint64_t seq = ring_.next_seq();
+    PacketRecord& record = ring_.push(losses_.oldest_in_flight());
+    record.sent_at = now;
+    record.rate_mark = sampler_.on_sent(now, inflight_bytes_ == 0);
+    record.state = PacketState::in_flight;
     inflight_bytes_ += packet_bytes_;
     pacer_.on_sent(now, packet_bytes_, limits_.pacing_mbps);
     controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes_});
-    read_controller();
-    note_window(now);
+    settle_down(now);
     return seq;
   }
 
@@ -53,7 +53,7 @@ class Sender {
   void on_ack(Time now, uint64_t seq, Time received_at) {
     if (!ring_.holds(seq) || ring_[seq].state == PacketState::delivered) return;
     settle(seq);
-    const PacketRecord record = ring_[seq];
+    const PacketRecord& record = ring_[seq];
     rtt_.add(now - record.sent_at);
     probing_ = false;
     backoff_ = 1;
@@ -67,18 +67,15 @@ class Sender {
                              .received_at = received_at,
                              .inflight_bytes = inflight_bytes_,
                              .delivered_bytes = sampler_.delivered_bytes(),
-                             .bytes_sent_since = sent_bytes_ - record.sent_bytes_before,
+                             .bytes_sent_since = bytes_sent_since(seq),
                              .rtt = rtt_.stats(),
                              .rate = rate});
-    read_controller();
-    note_window(now);
+    settle_down(now);
   }
 
   // Earliest deadline of the controller, the loss detector and the retransmission timer.
   [[nodiscard]] std::optional<Time> next_timer() const {
-    const Time earliest =
-        std::min({controller_timer_, losses_.deadline().value_or(Time::max()), timeout_at()});
-    return earliest == Time::max() ? std::nullopt : std::optional{earliest};
+    return timer_ == Time::max() ? std::nullopt : std::optional{timer_};
   }
 
   void on_timer(Time now) {
@@ -86,9 +83,10 @@ class Sender {
       controller_.on_timer(now);
       read_controller();
     }
-    if (losses_.deadline() && *losses_.deadline() <= now) report_losses(now);
+    if (losses_.deadline() <= now) report_losses(now);
     if (timeout_at() <= now) time_out(now);
     note_window(now);
+    set_timer();
   }
 
   // The application had nothing for a packet that might have left.
@@ -98,6 +96,7 @@ class Sender {
   void read_controller() {
     limits_ = controller_.limits();
     controller_timer_ = controller_.next_timer().value_or(Time::max());
+    set_timer();
   }
 
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_bytes_; }
@@ -113,6 +112,19 @@ class Sender {
   [[nodiscard]] bool window_is_open() const {
     const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
     return inflight_bytes_ + packet_bytes_ <= window;
+  }
+
+  // After a callback: what the controller wants now, and what follows from it.
+  void settle_down(Time now) {
+    read_controller();
+    note_window(now);
+  }
+
+  void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), timeout_at()}); }
+
+  // From the departure of packet `seq` on, itself included.
+  [[nodiscard]] int64_t bytes_sent_since(uint64_t seq) const {
+    return static_cast<int64_t>(ring_.next_seq() - seq) * packet_bytes_;
   }
 
   void note_window(Time now) {
@@ -176,12 +188,12 @@ class Sender {
   std::vector<LostPacket> lost_{};
   SendLimits limits_{};
   Time controller_timer_{Time::max()};
+  Time timer_{Time::max()};  // the earliest of all deadlines
   Time timeout_base_{};
   int64_t backoff_{1};
   bool window_was_open_{true};
   bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
   int64_t inflight_bytes_{0};
-  int64_t sent_bytes_{0};
   int64_t lost_packets_{0};
 };
 

@@ -77,21 +77,22 @@ void bind_flight(nb::module_& module) {
       .def_ro("lost_packets", &Flight::lost_packets);
   module.def(
       "fly",
-      [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed) {
+      [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed, bool log) {
         const nb::gil_scoped_release unlocked;
-        return std::move(fly(path, scheme, seconds, seed)[own_flow(path)]);
+        return std::move(fly(path, scheme, seconds, seed, log ? Log::packets : Log::totals)[own_flow(path)]);
       },
-      "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
       "Flies `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the first "
-      "that names no scheme is returned. ValueError or RuntimeError for a bad scheme.");
+      "that names no scheme is returned. Without a log its arrivals and departures stay empty. ValueError or "
+      "RuntimeError for a bad scheme.");
   module.def(
       "fly",
-      [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed) {
+      [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed, bool log) {
         const nb::gil_scoped_release unlocked;
         path.flows = std::move(flows);
-        return fly(path, "", seconds, seed);
+        return fly(path, "", seconds, seed, log ? Log::packets : Log::totals);
       },
-      "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a,
+      "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
       "Flies these flows, each with its scheme, over one path; a Flight for each.");
   nb::class_<AckStream>(
       module, "AckStream",

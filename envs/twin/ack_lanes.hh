@@ -15,7 +15,7 @@ struct AckInFlight {
   int64_t arrival_ns{};  // at the downlink, or at the sender
   int64_t received_ns{};
   uint64_t seq{};
-  uint16_t flow{};
+  uint64_t flow{};
 };
 
 class AckLanes {

@@ -50,11 +50,11 @@ void Stretch::add(Element element) {
   plain_delay_ns_ = delays_ ? delay_.constant_ns() : 0;
 }
 
-std::optional<int64_t> Stretch::pass_elements(int64_t ns, Random& random) {
-  if (loses_ && random.chance(loss_)) return std::nullopt;
-  if (gates_ == Gates::before_delay && !gate_.on(ns)) return std::nullopt;
+int64_t Stretch::pass_elements(int64_t ns, Random& random) {
+  if (loses_ && random.chance(loss_)) return kNeverNs;
+  if (gates_ == Gates::before_delay && !gate_.on(ns)) return kNeverNs;
   const int64_t leaves_ns = delays_ ? delay_.leaves_ns(ns) : ns;
-  if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return std::nullopt;
+  if (gates_ == Gates::behind_delay && !gate_.on(leaves_ns)) return kNeverNs;
   return leaves_ns;
 }
 

@@ -55,8 +55,8 @@ class Stretch {
 
   void add(Element element);
 
-  // When a packet that enters at `ns` leaves; nothing when it is lost on the way. `ns` must not decrease.
-  std::optional<int64_t> pass(int64_t ns, Random& random) {
+  // When a packet that enters at `ns` leaves; kNeverNs when it is lost on the way. `ns` must not decrease.
+  int64_t pass(int64_t ns, Random& random) {
     if (plain_) return ns + plain_delay_ns_;
     return pass_elements(ns, random);
   }
@@ -64,7 +64,7 @@ class Stretch {
  private:
   enum class Gates { none, before_delay, behind_delay };
 
-  std::optional<int64_t> pass_elements(int64_t ns, Random& random);
+  int64_t pass_elements(int64_t ns, Random& random);
 
   bool plain_{true};  // nothing but a delay that does not change, as most are
   int64_t plain_delay_ns_{0};
@@ -84,12 +84,12 @@ class Direction {
   Direction(const PathSpec& path, Way way, uint64_t seed)
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
-  // When a packet that sets out at `ns` reaches the link; nothing when it is lost before.
-  std::optional<int64_t> reach_link(int64_t ns, Random& random) {
+  // When a packet that sets out at `ns` reaches the link; kNeverNs when it is lost before.
+  int64_t reach_link(int64_t ns, Random& random) {
     return before_.pass(clock_ns(timing_, ns), random);
   }
-  // When a packet that leaves the link at `ns` is through; nothing when it is lost behind it.
-  std::optional<int64_t> reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
+  // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
+  int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 
   TwinLink link;
 

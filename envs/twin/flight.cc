@@ -31,12 +31,12 @@ class FlightRecorder {
   void on_arrival(const LinkPacket& packet) {
     Flight& flight = flights_[packet.flow];
     flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
-    flight.arrival_bytes.push_back(packet.bytes);
+    flight.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
   void on_departure(const LinkPacket& packet, int64_t now_ns) {
     Flight& flight = flights_[packet.flow];
     flight.departure_ms.push_back(in_ms(now_ns));
-    flight.departure_bytes.push_back(packet.bytes);
+    flight.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
     flight.departure_delay_ms.push_back(in_ms(now_ns - packet.arrival_ns));
   }
 
@@ -74,47 +74,58 @@ void sample_windows(const std::vector<FlowSeat<Controller>>& seats, Time now, st
   }
 }
 
-template <class Controller>
-std::vector<Flight> fly_seats(const PathSpec& path, const std::vector<FlowSeat<Controller>>& seats,
-                              Time duration, uint64_t seed) {
-  std::vector<Flight> flights(seats.size());
-  Twin<Controller, FlightRecorder> twin{path, seats, seed, FlightRecorder{flights}};
-  for (Time now{}; now < duration; now += kSamplePeriod) {
-    twin.run(std::min(duration, now + kSamplePeriod));
+struct Journey {
+  const PathSpec& path;
+  std::span<const FlowSpec> flows;
+  Time duration;
+  uint64_t seed;
+  Log log;
+};
+
+template <class Controller, class Observer>
+void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& seats,
+               const Observer& observer, std::vector<Flight>& flights) {
+  Twin<Controller, Observer> twin{journey.path, seats, journey.seed, observer};
+  for (Time now{}; now < journey.duration; now += kSamplePeriod) {
+    twin.run(std::min(journey.duration, now + kSamplePeriod));
     sample_windows(seats, twin.now(), flights);
   }
-  const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(journey.duration).count();
   for (std::size_t i = 0; i < flights.size(); ++i) {
-    flights[i].opportunities = path.uplink.schedule->count_through(duration_ms);
+    flights[i].opportunities = journey.path.uplink.schedule->count_through(duration_ms);
     flights[i].sent_packets = twin.sender(i).sent_packets();
     flights[i].delivered_packets = twin.sender(i).delivered_packets();
     flights[i].lost_packets = twin.sender(i).lost_packets();
   }
-  return flights;
 }
 
-// The first of these types that all the controllers are, at last what every controller is.
+// As the first of these types that all the controllers are, at last what every controller is.
 template <class Controller, class... Others>
-std::vector<Flight> fly_as(const PathSpec& path, const Controllers& controllers,
-                           std::span<const FlowSpec> flows, Time duration, uint64_t seed) {
-  const auto seats = seats_of<Controller>(controllers, flows);
+std::vector<Flight> fly_as(const Journey& journey, const Controllers& controllers) {
+  const auto seats = seats_of<Controller>(controllers, journey.flows);
   if constexpr (sizeof...(Others) > 0) {
-    if (seats.empty()) return fly_as<Others...>(path, controllers, flows, duration, seed);
+    if (seats.empty()) return fly_as<Others...>(journey, controllers);
   }
-  return fly_seats(path, seats, duration, seed);
+  std::vector<Flight> flights(seats.size());
+  if (journey.log == Log::packets) {
+    fly_seats(journey, seats, FlightRecorder{flights}, flights);
+  } else {
+    fly_seats(journey, seats, NoObserver{}, flights);
+  }
+  return flights;
 }
 
 }  // namespace
 
-std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                        Log log) {
   std::vector<FlowSpec> flows = flows_of(path);
   for (FlowSpec& flow : flows) {
     if (flow.scheme.empty()) flow.scheme = scheme;
   }
-  const Controllers controllers = make_controllers(flows, seed);
-  const Time duration{static_cast<int64_t>(seconds * 1e9)};
+  const Journey journey{path, flows, Time{static_cast<int64_t>(seconds * 1e9)}, seed, log};
   return fly_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
-      path, controllers, flows, duration, seed);
+      journey, make_controllers(flows, seed));
 }
 
 }  // namespace ccgym

@@ -24,8 +24,11 @@ struct Flight {
   int64_t lost_packets{};
 };
 
+enum class Log { packets, totals };  // totals: arrivals and departures stay empty
+
 // One flight for each flow of the path; `scheme` flies where a flow names none. Schemes as in
 // make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.
-std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
+std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                        Log log = Log::packets);
 
 }  // namespace ccgym

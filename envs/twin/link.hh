@@ -30,15 +30,16 @@ class TwinLink {
   // `drop(packet)` for each packet that the queue discards, the arriving one or one that waited.
   template <class Drop>
   void push(const LinkPacket& packet, Drop&& drop) {
-    if (busy()) return queue_.enqueue(packet, drop);
-    if (!serves_continuously_) cursor_.skip_through(packet.arrival_ns);
+    const bool was_idle = !busy();
+    if (was_idle && !serves_continuously_) cursor_.skip_through(packet.arrival_ns);
     queue_.enqueue(packet, drop);
-    if (serves_continuously_) begin_service(packet.arrival_ns, drop);
+    if (was_idle && serves_continuously_) begin_service(packet.arrival_ns, drop);
+    note_due();
   }
 
   [[nodiscard]] bool busy() const { return left_bytes_ > 0 || !queue_.empty(); }
-  // Of a busy link; kNeverNs when its trace has ended and does not repeat.
-  [[nodiscard]] int64_t next_ns() const { return serves_continuously_ ? served_ns_ : cursor_.next_ns(); }
+  // When something happens; kNeverNs for an idle link, and when its trace has ended and does not repeat.
+  [[nodiscard]] int64_t next_ns() const { return next_ns_; }
   [[nodiscard]] std::size_t queued_packets() const { return queue_.packets(); }
   [[nodiscard]] int64_t queued_bytes() const { return queue_.bytes(); }
   [[nodiscard]] bool transmitting() const { return left_bytes_ > 0; }
@@ -47,7 +48,19 @@ class TwinLink {
   // for each that the queue discards meanwhile.
   template <class Deliver, class Drop>
   void use_opportunity(Deliver&& deliver, Drop&& drop) {
-    if (serves_continuously_) return end_service(deliver, drop);
+    if (serves_continuously_) {
+      end_service(deliver, drop);
+    } else {
+      spend_opportunity(deliver, drop);
+    }
+    note_due();
+  }
+
+ private:
+  void note_due() { next_ns_ = !busy() ? kNeverNs : serves_continuously_ ? served_ns_ : cursor_.next_ns(); }
+
+  template <class Deliver, class Drop>
+  void spend_opportunity(Deliver&& deliver, Drop&& drop) {
     const int64_t now_ns = cursor_.next_ns();
     cursor_.advance();
     for (int64_t budget = kOpportunityBytes; budget > 0;) {
@@ -59,7 +72,6 @@ class TwinLink {
     }
   }
 
- private:
   template <class Drop>
   bool start_transmission(int64_t now_ns, Drop&& drop) {
     if (queue_.empty()) return false;
@@ -91,6 +103,7 @@ class TwinLink {
   LinkPacket in_transmission_{};
   int64_t left_bytes_{0};
   int64_t served_ns_{0};
+  int64_t next_ns_{kNeverNs};
 };
 
 }  // namespace ccgym

@@ -47,7 +47,7 @@ class LinkQueue {
     }
   }
 
-  // The next packet to be sent, from a queue that is not empty; `drop(packet)` as above.
+  // Puts the next packet to be sent, of a queue that is not empty, into `packet`; `drop` as above.
   template <class Drop>
   void dequeue(int64_t now_ns, LinkPacket& packet, Drop&& drop) {
     if (kind_ == QueueKind::codel) return codel_->dequeue(now_ns, line_, packet, drop);

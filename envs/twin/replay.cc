@@ -15,7 +15,7 @@ Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& que
   Departures departures;
   const auto deliver = [&](const LinkPacket& packet, int64_t now_ns) {
     departures.ms.push_back(static_cast<int32_t>(now_ns / kNsPerMs + base_ms));
-    departures.bytes.push_back(packet.bytes);
+    departures.bytes.push_back(static_cast<int32_t>(packet.bytes));
     departures.delay_ms.push_back(static_cast<int32_t>((now_ns - packet.arrival_ns) / kNsPerMs));
   };
   const auto drop = [&](const LinkPacket& /*packet*/) { ++departures.dropped_packets; };

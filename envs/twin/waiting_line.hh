@@ -8,12 +8,13 @@
 
 namespace ccgym {
 
+// All fields of one size: packets are copied word by word, right after they have been written.
 struct LinkPacket {
   uint64_t seq{};
   int64_t arrival_ns{};
   int64_t tag{};    // what the driver wants back with the packet
-  int32_t bytes{};  // with the TUN header
-  uint16_t flow{};
+  int64_t bytes{};  // with the TUN header
+  uint64_t flow{};
 };
 
 class WaitingLine {
@@ -29,7 +30,7 @@ class WaitingLine {
   // Into a place of the caller's: a packet on its way through registers would stall for its own stores.
   void pop(LinkPacket& packet) {
     packet = packets_.front();
-    packets_.pop();
+    packets_.drop_front();
     bytes_ -= packet.bytes;
   }
 

@@ -23,7 +23,7 @@ def test_measures_every_scheme_of_the_table(capsys: pytest.CaptureFixture[str]) 
 
 def test_names_the_subjects_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "nonsense"]) == 2
-    assert "known: schemes, twin, sender, tunnel" in capsys.readouterr().err
+    assert "known: schemes, twin, env, sender, tunnel" in capsys.readouterr().err
 
 
 def test_measures_in_turns_and_gives_medians() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
+from ccgym.envs.emulators import NamedEmulator, select_emulators
 from ccgym.envs.errors import InputError
 from ccgym.envs.link_log import LinkLog
 from ccgym.evaluation.backend import Flow
@@ -226,6 +226,13 @@ def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) 
     refused = make_backend("twin").refusal(two_emulators[0].spec, kernel)
     assert refused is not None
     assert "'kernel-bbr' is not in the twin" in refused
+
+
+def test_what_no_shell_can_do_flies_in_the_twin(tmp_path: Path) -> None:
+    emulators = select_emulators("varying")
+    plan = Plan(emulators, select_schemes("copa"), 1, 2.0, 1, "twin", "ccgym eval ...")
+    fly(plan, tmp_path)
+    assert len(load_evaluation(tmp_path).scenarios) == len(emulators)
 
 
 def test_traces_that_are_not_there_are_refused() -> None:

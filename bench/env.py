@@ -1,0 +1,56 @@
+"""What the environments cost: steps per second with Python, observations and auto-reset, and memory."""
+
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.link_spec import LinkSpec
+from ccgym.envs.vector_env import PathVectorEnv
+
+from .case import Case, Yardstick, medians_in_turns
+
+BATCH = 256
+STEPS = 400
+EPISODE_STEPS = 150  # ends fall into every measurement
+STAY = 2
+IDLE_ENVIRONMENTS = 2_000
+PATH = EmulatorSpec(name="path", delay_ms=20, uplink=LinkSpec(rate_mbps=12.0, queue="droptail", packets=40))
+
+
+def cases(rounds: int) -> Iterator[Case]:
+    """One thread, then two beside it; then what an environment holds."""
+    rates = medians_in_turns(
+        {"one": lambda: _steps_per_second(1), "two": lambda: _steps_per_second(2)}, rounds
+    )
+    yield Case(f"env, batch of {BATCH} at 12 Mbit/s", rates["one"], "steps/s")
+    one_thread = Yardstick("one thread", rates["one"])
+    yield Case(f"env, batch of {BATCH} at 12 Mbit/s, two threads", rates["two"], "steps/s", 2, one_thread)
+    yield Case("env, memory of one", _kilobytes_per_environment(), "kB")
+
+
+def _steps_per_second(threads: int) -> float:
+    """Of the wall clock with two threads, of the processor with one."""
+    clock = time.process_time if threads == 1 else time.perf_counter
+    envs = PathVectorEnv(BATCH, EPISODE_STEPS, emulator=PATH, threads=threads)
+    envs.reset(seed=1)
+    stay = np.full(BATCH, STAY)
+    start = clock()
+    for _ in range(STEPS):
+        envs.step(stay)
+    return BATCH * STEPS / (clock() - start)
+
+
+def _kilobytes_per_environment() -> float:
+    """By how much the process grows."""
+    before = _resident_kilobytes()
+    envs = PathVectorEnv(IDLE_ENVIRONMENTS, emulator=PATH)
+    envs.reset(seed=1)
+    return (_resident_kilobytes() - before) / IDLE_ENVIRONMENTS
+
+
+def _resident_kilobytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e3
