@@ -85,9 +85,7 @@ class Direction {
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
   // When a packet that sets out at `ns` reaches the link; kNeverNs when it is lost before.
-  int64_t reach_link(int64_t ns, Random& random) {
-    return before_.pass(clock_ns(timing_, ns), random);
-  }
+  int64_t reach_link(int64_t ns, Random& random) { return before_.pass(clock_ns(timing_, ns), random); }
   // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
   int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 

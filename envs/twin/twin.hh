@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "envs/twin/ack_lanes.hh"
+#include "envs/twin/cross_source.hh"
 #include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
 #include "envs/twin/flow.hh"
@@ -51,6 +52,7 @@ class Twin {
   Twin(const PathSpec& path, std::span<const Seat> seats, uint64_t seed, Observer observer = {})
       : uplink_(path, Way::up, seed),
         downlink_(path, Way::down, ~seed),
+        cross_(path.cross_traffic, path.timing),
         extra_delays_ns_(distinct_extra_delays(seats)),
         acks_(extra_delays_ns_.size()),
         wake_ups_ns_(seats.size()),
@@ -124,8 +126,8 @@ class Twin {
   // All that happens in one instant, if it comes before `end_ns` and nobody waits for an action.
   template <class Pauses>
   CCGYM_HOT_LOOP bool step(int64_t end_ns, Pauses& pauses) {
-    const int64_t network_ns = std::min({uplink_.link.next_ns(), downlink_.link.next_ns(), due_ns(data_),
-                                         acks_.next_ns(), due_ns(returned_acks_)});
+    const int64_t network_ns = std::min({uplink_.link.next_ns(), downlink_.link.next_ns(), cross_.next_ns(),
+                                         due_ns(data_), acks_.next_ns(), due_ns(returned_acks_)});
     const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(stalls_.until(), now_).count();
     const int64_t next_ns = std::min({network_ns, host_ns, wake_ups_ns_.earliest()});
     if (next_ns > end_ns || (paused_ > 0 && next_ns > now_.count())) return false;
@@ -150,6 +152,7 @@ class Twin {
       downlink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_downlink(packet); },
                                      kForgetDropped);
     }
+    while (cross_.next_ns() == ns) uplink_.link.push({0, ns, 0, cross_.take(), kNobody}, kForgetDropped);
     while (due_ns(data_) == ns) enter_uplink(data_.pop());
     while (acks_.next_ns() == ns) enter_downlink(acks_.pop());
     while (due_ns(returned_acks_) == ns) take_ack(returned_acks_.pop());
@@ -172,6 +175,7 @@ class Twin {
 
   // A flow's own delay is spent where the flow is alone: at its receiver.
   void leave_uplink(const LinkPacket& packet) {
+    if (packet.flow == kNobody) return;
     observer_.on_departure(packet, now_.count());
     const int64_t received_ns = uplink_.reach_end(now_.count(), random_);
     if (received_ns == kNeverNs) return;
@@ -255,10 +259,12 @@ class Twin {
     ++paused_;
   }
 
+  static constexpr uint64_t kNobody = UINT64_MAX;  // the flow of cross traffic
   static constexpr auto kForgetDropped = [](const LinkPacket&) {};
 
   Direction uplink_;
   Direction downlink_;
+  CrossSources cross_;
   Fifo<DataInFlight> data_{};             // in a delay before the uplink
   std::vector<int64_t> extra_delays_ns_;  // of the lanes, ascending
   AckLanes acks_;                         // in the delays between the links

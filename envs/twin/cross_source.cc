@@ -1,0 +1,66 @@
+#include "envs/twin/cross_source.hh"
+
+#include "envs/twin/schedule.hh"
+
+namespace ccgym {
+
+CrossSource::CrossSource(const CrossTraffic& traffic, Timing timing)
+    : traffic_(traffic),
+      timing_(timing),
+      tun_bytes_(traffic.packet_bytes + kTunHeaderBytes),
+      spacing_ms_(8e-3 * traffic.packet_bytes / traffic.rate_mbps),
+      random_(traffic.seed),
+      at_ms_(traffic.start_ms) {
+  if (traffic_.kind == CrossTrafficKind::poisson) at_ms_ += gap_ms();
+  if (traffic_.kind == CrossTrafficKind::onoff)
+    spell_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
+  skip_off_spells();
+  show();
+}
+
+void CrossSource::advance() {
+  at_ms_ += gap_ms();
+  skip_off_spells();
+  show();
+}
+
+double CrossSource::gap_ms() {
+  return traffic_.kind == CrossTrafficKind::poisson ? random_.exponential(spacing_ms_) : spacing_ms_;
+}
+
+// A datagram due after the end of its spell comes at the beginning of the next one instead.
+void CrossSource::skip_off_spells() {
+  if (traffic_.kind != CrossTrafficKind::onoff) return;
+  while (at_ms_ >= spell_ends_ms_) {
+    at_ms_ = spell_ends_ms_ + random_.exponential(traffic_.mean_off_ms);
+    spell_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
+  }
+}
+
+void CrossSource::show() {
+  next_ns_ =
+      at_ms_ < traffic_.stop_ms ? clock_ns(timing_, static_cast<int64_t>(at_ms_ * kNsPerMs)) : kNeverNs;
+}
+
+CrossSources::CrossSources(std::span<const CrossTraffic> traffic, Timing timing) {
+  for (const CrossTraffic& each : traffic) sources_.emplace_back(each, timing);
+  find_next();
+}
+
+int64_t CrossSources::take() {
+  CrossSource& source = sources_[next_];
+  source.advance();
+  find_next();
+  return source.tun_bytes();
+}
+
+void CrossSources::find_next() {
+  next_ns_ = kNeverNs;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].next_ns() >= next_ns_) continue;
+    next_ = i;
+    next_ns_ = sources_[i].next_ns();
+  }
+}
+
+}  // namespace ccgym
