@@ -2,35 +2,54 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.errors import InputError
 from ccgym.envs.link_spec import LinkSpec
 
 from .case import Case, Yardstick, medians_in_turns
+from .ns3 import Dumbbell, Ns3
 
 RATES_MBPS = (12.0, 100.0)
 SCHEMES = ("fixed:{window}", "reno", "cubic", "copa")
 DELAY_MS = 20
 PACKETS = 100_000  # of each measurement, about
+NS3_NAME = "ns-3, TcpNewReno"
+NS3_PACKETS = 20_000
 GYM_STEPS = 300
 GYM_PATHS = 16
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """Schemes and the gym's features at two rates; then many packets in flight, and many flows."""
-    single = {
-        f"{scheme.split(':')[0]} at {rate_mbps:g} Mbit/s": _flight(scheme, rate_mbps)
-        for scheme in SCHEMES
-        for rate_mbps in RATES_MBPS
-    }
-    features = {f"policy features at {rate_mbps:g} Mbit/s": _gym(rate_mbps) for rate_mbps in RATES_MBPS}
-    for name, median in medians_in_turns({**single, **features}, rounds).items():
-        yield Case(f"twin, {name}", median, "ns/packet")
+    """Schemes and the gym's features at two rates, beside ns-3; then many packets in flight, many flows."""
+    for rate_mbps in RATES_MBPS:
+        yield from _single_flows(rate_mbps, rounds)
     in_flight = {f"{window:,} in flight": _window(window) for window in (1, 10_000)}
     yield from _compared(in_flight, rounds)
     yield from _compared({"1 flow": _flows(1), "100 flows": _flows(100)}, rounds)
+
+
+def _single_flows(rate_mbps: float, rounds: int) -> Iterator[Case]:
+    ours = {f"{scheme.split(':')[0]}": _flight(scheme, rate_mbps) for scheme in SCHEMES}
+    ours["policy features"] = _gym(rate_mbps)
+    with ExitStack() as stack:
+        try:
+            simulator = stack.enter_context(Ns3())
+            theirs = {NS3_NAME: lambda: _ns3_ns_per_packet(simulator, rate_mbps)}
+        except InputError as error:
+            theirs, missing = {}, str(error)
+        medians = medians_in_turns({**ours, **theirs}, rounds)
+    yardstick = Yardstick(NS3_NAME, medians.pop(NS3_NAME)) if theirs else Yardstick(missing, None)
+    for name, median in medians.items():
+        yield Case(f"twin, {name} at {rate_mbps:g} Mbit/s", median, "ns/packet", yardstick=yardstick)
+
+
+def _ns3_ns_per_packet(simulator: Ns3, rate_mbps: float) -> float:
+    dumbbell = Dumbbell(rate_mbps, DELAY_MS, max(10, _bdp_packets(rate_mbps)))
+    return 1e9 / simulator.fly("TcpNewReno", dumbbell, NS3_PACKETS * 0.012 / rate_mbps, 0.0).packets_per_cpu_s
 
 
 def _compared(measurements: dict[str, Callable[[], float]], rounds: int) -> Iterator[Case]:

@@ -159,6 +159,19 @@ class PathEngine:
         self._seeds[paths] = [seed % 2**64 for seed in seeds]
         self._episodes[paths] = 0
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it flies in real time."""
+        return self._live
+
+    def episode(self, path: int) -> tuple[int, int]:
+        """The seed of a path and the number of its present episode since that seed was given, from 0."""
+        return int(self._seeds[path]), int(self._episodes[path]) - 1
+
+    def set_episode(self, path: int, seed: int, episode: int) -> None:
+        """Makes the next episode of a path the one of this number."""
+        self._seeds[path], self._episodes[path] = seed, episode
+
     def reset(self, paths: NDArray[np.int32]) -> NDArray[np.float32]:
         """Begins the next episode of some paths and flies them to their first decisions.
 

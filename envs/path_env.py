@@ -1,5 +1,6 @@
 """`PathEnv`: one network path as a Gymnasium environment."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -153,7 +154,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     >>> env = gym.make("ccgym/Path-v0", emulator="calibrated/nepal", features="scale_free")
     >>> observation, info = env.reset(seed=1)
     >>> observation.shape
-    (20,)
+    (28,)
 
     ```
 
@@ -175,6 +176,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
     `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
     rate of the link and the propagation round-trip time.
+
+    `save_state()` in mid-episode returns a small value; `restore_state(value)`, in any environment of the
+    same arguments, goes back there, and all that follows has the same bits. The seed and the actions so far
+    decide everything, so that they are the value, and `restore_state` flies them again.
 
     Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
     without a seed goes on to the next episode of the last one.
@@ -222,6 +227,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self.action_space = self._engine.action_space
         self._flow = np.zeros(1, dtype=np.int32)
         self._seeded = False
+        self._arguments = (specs[0], features, actions)
+        self._acted: list[Any] = []
         self.render_mode = render_mode
         self._picture = None if render_mode is None else self._make_picture(specs[0].name)
 
@@ -252,9 +259,14 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         if seed is not None:
             self._engine.seed(self._flow, [seed])
             self._seeded = True
+        return self._begin(), _only(self._engine.reset_info())
+
+    def _begin(self) -> NDArray[np.float32]:
+        self._acted.clear()
         if self._picture is not None:
             self._picture.begin()
-        return self._engine.reset(self._flow)[0], _only(self._engine.reset_info())
+        observation: NDArray[np.float32] = self._engine.reset(self._flow)[0]
+        return observation
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Acts and flies to the next decision.
@@ -266,9 +278,35 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
             ValueError: the action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(action)
+        self._acted.append(action)
         if self._picture is not None:
             self._picture.add(info)
         return observations[0], float(rewards[0]), False, False, _only(info)
+
+    def save_state(self) -> "EpisodeState":
+        """Where the episode stands, for `restore_state`.
+
+        Raises:
+            InputError: the flow is in real shells, whose time does not come back.
+        """
+        if self._engine.is_live:
+            raise InputError("save_state: real time does not come back; it is the twin's alone")
+        return EpisodeState(self._arguments, *self._engine.episode(0), tuple(self._acted))
+
+    def restore_state(self, state: "EpisodeState") -> NDArray[np.float32]:
+        """Goes back to a saved place; returns the observation there.
+
+        Raises:
+            InputError: it was saved by an environment of another emulator, features or actions.
+        """
+        if state.arguments != self._arguments:
+            raise InputError("restore_state: saved with another emulator, features or actions: make the same")
+        self._engine.set_episode(0, state.seed, state.episode)
+        self._seeded = True
+        observation = self._begin()
+        for action in state.actions:
+            observation = self.step(action)[0]
+        return observation
 
     def close(self) -> None:
         """Takes down the shells of `backend="mahimahi"`."""
@@ -277,6 +315,19 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     def render(self) -> NDArray[np.uint8] | None:
         """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
         return None if self._picture is None else self._picture.draw()
+
+
+@dataclass(frozen=True)
+class EpisodeState:
+    """A place in an episode of `PathEnv`."""
+
+    arguments: tuple[Any, ...]
+    """Of the environment it belongs to."""
+    seed: int
+    episode: int
+    """The how manieth since that seed was given."""
+    actions: tuple[Any, ...]
+    """All since the episode began."""
 
 
 def _only(info: Info) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`ccgym/Path-v0` alone: Gymnasium's contract, determinism, info and rewards, bad arguments."""
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,32 @@ def test_the_same_seed_gives_the_same_bits(kind: dict[str, Any]) -> None:
     first = rollout(PathEnv(emulator=lossy, **kind), 3, 300)
     assert rollout(PathEnv(emulator=lossy, **kind), 3, 300) == first
     assert rollout(PathEnv(emulator=lossy, **kind), 4, 300) != first
+
+
+@pytest.mark.parametrize("actions", ["indigo", "log_window"])
+def test_a_restored_state_goes_on_with_the_same_bits(actions: str) -> None:
+    features = "indigo" if actions == "indigo" else "scale_free"
+    arguments: dict[str, Any] = {"emulator": "calibrated/nepal", "features": features, "actions": actions}
+    saved, other = PathEnv(**arguments), PathEnv(**arguments)
+    saved.reset(seed=3)
+    saved.reset()  # the second episode of that seed
+    saved.action_space.seed(1)
+    for _ in range(50):
+        before, *_ = saved.step(saved.action_space.sample())
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    rest = [saved.action_space.sample() for _ in range(50)]
+    expected = [saved.step(action)[:2] for action in rest]
+    assert other.restore_state(state).tobytes() == before.tobytes()
+    for action, (observation, reward) in zip(rest, expected, strict=True):
+        again, reward_again, *_ = other.step(action)
+        assert (again.tobytes(), reward_again) == (observation.tobytes(), reward)
+
+
+def test_a_state_of_another_environment_is_refused() -> None:
+    nepal, india = PathEnv(emulator="calibrated/nepal"), PathEnv(emulator="calibrated/india")
+    nepal.reset(seed=1)
+    with pytest.raises(InputError, match="another emulator"):
+        india.restore_state(nepal.save_state())
 
 
 def test_a_reset_without_a_seed_goes_on_to_another_episode() -> None:
