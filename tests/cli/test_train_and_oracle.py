@@ -10,7 +10,8 @@ TINY_CONFIG = """
 name: tiny
 features: indigo
 actions: indigo
-hidden: 8
+architecture: lstm
+hidden: [8]
 iterations: 2
 environments: 2
 episode_steps: 32

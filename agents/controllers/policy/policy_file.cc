@@ -39,7 +39,9 @@ json parse_metadata(const json& header) {
   if (!header.contains(pointer) || !header[pointer].is_string()) {
     refuse("the header has no metadata 'ccgym', should have one as ccgym's training writes it");
   }
-  return json::parse(header[pointer].get<std::string>(), nullptr, /*allow_exceptions=*/false);
+  json metadata = json::parse(header[pointer].get<std::string>(), nullptr, /*allow_exceptions=*/false);
+  if (metadata.is_object() && !metadata.contains("preference")) metadata["preference"] = nullptr;
+  return metadata;
 }
 
 void check_format(const json& metadata) {
@@ -64,7 +66,7 @@ void check_normalisers(const json& normalisers, FeatureSet feature_set) {
          std::string{feature_set_name(feature_set)});
 }
 
-// null: the middle of the dial, or no dial where the features hold none.
+// null, or left out: the middle of the dial, or no dial where the features hold none.
 double parse_preference(const json& metadata, FeatureSet feature_set) {
   if (metadata["preference"].is_null()) return PolicySpec{}.preference;
   if (!holds_preference(feature_set)) expect("preference", metadata["preference"], nullptr);

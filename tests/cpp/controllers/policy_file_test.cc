@@ -18,7 +18,7 @@ std::string valid_file() {
       R"({\"format_version\":1,\"architecture\":{\"kind\":\"lstm\",\"inputs\":9,\"hidden\":1,\"outputs\":5},)"
       R"(\"feature_set\":\"indigo\",\"normalisers\":[200,200,200,5000,1,1,1,1,1],\"actions\":\"indigo\",)"
       R"(\"step_ms\":20,\"initial_cwnd\":12,\"limits\":{\"min_cwnd_packets\":3,\"max_cwnd_packets\":400},)"
-      R"(\"preference\":null,\"trained_on\":\"nothing\",\"git\":\"\"})";
+      R"(\"trained_on\":\"nothing\",\"git\":\"\"})";
   const std::string header = R"({"__metadata__":{"ccgym":")" + metadata +
                              R"("},"lstm.weight_ih_l0":{"dtype":"F32","shape":[4,9],"data_offsets":[0,144]},)"
                              R"("lstm.weight_hh_l0":{"dtype":"F32","shape":[4,1],"data_offsets":[144,160]},)"
