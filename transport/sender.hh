@@ -92,11 +92,11 @@ class Sender {
   // The application had nothing for a packet that might have left.
   void on_app_limited() { sampler_.on_app_limited(inflight_bytes_); }
 
-  // Reads the controller's limits and timer anew: for a driver that changes them between two callbacks.
-  void read_controller() {
-    limits_ = controller_.limits();
-    controller_timer_ = controller_.next_timer().value_or(Time::max());
-    set_timer();
+  // Reads what the controller wants now, and draws the consequences: after every callback, and for a driver
+  // that has given the controller a new window or timer between two.
+  void settle_down(Time now) {
+    read_controller();
+    note_window(now);
   }
 
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_bytes_; }
@@ -114,10 +114,10 @@ class Sender {
     return inflight_bytes_ + packet_bytes_ <= window;
   }
 
-  // After a callback: what the controller wants now, and what follows from it.
-  void settle_down(Time now) {
-    read_controller();
-    note_window(now);
+  void read_controller() {
+    limits_ = controller_.limits();
+    controller_timer_ = controller_.next_timer().value_or(Time::max());
+    set_timer();
   }
 
   void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), timeout_at()}); }

@@ -39,7 +39,7 @@ void UdpFlow::run(std::optional<Time> duration, StopSignals& stop, GymLink* gym)
 
 bool UdpFlow::take_action(GymLink& gym) {
   const bool taken = gym.take_action();
-  sender_.read_controller();
+  sender_.settle_down(now());
   return taken;
 }
 

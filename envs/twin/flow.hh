@@ -57,7 +57,7 @@ class Flow {
     state_ = FlowState::flying;
     return true;
   }
-  void read_controller() { sender_.read_controller(); }
+  void settle_down(Time now) { sender_.settle_down(now - start_); }
 
   [[nodiscard]] bool timer_is_due(Time now) const { return next_timer() <= now - start_; }
   [[nodiscard]] bool may_send(Time now) const { return next_send(now) <= now - start_; }

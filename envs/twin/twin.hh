@@ -84,7 +84,7 @@ class Twin {
 
   // The flow's controller has been given a new window or timer from outside.
   void reread(std::size_t flow) {
-    flows_[flow].read_controller();
+    flows_[flow].settle_down(now_);
     if (flows_[flow].in_the_air()) make_ready(flow);
   }
   // ... and may go on: the action it paused for.
