@@ -7,7 +7,7 @@ export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test setup build check cpp-tests fuzz format system-packages test-packages network
+.PHONY: help train test bench setup build check cpp-tests fuzz format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -16,6 +16,7 @@ help:
 	@echo 'make build   compile what has changed'
 	@echo 'make check   ruff, mypy, clang-format'
 	@echo 'make format  bring every file into form'
+	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
 	@echo 'make fuzz    throw datagrams at their parsers, FUZZ_SECONDS=600 each; needs clang'
 
 train: setup
@@ -25,6 +26,10 @@ train: setup
 test: cpp-tests check network
 	@echo '==> Python tests'
 	.venv/bin/pytest
+
+# On a quiet machine; as root, for its network namespaces and mahimahi.
+bench: setup
+	.venv/bin/ccgym bench
 
 setup: build .venv/ccgym.installed network
 
