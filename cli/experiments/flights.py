@@ -23,7 +23,7 @@ def add_flight_arguments(parser: argparse.ArgumentParser, emulators: str, scheme
         "--runs", type=count, default=runs, metavar="N", help=f"of each scheme (default: {runs})"
     )
     parser.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the flights are kept")
 
 
 def plan_flights(args: argparse.Namespace, backend: str, schemes: str) -> "Plan":

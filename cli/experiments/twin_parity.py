@@ -2,13 +2,15 @@
 
 import argparse
 import json
+import os
 from dataclasses import asdict
 
-from .flights import add_flight_arguments, fly
+from .flights import add_flight_arguments, fly, plan_flights
 
 HELP = "the twin beside real mahimahi"
 DESCRIPTION = (
-    "Flies the same controllers over the same emulators in the twin and in real mahimahi. Exit code 1: "
+    "Flies the same controllers over the same emulators in real mahimahi, and each flight again in the twin, "
+    "begun at the same time of its link's schedule. Exit code 1: "
     "one of them differs by more than 3 % of throughput, or 5 % and 2 ms of p95 one-way delay. The last "
     "column tells how late the real shells were over a round trip, from their own logs."
 )
@@ -28,9 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies what is left of both evaluations, then compares them."""
+    """Flies what is left in real mahimahi, then the same in the twin."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from ccgym.evaluation.parity import compare, parity_lines
 
-    rows = compare(fly(args, "twin", args.schemes), fly(args, "mahimahi", args.schemes))
+    real = fly(args, "mahimahi", args.schemes)
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        rows = compare(plan_flights(args, "mahimahi", args.schemes), real, executor)
     print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1
