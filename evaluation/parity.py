@@ -2,7 +2,8 @@
 
 A link's schedule begins with its shell, a flow some time later, once its programs run: how much later is the
 host's whim, and on a link that varies it decides what the flow meets. So each flight in real mahimahi is
-repeated in the twin from the same time of the schedule on, as the real link's log tells it.
+repeated in the twin from the same time of the schedule on, as the real link's log tells it: to the ms. Where
+in that ms a flow began matters to some controllers, so that the twin flies from several places of it.
 
 The twin keeps its promise where throughput and p95 one-way delay agree within what is stated here. How late
 the real shells were, by their own logs, stands beside it: it is no part of the comparison.
@@ -30,13 +31,15 @@ from .twin_backend import TwinBackend
 
 THROUGHPUT_SHARE = 0.03
 DELAY_SHARE = 0.05
+PHASES = 5
+"""Places of a ms, evenly spread, from which the twin flies."""
 DELAY_MS = 2.0
 """The p95 delay may differ by DELAY_SHARE or by DELAY_MS, whichever is more."""
 
 
 @dataclass(frozen=True)
 class ParityRow:
-    """Medians over the runs of one scheme on one emulator."""
+    """Medians over the runs of one scheme on one emulator, in the twin over their phases as well."""
 
     emulator: str
     scheme: str
@@ -76,7 +79,11 @@ def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]
         if _twin_flies(emulators[key[0]].spec, schemes[key[1]])
     }
     twins = {
-        key: [executor.submit(_fly_likewise, plan, flight, real.folder) for flight in group]
+        key: [
+            executor.submit(_fly_likewise, plan, flight, real.folder, phase / PHASES)
+            for flight in group
+            for phase in range(PHASES)
+        ]
         for key, group in flights.items()
     }
     return [
@@ -96,11 +103,11 @@ def _twin_flies(spec: Network, scheme: Scheme) -> bool:
     return TwinBackend().refusal(spec, [scheme]) is None
 
 
-def _fly_likewise(plan: Plan, flight: Flight, real: Path) -> FlowMetrics:
-    """A flight of `real` again, in the twin."""
+def _fly_likewise(plan: Plan, flight: Flight, real: Path, phase_ms: float) -> FlowMetrics:
+    """A flight of `real` again, in the twin, from `phase_ms` after its ms began."""
     spec, files = flight.emulator.spec, flight.files(real)
     assert isinstance(spec, EmulatorSpec)
-    start_s = begun_s(files, spec)
+    start_s = begun_s(files, spec) + phase_ms / 1000
     flow = Flow(flight.scheme, start_s, plan.seconds)
     logs = TwinBackend().fly(spec, [flow], flight.seed(plan.seed), files)
     loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
