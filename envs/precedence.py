@@ -1,7 +1,7 @@
 """How far ahead of all other programs those run that must be on time: a late one spoils what is measured.
 
-Shells are ahead of the programs in and around them, so that not even one that never rests makes them late.
-The kernel keeps a share of every core for ordinary programs (sched(7)): none of these can lock the machine.
+Shells are ahead of the programs in and around them, which may be busy for long. The kernel keeps a share of
+every core for ordinary programs (sched(7), sched_rt_runtime_us): none of these can lock the machine.
 """
 
 import os
