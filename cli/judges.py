@@ -1,4 +1,4 @@
-"""`ccgym reproduce kernel-judge`, `ns3-judge`, `copa-fairness`: our schemes beside those of others."""
+"""`ccgym reproduce kernel-judge`, `ns3-judge`, `copa-judge`, `copa-fairness`: our schemes beside those of others."""
 
 import argparse
 import json
@@ -51,6 +51,15 @@ def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]
     ns3.add_argument("--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)")
     ns3.add_argument("--json", action="store_true", help="print the table as JSON")
     ns3.set_defaults(run=run_ns3_judge)
+    copa = experiments.add_parser(
+        "copa-judge",
+        help="our Copa beside its authors' program",
+        description="Flies our Copa in the twin over links and paths that its authors' genericCC was measured "
+        "on in real mahimahi. Exit code 1: throughput or p95 delay is further than 15 %% from the range of "
+        "theirs.",
+    )
+    copa.add_argument("--json", action="store_true", help="print the table as JSON")
+    copa.set_defaults(run=run_copa_judge)
     fairness = experiments.add_parser(
         "copa-fairness",
         help="Jain's index of flows that come and go, beside Copa's paper",
@@ -89,6 +98,15 @@ def run_ns3_judge(args: argparse.Namespace) -> int:
     rows = judge_by_ns3(args.seconds)
     _print({"the twin": rows}, NS3_BOUNDS, {"judge": "ns-3", "delay": "queue ms"}, as_json=args.json)
     return 0 if all(row.agrees(NS3_BOUNDS) for row in rows) else 1
+
+
+def run_copa_judge(args: argparse.Namespace) -> int:
+    """Flies Copa over every link and path with figures of genericCC."""
+    from ccgym.evaluation.copa_judge import copa_lines, copa_rows
+
+    rows = copa_rows(SEED)
+    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(copa_lines(rows)))
+    return 0 if all(row.agrees for row in rows) else 1
 
 
 def run_copa_fairness(args: argparse.Namespace) -> int:
