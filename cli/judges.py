@@ -1,4 +1,4 @@
-"""`ccgym reproduce kernel-judge`, `ns3-judge`, `copa-judge`, `copa-fairness`: our schemes beside those of others."""
+"""`ccgym reproduce`: the judges, which hold our schemes beside those of others."""
 
 import argparse
 import json
@@ -55,8 +55,8 @@ def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]
         "copa-judge",
         help="our Copa beside its authors' program",
         description="Flies our Copa in the twin over links and paths that its authors' genericCC was measured "
-        "on in real mahimahi. Exit code 1: throughput or p95 delay is further than 15 %% from the range of "
-        "theirs.",
+        "on in real mahimahi. Exit code 1: throughput or p95 delay is further than 15 %% from the range "
+        "of theirs.",
     )
     copa.add_argument("--json", action="store_true", help="print the table as JSON")
     copa.set_defaults(run=run_copa_judge)
