@@ -45,8 +45,10 @@ def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]
         help="our NewReno, Cubic and Vegas beside ns-3's",
         description="Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; "
         "the first half warms up. Exit code 1: one of ours differs by more than 3 %% of throughput or 10 %% "
-        "of mean queueing delay. ns-3's LEDBAT is no judge: the bound it sets on its window is the window "
-        "itself, so that it never grows after slow start.",
+        "of mean queueing delay. Vegas rests with any queue of two to four packets, and where in between is "
+        "decided by the end of its slow start. ns-3's LEDBAT is no judge: the bound it sets on its window is "
+        "the window itself, so that it never grows after slow start, and without TCP timestamps it flies "
+        "NewReno's congestion avoidance.",
     )
     ns3.add_argument("--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)")
     ns3.add_argument("--json", action="store_true", help="print the table as JSON")
@@ -54,9 +56,9 @@ def add_judges(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]
     copa = experiments.add_parser(
         "copa-judge",
         help="our Copa beside its authors' program",
-        description="Flies our Copa in the twin over links and paths that its authors' genericCC was measured "
-        "on in real mahimahi. Exit code 1: throughput or p95 delay is further than 15 %% from the range "
-        "of theirs.",
+        description="Flies our Copa in the twin over links and paths that its authors' genericCC was "
+        "measured on in real mahimahi. Exit code 1: throughput or p95 delay is further than 15 %% from the "
+        "range of theirs.",
     )
     copa.add_argument("--json", action="store_true", help="print the table as JSON")
     copa.set_defaults(run=run_copa_judge)

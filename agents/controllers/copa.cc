@@ -46,11 +46,18 @@ void Copa::on_loss(Time /*now*/, const Loss& loss) {
   update_limits();
 }
 
+// Field by field: a copy of the whole would wait for the flag that was just written.
+SendLimits Copa::limits() const {
+  SendLimits limits{.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}};
+  if (pacing_mbps_) limits.pacing_mbps = *pacing_mbps_;
+  return limits;
+}
+
 void Copa::update_limits() {
   const double cwnd_bytes = state_.cwnd_packets * static_cast<double>(packet_bytes_);
-  limits_.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5);
+  cwnd_bytes_ = static_cast<int64_t>(cwnd_bytes + 0.5);
   if (rtt_standing_.empty() || rtt_standing_.best() <= Time::zero()) return;
-  limits_.pacing_mbps = kPacingGain * kMbpsPerBytePerNs * cwnd_bytes / nanoseconds_of(rtt_standing_.best());
+  pacing_mbps_ = kPacingGain * kMbpsPerBytePerNs * cwnd_bytes / nanoseconds_of(rtt_standing_.best());
 }
 
 void Copa::observe(Time now, const RttStats& rtt) {

@@ -19,7 +19,7 @@ class Copa final : public CongestionController {
   [[nodiscard]] std::string_view name() const override { return "copa"; }
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] SendLimits limits() const override;
 
   [[nodiscard]] double delta() const { return state_.delta; }
   [[nodiscard]] double velocity() const { return state_.velocity; }
@@ -56,7 +56,8 @@ class Copa final : public CongestionController {
   int64_t packet_bytes_;
   double default_delta_;
   State state_;
-  SendLimits limits_{};
+  int64_t cwnd_bytes_{};
+  std::optional<double> pacing_mbps_{};
   WindowedMin<Time> rtt_standing_{};
   WindowedMin<Time> rtt_min_{};
   WindowedMax<Time> rtt_max_{};
