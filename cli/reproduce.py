@@ -9,6 +9,7 @@ EXPERIMENTS = (
     "twin-parity",
     "kernel-judge",
     "ns3-judge",
+    "copa-judge",
     "copa-fairness",
     "tunnel-transparency",
     "rl-learns",

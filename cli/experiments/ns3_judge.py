@@ -10,8 +10,10 @@ HELP = "our NewReno, Cubic and Vegas beside ns-3's"
 DESCRIPTION = (
     "Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
     "half warms up. Exit code 1: one of ours differs by more than 3 % of throughput or 10 % of mean "
-    "queueing delay. ns-3's LEDBAT is no judge: the bound it sets on its window is the window itself, so "
-    "that it never grows after slow start."
+    "queueing delay. Vegas rests with any queue of two to four packets, and where in between is decided "
+    "by the end of its slow start. ns-3's LEDBAT is no judge: the bound it sets on its window is the "
+    "window itself, so that it never grows after slow start, and without TCP timestamps it flies "
+    "NewReno's congestion avoidance."
 )
 
 

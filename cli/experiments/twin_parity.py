@@ -9,10 +9,10 @@ from .flights import add_flight_arguments, fly, plan_flights
 
 HELP = "the twin beside real mahimahi"
 DESCRIPTION = (
-    "Flies the same controllers over the same emulators in real mahimahi, and each flight again in the twin, "
-    "begun at the same time of its link's schedule. Exit code 1: "
-    "one of them differs by more than 3 % of throughput, or 5 % and 2 ms of p95 one-way delay. The last "
-    "column tells how late the real shells were over a round trip, from their own logs."
+    "Flies the same controllers over the same emulators in real mahimahi, and each flight again in the "
+    "twin, begun at the same time of its link's schedule. Exit code 1: one of them differs by more than 3 "
+    "% of throughput, or 5 % and 2 ms of p95 one-way delay. The last column tells how late the real "
+    "shells were over a round trip, from their own logs."
 )
 EMULATORS = (
     "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms,"
