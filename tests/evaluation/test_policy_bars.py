@@ -3,7 +3,7 @@
 import pytest
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.variation_spec import RateStep, RateWalk
-from ccgym.evaluation.policy_bars import hardships, describe
+from ccgym.evaluation.policy_bars import describe, hardships
 
 
 def path(**uplink: object) -> EmulatorSpec:
