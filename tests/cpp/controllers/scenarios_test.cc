@@ -84,7 +84,7 @@ TEST_P(TwoFlows, OfOneSchemeShareALink) {
   const std::vector<Flight> flights = fly(path, "", kSeconds, 1);
   std::array<double, 2> packets{};
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto late = [](int32_t ms) { return ms > 10'000; };
+    const auto late = [](double ms) { return ms > 10e3; };
     packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
   }
   EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.25);
