@@ -12,8 +12,8 @@ namespace ccgym {
 
 namespace {
 
-// Fast enough to catch up after the host was away, slow enough that a window does not leave in one burst and
-// overflow a queue of a few packets.
+// Windows per least round trip. Fast enough to catch up after the host was away or when the rate has risen,
+// slow enough that a window does not leave in one burst and overflow a queue of a few packets.
 constexpr double kPacingGain = 1.5;
 
 constexpr Time kMaxSilence =
@@ -137,9 +137,9 @@ SendLimits PolicyController::limits() const {
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_,
                     .pacing_mbps = std::nullopt};
-  if (spec_.actions == ActionSet::log_window && rtt_.smoothed > Time::zero()) {
-    limits.pacing_mbps = kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) /
-                         static_cast<double>(rtt_.smoothed.count());
+  if (spec_.actions == ActionSet::log_window && rtt_.min > Time::zero()) {
+    limits.pacing_mbps =
+        kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) / static_cast<double>(rtt_.min.count());
   }
   return limits;
 }

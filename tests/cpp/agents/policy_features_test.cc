@@ -197,6 +197,16 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
 }
 
+// 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a queue does not slow the window's way out.
+TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
+  Asked flow{{.actions = ActionSet::log_window}};
+  EXPECT_FALSE(flow.policy.limits().pacing_mbps.has_value());  // before the first round trip
+  flow.ack(milliseconds{50});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
+  flow.ack(milliseconds{200});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
+}
+
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s.
 TEST(PolicyController, RateActionsScaleThePacingRateByAurorasAlpha) {
   Asked flow{{.actions = ActionSet::rate}};
