@@ -73,6 +73,8 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
       features_(make_features(spec.feature_set, packet_bytes, spec.preference)),
+      coexistence_(spec.actions == ActionSet::log_window ? std::optional<Coexistence>{Coexistence{}}
+                                                         : std::nullopt),
       observation_(feature_divisors(spec.feature_set).size()),
       cwnd_packets_(spec.initial_cwnd_packets) {}
 
@@ -90,9 +92,13 @@ void PolicyController::on_ack(Time now, const AckedPacket& packet) {
   if (spec_.actions == ActionSet::rate) keep_rate(packet.rtt);
   rtt_ = packet.rtt;
   features_->on_ack(now, packet);
+  if (coexistence_) coexistence_->on_ack(now, packet.rtt, cwnd_packets_);
 }
 
-void PolicyController::on_loss(Time /*now*/, const Loss& loss) { features_->on_loss(loss); }
+void PolicyController::on_loss(Time now, const Loss& loss) {
+  features_->on_loss(loss);
+  if (coexistence_) coexistence_->on_loss(now, loss);
+}
 
 std::optional<Time> PolicyController::next_timer() const {
   if (!step_start_ || awaiting_action_) return std::nullopt;
@@ -118,7 +124,9 @@ StepRtt PolicyController::step_rtt() const {
 
 void PolicyController::act(float action) {
   features_->on_action(action);
-  set_cwnd(apply(spec_.actions, action, cwnd_packets_));
+  const double wanted = apply(spec_.actions, action, cwnd_packets_);
+  set_cwnd(coexistence_ ? coexistence_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
+                        : wanted);
   awaiting_action_ = false;
 }
 
@@ -134,8 +142,9 @@ void PolicyController::keep_rate(const RttStats& rtt) {
 
 SendLimits PolicyController::limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
+  const double window = coexistence_ ? coexistence_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
-  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_,
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_,
                     .pacing_mbps = std::nullopt};
   if (spec_.actions == ActionSet::log_window && rtt_.smoothed > Time::zero()) {
     limits.pacing_mbps = kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) /

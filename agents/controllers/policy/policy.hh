@@ -6,10 +6,12 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "agents/controllers/policy/coexistence.hh"
 #include "agents/controllers/policy/features.hh"
 #include "agents/controllers/policy/policy_network.hh"
 #include "transport/congestion_controller.hh"
@@ -18,9 +20,10 @@ namespace ccgym {
 
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
-  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per smoothed round trip
-  rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
-               // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per smoothed round
+               // trip, and changed for others on the bottleneck: see coexistence.hh
+  rate,  // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
+         // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
 
 inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate};
@@ -76,6 +79,7 @@ class PolicyController final : public CongestionController {
   int64_t packet_bytes_;
   std::unique_ptr<PolicyNetwork> network_;
   std::unique_ptr<Features> features_;
+  std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
   RttStats rtt_{};
