@@ -24,9 +24,9 @@ TEST(Coexistence, AFlowKeepsPacketsOfItsOwnInTheQueue) {
 
 TEST(Coexistence, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
   Coexistence coexistence;
-  for (Time now{}; now < milliseconds{1100}; now += milliseconds{10}) coexistence.on_ack(now, kStanding, 64);
+  for (Time now{}; now < milliseconds{1000}; now += milliseconds{10}) coexistence.on_ack(now, kStanding, 64);
   EXPECT_NEAR(coexistence.limit(64), 0.85 * 40, 1e-9);
-  EXPECT_EQ(coexistence.window(milliseconds{1100}, kStanding, 64, 20), 64);
+  EXPECT_EQ(coexistence.window(milliseconds{1000}, kStanding, 64, 20), 64);
 }
 
 }  // namespace
