@@ -41,6 +41,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 4   | W becomes 2 W    |
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y).
+    To it come 2 sqrt(r) packets, where r is the flow's rate in packets per ms; and for two round trips in
+    every fifteen or more with a standing queue the action does not count, while the flow lets the queue run
+    empty, so that flows on one bottleneck share it fairly.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in

@@ -70,6 +70,8 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
       features_(spec.feature_set, packet_bytes, spec.preference),
+      coexistence_(spec.actions == ActionSet::log_window ? std::optional<Coexistence>{Coexistence{}}
+                                                         : std::nullopt),
       observation_(feature_divisors(spec.feature_set).size()),
       cwnd_packets_(spec.initial_cwnd_packets),
       limits_(decide_limits()) {}
@@ -93,7 +95,9 @@ StepRtt PolicyController::step_rtt() const {
 
 void PolicyController::act(float action) {
   features_.on_action(action);
-  set_cwnd(apply(spec_.actions, action, cwnd_packets_));
+  const double wanted = apply(spec_.actions, action, cwnd_packets_);
+  set_cwnd(coexistence_ ? coexistence_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
+                        : wanted);
   awaiting_action_ = false;
 }
 
@@ -102,10 +106,12 @@ void PolicyController::set_cwnd(double cwnd_packets) {
   limits_ = decide_limits();
 }
 
-void PolicyController::pace(const RttStats& rtt) {
+void PolicyController::pace(Time now, const RttStats& rtt) {
   if (spec_.actions == ActionSet::rate) keep_rate(rtt);
+  const bool least_stays = rtt.min == rtt_.min;
   rtt_ = rtt;
-  limits_ = decide_limits();
+  const bool window_stays = coexistence_ && !coexistence_->on_ack(now, rtt, cwnd_packets_);
+  if (!(least_stays && window_stays)) limits_ = decide_limits();
 }
 
 // A rate is held as the window that it fills: it stays when the round trip turns out to be shorter.
@@ -116,8 +122,9 @@ void PolicyController::keep_rate(const RttStats& rtt) {
 
 SendLimits PolicyController::decide_limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
+  const double window = coexistence_ ? coexistence_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
-  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_,
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_,
                     .pacing_mbps = std::nullopt};
   if (spec_.actions == ActionSet::log_window && rtt_.min > Time::zero()) {
     limits.pacing_mbps =

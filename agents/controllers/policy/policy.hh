@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/controllers/policy/coexistence.hh"
 #include "agents/controllers/policy/features.hh"
 #include "agents/controllers/policy/policy_network.hh"
 #include "transport/congestion_controller.hh"
@@ -21,7 +22,8 @@ namespace ccgym {
 
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
-  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
+               // and changed for others on the bottleneck: see coexistence.hh
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
@@ -67,9 +69,12 @@ class PolicyController final : public CongestionController {
     step_rtts_.total += packet.rtt.latest;
     step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
     features_.on_ack(now, packet);
-    if (spec_.actions != ActionSet::indigo) pace(packet.rtt);
+    if (spec_.actions != ActionSet::indigo) pace(now, packet.rtt);
   }
-  void on_loss(Time /*now*/, const Loss& loss) override { features_.on_loss(loss); }
+  void on_loss(Time now, const Loss& loss) override {
+    features_.on_loss(loss);
+    if (coexistence_) coexistence_->on_loss(now, loss);
+  }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     if (!step_start_ || awaiting_action_) return std::nullopt;
     return *step_start_ + (acked_in_step_ ? spec_.step : kMaxSilence);
@@ -89,7 +94,7 @@ class PolicyController final : public CongestionController {
   // A step without ACKs ends after this (Indigo's poll time-out).
   static constexpr Time kMaxSilence = std::chrono::seconds{1};
 
-  void pace(const RttStats& rtt);
+  void pace(Time now, const RttStats& rtt);
   void keep_rate(const RttStats& rtt);
   [[nodiscard]] SendLimits decide_limits() const;
   [[nodiscard]] SendLimits paced_limits() const;
@@ -98,6 +103,7 @@ class PolicyController final : public CongestionController {
   int64_t packet_bytes_;
   std::unique_ptr<PolicyNetwork> network_;
   Features features_;
+  std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
   RttStats rtt_{};       // of a policy that paces
