@@ -92,6 +92,7 @@ def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Pa
 
 
 LSTM, MLP = {"architecture": "lstm", "hidden": [16]}, {"architecture": "mlp", "hidden": [16, 16]}
+DIAL = {"random_emulators": 24, "preferences": [0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ LSTM, MLP = {"architecture": "lstm", "hidden": [16]}, {"architecture": "mlp", "h
     [
         LSTM | {"actions": "log_window", "features": "scale_free"},
         LSTM | {"actions": "indigo", "features": "indigo"},
-        MLP | {"random_emulators": 24, "shares": [1, 1, 2, 2], "preferences": [0, 1], "iterations": 2},
+        MLP | DIAL | {"fading_emulators": 4, "shares": [1, 1, 2, 2, 1], "iterations": 2},
     ],
 )
 def test_same_seed_gives_the_same_weights_on_any_number_of_workers(
