@@ -15,7 +15,7 @@ DUMBBELLS = (
     Dumbbell(12, 20, 42),
     Dumbbell(20, 40, 150),
 )
-"""Slow enough for a queue of Vegas's two to four packets to be longer than the twin's log resolves, 1 ms."""
+"""Slow enough for a queue of Vegas's two to four packets to last for ms."""
 TUN_HEADER_BYTES = 4
 
 

@@ -108,15 +108,15 @@ def _gym(rate_mbps: float) -> Callable[[], float]:
             initial_cwnd_packets=1.5 * _bdp_packets(rate_mbps),
         )
         observations = np.zeros((GYM_PATHS, batch.observation_size), dtype=np.float32)
-        telemetry = np.zeros((GYM_PATHS, len(_core.TELEMETRY)))
+        telemetry = np.zeros((GYM_STEPS, GYM_PATHS, len(_core.TELEMETRY)))
         flows = np.arange(GYM_PATHS, dtype=np.int32)
         batch.reset(flows, flows.astype(np.uint64), observations)
         stay = np.full(GYM_PATHS, 2, dtype=np.float32)
-        delivered_bytes = 0.0
         start_ns = time.process_time_ns()
-        for _ in range(GYM_STEPS):
-            batch.step(stay, observations, telemetry)
-            delivered_bytes += telemetry[:, _core.TELEMETRY.index("delivered_bytes")].sum()
-        return (time.process_time_ns() - start_ns) / (delivered_bytes / 1464)
+        for step in range(GYM_STEPS):
+            batch.step(stay, observations, telemetry[step])
+        spent_ns = time.process_time_ns() - start_ns
+        delivered_bytes = telemetry[:, :, _core.TELEMETRY.index("delivered_bytes")].sum()
+        return float(spent_ns / (delivered_bytes / 1464))
 
     return measure

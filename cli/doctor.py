@@ -4,9 +4,11 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import subprocess
 from importlib import import_module, metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 PROGRAM_TRIAL_S = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
+_TUNNEL_COMPLAINT = re.compile(r"(?:\w+ ended: ccgym-tunnel: )?(.*?)(?:; mend it)?: (.*)")
+"""What is wrong, and how to mend it, from the one line in which the tunnel says both."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -21,9 +25,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "doctor",
         help="check what this machine lacks, and say how to mend it",
-        description="Checks the installation, mahimahi, the kernel's congestion controls and the clocks. "
-        "Exit code 0: all is well, 1: something is missing; the line below it is the command that mends it. "
-        "Training needs the installation alone.",
+        description="Checks the installation, tunnels, mahimahi, the kernel's congestion controls and the "
+        "clocks. Exit code 0: all is well, 1: something is missing; the line below it is the command that "
+        "mends it. Training needs the installation alone.",
     )
     parser.add_argument("--json", action="store_true", help="print the checks as JSON")
     parser.set_defaults(run=run)
@@ -47,7 +51,8 @@ def check_installation() -> "list[Check]":
     """What ccgym itself is made of."""
     from ccgym.deploy.export import PROGRAMS
 
-    return [check_packages(), check_binding(), *(check_program(program) for program in PROGRAMS)]
+    programs = [check_program(program) for program in PROGRAMS]
+    return [check_packages(), check_binding(), *programs, check_tunnel()]
 
 
 def check_packages() -> "Check":
@@ -96,6 +101,25 @@ def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Che
     except (OSError, subprocess.SubprocessError) as error:
         return Check(program, False, f"{path} does not run: {error}", needed_for, "make setup")
     return Check(program, True, answer.stdout.strip(), needed_for)
+
+
+def check_tunnel() -> "Check":
+    """A tunnel stands: its program is built, and this user may make devices and network namespaces."""
+    from ccgym.envs.errors import InputError
+    from ccgym.envs.host_checks import Check, check_tun
+    from ccgym.tunnel.session import LocalTunnel, TunnelError
+
+    name, needed_for, rest = "tunnel", "tunnels, real paths", ["sleep", "10"]
+    device = check_tun()
+    if not device.ok:
+        return Check(name, False, device.found, needed_for, device.mend)
+    try:
+        with TemporaryDirectory(prefix="ccgym-trial-") as folder, LocalTunnel(Path(folder), rest, rest):
+            return Check(name, True, "two ends started and found each other", needed_for)
+    except (InputError, TunnelError) as error:
+        parts = _TUNNEL_COMPLAINT.fullmatch(str(error))
+        found, mend = parts.groups() if parts else (str(error), "mend the other lines first")
+        return Check(name, False, found, needed_for, mend)
 
 
 def _lines(check: "Check") -> str:

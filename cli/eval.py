@@ -43,7 +43,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="USER@HOST[:PORT]",
         help="instead of emulators, the real path to a host that ssh logs in to without a question; flows go "
         "through tunnels whose UDP ports must be open there; nothing needs to be installed there but iperf3 "
-        "for kernel TCP",
+        "for kernel TCP, and the checkout of --pantheon at the same place",
     )
     parser.add_argument(
         "--direction",

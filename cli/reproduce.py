@@ -1,30 +1,20 @@
 """`ccgym reproduce`: an experiment run again, ours beside what it is to be measured by."""
 
 import argparse
-import json
-import os
-import shlex
-import sys
-from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-from . import transparency
-from .arguments import count, seconds
-from .judges import add_judges
-from .learning import add_rl_learns
-
-if TYPE_CHECKING:
-    from ccgym.evaluation.results import Evaluation
-
-SEED = 1
-PARITY_EMULATORS = (
-    "field,calibrated,synthetic/5mbps-10ms,synthetic/20mbps-40ms,synthetic/50mbps-20ms,"
-    "validation/14mbps-30ms,validation/6mbps-poisson,pathological/policer-12mbps-10ms,"
-    "pathological/ack-10-per-200ms,pathological/buffer-0.33bdp,"
-    "varying/rate-steps,varying/cellular-like"
+EXPERIMENTS = (
+    "oracle-table",
+    "policy-bars",
+    "twin-parity",
+    "kernel-judge",
+    "ns3-judge",
+    "copa-judge",
+    "copa-fairness",
+    "tunnel-transparency",
+    "rl-learns",
 )
-PARITY_SCHEMES = "fixed:60,reno,copa,indigo2"
+"""Each a module in experiments/: HELP, DESCRIPTION, `add_arguments(parser)`, `run(args) -> exit code`."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -35,126 +25,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Runs an experiment again and prints ours beside the reference.",
     )
     experiments = parser.add_subparsers(title="experiments", metavar="NAME", dest="experiment", required=True)
-    table = experiments.add_parser(
-        "oracle-table", help="our ideal windows beside those published with Indigo"
-    )
-    table.add_argument("--json", action="store_true", help="print the table as JSON")
-    table.set_defaults(run=run_oracle_table)
-    bars = experiments.add_parser(
-        "policy-bars",
-        help="what a policy must hold in the twin, measured",
-        description="Flies a policy in the twin and prints every promise beside what was measured, and the "
-        "emulators on which it is farthest behind the native schemes. Exit code 1: one is not held. With "
-        "CCGYM_TRACES the recorded cellular links are flown as well.",
-    )
-    bars.add_argument(
-        "--scheme", default="indigo2", metavar="A", help="indigo2 (default), policy:FILE or run:DIR"
-    )
-    bars.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
-    bars.add_argument(
-        "--freezing", type=count, default=10_000, metavar="N", help="emulators to freeze on (default: 10000)"
-    )
-    bars.add_argument("--json", action="store_true", help="print the table as JSON")
-    bars.set_defaults(run=run_policy_bars)
-    parity = experiments.add_parser(
-        "twin-parity",
-        help="the twin beside real mahimahi",
-        description="Flies the same controllers over the same emulators in the twin and in real mahimahi. "
-        "Exit code 1: one of them differs by more than 3 %% of throughput, or 5 %% and 2 ms of p95 one-way "
-        "delay. The last column tells how late the real shells were over a round trip, from their own logs.",
-    )
-    parity.add_argument(
-        "--emulators", default=PARITY_EMULATORS, metavar="X,Y,...", help=f"default: {PARITY_EMULATORS}"
-    )
-    parity.add_argument(
-        "--schemes", default=PARITY_SCHEMES, metavar="A,B,...", help=f"default: {PARITY_SCHEMES}"
-    )
-    parity.add_argument(
-        "--runs", type=count, default=3, metavar="N", help="in each, medians are compared (default: 3)"
-    )
-    parity.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
-    parity.add_argument("--out", required=True, type=Path, metavar="DIR", help="where both evaluations go")
-    parity.add_argument("--json", action="store_true", help="print the table as JSON")
-    parity.set_defaults(run=run_twin_parity)
-    add_rl_learns(experiments)
-    add_judges(experiments)
-    transparency.add_experiment(experiments)
-
-
-def run_oracle_table(args: argparse.Namespace) -> int:
-    """Searches the windows of the published training emulators."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from ccgym.envs.emulators import select_emulators
-    from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
-    from ccgym.oracle.window import ideal_windows
-
-    emulators = select_emulators("synthetic,calibrated")
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
-        found = ideal_windows([emulator.spec for emulator in emulators], executor)
-    windows = {emulator.label: int(packets) for emulator, packets in zip(emulators, found, strict=True)}
-    deviation = mean_relative_deviation(windows)
-    if args.json:
-        rows = [
-            {"emulator": label, "ours": ours, "published": PUBLISHED_WINDOWS[label]}
-            for label, ours in windows.items()
-        ]
-        print(json.dumps({"windows": rows, "mean_relative_deviation": deviation}))
-    else:
-        for label, ours in windows.items():
-            print(f"{label:32} {ours:6} packets, published {PUBLISHED_WINDOWS[label]:6}")
-        print(f"mean relative deviation {deviation:.1%}")
-    return 0
-
-
-def run_policy_bars(args: argparse.Namespace) -> int:
-    """Measures the bars one by one."""
-    import os
-    from concurrent.futures import ThreadPoolExecutor
-
-    from ccgym.envs.errors import InputError
-    from ccgym.evaluation.bar import Bar
-    from ccgym.evaluation.policy_bars import measure_bars
-    from ccgym.evaluation.schemes import select_schemes
-
-    (scheme,) = select_schemes(args.scheme)[:1]
-    if scheme.policy_file is None:
-        raise InputError(f"--scheme {args.scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
-
-    def say(bar: Bar) -> None:
-        if not args.json:
-            print(f"{'held  ' if bar.met else 'MISSED'}  {bar.name}: {bar.measured}; wanted: {bar.wanted}")
-
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
-        bars, losses = measure_bars(
-            scheme.policy_file, executor, emulators=args.random, freezing=args.freezing, say=say
-        )
-    if args.json:
-        print(json.dumps({"bars": [asdict(bar) for bar in bars], "worst": [asdict(loss) for loss in losses]}))
-    else:
-        print("farthest behind the best other scheme in ln(throughput / p95 delay):")
-        print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
-    return 0 if all(bar.met for bar in bars) else 1
-
-
-def run_twin_parity(args: argparse.Namespace) -> int:
-    """Flies what is left of both evaluations, then compares them."""
-    from ccgym.evaluation.parity import compare, parity_lines
-
-    rows = compare(_fly(args, "twin"), _fly(args, "mahimahi"))
-    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
-    return 0 if all(row.agrees for row in rows) else 1
-
-
-def _fly(args: argparse.Namespace, backend: str) -> "Evaluation":
-    from ccgym.envs.emulators import select_emulators
-    from ccgym.evaluation.results import load_evaluation
-    from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.session import Plan
-
-    from .flying import fly_plan
-
-    emulators, schemes = select_emulators(args.emulators), select_schemes(args.schemes)
-    command = shlex.join(["ccgym", *sys.argv[1:]])
-    fly_plan(Plan(emulators, schemes, args.runs, args.seconds, SEED, backend, command), args.out / backend)
-    return load_evaluation(args.out / backend)
+    for name in EXPERIMENTS:
+        module = import_module(f"ccgym.cli.experiments.{name.replace('-', '_')}")
+        experiment = experiments.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
+        module.add_arguments(experiment)
+        experiment.add_argument("--json", action="store_true", help="print the result as JSON")
+        experiment.set_defaults(run=module.run)

@@ -69,8 +69,10 @@ class TrainingConfig(RunConfig):
     """Their rates and delays differ by a factor of up to e to this power."""
     random_emulators: int = Field(0, ge=0)
     """So many random emulators are trained on as well, as `random:N` gives them."""
-    shares: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 0.0)
-    """Parts of the flights: on `emulators`, those like them, random ones, and of flows that share a link."""
+    fading_emulators: int = Field(0, ge=0)
+    """So many fading links, as radio makes them, are trained on as well: fading.py."""
+    shares: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 0.0, 1.0)
+    """Parts of the flights: `emulators`, those like them, random ones, shared links, fading links."""
     stalls: Stalls = Stalls()
     """Sender stalls as domain randomisation."""
 

@@ -9,6 +9,7 @@ from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.random_emulators import random_emulators
 
 from .config import Stalls, TrainingConfig
+from .fading import fading_emulators
 
 VARIATION = 0
 DEAL = 1
@@ -73,12 +74,14 @@ def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> Wor
             "like": vary(config, emulators),
             "random": others,
             "shared": [spec for spec in others if _may_be_shared(spec)],
+            "fading": fading_emulators(config.fading_emulators, config.seed),
         },
         {
             "asked": config.shares[0],
             "like": config.shares[1],
             "random": config.shares[2],
             "shared": config.shares[3],
+            "fading": config.shares[4],
         },
     )
 

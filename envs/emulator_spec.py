@@ -95,6 +95,15 @@ class EmulatorSpec(SpecModel):
             changes["delay_walk"] = self.delay_walk.scaled(delay_factor)
         return self.model_copy(update=changes)
 
+    @property
+    def delay_varies(self) -> bool:
+        """Whether propagation takes longer at one time than at another."""
+        return self.delay_steps is not None or self.delay_walk is not None
+
+    def before_link(self, element: Element) -> bool:
+        """Whether data meet `element` before the link, ACKs behind it."""
+        return element in self.nesting and self.nesting.index(element) > self.nesting.index("link")
+
     def own_flow_seconds(self, seconds: float) -> float:
         """Returns how long the flow that is flown over this emulator is there, of a flight of so many s."""
         own = next((flow for flow in self.flows if flow.scheme is None), None)
@@ -123,7 +132,9 @@ class EmulatorSpec(SpecModel):
         links = []
         for direction in ("uplink", "downlink"):
             try:
-                links.append(getattr(self, direction).to_link(once=self.once))
+                links.append(
+                    getattr(self, direction).to_link(once=self.once, exact=self.timing == "continuous")
+                )
             except InputError as error:
                 raise InputError(f"{self.name}: {direction}: {error}") from None
         unused = [element for element in DEFAULT_NESTING if element not in self.nesting]

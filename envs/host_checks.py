@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .errors import InputError
 from .host_user import HostUser
+from .precedence import NICENESS, Precedence, precedence
 from .process_group import ProcessGroup
 
 SHELLS = ("mm-delay", "mm-link", "mm-loss")
@@ -47,7 +48,7 @@ class Check:
 
 def check_host() -> list[Check]:
     """Every need, in the order in which to mend them."""
-    return [*check_mahimahi_needs(), *check_kernel_tcp(), check_clocks()]
+    return [*check_mahimahi_needs(), *check_kernel_tcp(), check_precedence(), check_clocks()]
 
 
 def check_mahimahi_needs() -> list[Check]:
@@ -157,6 +158,16 @@ def _check_allowed(ipv4: Path, needed_for: str) -> Check:
         mend = f'sudo sysctl -w net.ipv4.tcp_allowed_congestion_control="{wanted}"'
         return Check(name, False, f"only root may use {', '.join(missing)}", needed_for, mend)
     return Check(name, True, "every user may use " + " ".join(allowed), needed_for)
+
+
+def check_precedence() -> Check:
+    """Whether the work of other programs makes those late that must be on time: told, and no fault."""
+    found = {
+        Precedence.REAL_TIME: "shells and programs of flows are ahead of all others: SCHED_RR",
+        Precedence.NICE: f"SCHED_RR is refused: on a busy machine nice {NICENESS} lets shells be ms late",
+        Precedence.NONE: "none but for root: on a busy machine shells are tens of ms late",
+    }
+    return Check("precedence", True, found[precedence()], "delays measured in real mahimahi")
 
 
 def check_clocks() -> Check:

@@ -83,6 +83,20 @@ class LinkLog:
             opportunities_through(schedule, end_ms),
         )
 
+    @classmethod
+    def between_ends(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
+        """The same flight as its sender and its receiver saw it: propagation included, all loss seen."""
+        link = cls.from_flight(flight, schedule)
+        received = ~np.isnan(flight.received_ms)
+        received_ms = flight.received_ms[received]
+        return replace(
+            link,
+            arrival_ms=flight.sent_ms,
+            departure_ms=received_ms,
+            departure_bytes=link.departure_bytes[received],
+            departure_delay_ms=np.round(received_ms - flight.departed_sent_ms[received], 3),
+        )
+
     def shifted(self, delay_ms: float) -> "LinkLog":
         """The same packets, seen `delay_ms` later where they leave, and delayed by so much more."""
         return replace(

@@ -154,11 +154,12 @@ class LinkSpec(SpecModel):
             changes["rate_walk"] = self.rate_walk.scaled(rate_factor)
         return self.model_copy(update=changes)
 
-    def schedule(self, *, once: bool = False) -> _core.Schedule:
+    def schedule(self, *, once: bool = False, exact: bool = False) -> _core.Schedule:
         """Returns when this link may deliver; equal links share one schedule.
 
         Args:
             once: a trace is not repeated.
+            exact: as in continuous timing; what is drawn is not cut to whole ms, a trace file has no others.
 
         Raises:
             InputError: the trace cannot be read or is broken.
@@ -168,14 +169,14 @@ class LinkSpec(SpecModel):
         if self.arrivals == "markov":
             assert self.rates_mbps is not None
             assert self.mean_stay_ms is not None
-            return markov_schedule(self.rates_mbps, self.mean_stay_ms, self.seed, self.period_s)
+            return markov_schedule(self.rates_mbps, self.mean_stay_ms, self.seed, self.period_s, exact=exact)
         assert self.rate_mbps is not None
         if self.arrivals == "cellular":
-            return cellular_schedule(self.rate_mbps, self.seed, self.period_s)
+            return cellular_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
         if self.rate_steps or self.rate_walk:
-            return _varying_schedule(self)
+            return _varying_schedule(self, exact)
         if self.arrivals == "poisson":
-            return poisson_schedule(self.rate_mbps, self.seed, self.period_s)
+            return poisson_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
         return constant_schedule(self.rate_mbps)
 
     def _trace_schedule(self, once: bool) -> _core.Schedule:
@@ -202,17 +203,18 @@ class LinkSpec(SpecModel):
             period_ms=MS_PER_S * self.period_s,
         )
 
-    def to_link(self, *, once: bool = False) -> _core.Link:
+    def to_link(self, *, once: bool = False, exact: bool = False) -> _core.Link:
         """Returns the twin of this link.
 
         Args:
             once: a trace is not repeated.
+            exact: see `schedule`.
 
         Raises:
             InputError: the trace cannot be read or is broken.
         """
         return _core.Link(
-            self.schedule(once=once),
+            self.schedule(once=once, exact=exact),
             queue=self.queue,
             queue_packets=self.packets or 0,
             queue_bytes=self.bytes or 0,
@@ -227,5 +229,6 @@ class LinkSpec(SpecModel):
 
 
 @lru_cache(maxsize=2048)
-def _varying_schedule(link: LinkSpec) -> _core.Schedule:
-    return _core.Schedule.varying(link.varying_rate(), poisson=link.arrivals == "poisson", seed=link.seed)
+def _varying_schedule(link: LinkSpec, exact: bool) -> _core.Schedule:
+    poisson = link.arrivals == "poisson"
+    return _core.Schedule.varying(link.varying_rate(), poisson=poisson, seed=link.seed, exact=exact)

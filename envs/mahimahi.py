@@ -5,7 +5,6 @@ that leaves the inner command meets the link's queue first, then loss and delay.
 """
 
 import fcntl
-import os
 import shutil
 import socket
 import time
@@ -20,13 +19,13 @@ from .errors import InputError, OutsideError
 from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
 from .link_log import LinkLog, read_link_log
+from .precedence import program_first, shells_first, within_shells
 from .process_group import POLL_S, ProcessGroup
 from .staged_files import StagedFiles
 from .traces import write_trace
 
 START_S = 20.0
 """Longest time until nested shells stand, or a server listens."""
-NICENESS = -15
 
 _QUEUE_ARGUMENTS = {
     "packets": "packets",
@@ -164,7 +163,8 @@ class MahimahiShell:
         """
         if _listens(protocol, port):
             raise MahimahiError(f"{protocol} port {port} is in use: end what listens there (`ss -lnp`)")
-        server = self._stack.enter_context(ProcessGroup(self._command(argv), self.folder, name))
+        command = program_first(self._user.command(argv))
+        server = self._stack.enter_context(ProcessGroup(command, self.folder, name))
         who = f"{Path(argv[0]).name} on port {port}"
         _await(lambda: _listens(protocol, port), server, f"{who} ended at once", f"{who} does not listen")
         return server
@@ -178,7 +178,7 @@ class MahimahiShell:
         ready = self.folder / "ready"
         inner = ["sh", "-c", f'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready; {script}', *arguments]
         with _start_lock():
-            command = self._command(shell_command(self._spec) + inner)
+            command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
             shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
             _await(
                 ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand"
@@ -198,10 +198,7 @@ class MahimahiShell:
     def run_inside(self, argv: list[str], name: str) -> ProcessGroup:
         """Starts a program in shells that are `open`; its output is kept under `name`. Takes root."""
         entered = ["nsenter", f"--net={self.namespace}", *self._user.command(argv)]
-        return self._stack.enter_context(ProcessGroup(_first(entered), self.folder, name))
-
-    def _command(self, argv: list[str]) -> list[str]:
-        return _first(self._user.command(argv))
+        return self._stack.enter_context(ProcessGroup(program_first(entered), self.folder, name))
 
     def uplink_log(self) -> LinkLog:
         """The log of the packets that left the shells, so far."""
@@ -210,11 +207,6 @@ class MahimahiShell:
     def downlink_log(self) -> LinkLog:
         """The log of the packets that entered the shells, so far."""
         return read_link_log(self.folder / "downlink.log")
-
-
-def _first(argv: list[str]) -> list[str]:
-    """`argv` ahead of other programs where that is allowed: late shells distort."""
-    return ["nice", "-n", str(NICENESS), *argv] if os.geteuid() == 0 else argv
 
 
 def _await(condition: Callable[[], bool], group: ProcessGroup, ended: str, late: str) -> None:

@@ -10,7 +10,7 @@ from pettingzoo import ParallelEnv
 
 from ._core import Flow
 from .errors import InputError
-from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
 from .registration import EPISODE_STEPS
 from .rewards import Info
 
@@ -46,7 +46,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     |             |                        |                      | those that name no scheme learn         |
     | `max_steps` | **int**                | `1000`               | instants, then truncation               |
 
-    `features`, `actions` and `reward` are those of `PathEnv`.
+    `features`, `actions` and `reward` are those of `PathEnv`, and so are `save_state` and `restore_state`.
     """
 
     metadata = {"name": "ccgym/Path-v0", "render_modes": []}  # noqa: RUF012  as PettingZoo declares it
@@ -108,11 +108,14 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         if seed is not None:
             self._engine.seed(path, [seed])
             self._seeded = True
-        observations = self._engine.reset(path)
+        observations = self._begin(self._engine.reset())
+        return observations, {agent: {} for agent in self.agents}
+
+    def _begin(self, observations: NDArray[np.float32]) -> Observations:
         self._elapsed_steps = 0
         self.agents = []
         self._note_who_joins()
-        return self._given(observations), {agent: {} for agent in self.agents}
+        return self._given(observations)
 
     def step(
         self, actions: dict[str, Any]
@@ -143,6 +146,22 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         )
         self.agents = [] if over else [agent for agent in self.agents if not gone[agent]]
         return result
+
+    def save_state(self) -> EpisodeState:
+        """Where the episode stands, for `restore_state`."""
+        return self._engine.save()
+
+    def restore_state(self, state: EpisodeState) -> Observations:
+        """Goes back to a saved place; returns the observations there.
+
+        Raises:
+            InputError: it was saved by an environment of another emulator, flows, features or actions.
+        """
+        observations = self._begin(self._engine.begin_again(state))
+        self._seeded = True
+        for actions in state.actions:
+            observations = self.step({agent: actions[self._row(agent)] for agent in self.agents})[0]
+        return observations
 
     def _row(self, agent: str) -> int:
         return self.possible_agents.index(agent)

@@ -1,6 +1,7 @@
 """A batch of learning flows in the twin: the one engine under the single and the vector environment."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,6 +67,20 @@ def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     return table[name]
 
 
+@dataclass(frozen=True, eq=False)
+class EpisodeState:
+    """A place in the episodes of an environment: its seed and the actions so far decide everything."""
+
+    arguments: tuple[Any, ...]
+    """Of the environment it belongs to."""
+    seeds: NDArray[np.uint64]
+    """Of each path."""
+    episodes: NDArray[np.uint64]
+    """The how manieth since that seed was given, of each path."""
+    actions: tuple[NDArray[Any], ...]
+    """Of all rows, for each step since the episodes began."""
+
+
 class PathEngine:
     """Paths with flows that learn, all stepped by one C++ call; a row is a learner, by default one per path.
 
@@ -108,8 +123,10 @@ class PathEngine:
             )
         self._reward = _known("reward", reward, REWARDS)
         self._flows = flows
+        self._decided_by = (features, actions)
         self._live = _known("backend", backend, BACKENDS)
         paths = [self._path(spec) for spec in specs]
+        self._specs = tuple(specs)
         self._batch: _core.PathBatch | LiveBatch
         if self._live:
             self._batch = LiveBatch(paths, features=features, actions=actions)
@@ -125,6 +142,7 @@ class PathEngine:
         )
         self._seeds = np.zeros(len(specs), dtype=np.uint64)
         self._episodes = np.zeros(len(specs), dtype=np.uint64)
+        self._acted: list[NDArray[Any]] = []
 
     def _path(self, spec: EmulatorSpec) -> Any:
         return spec if self._live else spec.to_path(flows=self._flows)
@@ -138,6 +156,7 @@ class PathEngine:
         """Other emulators, one per path, from each path's next reset on; their ideal windows are unknown."""
         for index, spec in enumerate(specs):
             self._batch.set_path(index, self._path(spec))
+        self._specs = tuple(specs)
         self._measure(specs)
         self._oracle = None
 
@@ -159,28 +178,45 @@ class PathEngine:
         self._seeds[paths] = [seed % 2**64 for seed in seeds]
         self._episodes[paths] = 0
 
-    @property
-    def is_live(self) -> bool:
-        """Whether it flies in real time."""
-        return self._live
+    def save(self) -> EpisodeState:
+        """Where the episodes stand.
 
-    def episode(self, path: int) -> tuple[int, int]:
-        """The seed of a path and the number of its present episode since that seed was given, from 0."""
-        return int(self._seeds[path]), int(self._episodes[path]) - 1
+        Raises:
+            InputError: the flows are in real shells, whose time does not come back.
+        """
+        if self._live:
+            raise InputError("save_state: real time does not come back; it is the twin's alone")
+        present = self._episodes - np.uint64(1)
+        return EpisodeState(self._arguments(), self._seeds.copy(), present, tuple(self._acted))
 
-    def set_episode(self, path: int, seed: int, episode: int) -> None:
-        """Makes the next episode of a path the one of this number."""
-        self._seeds[path], self._episodes[path] = seed, episode
+    def begin_again(self, state: EpisodeState) -> NDArray[np.float32]:
+        """Begins the episodes of a saved state; stepping through its actions leads back there.
 
-    def reset(self, paths: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Begins the next episode of some paths and flies them to their first decisions.
+        Returns:
+            The observations of all rows, shape (rows, entries).
+
+        Raises:
+            InputError: it was saved by an environment of other emulators, flows, features or actions.
+        """
+        if state.arguments != self._arguments():
+            raise InputError("restore_state: saved with another emulator, features or actions: make the same")
+        self._seeds[:], self._episodes[:] = state.seeds, state.episodes
+        return self.reset()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        flows = tuple((flow.scheme, flow.start_s, flow.stop_s, flow.extra_delay_ms) for flow in self._flows)
+        return self._specs, flows, *self._decided_by
+
+    def reset(self) -> NDArray[np.float32]:
+        """Begins the next episode of every path and flies it to its first decisions.
 
         Returns:
             The observations of all rows, shape (rows, entries).
         """
-        seeds = _episode_seeds(self._seeds[paths], self._episodes[paths])
-        self._episodes[paths] += np.uint64(1)
-        self._batch.reset(paths, seeds, self._observations)
+        seeds = _episode_seeds(self._seeds, self._episodes)
+        self._episodes += np.uint64(1)
+        self._acted.clear()
+        self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
         return self._observations.copy()
 
     def reset_info(self) -> Info:
@@ -201,8 +237,9 @@ class PathEngine:
         Raises:
             ValueError: an action lies outside the action space.
         """
-        given = np.asarray(actions).reshape(self._actions.shape)
+        given = np.array(actions).reshape(self._actions.shape)
         self._check_actions(given)
+        self._acted.append(given)
         self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
         info = self._step_info()

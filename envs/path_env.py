@@ -1,6 +1,5 @@
 """`PathEnv`: one network path as a Gymnasium environment."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
 from .rewards import Info
 
 if TYPE_CHECKING:
@@ -228,10 +227,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         )
         self.observation_space = self._engine.observation_space
         self.action_space = self._engine.action_space
-        self._flow = np.zeros(1, dtype=np.int32)
+        self._path = np.zeros(1, dtype=np.int32)
         self._seeded = False
-        self._arguments = (specs[0], features, actions)
-        self._acted: list[Any] = []
         self.render_mode = render_mode
         self._picture = None if render_mode is None else self._make_picture(specs[0].name)
 
@@ -260,16 +257,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**63))
         if seed is not None:
-            self._engine.seed(self._flow, [seed])
+            self._engine.seed(self._path, [seed])
             self._seeded = True
-        return self._begin(), _only(self._engine.reset_info())
-
-    def _begin(self) -> NDArray[np.float32]:
-        self._acted.clear()
         if self._picture is not None:
             self._picture.begin()
-        observation: NDArray[np.float32] = self._engine.reset(self._flow)[0]
-        return observation
+        observation: NDArray[np.float32] = self._engine.reset()[0]
+        return observation, _only(self._engine.reset_info())
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Acts and flies to the next decision.
@@ -281,9 +274,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
             ValueError: the action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(action)
-        self._acted.append(action)
         if self._picture is not None:
-            self._picture.add(info)
+            self._picture.add(info, 0)
         return observations[0], float(rewards[0]), False, False, _only(info)
 
     def save_state(self) -> "EpisodeState":
@@ -292,9 +284,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         Raises:
             InputError: the flow is in real shells, whose time does not come back.
         """
-        if self._engine.is_live:
-            raise InputError("save_state: real time does not come back; it is the twin's alone")
-        return EpisodeState(self._arguments, *self._engine.episode(0), tuple(self._acted))
+        return self._engine.save()
 
     def restore_state(self, state: "EpisodeState") -> NDArray[np.float32]:
         """Goes back to a saved place; returns the observation there.
@@ -302,11 +292,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         Raises:
             InputError: it was saved by an environment of another emulator, features or actions.
         """
-        if state.arguments != self._arguments:
-            raise InputError("restore_state: saved with another emulator, features or actions: make the same")
-        self._engine.set_episode(0, state.seed, state.episode)
+        observation: NDArray[np.float32] = self._engine.begin_again(state)[0]
         self._seeded = True
-        observation = self._begin()
+        if self._picture is not None:
+            self._picture.begin()
         for action in state.actions:
             observation = self.step(action)[0]
         return observation
@@ -318,19 +307,6 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     def render(self) -> NDArray[np.uint8] | None:
         """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
         return None if self._picture is None else self._picture.draw()
-
-
-@dataclass(frozen=True)
-class EpisodeState:
-    """A place in an episode of `PathEnv`."""
-
-    arguments: tuple[Any, ...]
-    """Of the environment it belongs to."""
-    seed: int
-    episode: int
-    """The how manieth since that seed was given."""
-    actions: tuple[Any, ...]
-    """All since the episode began."""
 
 
 def _only(info: Info) -> dict[str, Any]:

@@ -26,9 +26,9 @@ class EpisodePicture:
         """A new episode: what was kept is forgotten."""
         self._steps.clear()
 
-    def add(self, info: Info) -> None:
-        """Keeps one step of the flow alone, see `PathEnv`."""
-        self._steps.append({name: float(values[0]) for name, values in info.items()})
+    def add(self, info: Info, row: int) -> None:
+        """Keeps one step of the flow in this row, see `PathEnv`."""
+        self._steps.append({name: float(values[row]) for name, values in info.items()})
 
     def draw(self) -> NDArray[np.uint8]:
         """RGB of shape (HEIGHT_PIXELS, WIDTH_PIXELS, 3)."""

@@ -1,4 +1,7 @@
-"""Delivery schedules, built once and shared: many paths over the same link hold the same schedule."""
+"""Delivery schedules, built once and shared: many paths over the same link hold the same schedule.
+
+Those that are drawn are in whole ms, as mahimahi's traces are; `exact` ones, of continuous timing, in us.
+"""
 
 from functools import lru_cache
 from pathlib import Path
@@ -18,30 +21,39 @@ def constant_schedule(rate_mbps: float) -> _core.Schedule:
 
 
 @lru_cache(maxsize=2048)
-def poisson_schedule(rate_mbps: float, seed: int, period_s: float = 60.0) -> _core.Schedule:
+def poisson_schedule(
+    rate_mbps: float, seed: int, period_s: float = 60.0, *, exact: bool = False
+) -> _core.Schedule:
     """Returns a schedule with exponential gaps that repeats after its period; same seed, same schedule."""
-    return _core.Schedule.poisson(rate_mbps, seed, period_ms=round(1000 * period_s))
+    return _core.Schedule.poisson(rate_mbps, seed, period_ms=round(1000 * period_s), exact=exact)
 
 
 @lru_cache(maxsize=2048)
 def markov_schedule(
-    rates_mbps: tuple[float, ...], mean_stay_ms: float, seed: int, period_s: float = 60.0
+    rates_mbps: tuple[float, ...],
+    mean_stay_ms: float,
+    seed: int,
+    period_s: float = 60.0,
+    *,
+    exact: bool = False,
 ) -> _core.Schedule:
     """Returns a Poisson schedule whose rate jumps between `rates_mbps` after exponential stays."""
     rate = _core.StepFunction.markov_chain(
         rates_mbps, mean_stay_ms=mean_stay_ms, seed=seed, period_ms=1000 * period_s
     )
-    return _core.Schedule.varying(rate, poisson=True, seed=seed)
+    return _core.Schedule.varying(rate, poisson=True, seed=seed, exact=exact)
 
 
 @lru_cache(maxsize=2048)
-def cellular_schedule(rate_mbps: float, seed: int, period_s: float = 60.0) -> _core.Schedule:
+def cellular_schedule(
+    rate_mbps: float, seed: int, period_s: float = 60.0, *, exact: bool = False
+) -> _core.Schedule:
     """Returns a Poisson schedule whose rate wanders about `rate_mbps`, with outages, as on a cellular link.
 
     The model is that of Sprout (Winstein et al., NSDI 2013, section 3.1).
     """
     rate = _core.StepFunction.cellular_rate(rate_mbps, seed=seed, period_ms=1000 * period_s)
-    return _core.Schedule.varying(rate, poisson=True, seed=seed)
+    return _core.Schedule.varying(rate, poisson=True, seed=seed, exact=exact)
 
 
 def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:

@@ -1,17 +1,20 @@
 """`PathVectorEnv`: a batch of network paths as one native Gymnasium vector environment."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .emulator_spec import EmulatorSpec
 from .errors import InputError
-from .path_engine import DEFAULT_EMULATOR, Emulators, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
 from .registration import EPISODE_STEPS
-from .rewards import Info
+
+if TYPE_CHECKING:
+    from .rendering import EpisodePicture
 
 T = TypeVar("T")
 
@@ -25,7 +28,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     the number of threads.
 
     A flow whose episode ends is reset in the same step: its observation is the first of the next episode; the
-    last of the old one stands in `info["final_obs"]`, its `info` in `info["final_info"]`.
+    last of the old one stands in `info["final_obs"]`, its `info` in `info["final_info"]`. All episodes begin
+    together, and so they end together.
 
     ```python
     >>> import gymnasium as gym
@@ -44,10 +48,11 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     | `oracle_cwnd_packets` | **float** or list    | `None`               | one for all, or per emulator |
     | `threads`             | **int**              | `1`                  | that share the batch         |
 
-    `features`, `actions`, `reward` and `backend` are those of `PathEnv`. Each flow has its own real shells.
+    `features`, `actions`, `reward`, `backend` and `render_mode` are those of `PathEnv`, and so are
+    `save_state` and `restore_state`. Each flow has its own real shells; `render()` draws each flow.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -61,6 +66,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         oracle_cwnd_packets: float | Sequence[float] | None = None,
         threads: int = 1,
         backend: str = "twin",
+        render_mode: str | None = None,
     ) -> None:
         """Builds the batch; see the class for the arguments.
 
@@ -70,8 +76,9 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         if min(num_envs, max_episode_steps, threads) < 1:
             raise InputError("num_envs, max_episode_steps and threads must be at least 1")
         self.num_envs = num_envs
+        specs = self._dealt("emulator", emulator_specs(emulator))
         self._engine = PathEngine(
-            self._dealt("emulator", emulator_specs(emulator)),
+            specs,
             features=features,
             actions=actions,
             reward=reward,
@@ -84,11 +91,24 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._max_episode_steps = max_episode_steps
-        self._elapsed_steps = np.zeros(num_envs, dtype=np.int64)
+        self._elapsed_steps = 0
         self._flows = np.arange(num_envs, dtype=np.int32)
         self._everywhere = np.ones(num_envs, dtype=np.bool_)
         self._everywhere.flags.writeable = False  # handed out with every step
         self._seeded = False
+        self.render_mode = render_mode
+        self._pictures = [] if render_mode is None else self._make_pictures(specs)
+
+    def _make_pictures(self, specs: Sequence[EmulatorSpec]) -> list["EpisodePicture"]:
+        if self.render_mode not in self.metadata["render_modes"]:
+            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+        from .rendering import EpisodePicture  # matplotlib takes a while to load
+
+        capacities, round_trips = self._engine.capacity_mbps, self._engine.propagation_rtt_ms
+        return [
+            EpisodePicture(spec.name, float(capacity), float(rtt))
+            for spec, capacity, rtt in zip(specs, capacities, round_trips, strict=True)
+        ]
 
     def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
         if not 0 < len(values) <= self.num_envs:
@@ -116,13 +136,22 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         if options and "emulator" in options:
-            self._engine.set_emulators(self._dealt("emulator", emulator_specs(options["emulator"])))
+            specs = self._dealt("emulator", emulator_specs(options["emulator"]))
+            self._engine.set_emulators(specs)
+            if self._pictures:
+                self._pictures = self._make_pictures(specs)
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True
         self._seed_flows(range(seed, seed + self.num_envs) if isinstance(seed, int) else seed)
-        self._elapsed_steps[:] = 0
-        return self._engine.reset(self._flows), _masked(self._engine.reset_info(), self._everywhere)
+        observations = self._begin(self._engine.reset())
+        return observations, _masked(self._engine.reset_info(), self._everywhere)
+
+    def _begin(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        self._elapsed_steps = 0
+        for picture in self._pictures:
+            picture.begin()
+        return observations
 
     def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
         if seeds is None:
@@ -149,41 +178,56 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
             ValueError: an action lies outside the action space.
         """
         observations, rewards, info = self._engine.step(actions)
+        infos = _masked(info, self._everywhere)
+        for row, picture in enumerate(self._pictures):
+            picture.add(info, row)
         self._elapsed_steps += 1
-        truncations = self._elapsed_steps >= self._max_episode_steps
-        if truncations.any():
-            infos = self._final_infos(observations, info, truncations)
-            self._elapsed_steps[truncations] = 0
-            observations = self._engine.reset(self._flows[truncations])
-        else:
-            infos = _masked(info, self._everywhere)
-        return observations, rewards, np.zeros(self.num_envs, dtype=np.bool_), truncations, infos
+        over = self._elapsed_steps == self._max_episode_steps
+        if over:
+            infos = self._final_infos(observations, infos)
+            observations = self._begin(self._engine.reset())
+        nowhere = np.zeros(self.num_envs, dtype=np.bool_)
+        return observations, rewards, nowhere, np.full(self.num_envs, over), infos
+
+    def save_state(self) -> EpisodeState:
+        """Where the episodes stand, for `restore_state`.
+
+        Raises:
+            InputError: the flows are in real shells, whose time does not come back.
+        """
+        return self._engine.save()
+
+    def restore_state(self, state: EpisodeState) -> NDArray[np.float32]:
+        """Goes back to a saved place; returns the observations there.
+
+        Raises:
+            InputError: it was saved by an environment of other emulators, features or actions.
+        """
+        observations = self._begin(self._engine.begin_again(state))
+        self._seeded = True
+        for actions in state.actions:
+            observations = self.step(actions)[0]
+        return observations
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """The episode of each flow so far, a picture (480, 640, 3) each; None without a `render_mode`."""
+        return None if self.render_mode is None else tuple(picture.draw() for picture in self._pictures)
 
     def close_extras(self, **_: Any) -> None:
         """Takes down the shells of `backend="mahimahi"`."""
         self._engine.close()
 
-    def _final_infos(
-        self, observations: NDArray[np.float32], info: Info, ended: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        going_on = {name: np.where(ended, 0.0, values) for name, values in info.items()}
+    def _final_infos(self, observations: NDArray[np.float32], infos: dict[str, Any]) -> dict[str, Any]:
+        final_obs = np.empty(self.num_envs, dtype=object)  # as gymnasium's own: an array of arrays
+        for flow, observation in enumerate(observations):
+            final_obs[flow] = observation
+        final = {"final_info": infos, "final_obs": final_obs}
         return {
-            **({} if ended.all() else _masked(going_on, ~ended)),
             **_masked(self._engine.reset_info(), self._everywhere),
-            "final_info": _masked({name: np.where(ended, info[name], 0.0) for name in info}, ended),
-            "final_obs": _rows(observations, ended),
-            "_final_info": ended.copy(),
-            "_final_obs": ended.copy(),
+            **_masked(final, self._everywhere),
         }
 
 
-def _masked(info: Info, present: NDArray[np.bool_]) -> dict[str, Any]:
+def _masked(info: Mapping[str, Any], present: NDArray[np.bool_]) -> dict[str, Any]:
     """Adds to each entry the mask that tells, under `_name`, which flows have it."""
     return {**info, **{f"_{name}": present for name in info}}
-
-
-def _rows(observations: NDArray[np.float32], chosen: NDArray[np.bool_]) -> NDArray[np.object_]:
-    rows = np.full(len(chosen), None, dtype=object)
-    for flow in np.flatnonzero(chosen):
-        rows[flow] = observations[flow]
-    return rows

@@ -1,7 +1,7 @@
 # Fuzz targets for everything that parses datagrams: built by `make fuzz`, with clang, which brings libFuzzer.
 set(FUZZED_SOURCES transport/wire.cc transport/receiver.cc)
 foreach(part IN ITEMS authenticated_protocol caller compatible_protocol doorkeeper inner_header introduction
-    segment_joiner segmenter)
+    one_time_keys segment_joiner segmenter)
   list(APPEND FUZZED_SOURCES tunnel/${part}.cc)
 endforeach()
 

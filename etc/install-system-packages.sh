@@ -102,7 +102,7 @@ install_rest() {
 }
 
 main() {
-  local packages=(iproute2 iputils-ping iperf3 libsodium-dev) missing
+  local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev) missing
   if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium openssh-server libns3-dev); fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))

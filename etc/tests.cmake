@@ -7,14 +7,14 @@ add_library(sanitizers INTERFACE)
 target_compile_options(sanitizers INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g -O1)
 target_link_options(sanitizers INTERFACE -fsanitize=address,undefined)
 
-if(NOT SODIUM)
-  message(FATAL_ERROR "the C++ tests need libsodium: install libsodium-dev")
+if(NOT SODIUM OR NOT URING)
+  message(FATAL_ERROR "the C++ tests need libsodium and liburing: install libsodium-dev liburing-dev")
 endif()
 
 add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES} ${TUNNEL_SOURCES})
 target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-target_link_libraries(core_sanitized PUBLIC warnings sanitizers ${SODIUM})
+target_link_libraries(core_sanitized PUBLIC warnings sanitizers ${SODIUM} ${URING})
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*_test.cc tests/cpp/*/*_test.cc tests/cpp/fuzz/*_datagram.cc)
 add_executable(cpp_tests ${TEST_SOURCES})

@@ -20,7 +20,7 @@ class Flow:
 
     scheme: Scheme
     start_s: float
-    """After the first one."""
+    """After the first one; of a flow alone in the twin, after its link's schedule."""
     seconds: float
 
 
@@ -52,5 +52,7 @@ def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
 def unseen_loss(spec: Network, backend: str, flows: int, tunnel: bool) -> float:
     """The probability of the loss stage behind the link, where the logs do not see it."""
     if isinstance(spec, RemotePathSpec) or measured_end_to_end(backend, flows, tunnel):
+        return 0.0
+    if spec.delay_varies and not spec.before_link("loss"):  # the twin then tells what was received
         return 0.0
     return spec.uplink.loss

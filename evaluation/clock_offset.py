@@ -14,10 +14,6 @@ from .run_files import replaced
 from .tunnelled_flows import TunnelRecords
 from .two_ends import matched_flow
 
-_NTP_PORT = 123
-_NTP_TRIES = 3
-_NTP_S = 5
-
 
 @dataclass(frozen=True)
 class ClockOffset:
@@ -64,26 +60,33 @@ def applied_offset_ms(path: Path) -> float | None:
 
 def ntp_offset_ms(server: str) -> float | None:
     """The server's clock minus this host's; None: no answer."""
-    for _ in range(_NTP_TRIES):
-        try:
-            return 1000 * float(ntplib.NTPClient().request(server, 3, _NTP_PORT, _NTP_S).offset)
-        except (ntplib.NTPException, OSError):
-            continue
-    return None
+    return quickest_ntp_answer_ms(ntplib.NTPClient(), ntplib.NTPException, server)
 
 
 def remote_ntp_offset_ms(server: str, python: Callable[[str], str]) -> float | None:
     """The same of the host whose Python `python` runs; it gets all it needs with the question."""
-    question = (
-        f"\nfor _ in range({_NTP_TRIES}):\n    try:\n"
-        f"        print(1000 * NTPClient().request({server!r}, 3, {_NTP_PORT}, {_NTP_S}).offset)\n"
-        "        break\n    except (NTPException, OSError):\n        continue\n"
-    )
+    sources = inspect.getsource(ntplib) + "\n\n" + inspect.getsource(quickest_ntp_answer_ms)
     try:
-        answer = python(inspect.getsource(ntplib) + question)
+        answer = python(f"{sources}\n\nprint(quickest_ntp_answer_ms(NTPClient(), NTPException, {server!r}))")
         return float(answer)
     except (OSError, RuntimeError, ValueError):
         return None
+
+
+def quickest_ntp_answer_ms(
+    client: "ntplib.NTPClient", refusal: "type[Exception]", server: str, asked: int = 8, tries: int = 3
+) -> "float | None":
+    """The server's clock minus this host's, by the answer of the shortest round trip (RFC 5905, section 10).
+
+    None: `tries` times there was no answer. Uses nothing of this module: it is sent to other hosts.
+    """
+    answers: list[ntplib.NTPStats] = []
+    while len(answers) < asked and tries > 0:
+        try:
+            answers.append(client.request(server, version=3, timeout=5))
+        except (refusal, OSError):
+            tries -= 1
+    return 1000 * min(answers, key=lambda each: each.delay).offset if answers else None
 
 
 def _least_delay_ms(directions: Iterable[tuple[PacketRecords, PacketRecords]]) -> float:

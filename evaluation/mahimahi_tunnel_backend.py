@@ -10,6 +10,7 @@ from ccgym.envs.host_checks import check_kernel_tcp
 from ccgym.envs.host_user import HostUser
 from ccgym.envs.link_log import LinkLog
 from ccgym.envs.mahimahi import MahimahiShell, require, require_mahimahi
+from ccgym.envs.precedence import program_first
 from ccgym.tunnel import session
 
 from .backend import Emulators, Flow
@@ -48,12 +49,16 @@ class MahimahiTunnelBackend:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         user = HostUser.unprivileged()
+
+        def unprivileged(argv: list[str]) -> list[str]:
+            return program_first(user.command(argv))
+
         with MahimahiShell(spec) as shell:
             shell.open()
             enter = ["nsenter", f"--net={shell.namespace}"]
             place = TunnelPlace(
-                server=LocalHost(shell.folder, [], user.command, shell.stage),
-                client=LocalHost(shell.folder, enter, user.command, shell.stage),
+                server=LocalHost(shell.folder, [], unprivileged, shell.stage),
+                client=LocalHost(shell.folder, enter, unprivileged, shell.stage),
                 server_address=shell.base,
                 client_sends=True,
                 folder=shell.folder,

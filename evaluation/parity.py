@@ -1,28 +1,45 @@
 """The twin beside real mahimahi: the same controller over the same emulator, in both.
 
+A link's schedule begins with its shell, a flow some time later, once its programs run: how much later is the
+host's whim, and on a link that varies it decides what the flow meets. So each flight in real mahimahi is
+repeated in the twin from the same time of the schedule on, as the real link's log tells it: to the ms. Where
+in that ms a flow began matters to some controllers, so that the twin flies from several places of it.
+
 The twin keeps its promise where throughput and p95 one-way delay agree within what is stated here. How late
 the real shells were, by their own logs, stands beside it: it is no part of the comparison.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from .lateness import p95_lateness_ms
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.flow_metrics import FlowMetrics
+from ccgym.envs.link_log import read_link_log
+
+from .backend import Flow, unseen_loss
+from .lateness import SMALLEST_DATA_BYTES, p95_lateness_ms
+from .measured_run import measure_run
+from .remote_path import Network
 from .results import Evaluation, FlowResult
 from .run_files import RunFiles
-from .session import emulator_folder
+from .schemes import Scheme
+from .session import Flight, Plan, emulator_folder
+from .twin_backend import TwinBackend
 
 THROUGHPUT_SHARE = 0.03
 DELAY_SHARE = 0.05
+PHASES = 5
+"""Places of a ms, evenly spread, from which the twin flies."""
 DELAY_MS = 2.0
 """The p95 delay may differ by DELAY_SHARE or by DELAY_MS, whichever is more."""
 
 
 @dataclass(frozen=True)
 class ParityRow:
-    """Medians over the runs of one scheme on one emulator."""
+    """Medians over the runs of one scheme on one emulator, in the twin over their phases as well."""
 
     emulator: str
     scheme: str
@@ -50,22 +67,64 @@ class ParityRow:
         return abs(self.throughput_error) <= THROUGHPUT_SHARE and abs(self.delay_error_ms) <= allowed_ms
 
 
-def compare(twin: Evaluation, real: Evaluation) -> list[ParityRow]:
-    """A row for every scheme and emulator that flew in both."""
-    twins, reals = dict(_flights(twin)), dict(_flights(real))
+def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]:
+    """A row for every scheme and emulator of the plan that the twin flies and that flew in `real`."""
+    reals = dict(_flights(real))
+    emulators = {emulator.label: emulator for emulator in plan.emulators}
+    schemes = {scheme.label: scheme for scheme in plan.schemes}
     delays_ms = {scenario.label: scenario.delay_ms for scenario in real.scenarios}
+    flights = {
+        key: [Flight(emulators[key[0]], schemes[key[1]], flow.run) for flow in flows]
+        for key, flows in reals.items()
+        if _twin_flies(emulators[key[0]].spec, schemes[key[1]])
+    }
+    twins = {
+        key: [
+            executor.submit(_fly_likewise, plan, flight, real.folder, phase / PHASES)
+            for flight in group
+            for phase in range(PHASES)
+        ]
+        for key, group in flights.items()
+    }
     return [
         ParityRow(
             *key,
-            median(flow.metrics.throughput_mbps for flow in twins[key]),
+            median(flight.result().throughput_mbps for flight in twins[key]),
             median(flow.metrics.throughput_mbps for flow in reals[key]),
-            median(flow.metrics.p95_delay_ms for flow in twins[key]),
+            median(flight.result().p95_delay_ms for flight in twins[key]),
             median(flow.metrics.p95_delay_ms for flow in reals[key]),
             _lateness_ms(real.folder, key[0], reals[key], delays_ms[key[0]]),
         )
-        for key in reals
-        if key in twins
+        for key in twins
     ]
+
+
+def _twin_flies(spec: Network, scheme: Scheme) -> bool:
+    return TwinBackend().refusal(spec, [scheme]) is None
+
+
+def _fly_likewise(plan: Plan, flight: Flight, real: Path, phase_ms: float) -> FlowMetrics:
+    """A flight of `real` again, in the twin, from `phase_ms` after its ms began."""
+    spec, files = flight.emulator.spec, flight.files(real)
+    assert isinstance(spec, EmulatorSpec)
+    start_s = begun_s(files, spec) + phase_ms / 1000
+    flow = Flow(flight.scheme, start_s, plan.seconds)
+    logs = TwinBackend().fly(spec, [flow], flight.seed(plan.seed), files)
+    loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
+    return measure_run(logs, spec.delay_ms, seconds=plan.seconds, interval_s=0, unseen_loss=loss).total
+
+
+def begun_s(files: RunFiles, spec: EmulatorSpec) -> float:
+    """When the sender of a flight in real mahimahi began to send data, since the schedule of its link began.
+
+    Raises:
+        InputError: the link's log is missing or broken.
+    """
+    log = read_link_log(files.link_data_log)
+    assert log.header is not None
+    data_ms = log.arrival_ms[log.arrival_bytes >= SMALLEST_DATA_BYTES]
+    before_ms = spec.delay_ms if spec.before_link("delay") else 0
+    return max(0.0, float(data_ms[0]) - log.header.base_ms - before_ms) / 1000
 
 
 def _lateness_ms(folder: Path, label: str, flows: list[FlowResult], delay_ms: float) -> float | None:

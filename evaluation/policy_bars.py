@@ -17,13 +17,14 @@ from ccgym.envs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.link_log import LinkLog
 from ccgym.envs.variation_spec import RateStep
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_window, stalling_path
 
 from .bar import Bar
 from .sharing_bars import sharing_bars
 
 SECONDS = 30.0
-RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat")
+RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
 DIAL = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
 UNSEEN_SEED = 777
 CLEARLY = 0.02
@@ -31,6 +32,12 @@ FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
 SLACK = 0.02
 """A curve counts as monotone when no step along the dial loses more than this share."""
+
+SILENCE_MS = 300.0
+"""A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
+FEW_SILENCES = 0.05
+SMALL_QUEUE_PACKETS = 4
+SMALL_WINDOW_PACKETS = 6
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,8 @@ class PolicyBars:
         )
         best = max(rivals, key=lambda name: rivals[name].power)
         behind = float(np.log(rivals[best].power / ours.power))
-        return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, _reason(ours, rivals[best], best))
+        reason = "; ".join([_reason(ours, rivals[best], best), *hardships(spec)])
+        return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, reason)
 
     def freezing(self, count: int) -> Bar:
         """The least utilisation over many random emulators."""
@@ -167,7 +175,7 @@ class PolicyBars:
         )
 
     def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
-        window = float(ideal_windows(spec, 0.5, 1)[0])
+        window = float(ideal_windows(spec, DEFAULT_PREFERENCE, 1)[0])
         ours, right = _fly(spec, self.scheme()), _fly(spec, f"fixed:{window:g}")
         return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
@@ -196,7 +204,7 @@ class PolicyBars:
         uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
         spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
-        ideal = float(ideal_windows(after, 0.5, 1)[0])
+        ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
         flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
         later = flight.cwnd_ms >= at_ms
         near = np.abs(flight.cwnd_packets[later] / ideal - 1) <= max(0.15, 1 / ideal)
@@ -207,7 +215,7 @@ class PolicyBars:
 def describe(spec: EmulatorSpec) -> str:
     """A random emulator in a few words."""
     link = spec.uplink
-    kind = ("wandering" if link.arrivals == "poisson" else "stepping") if link.varies else link.arrivals
+    kind = "wandering" if link.rate_walk else "stepping" if link.rate_steps else link.arrivals
     acks = "" if spec.downlink == link.mirrored() else ", slow or irregular ACKs"
     queue = "any queue" if link.queue == "infinite" else f"queue of {link.queue_packets:.0f}"
     rate = link.schedule().mean_rate_mbps
@@ -218,6 +226,27 @@ def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     throughput = ours.throughput_mbps / rival.throughput_mbps - 1
     delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
+
+
+def hardships(spec: EmulatorSpec) -> list[str]:
+    """What about an emulator makes a policy's task hard, if anything."""
+    silent = {name: _silent_share(link) for name, link in (("link", spec.uplink), ("ACKs", spec.downlink))}
+    found = [
+        f"{name} silent {share:.0%} of the time" for name, share in silent.items() if share > FEW_SILENCES
+    ]
+    if spec.uplink.queue_packets <= SMALL_QUEUE_PACKETS:
+        found.append(f"room for {spec.uplink.queue_packets:.0f} packets")
+    windows = ideal_windows(spec, DEFAULT_PREFERENCE, round(SECONDS * 1e3 / STEP_MS))
+    if np.median(windows) <= SMALL_WINDOW_PACKETS:
+        found.append(f"ideal window of {np.median(windows):.1f} packets")
+    return found
+
+
+def _silent_share(link: LinkSpec) -> float:
+    """Of the time, that lies in gaps of SILENCE_MS or more between a link's opportunities."""
+    schedule = link.schedule()
+    gaps_ms = np.diff(schedule.opportunities_ms().astype(np.float64), prepend=0.0)
+    return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
 
 
 def _fly(

@@ -6,6 +6,8 @@ import platform
 import subprocess
 from pathlib import Path
 
+from ccgym.envs.precedence import precedence
+
 _TIMEOUT_S = 10.0
 _SETTINGS = (
     "net.core.default_qdisc",
@@ -25,6 +27,7 @@ def provenance() -> dict[str, str]:
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "mahimahi": _first_line(["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"]),
+        "precedence": precedence().value,
         "iperf3": _first_line(["iperf3", "--version"]),
         **{name: _setting(name) for name in _SETTINGS},
     }

@@ -45,6 +45,7 @@ class RemoteBackend:
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_programs(schemes)
         kernel = {scheme.controller for scheme in schemes if scheme.kind is Kind.KERNEL}
+        wrappers = [scheme.controller for scheme in schemes if scheme.kind is Kind.PANTHEON]
         # Both directions are one machine.
         for spec in {each.spec.name.rpartition("-")[0]: each.spec for each in emulators}.values():
             assert isinstance(spec, RemotePathSpec)
@@ -56,11 +57,15 @@ class RemoteBackend:
                 if missing:
                     names = ", ".join(sorted(missing))
                     raise InputError(f"{remote.name}: its kernel has no {names}: modprobe tcp_NAME there")
+                for wrapper in wrappers:
+                    if not remote.has_program(wrapper):
+                        raise InputError(
+                            f"{remote.name} has no {wrapper}: the checkout must be at the same place there"
+                        )
 
-    def refusal(self, _: Network, line_up: list[Scheme]) -> str | None:
-        """A checkout is here only."""
-        foreign = [scheme.label for scheme in line_up if scheme.kind is Kind.PANTHEON]
-        return f"scheme {foreign[0]!r}: a checkout's wrappers fly in mahimahi only" if foreign else None
+    def refusal(self, _: Network, __: list[Scheme]) -> str | None:
+        """Every scheme flies where its programs are."""
+        return None
 
     def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and a new connection; keeps what is known of both clocks."""

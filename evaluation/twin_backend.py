@@ -35,18 +35,26 @@ class TwinBackend:
         return None
 
     def fly(self, spec: Network, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
-        """The first flow begins at time 0."""
+        """Flows begin at their time after the links' schedules."""
         assert isinstance(spec, EmulatorSpec)
-        path, schedule = spec.to_path(), spec.uplink.schedule()
+        path = spec.to_path()
         first = flows[0]
-        if len(flows) == 1:
+        if len(flows) == 1 and first.start_s == 0:
             flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
-            return [LinkLog.from_flight(flight, schedule)]
+            return [_log(flight, spec)]
         sharing = [
             _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
             for flow in flows
         ]
-        flights = _core.fly(path, sharing, seconds=first.seconds, seed=seed)
-        logs = [LinkLog.from_flight(flight, schedule) for flight in flights]
+        flights = _core.fly(path, sharing, seconds=first.start_s + first.seconds, seed=seed)
+        logs = [_log(flight, spec) for flight in flights]
         longest = max((log.opportunity_ms for log in logs), key=len)
         return [replace(log, opportunity_ms=longest) for log in logs]
+
+
+def _log(flight: _core.Flight, spec: EmulatorSpec) -> LinkLog:
+    """Where the delay varies, what is more than the delay it begins with counts as the link's."""
+    schedule = spec.uplink.schedule()
+    if spec.delay_varies:
+        return LinkLog.between_ends(flight, schedule).shifted(-spec.delay_ms)
+    return LinkLog.from_flight(flight, schedule)

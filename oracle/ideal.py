@@ -22,7 +22,7 @@ from .preference import allowance
 STEP_MS = 10.0
 """Resolution of an ideal window in time."""
 STEADY_QUEUE_MS = 4.0
-VARYING_QUEUE_MS = 34.0
+VARYING_QUEUE_MS = 28.0
 """Standing queue at the middle of the dial."""
 SHARED_QUEUE_MS = 4.0
 """What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""

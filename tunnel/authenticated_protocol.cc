@@ -13,10 +13,11 @@ namespace ccgym::tunnel {
 namespace {
 
 constexpr std::size_t kUidBytes = 4;
-constexpr std::size_t kMacBytes = crypto_aead_chacha20poly1305_ietf_ABYTES;
+constexpr std::size_t kMacBytes = crypto_onetimeauth_BYTES;
 constexpr uint32_t kSessionBit = uint32_t{1} << 31;
 constexpr uint32_t kElidedBit = uint32_t{1} << 30;
 
+static_assert(kKeyBytes == crypto_onetimeauth_KEYBYTES);
 static_assert(kUidBytes + kMacBytes == kMostOverheadBytes);
 static_assert(kIntroductionBytes <= kLongestControlBytes);
 static_assert(kUidBytes + kElidedHeaderBytes + kMacBytes == kIpHeaderBytes + kWireOverheadBytes);
@@ -34,15 +35,10 @@ void write_u32(std::span<std::byte> bytes, uint32_t number) {
   std::memcpy(bytes.data(), &number, sizeof number);
 }
 
-Mac mac_of(std::span<const std::byte> bytes, uint64_t uid, const Key& key) {
-  std::array<unsigned char, crypto_aead_chacha20poly1305_ietf_NPUBBYTES> nonce{};
-  for (std::size_t i = 0; i < 8; ++i) nonce[4 + i] = static_cast<unsigned char>(uid >> (56 - 8 * i));
+Mac mac_of(std::span<const std::byte> bytes, const Key& key) {
   Mac mac{};
-  unsigned char no_text = 0;
-  unsigned long long mac_bytes = 0;
-  crypto_aead_chacha20poly1305_ietf_encrypt_detached(
-      &no_text, mac.data(), &mac_bytes, nullptr, 0, reinterpret_cast<const unsigned char*>(bytes.data()),
-      bytes.size(), nullptr, nonce.data(), reinterpret_cast<const unsigned char*>(key.data()));
+  crypto_onetimeauth(mac.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                     reinterpret_cast<const unsigned char*>(key.data()));
   return mac;
 }
 
@@ -50,13 +46,16 @@ Mac mac_of(std::span<const std::byte> bytes, uint64_t uid, const Key& key) {
 
 AuthenticatedProtocol::AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
                                              std::optional<Doorkeeper> doorkeeper)
-    : keys_(keys), addresses_(addresses), doorkeeper_(std::move(doorkeeper)) {}
+    : outgoing_keys_(keys.outgoing),
+      incoming_keys_(keys.incoming),
+      addresses_(addresses),
+      doorkeeper_(std::move(doorkeeper)) {}
 
 Sealed AuthenticatedProtocol::finish(std::span<std::byte> out, std::size_t body_bytes, bool elided) {
   const uint64_t uid = next_uid_++;
   write_u32(out, kSessionBit | (elided ? kElidedBit : 0) | static_cast<uint32_t>(uid & (kWireUids - 1)));
   const std::size_t covered = kUidBytes + body_bytes;
-  const Mac mac = mac_of(out.first(covered), uid, keys_.outgoing);
+  const Mac mac = mac_of(out.first(covered), outgoing_keys_.of(uid));
   std::memcpy(&out[covered], mac.data(), kMacBytes);
   return {covered + kMacBytes, uid};
 }
@@ -76,7 +75,7 @@ Opened AuthenticatedProtocol::open(std::span<const std::byte> datagram, std::spa
   const uint64_t uid = nearest_uid(window_.next(), head & (kWireUids - 1));
   if (window_.heard(uid)) return {.verdict = Verdict::replayed};
   const auto covered = datagram.first(datagram.size() - kMacBytes);
-  const Mac mac = mac_of(covered, uid, keys_.incoming);
+  const Mac mac = mac_of(covered, incoming_keys_.of(uid));
   if (sodium_memcmp(mac.data(), datagram.last(kMacBytes).data(), kMacBytes) != 0)
     return {.verdict = Verdict::altered};
   Opened opened{.uid = uid, .newest = uid >= window_.next()};

@@ -3,14 +3,15 @@
 //   offset 0  1 bit 1 | 1 bit: elided? | 30 low bits of the UID, network byte order
 //          4  the inner packet; if elided, its first 20 bytes cut to 8 (inner_header.hh)
 //             or nothing: a keep-alive; or 1 byte: bye
-//   last 16   MAC: ChaCha20-Poly1305 (RFC 8439) of an empty text, with what is before it as associated
-//             data, under the direction's session key and the whole UID as nonce
+//   last 16   MAC: Poly1305 (RFC 8439) of all that is before it, under the one-time key that the direction's
+//             session key gives the whole UID (one_time_keys.hh)
 #pragma once
 
 #include <optional>
 
 #include "tunnel/doorkeeper.hh"
 #include "tunnel/introduction.hh"
+#include "tunnel/one_time_keys.hh"
 #include "tunnel/private_addresses.hh"
 #include "tunnel/protocol.hh"
 #include "tunnel/replay_window.hh"
@@ -39,7 +40,8 @@ class AuthenticatedProtocol final : public Protocol {
  private:
   Sealed finish(std::span<std::byte> out, std::size_t body_bytes, bool elided);
 
-  Direction keys_;
+  OneTimeKeys outgoing_keys_;
+  OneTimeKeys incoming_keys_;
   PrivateAddresses addresses_;
   std::optional<Doorkeeper> doorkeeper_;
   ReplayWindow window_{};

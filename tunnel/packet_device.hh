@@ -11,6 +11,8 @@
 
 namespace ccgym::tunnel {
 
+inline constexpr std::size_t kMostDelivered = 64;
+
 class PacketDevice {
  public:
   PacketDevice() = default;
@@ -22,7 +24,8 @@ class PacketDevice {
   virtual std::optional<std::span<const std::byte>> next() = 0;
   [[nodiscard]] virtual bool holds_packets() const { return false; }  // beyond what poll(2) knows of
 
-  // Gives a received packet to the kernel, at flush() at the latest.
+  // Gives a received packet to the kernel, at flush() at the latest: until then it must stay as it is. At
+  // most kMostDelivered of them before a flush.
   virtual void deliver(std::span<const std::byte> packet) = 0;
   virtual void flush() {}
 
@@ -35,7 +38,7 @@ class PacketDevice {
   std::size_t refused_{0};
 };
 
-// One packet per system call.
+// One packet per system call: for kernels without what RingDevice needs.
 class PlainDevice final : public PacketDevice {
  public:
   PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu) {}

@@ -9,6 +9,7 @@
 
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/errors.hh"
+#include "tunnel/ring_device.hh"
 
 namespace ccgym::tunnel {
 
@@ -18,6 +19,7 @@ constexpr std::size_t kBatch = 64;  // packets
 
 std::unique_ptr<PacketDevice> open_device(int tun, bool offload, int mtu) {
   if (offload) return std::make_unique<OffloadDevice>(tun);
+  if (auto ring = RingDevice::open(tun, static_cast<std::size_t>(mtu))) return ring;
   return std::make_unique<PlainDevice>(tun, static_cast<std::size_t>(mtu));
 }
 
@@ -37,8 +39,8 @@ Pump::Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Con
       mtu_(static_cast<std::size_t>(connection.settings.mtu)),
       logs_(logs),
       stop_(stop),
-      scratch_(mtu_ + kMostOverheadBytes),
-      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes), offload),
+      scratch_(kMostDelivered * (mtu_ + kMostOverheadBytes)),
+      outgoing_(kBatch, std::max(mtu_ + kMostOverheadBytes, kLongestControlBytes)),
       now_(monotonic_now()),
       last_heard_(now_),
       last_sent_(now_),
@@ -108,7 +110,12 @@ void Pump::receive_waiting() {
   newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);
   if (newest_) peer_ = incoming_.origin(*newest_);  // as a NAT on the way has it now
+  flush_device();
+}
+
+void Pump::flush_device() {
   device_->flush();
+  delivered_ = 0;
 }
 
 void Pump::take(std::size_t index) {
@@ -117,7 +124,7 @@ void Pump::take(std::size_t index) {
     ++counts_.oversized;
     return;
   }
-  const Opened opened = protocol_.open(datagram, scratch_);
+  const Opened opened = protocol_.open(datagram, scratch());
   switch (opened.verdict) {
     case Verdict::malformed:
     case Verdict::altered:
@@ -146,6 +153,13 @@ void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
     logs_.ingress->record(now_ - logs_.zero, opened.uid, datagram_bytes + outer_headers_);
   device_->deliver(opened.packet);
   ++counts_.received;
+  if (++delivered_ == kMostDelivered) flush_device();
+}
+
+// Not that of a packet which is still to be flushed.
+std::span<std::byte> Pump::scratch() {
+  const std::size_t bytes = mtu_ + kMostOverheadBytes;
+  return std::span{scratch_}.subspan(delivered_ * bytes, bytes);
 }
 
 void Pump::count_refused(Verdict verdict, const Origin& origin) {

@@ -50,6 +50,8 @@ class Pump {
   void receive_waiting();
   void take(std::size_t index);
   void deliver(const Opened& opened, std::size_t datagram_bytes);
+  [[nodiscard]] std::span<std::byte> scratch();
+  void flush_device();
   void count_refused(Verdict verdict, const Origin& origin);
   void answer(std::span<const std::byte> request, const Origin& origin);
   void push(std::size_t bytes);
@@ -69,7 +71,8 @@ class Pump {
   std::size_t mtu_;
   Logs logs_;
   StopSignals& stop_;
-  std::vector<std::byte> scratch_;
+  std::vector<std::byte> scratch_;  // for restored packets
+  std::size_t delivered_{0};        // to the device, since it was flushed
   ReceiveBatch incoming_{};
   std::optional<std::size_t> newest_{};  // of the batch's datagrams, the peer's latest
   SendBatch outgoing_;

@@ -24,11 +24,13 @@ def program() -> Path:
     """The static program `ccgym-tunnel`.
 
     Raises:
-        InputError: it was left out of the build, which needs libsodium.
+        InputError: it was left out of the build, which needs libsodium and liburing.
     """
     path = Path(str(files("ccgym.deploy"))) / "bin" / "ccgym-tunnel"
     if not path.exists():
-        raise InputError("ccgym-tunnel is not built; mend it: sudo apt-get install libsodium-dev, make build")
+        raise InputError(
+            "ccgym-tunnel is not built; mend it: sudo apt-get install libsodium-dev liburing-dev, make build"
+        )
     return path
 
 

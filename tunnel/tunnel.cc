@@ -53,9 +53,9 @@ reaches the other end. COMMAND finds both private addresses in CCGYM_TUNNEL_LOCA
   --ingress-log FILE, --egress-log FILE
                       log every packet received, sent: milliseconds since the time in the first line, UID,
                       bytes on the path with all headers
-  --offload           TCP leaves and enters this end's namespace in frames of up to 64 KB, datagrams leave in
-                      trains: several times the speed, but no longer the bursts that the sender would send. The
-                      datagrams are the same, the other end may do as it likes
+  --offload           TCP leaves and enters this end's namespace in frames of up to 64 KB: several times the
+                      speed, but no longer the bursts that the sender would send. The datagrams are the same,
+                      the other end may do as it likes
   --help, --version
 
 The server prints `port N local ADDRESS peer ADDRESS` when it listens, and both ends print

@@ -1,5 +1,8 @@
 // Copa, after Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
-// NSDI 2018 (section and equation numbers are the paper's).
+// NSDI 2018 (section and equation numbers are the paper's). The velocity is that of the authors'
+// implementation (genericCC), with which the paper's figures were measured: it doubles with every window that
+// keeps its direction, where section 2.1 waits for three. With the wait the queue empties too seldom on slow
+// links: flows take themselves for buffer-fillers, and fill the queue.
 #pragma once
 
 #include "transport/congestion_controller.hh"
@@ -31,8 +34,8 @@ class Copa final : public CongestionController {
     bool competitive{false};
     double velocity{1};  // v: multiplies the step of the window
     Direction direction{Direction::up};
-    int same_direction_rtts{0};
-    Time window_began{};  // an ACK of a packet sent from here on ends the window
+    int rises_less_falls{0};  // of this window's ACKs
+    Time window_began{};      // an ACK of a packet sent from here on ends the window
     bool lost_in_window{false};
     Time backed_off_at{};                   // a loss of a packet sent before it has been answered
     std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
@@ -44,15 +47,17 @@ class Copa final : public CongestionController {
   void end_window(Time now);
   void update_velocity();
   void update_delta(Time now);
-  void update_cwnd(Time now);
-  void turn(Time now, Direction direction);
-  [[nodiscard]] double step_packets() const;
+  void update_cwnd();
+  void update_limits();
+  [[nodiscard]] double step_packets();
   [[nodiscard]] bool below_target_rate() const;
   [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
 
   int64_t packet_bytes_;
   double default_delta_;
   State state_;
+  int64_t cwnd_bytes_{};
+  std::optional<double> pacing_mbps_{};
   WindowedMin<Time> rtt_standing_{};
   WindowedMin<Time> rtt_min_{};
   WindowedMax<Time> rtt_max_{};

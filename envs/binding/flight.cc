@@ -63,12 +63,16 @@ void bind_flight(nb::module_& module) {
   nb::class_<Flight>(
       module, "Flight",
       "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
-      "4-byte TUN header, delays within the link only.")
+      "4-byte TUN header, delays within the link only. Of each arrival there is when it was sent, of each "
+      "departure that and when it was received: NaN where it was lost on the way.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
       .def_prop_ro("departure_ms", array_of(&Flight::departure_ms), nb::rv_policy::move)
       .def_prop_ro("departure_bytes", array_of(&Flight::departure_bytes), nb::rv_policy::move)
       .def_prop_ro("departure_delay_ms", array_of(&Flight::departure_delay_ms), nb::rv_policy::move)
+      .def_prop_ro("sent_ms", array_of(&Flight::sent_ms), nb::rv_policy::move)
+      .def_prop_ro("departed_sent_ms", array_of(&Flight::departed_sent_ms), nb::rv_policy::move)
+      .def_prop_ro("received_ms", array_of(&Flight::received_ms), nb::rv_policy::move)
       .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms), nb::rv_policy::move)
       .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets), nb::rv_policy::move)
       .def_ro("opportunities", &Flight::opportunities)

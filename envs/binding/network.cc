@@ -32,9 +32,11 @@ ScheduleHandle trace(const nb::ndarray<const uint32_t, nb::numpy, nb::ndim<1>, n
                           once ? Schedule::Ending::once : Schedule::Ending::repeats)};
 }
 
-ScheduleHandle varying(const StepFunction& rate_mbps, bool poisson, uint64_t seed) {
+Timing timing_of(bool exact) { return exact ? Timing::continuous : Timing::mahimahi; }
+
+ScheduleHandle varying(const StepFunction& rate_mbps, bool poisson, uint64_t seed, bool exact) {
   return {Schedule::varying(rate_mbps, poisson ? Schedule::Arrivals::poisson : Schedule::Arrivals::constant,
-                            seed)};
+                            seed, timing_of(exact))};
 }
 
 [[noreturn]] void refuse(const char* what, double value, const char* wanted) {
@@ -153,20 +155,22 @@ void bind_schedule(nb::module_& module) {
           "rate_mbps"_a, "round(rate_mbps * 5000) evenly spaced opportunities of 1500 bytes a minute.")
       .def_static(
           "poisson",
-          [](double rate_mbps, uint64_t seed, int64_t period_ms) {
-            return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms)};
+          [](double rate_mbps, uint64_t seed, int64_t period_ms, bool exact) {
+            return ScheduleHandle{Schedule::poisson(rate_mbps, seed, period_ms, timing_of(exact))};
           },
-          "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, "Exponential gaps, cut to whole ms.")
+          "rate_mbps"_a, "seed"_a, "period_ms"_a = 60'000, nb::kw_only(), "exact"_a = false,
+          "Exponential gaps, cut to whole ms; exact ones to whole us, as in continuous timing.")
       .def_static(
-          "varying", &varying, "rate_mbps"_a, nb::kw_only(), "poisson"_a, "seed"_a = 0,
-          "Opportunities of a rate that changes in steps, over its period: evenly spaced, or Poisson.")
+          "varying", &varying, "rate_mbps"_a, nb::kw_only(), "poisson"_a, "seed"_a = 0, "exact"_a = false,
+          "Opportunities of a rate that changes in steps, over its period: evenly spaced, or Poisson. In "
+          "whole ms; exact ones in whole us, as in continuous timing.")
       .def_static("trace", &trace, "timestamps_ms"_a, nb::kw_only(), "once"_a = false,
                   "The lines of a mahimahi trace (uint32), repeated unless `once`; ValueError when they are "
                   "none.")
       .def(
           "opportunities_ms",
           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
-          "One period (uint32): exactly the lines of a mahimahi trace file.")
+          "One period in whole ms (uint32): exactly the lines of a mahimahi trace file.")
       .def("count_through", &for_each_ms<&Schedule::count_through>, "times_ms"_a,
            "Opportunities at or before each time: int64 (n,) to int64 (n,).")
       .def("last_through", &for_each_ms<&Schedule::last_through>, "times_ms"_a,

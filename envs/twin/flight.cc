@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -20,7 +21,12 @@ namespace {
 
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
-int32_t in_ms(int64_t ns) { return static_cast<int32_t>(ns / kNsPerMs); }
+// Whole microseconds, so that what is sent, waits and is received adds up.
+int64_t in_us(int64_t ns) { return (ns + kNsPerUs / 2) / kNsPerUs; }
+
+double us_in_ms(int64_t us) { return static_cast<double>(us) / 1e3; }
+
+double in_ms(int64_t ns) { return us_in_ms(in_us(ns)); }
 
 using Controllers = std::vector<std::unique_ptr<CongestionController>>;
 
@@ -31,13 +37,17 @@ class FlightRecorder {
   void on_arrival(const LinkPacket& packet) {
     Flight& flight = flights_[packet.flow];
     flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
+    flight.sent_ms.push_back(in_ms(packet.tag));
     flight.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
-  void on_departure(const LinkPacket& packet, int64_t now_ns) {
+  void on_departure(const LinkPacket& packet, int64_t now_ns, int64_t received_ns) {
     Flight& flight = flights_[packet.flow];
     flight.departure_ms.push_back(in_ms(now_ns));
     flight.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
-    flight.departure_delay_ms.push_back(in_ms(now_ns - packet.arrival_ns));
+    flight.departure_delay_ms.push_back(us_in_ms(in_us(now_ns) - in_us(packet.arrival_ns)));
+    flight.departed_sent_ms.push_back(in_ms(packet.tag));
+    flight.received_ms.push_back(received_ns == kNeverNs ? std::numeric_limits<double>::quiet_NaN()
+                                                         : in_ms(received_ns));
   }
 
  private:

@@ -9,14 +9,18 @@
 
 namespace ccgym {
 
-// Times in ms since the path began; bytes with the 4-byte TUN header; delays within the link only.
+// Times in ms since the path began, to the microsecond; bytes with the 4-byte TUN header; arrivals,
+// departures and delays are the link's own.
 struct Flight {
-  std::vector<int32_t> arrival_ms{};
+  std::vector<double> arrival_ms{};
   std::vector<int32_t> arrival_bytes{};
-  std::vector<int32_t> departure_ms{};
+  std::vector<double> departure_ms{};
   std::vector<int32_t> departure_bytes{};
-  std::vector<int32_t> departure_delay_ms{};
-  std::vector<double> cwnd_ms{};  // the window, sampled every 10 ms while the flow is in the air
+  std::vector<double> departure_delay_ms{};
+  std::vector<double> sent_ms{};           // of each arrival: when its sender let it go
+  std::vector<double> departed_sent_ms{};  // of each departure the same
+  std::vector<double> received_ms{};  // of each departure: at the other end of the path; NaN: lost on the way
+  std::vector<double> cwnd_ms{};      // the window, sampled every 10 ms while the flow is in the air
   std::vector<double> cwnd_packets{};
   int64_t opportunities{};  // of the uplink, all flows together
   int64_t sent_packets{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -51,26 +52,40 @@ void walk_opportunities(const StepFunction& rate_mbps, Next&& next, At&& at) {
   }
 }
 
-std::vector<uint32_t> even_times_ms(const StepFunction& rate_mbps, double total) {
-  std::vector<uint32_t> times_ms;
+int64_t tick_of(Timing timing) { return timing == Timing::continuous ? kNsPerUs : kNsPerMs; }
+
+double ticks_per_ms(int64_t tick_ns) { return static_cast<double>(kNsPerMs / tick_ns); }
+
+std::vector<uint32_t> even_times(const StepFunction& rate_mbps, double total, int64_t tick_ns) {
+  std::vector<uint32_t> times;
   const double count = std::max(1.0, std::round(total));
   double number = 0;
   walk_opportunities(
       rate_mbps, [&] { return ++number * total / count; },
       [&](double ms) {
-        times_ms.push_back(static_cast<uint32_t>(std::ceil(std::min(ms, rate_mbps.period_ms))));
+        const double due_ms = std::min(ms, rate_mbps.period_ms);
+        times.push_back(static_cast<uint32_t>(std::ceil(due_ms * ticks_per_ms(tick_ns))));
       });
-  return times_ms;
+  return times;
 }
 
-std::vector<uint32_t> poisson_times_ms(const StepFunction& rate_mbps, uint64_t seed) {
-  std::vector<uint32_t> times_ms;
+std::vector<uint32_t> poisson_times(const StepFunction& rate_mbps, uint64_t seed, int64_t tick_ns) {
+  std::vector<uint32_t> times;
   Random random{seed};
   double carried = 0;
   walk_opportunities(
       rate_mbps, [&] { return carried += random.exponential(1); },
-      [&](double ms) { times_ms.push_back(static_cast<uint32_t>(ms)); });
-  return times_ms;
+      [&](double ms) { times.push_back(static_cast<uint32_t>(ms * ticks_per_ms(tick_ns))); });
+  return times;
+}
+
+// A period, as the last timestamp of its schedule.
+uint32_t period_ticks(double period_ms, int64_t tick_ns) {
+  const double ticks = std::ceil(period_ms) * ticks_per_ms(tick_ns);
+  if (ticks >= 1 && ticks <= std::numeric_limits<uint32_t>::max()) return static_cast<uint32_t>(ticks);
+  throw std::invalid_argument("period_ms " + std::to_string(period_ms) + " is not within [1, " +
+                              std::to_string(std::numeric_limits<uint32_t>::max() * tick_ns / kNsPerMs) +
+                              "]");
 }
 
 }  // namespace
@@ -78,13 +93,14 @@ std::vector<uint32_t> poisson_times_ms(const StepFunction& rate_mbps, uint64_t s
 Schedule::Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities)
     : period_ms_(period_ms), opportunities_(opportunities), mean_rate_mbps_(rate_mbps) {}
 
-Schedule::Schedule(std::vector<uint32_t> timestamps_ms, Ending ending)
-    : period_ms_(timestamps_ms.back()),
-      opportunities_(static_cast<int64_t>(timestamps_ms.size())),
+Schedule::Schedule(std::vector<uint32_t> timestamps, Ending ending, int64_t tick_ns)
+    : period_ms_(timestamps.back() * tick_ns / kNsPerMs),
+      opportunities_(static_cast<int64_t>(timestamps.size())),
       mean_rate_mbps_(kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) /
                       static_cast<double>(period_ms_)),
-      timestamps_ms_(std::move(timestamps_ms)),
-      ending_(ending) {}
+      timestamps_(std::move(timestamps)),
+      ending_(ending),
+      tick_ns_(tick_ns) {}
 
 std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
   require_rate(rate_mbps);
@@ -93,32 +109,34 @@ std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
   return std::shared_ptr<const Schedule>(new Schedule(rate_mbps, kMinuteMs / divisor, per_minute / divisor));
 }
 
-std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms) {
+std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms,
+                                                  Timing timing) {
   require_rate(rate_mbps);
-  if (period_ms < 1)
-    throw std::invalid_argument("period_ms " + std::to_string(period_ms) + " is not positive");
+  const int64_t tick_ns = tick_of(timing);
+  const uint32_t end = period_ticks(static_cast<double>(period_ms), tick_ns);
   Random random{seed};
-  std::vector<uint32_t> timestamps_ms;
+  std::vector<uint32_t> timestamps;
   const double mean_gap_ms = kMsPerOpportunityAtOneMbps / rate_mbps;
   for (double at = random.exponential(mean_gap_ms); at < static_cast<double>(period_ms);
        at += random.exponential(mean_gap_ms)) {
-    timestamps_ms.push_back(static_cast<uint32_t>(at));
+    timestamps.push_back(static_cast<uint32_t>(at * ticks_per_ms(tick_ns)));
   }
-  timestamps_ms.push_back(static_cast<uint32_t>(period_ms));
-  return trace(std::move(timestamps_ms));
+  timestamps.push_back(end);
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps), Ending::repeats, tick_ns));
 }
 
 std::shared_ptr<const Schedule> Schedule::varying(const StepFunction& rate_mbps, Arrivals arrivals,
-                                                  uint64_t seed) {
+                                                  uint64_t seed, Timing timing) {
   const double total = carried_opportunities(checked(rate_mbps));
   if (total > kMaxOpportunities)
     throw std::invalid_argument(std::to_string(total) +
                                 " opportunities in a period are more than 50 million");
-  std::vector<uint32_t> timestamps_ms =
-      arrivals == Arrivals::poisson ? poisson_times_ms(rate_mbps, seed) : even_times_ms(rate_mbps, total);
-  const auto period_ms = static_cast<uint32_t>(std::ceil(rate_mbps.period_ms));
-  if (timestamps_ms.empty() || timestamps_ms.back() != period_ms) timestamps_ms.push_back(period_ms);
-  return trace(std::move(timestamps_ms));
+  const int64_t tick_ns = tick_of(timing);
+  const uint32_t end = period_ticks(rate_mbps.period_ms, tick_ns);
+  std::vector<uint32_t> timestamps = arrivals == Arrivals::poisson ? poisson_times(rate_mbps, seed, tick_ns)
+                                                                   : even_times(rate_mbps, total, tick_ns);
+  if (timestamps.empty() || timestamps.back() != end) timestamps.push_back(end);
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps), Ending::repeats, tick_ns));
 }
 
 std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps_ms, Ending ending) {
@@ -131,15 +149,15 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   }
   if (timestamps_ms.back() == 0)
     throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
-  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), ending));
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), ending, kNsPerMs));
 }
 
 int64_t Schedule::count_through(int64_t ms) const {
   if (ms < 0) return 0;
   if (!repeats() && ms >= period_ms_) return opportunities_;
   if (is_constant()) return ms * opportunities_ / period_ms_;
-  const auto begun = std::ranges::upper_bound(timestamps_ms_, ms % period_ms_);
-  return ms / period_ms_ * opportunities_ + std::distance(timestamps_ms_.begin(), begun);
+  const auto begun = std::ranges::upper_bound(timestamps_, ms % period_ms_ * kNsPerMs / tick_ns_);
+  return ms / period_ms_ * opportunities_ + std::distance(timestamps_.begin(), begun);
 }
 
 int64_t Schedule::last_through(int64_t ms) const {
@@ -148,13 +166,14 @@ int64_t Schedule::last_through(int64_t ms) const {
   if (is_constant()) return (number * period_ms_ + opportunities_ - 1) / opportunities_;
   const int64_t before = number - 1;
   return before / opportunities_ * period_ms_ +
-         timestamps_ms_[static_cast<std::size_t>(before % opportunities_)];
+         timestamps_[static_cast<std::size_t>(before % opportunities_)] * tick_ns_ / kNsPerMs;
 }
 
 std::vector<uint32_t> Schedule::opportunities_ms() const {
-  if (!is_constant()) return timestamps_ms_;
   std::vector<uint32_t> lines;
   lines.reserve(static_cast<std::size_t>(opportunities_));
+  for (const uint32_t at : timestamps_) lines.push_back(static_cast<uint32_t>(at * tick_ns_ / kNsPerMs));
+  if (!is_constant()) return lines;
   for (int64_t i = 1; i <= opportunities_; ++i) {
     lines.push_back(static_cast<uint32_t>((i * period_ms_ + opportunities_ - 1) / opportunities_));
   }
@@ -163,7 +182,8 @@ std::vector<uint32_t> Schedule::opportunities_ms() const {
 
 OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
     : schedule_(std::move(schedule)),
-      timestamps_ms_(schedule_->timestamps_ms()),
+      timestamps_(schedule_->timestamps()),
+      tick_ns_(schedule_->tick_ns()),
       constant_(schedule_->is_constant()),
       repeats_(schedule_->repeats()),
       period_ms_(schedule_->period_ms()),
@@ -173,17 +193,18 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
   if (constant_) {
     place_constant(1);
   } else {
-    next_ns_ = timestamps_ms_.front() * kNsPerMs;
+    next_ns_ = timestamps_.front() * tick_ns_;
   }
 }
 
-void OpportunityCursor::search_after(int64_t ms) {
+void OpportunityCursor::search_after(int64_t ns) {
+  const int64_t ms = ns / kNsPerMs;
   if (constant_) {
     place_constant(ms * opportunities_ / period_ms_ + 1);
   } else if (!repeats_ && ms >= period_ms_) {
     end();
   } else {
-    place_trace(ms);
+    place_trace(ns);
   }
 }
 
@@ -194,12 +215,13 @@ void OpportunityCursor::place_constant(int64_t number) {
   next_ns_ = (quotient_ms_ + (remainder_ > 0 ? 1 : 0)) * kNsPerMs;
 }
 
-void OpportunityCursor::place_trace(int64_t after_ms) {
+void OpportunityCursor::place_trace(int64_t after_ns) {
   // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
-  loop_base_ms_ = after_ms / period_ms_ * period_ms_;
-  const auto later = std::ranges::upper_bound(timestamps_ms_, after_ms - loop_base_ms_);
-  index_ = std::distance(timestamps_ms_.begin(), later);
-  next_ns_ = (loop_base_ms_ + *later) * kNsPerMs;
+  const int64_t period_ns = period_ms_ * kNsPerMs;
+  loop_base_ns_ = after_ns / period_ns * period_ns;
+  const auto later = std::ranges::upper_bound(timestamps_, (after_ns - loop_base_ns_) / tick_ns_);
+  index_ = std::distance(timestamps_.begin(), later);
+  next_ns_ = loop_base_ns_ + *later * tick_ns_;
 }
 
 }  // namespace ccgym

@@ -22,18 +22,19 @@ class Schedule {
 
   // round(rate_mbps * 5000) opportunities of 1500 bytes a minute, the i-th at ceil(i * 60000 / n) ms.
   static std::shared_ptr<const Schedule> constant(double rate_mbps);
-  // Exponential gaps of mean 12 / rate_mbps ms, cut to whole ms, over `period_ms`.
-  static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms);
+  // Exponential gaps of mean 12 / rate_mbps ms over `period_ms`, cut to whole ms; continuous: to whole us.
+  static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms,
+                                                 Timing timing = Timing::mahimahi);
   // Of a rate that changes. Constant: as many as fit, evenly spaced by what the rate has carried and rounded
   // up; Poisson: as above. Over the period of `rate_mbps`, at whose end there is always one.
   static std::shared_ptr<const Schedule> varying(const StepFunction& rate_mbps, Arrivals arrivals,
-                                                 uint64_t seed);
+                                                 uint64_t seed, Timing timing = Timing::mahimahi);
   // mahimahi's rules: not empty, never decreasing, the last one (the period) above zero.
   static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms,
                                                Ending ending = Ending::repeats);
   // The factories throw std::invalid_argument: what is wrong and what would be right.
 
-  [[nodiscard]] bool is_constant() const { return timestamps_ms_.empty(); }
+  [[nodiscard]] bool is_constant() const { return timestamps_.empty(); }
   [[nodiscard]] bool repeats() const { return ending_ == Ending::repeats; }
   [[nodiscard]] int64_t period_ms() const { return period_ms_; }
   [[nodiscard]] int64_t opportunities_per_period() const { return opportunities_; }
@@ -41,17 +42,19 @@ class Schedule {
   [[nodiscard]] int64_t count_through(int64_t ms) const;                   // opportunities at or before `ms`
   [[nodiscard]] int64_t last_through(int64_t ms) const;  // the latest opportunity at or before `ms`; 0: none
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
-  [[nodiscard]] const std::vector<uint32_t>& timestamps_ms() const { return timestamps_ms_; }
+  [[nodiscard]] const std::vector<uint32_t>& timestamps() const { return timestamps_; }  // in ticks
+  [[nodiscard]] int64_t tick_ns() const { return tick_ns_; }
 
  private:
   Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities);
-  Schedule(std::vector<uint32_t> timestamps_ms, Ending ending);
+  Schedule(std::vector<uint32_t> timestamps, Ending ending, int64_t tick_ns);
 
   int64_t period_ms_;
   int64_t opportunities_;
   double mean_rate_mbps_;
-  std::vector<uint32_t> timestamps_ms_{};  // empty for a constant rate, which needs no list
+  std::vector<uint32_t> timestamps_{};  // empty for a constant rate, which needs no list
   Ending ending_{Ending::repeats};
+  int64_t tick_ns_{kNsPerMs};
 };
 
 // A position in a schedule.
@@ -64,7 +67,7 @@ class OpportunityCursor {
   // To the first opportunity after `ns`; never back.
   void skip_through(int64_t ns) {
     for (int step = 0; next_ns_ <= ns; ++step) {
-      if (step == kStepsBeforeSearch) return search_after(ns / kNsPerMs);
+      if (step == kStepsBeforeSearch) return search_after(ns);
       advance();
     }
   }
@@ -85,17 +88,18 @@ class OpportunityCursor {
     if (++index_ == opportunities_) {
       if (!repeats_) return end();
       index_ = 0;
-      loop_base_ms_ += period_ms_;
+      loop_base_ns_ += period_ms_ * kNsPerMs;
     }
-    next_ns_ = (loop_base_ms_ + timestamps_ms_[static_cast<std::size_t>(index_)]) * kNsPerMs;
+    next_ns_ = loop_base_ns_ + timestamps_[static_cast<std::size_t>(index_)] * tick_ns_;
   }
   void end() { next_ns_ = kNeverNs; }
-  void search_after(int64_t ms);
+  void search_after(int64_t ns);
   void place_constant(int64_t number);
-  void place_trace(int64_t after_ms);
+  void place_trace(int64_t after_ns);
 
   std::shared_ptr<const Schedule> schedule_;
-  std::span<const uint32_t> timestamps_ms_;  // of the schedule held above
+  std::span<const uint32_t> timestamps_;  // of the schedule held above, in ticks
+  int64_t tick_ns_;
   bool constant_;
   bool repeats_;
   int64_t period_ms_;
@@ -105,7 +109,7 @@ class OpportunityCursor {
   int64_t quotient_ms_{0};
   int64_t remainder_{0};
   int64_t index_{0};
-  int64_t loop_base_ms_{0};
+  int64_t loop_base_ns_{0};
   int64_t next_ns_{0};
 };
 

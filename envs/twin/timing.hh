@@ -7,6 +7,7 @@
 namespace ccgym {
 
 inline constexpr int64_t kNsPerMs = 1'000'000;
+inline constexpr int64_t kNsPerUs = 1'000;
 inline constexpr int64_t kNeverNs = std::numeric_limits<int64_t>::max();
 
 enum class Timing {

@@ -38,10 +38,11 @@ inline constexpr int64_t kIpUdpHeaderBytes = 28;
 inline constexpr int64_t kDataTunBytes = int64_t{kDataBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
 inline constexpr int64_t kAckTunBytes = int64_t{kAckBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
 
-// What happens at the uplink, for whoever wants to write it down. This one does not.
+// What happens at the uplink, for whoever wants to write it down. The tag of its packets is when they were
+// sent; kNeverNs is received what is lost behind it. This one writes nothing down.
 struct NoObserver {
   void on_arrival(const LinkPacket& /*packet*/) {}
-  void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ns*/) {}
+  void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ns*/, int64_t /*received_ns*/) {}
 };
 
 template <class Controller, class Observer = NoObserver>
@@ -101,6 +102,7 @@ class Twin {
  private:
   struct DataInFlight {
     int64_t arrival_ns{};  // at the uplink
+    int64_t sent_ns{};
     uint64_t seq{};
     uint64_t flow{};
   };
@@ -162,13 +164,13 @@ class Twin {
     const uint64_t seq = flows_[flow].on_sent(now_);
     const int64_t reached_ns = uplink_.reach_link(now_.count(), random_);
     if (reached_ns == kNeverNs) return;
-    const DataInFlight data{reached_ns, seq, flow};
+    const DataInFlight data{reached_ns, uplink_.clock(now_.count()), seq, flow};
     if (reached_ns > now_.count()) return data_.push(data);
     enter_uplink(data);
   }
 
   void enter_uplink(const DataInFlight& data) {
-    const LinkPacket packet{data.seq, data.arrival_ns, 0, kDataTunBytes, data.flow};
+    const LinkPacket packet{data.seq, data.arrival_ns, data.sent_ns, kDataTunBytes, data.flow};
     observer_.on_arrival(packet);
     uplink_.link.push(packet, kForgetDropped);
   }
@@ -176,8 +178,8 @@ class Twin {
   // A flow's own delay is spent where the flow is alone: at its receiver.
   void leave_uplink(const LinkPacket& packet) {
     if (packet.flow == kNobody) return;
-    observer_.on_departure(packet, now_.count());
     const int64_t received_ns = uplink_.reach_end(now_.count(), random_);
+    observer_.on_departure(packet, now_.count(), received_ns);
     if (received_ns == kNeverNs) return;
     const int64_t reached_ns = downlink_.reach_link(received_ns, random_);
     if (reached_ns == kNeverNs) return;

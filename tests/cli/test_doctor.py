@@ -6,6 +6,7 @@ import pytest
 from ccgym.cli import doctor
 from ccgym.cli.main import main
 from ccgym.envs.host_checks import Check
+from ccgym.tests.tunnel.tunnel_ends import needs_tunnels
 
 WELL = Check("tun", True, "/dev/net/tun", "real mahimahi")
 ILL = Check(
@@ -93,3 +94,47 @@ def test_a_program_that_is_not_built(tmp_path: Path) -> None:
     check = doctor.check_program("ccgym-sender", tmp_path)
     assert not check.ok
     assert check.mend == "make setup"
+
+
+@needs_tunnels
+def test_a_tunnel_that_stands() -> None:
+    assert doctor.check_tunnel().ok
+
+
+@needs_tunnels
+@pytest.mark.parametrize(
+    ("complaint", "found", "mend"),
+    [
+        (
+            "may not use the device: run as root, or: chmod it",
+            "may not use the device",
+            "run as root, or: chmod it",
+        ),
+        ("may not make a namespace: run as root", "may not make a namespace", "run as root"),
+    ],
+)
+def test_a_tunnel_that_does_not_stand_says_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, complaint: str, found: str, mend: str
+) -> None:
+    tunnel = tmp_path / "ccgym-tunnel"
+    tunnel.write_text(f"#!/bin/sh\n[ $1 = secret ] && exit\necho 'ccgym-tunnel: {complaint}' >&2\nexit 2\n")
+    tunnel.chmod(0o755)
+    monkeypatch.setattr("ccgym.tunnel.session.program", lambda: tunnel)
+    check = doctor.check_tunnel()
+    assert (check.ok, check.found, check.mend) == (False, found, mend)
+
+
+def test_a_tunnel_that_is_not_built_names_the_packages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("ccgym.tunnel.session.files", lambda package: tmp_path)
+    check = doctor.check_tunnel()
+    assert check.found == "ccgym-tunnel is not built"
+    assert check.mend == "sudo apt-get install libsodium-dev liburing-dev, make build"
+
+
+def test_without_a_tun_device_there_is_no_tunnel(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = Check("tun", False, "/dev/net/tun is missing", "real mahimahi", "sudo modprobe tun")
+    monkeypatch.setattr("ccgym.envs.host_checks.check_tun", lambda: missing)
+    check = doctor.check_tunnel()
+    assert (check.ok, check.found, check.mend) == (False, missing.found, missing.mend)

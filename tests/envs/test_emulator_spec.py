@@ -158,7 +158,7 @@ def test_an_interrupted_link_passes_its_share_of_the_time() -> None:
 def test_a_delay_steps_up_and_down_without_reordering() -> None:
     spec = spec_of(delay_steps=[{"at_s": 5, "delay_ms": 80}, {"at_s": 10, "delay_ms": 5}])
     flight = fly(spec)
-    per_s = np.bincount(flight.departure_ms // 1000, minlength=20)
+    per_s = np.bincount((flight.departure_ms // 1000).astype(int), minlength=20)
     # 20 packets a round trip: 42, 162 and 12 ms; no more than one a ms.
     assert per_s[2] == pytest.approx(20 / 0.042, rel=0.02)
     assert per_s[7] == pytest.approx(20 / 0.162, rel=0.05)  # whole windows in a second
@@ -233,3 +233,30 @@ def test_what_shares_the_path_reaches_the_twin() -> None:
         cross_traffic=[{"kind": "onoff", "rate_mbps": 3, "mean_on_s": 1, "mean_off_s": 2, "start_s": 4}],
     )
     assert isinstance(spec.to_path(), _core.Path)
+
+
+@pytest.mark.parametrize("arrivals", ["constant", "poisson", "cellular"])
+def test_what_is_drawn_is_exact_in_continuous_timing(arrivals: str) -> None:
+    uplink = {"rate_mbps": 6, "arrivals": arrivals}
+    exact = _core.fly(spec_of(uplink=uplink, **CONTINUOUS).to_path(), "fixed:30", seconds=3, seed=1)
+    whole = _core.fly(spec_of(uplink=uplink).to_path(), "fixed:30", seconds=3, seed=1)
+    for flight, fractions in ((exact, True), (whole, False)):
+        assert np.any(flight.departure_ms % 1) == fractions
+        assert np.any(flight.departure_delay_ms % 1) == fractions
+        assert np.allclose(flight.departure_ms - flight.departure_delay_ms, flight.departed_sent_ms)
+    assert len(exact.departure_ms) == pytest.approx(len(whole.departure_ms), rel=0.05)
+
+
+def test_a_flight_tells_when_packets_were_sent_and_received() -> None:
+    """With the delay behind the link, then before it; what is lost behind the link is never received."""
+    for nesting, before_ms, behind_ms in ((None, 0, 20), (["link", "loss", "onoff", "delay"], 20, 0)):
+        order = {"nesting": nesting} if nesting else {}
+        uplink = {"rate_mbps": 12, "loss": 0.1}
+        flight = _core.fly(
+            spec_of(delay_ms=20, uplink=uplink, **order).to_path(), "fixed:10", seconds=5, seed=1
+        )
+        assert np.all(flight.arrival_ms - flight.sent_ms == before_ms)
+        received = ~np.isnan(flight.received_ms)
+        assert np.all((flight.received_ms - flight.departure_ms)[received] == behind_ms)
+        lost_behind = np.mean(~received)
+        assert lost_behind == pytest.approx(0.1, abs=0.03) if behind_ms else lost_behind == 0

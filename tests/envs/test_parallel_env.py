@@ -1,5 +1,6 @@
 """Several learning flows on one path: PettingZoo's contract, and agreement with the single environment."""
 
+import pickle
 import warnings
 from typing import Any
 
@@ -69,6 +70,38 @@ def test_flows_join_and_leave() -> None:
     assert all(truncations.values())
     assert lives["flow_3"][-1] < lives["flow_0"][-1] - 480  # each counts from its own start
     assert len(lives["flow_0"]) == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_restored_state_goes_on_with_the_same_bits(kind: dict[str, Any]) -> None:
+    saved = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=150, **kind)
+    other = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=150, **kind)
+    saved.reset(seed=2)
+    space = saved.action_space("flow_0")
+    space.seed(1)
+
+    def acts() -> dict[str, Any]:
+        return {agent: space.sample() for agent in saved.agents}
+
+    for _ in range(60):  # of four flows three have come
+        before, *_ = saved.step(acts())
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    past = []
+    while saved.agents:
+        given = acts()
+        past.append((given, saved.step(given)))
+    np.testing.assert_equal(other.restore_state(state), before)
+    for given, expected in past:
+        assert set(other.agents) == set(given)
+        np.testing.assert_equal(other.step(given), expected)
+    assert not other.agents
+
+
+def test_a_state_of_other_flows_is_refused() -> None:
+    two, joining = PathParallelEnv(emulator=SHARED), PathParallelEnv(emulator=SHARED, flows=JOINING)
+    two.reset(seed=1)
+    with pytest.raises(InputError, match="another emulator"):
+        joining.restore_state(two.save_state())
 
 
 def test_flows_share_the_link_as_their_windows() -> None:

@@ -1,6 +1,9 @@
 """The native vector environment: one row is one `PathEnv`, whatever stands around it."""
 
+import pickle
+import resource
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -153,6 +156,80 @@ def test_an_episode_lasts_a_thousand_steps_when_made_by_gymnasium() -> None:
     envs.reset(seed=1)
     ends = [envs.step(np.full(2, STAY))[3].tolist() for _ in range(EPISODE_STEPS)]
     assert ends == [[False, False]] * (EPISODE_STEPS - 1) + [[True, True]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_restored_state_goes_on_with_the_same_bits(threads: int) -> None:
+    saved = PathVectorEnv(3, 30, emulator=LOSSY)
+    other = PathVectorEnv(3, 30, emulator=LOSSY, threads=threads)
+    actions = random_actions(100, 3)
+    saved.reset(seed=3)
+    for action in actions[:50]:  # into the second episode
+        before, *_ = saved.step(action)
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    expected = [saved.step(action) for action in actions[50:]]  # two more ends of episode
+    assert other.restore_state(state).tobytes() == before.tobytes()
+    for action, step in zip(actions[50:], expected, strict=True):
+        assert_equal(other.step(action), step)
+
+
+def test_a_state_does_not_change_with_what_is_done_later() -> None:
+    envs = PathVectorEnv(2, emulator=LOSSY[1])
+    envs.reset(seed=1)
+    action = np.full(2, STAY)
+    before, *_ = envs.step(action)
+    state = envs.save_state()
+    action[:] = 4
+    envs.step(action)
+    assert envs.restore_state(state).tobytes() == before.tobytes()
+
+
+def test_a_state_of_other_emulators_is_refused() -> None:
+    lossy, changed = PathVectorEnv(2, emulator=LOSSY[0]), PathVectorEnv(2, emulator=LOSSY[0])
+    lossy.reset(seed=1)
+    changed.reset(seed=1, options={"emulator": LOSSY[1]})
+    with pytest.raises(InputError, match="another emulator"):
+        changed.restore_state(lossy.save_state())
+
+
+def test_ten_thousand_environments_fly_in_one_process() -> None:
+    before = resident_kilobytes()
+    envs = PathVectorEnv(10_000, emulator=LOSSY[1], threads=2)
+    envs.reset(seed=1)
+    for _ in range(3):
+        _, rewards, *_ = envs.step(np.full(10_000, STAY))
+    assert (rewards > 0).all()
+    assert (resident_kilobytes() - before) / 10_000 < 100
+
+
+def resident_kilobytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e3
+
+
+def test_each_flow_is_drawn_from_the_beginning_of_its_episode() -> None:
+    envs = gymnasium.make_vec(
+        PATH_ENV_ID, num_envs=2, emulator=LOSSY[:2], max_episode_steps=40, render_mode="rgb_array"
+    )
+    alone = PathEnv(emulator=LOSSY[1], render_mode="rgb_array")
+    envs.reset(seed=4)
+    alone.reset(seed=5)
+    for action in random_actions(45, 2):  # into the second episode
+        *_, truncations, _ = envs.step(action)
+        alone.step(action[1])
+        if truncations[1]:
+            alone.reset()
+    frames = envs.render()
+    assert frames is not None
+    first, second = frames
+    np.testing.assert_array_equal(second, alone.render())
+    assert not np.array_equal(first, second)
+
+
+def test_nothing_is_drawn_unless_asked_for() -> None:
+    assert PathVectorEnv(1).render() is None
+    with pytest.raises(InputError, match="render_mode: 'human' is unknown; known is rgb_array"):
+        PathVectorEnv(1, render_mode="human")
 
 
 def test_emulators_are_dealt_in_turn() -> None:

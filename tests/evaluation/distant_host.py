@@ -1,9 +1,10 @@
-"""Another machine for the tests: three network namespaces, one of them a NAT between the other two.
+"""Another machine for the tests, behind a path with propagation, a rate and two NATs.
 
-    here (10.55.1.2) -- the NAT's inside (10.55.1.1 | 10.55.2.1) its outside -- there (10.55.2.2), an sshd
+    here -- mm-delay and its NAT -- 10.55.1.2 -- 10.55.1.1, a NAT, 10.55.2.1 -- there (10.55.2.2), an sshd
 
-Both directions of the outer wire are shaped to RATE_MBPS. The sshd has a host key, a configuration and an
-authorized key of its own, and a home directory that nobody else uses.
+Three network namespaces, and that of the shell, whose packets take DELAY_MS each way. Both directions of the
+wire behind the second NAT are shaped to RATE_MBPS. The sshd has a host key, a configuration and an authorized
+key of its own, and a home directory that nobody else uses.
 """
 
 import os
@@ -15,9 +16,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs.process_group import ProcessGroup
+from ccgym.envs.host_user import HostUser
+from ccgym.envs.process_group import POLL_S, ProcessGroup
 
 RATE_MBPS = 12
+DELAY_MS = 20
 NAME = "far-away"
 NTP_SERVER = "10.55.2.2"
 START_S = 10.0
@@ -44,14 +47,14 @@ while True:
 
 
 class DistantHost:
-    """As a context; `here` is what a command line begins with to run on the near side of the NAT."""
+    """As a context; `here` is what a command line begins with to run at the near end of the path."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.home, self.scratch = folder / "home", folder / "scratch"
         self._stack = ExitStack()
-        self._namespaces = {role: f"ccgym-{os.getpid()}-{role}" for role in ("here", "nat", "there")}
-        self.here = ["ip", "netns", "exec", self._namespaces["here"]]
+        self._namespaces = {role: f"ccgym-{os.getpid()}-{role}" for role in ("gate", "nat", "there")}
+        self.here: list[str]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -64,6 +67,7 @@ class DistantHost:
                 _run("ip", "netns", "add", namespace)
                 stack.callback(_run, "ip", "netns", "delete", namespace)
             self._wire()
+            stack.enter_context(self._start_delay())
             self._write_keys()
             stack.enter_context(self._start_daemon())
             stack.enter_context(self._start_ntp_server())
@@ -72,6 +76,32 @@ class DistantHost:
 
     def __exit__(self, *failure: Any) -> None:
         self._stack.close()
+
+    def _start_delay(self) -> ProcessGroup:
+        """Starts the shell that is `here`, and waits until it stands."""
+        user, folder = HostUser.unprivileged(), self.folder / "delay"
+        folder.mkdir()
+        user.give(folder)
+        inside = [
+            "sh",
+            "-c",
+            f"echo $$ >{folder}/starting; mv {folder}/starting {folder}/pid; exec sleep infinity",
+        ]
+        argv = [
+            "ip",
+            "netns",
+            "exec",
+            self._namespaces["gate"],
+            *user.command(["mm-delay", str(DELAY_MS), *inside]),
+        ]
+        shell = ProcessGroup(argv, folder, "mm-delay")
+        deadline = time.monotonic() + START_S
+        while not (folder / "pid").exists():
+            assert shell.returncode is None, shell.complaint()
+            assert time.monotonic() < deadline, "mm-delay does not stand"
+            time.sleep(POLL_S)
+        self.here = ["nsenter", f"--net=/proc/{(folder / 'pid').read_text().strip()}/ns/net"]
+        return shell
 
     def _start_daemon(self) -> ProcessGroup:
         """Starts the sshd, and waits until it answers."""
@@ -120,13 +150,13 @@ class DistantHost:
         return f"[{_THERE}]:{_PORT} {self._make_key('other_key')}"
 
     def _wire(self) -> None:
-        here, nat, there = self._namespaces.values()
-        _run("ip", "-n", here, "link", "add", "inner", "type", "veth", "peer", "name", "inside", "netns", nat)
+        gate, nat, there = self._namespaces.values()
+        _run("ip", "-n", gate, "link", "add", "inner", "type", "veth", "peer", "name", "inside", "netns", nat)
         _run(
             "ip", "-n", there, "link", "add", "outer", "type", "veth", "peer", "name", "outside", "netns", nat
         )
         for namespace, interface, address in (
-            (here, "inner", "10.55.1.2"),
+            (gate, "inner", "10.55.1.2"),
             (nat, "inside", "10.55.1.1"),
             (nat, "outside", "10.55.2.1"),
             (there, "outer", _THERE),
@@ -134,9 +164,10 @@ class DistantHost:
             _run("ip", "-n", namespace, "address", "add", f"{address}/24", "dev", interface)
             for each in (interface, "lo"):
                 _run("ip", "-n", namespace, "link", "set", each, "up")
-        _run("ip", "-n", here, "route", "add", "default", "via", "10.55.1.1")
+        _run("ip", "-n", gate, "route", "add", "default", "via", "10.55.1.1")
+        for router in (gate, nat):
+            _run("ip", "netns", "exec", router, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
         inside_nat = ["ip", "netns", "exec", nat]
-        _run(*inside_nat, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
         _run(
             *inside_nat, *["iptables", "-t", "nat", "-A", "POSTROUTING", "-o", "outside", "-j", "MASQUERADE"]
         )

@@ -1,9 +1,11 @@
 """The judges: their bounds, and who is held against whom."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from ccgym.cli.main import main
+from ccgym.evaluation.copa_judge import CopaRow
 from ccgym.evaluation.judges import KERNEL_BOUNDS, Judgement
 
 
@@ -34,5 +36,19 @@ def test_copa_shares_a_link_as_its_paper_says(capsys: pytest.CaptureFixture[str]
     main(["reproduce", "copa-fairness", "--json"])
     rows = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(rows) == {"copa", "cubic", "bbr"}
-    assert rows["copa"]["median_jain"] > 0.9
+    assert 0.93 <= rows["copa"]["median_jain"] <= 0.97
     assert all(0.9 < row["utilisation"] <= 1.001 for row in rows.values())
+
+
+def test_copa_flies_as_its_authors_program(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["reproduce", "copa-judge", "--json"])
+    rows = {row["label"]: CopaRow(**row) for row in json.loads(capsys.readouterr().out)}
+    assert all(row.agrees for label, row in rows.items() if label.startswith(("12", "46", "field/")))
+    assert sum(row.agrees for row in rows.values()) >= 10
+
+
+def test_agreement_with_genericcc_is_with_the_range_of_its_flights() -> None:
+    row = CopaRow("link", 10.0, (8.0, 9.0), 30.0, (26.0, 28.0))
+    assert row.agrees
+    assert not replace(row, mbps=6.7).agrees  # 8 - 15 % = 6.8
+    assert not replace(row, p95_delay_ms=32.3).agrees  # 28 + 15 % = 32.2

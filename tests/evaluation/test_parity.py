@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 from ccgym.cli.main import main
-from ccgym.evaluation.parity import ParityRow
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.backend import Flow
+from ccgym.evaluation.parity import ParityRow, begun_s
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.schemes import select_schemes
+from ccgym.evaluation.twin_backend import TwinBackend
 
 
 def row(**changes: float) -> ParityRow:
@@ -62,7 +67,28 @@ def test_twin_parity_flies_both_and_compares(tmp_path: Path, capsys: pytest.Capt
     assert 30 < compared["twin_p95_ms"] <= compared["real_p95_ms"] + 3
     assert compared["real_late_ms"] >= 0
     assert code == (0 if ParityRow(**compared).agrees else 1)
-    assert {folder.name for folder in out.iterdir()} == {"mahimahi", "twin"}
+    assert {folder.name for folder in out.iterdir()} == {"mahimahi"}
+
+
+def test_the_twin_begins_when_the_real_flow_did(tmp_path: Path) -> None:
+    """On a link that is dead for its first half second and then fast, the start decides what a flow meets."""
+    trace = tmp_path / "late.trace"
+    trace.write_text("".join(f"{at}\n" for at in range(1000, 2001)))
+    uplink = {"trace": str(trace), "queue": "droptail", "packets": 9}
+    fields = {"name": "late", "delay_ms": 10, "uplink": uplink}
+    spec = EmulatorSpec.model_validate(fields)
+    files = RunFiles(tmp_path, "fixed-20", 1)
+    head = "# mahimahi mm-link (Uplink) [up] > log\n# command line: 'mm-link'\n# queue: infinite\n"
+    head += "# init timestamp: 1500000000000\n# base timestamp: 30\n"
+    files.link_data_log.write_text(head + "34 + 46\n35 # 1504\n530 + 1468\n530 + 1468\n")
+    assert begun_s(files, spec) == 0.5
+    inside = spec.model_copy(update={"nesting": ("link", "loss", "onoff", "delay")})
+    assert begun_s(files, inside) == 0.49
+    (log,) = TwinBackend().fly(spec, [Flow(select_schemes("fixed:20")[0], 0.5, 0.4)], 1, files)
+    assert log.arrival_ms[0] == 500
+    assert len(log.departure_ms) == 0
+    (log,) = TwinBackend().fly(spec, [Flow(select_schemes("fixed:20")[0], 0.9, 0.4)], 1, files)
+    assert 1000 <= log.departure_ms[0] <= log.departure_ms[-1] <= 1300
 
 
 def test_oracle_table_prints_every_published_emulator(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,35 +1,41 @@
-"""Real paths: two hosts of their own, a NAT between them, and an sshd on the other side."""
+"""Real paths: two hosts of their own, propagation, a bottleneck and NATs between them, and an sshd."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from ccgym.envs.packet_capture import PacketRecords
-from ccgym.evaluation.clock_offset import clock_offset, on_the_senders_clock
+from ccgym.evaluation.clock_offset import clock_offset, on_the_senders_clock, quickest_ntp_answer_ms
 from ccgym.evaluation.remote_path import remote_paths
+from ccgym.evaluation.run_files import read_merged_log
 from ccgym.evaluation.tunnelled_flows import TunnelRecords
-from ccgym.tests.evaluation.distant_host import NAME, NTP_SERVER, RATE_MBPS, DistantHost
+from ccgym.tests.evaluation.distant_host import DELAY_MS, NAME, NTP_SERVER, RATE_MBPS, DistantHost
+from ccgym.tests.evaluation.fake_pantheon import make_checkout
 
 needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists(), reason="needs root and openssh-server"
+    os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists() or shutil.which("mm-delay") is None,
+    reason="needs root, openssh-server and mahimahi",
 )
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 ENDING_S = 120.0
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DistantHost]:
-    folder = tmp_path_factory.mktemp("distant")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o755)
-    with DistantHost(folder) as host:
-        yield host
+def host() -> Iterator[DistantHost]:
+    with tempfile.TemporaryDirectory(prefix="ccgym-distant-") as folder:
+        Path(folder).chmod(0o755)  # the shell between the hosts is a user's without rights
+        with DistantHost(Path(folder)) as host:
+            yield host
 
 
 def evaluation(host: DistantHost, out: Path, *options: str) -> list[str]:
@@ -58,32 +64,50 @@ def await_nothing_left(host: DistantHost, timeout_s: float = 10) -> None:
 
 @needs_root
 def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path: Path) -> None:
-    options = ["--schemes", "fixed:10+kernel-reno", "--seconds", "2", "--interval", "1", "--ntp", NTP_SERVER]
+    options = ["--schemes", "fixed:40+kernel-reno", "--seconds", "2", "--interval", "1", "--ntp", NTP_SERVER]
     done = run(host, tmp_path / "out", *options, "--json")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert [each["emulator"] for each in summary["scenarios"]] == [f"path/{NAME}-up", f"path/{NAME}-down"]
     for scenario in summary["scenarios"]:
         first, second, together = scenario["schemes"]
-        assert (first["flow_scheme"], second["flow_scheme"]) == ("fixed-10", "kernel-reno")
+        assert (first["flow_scheme"], second["flow_scheme"]) == ("fixed-40", "kernel-reno")
         assert second["begins_s"] == pytest.approx(1, abs=0.7)
-        # Ten packets fill a path without propagation; the shaper passes no more than its rate and a burst.
+        # Forty packets fill the path alone; the shaper passes no more than its rate and a burst.
         assert 0.4 * RATE_MBPS < together["throughput_mbps"] < 1.05 * RATE_MBPS
         folder = tmp_path / "out" / "data" / scenario["emulator"]
-        clock = json.loads((folder / "fixed-10+kernel-reno_clock_run1.json").read_text())
+        clock = json.loads((folder / "fixed-40+kernel-reno_clock_run1.json").read_text())
         assert abs(clock["two_way_ms"]) < 5  # two ends, one clock
         assert abs(clock["ntp_ms"]) < 20  # asked by programs that a crowded machine lets wait
+        merged = read_merged_log(folder / "fixed-40+kernel-reno_datalink_run1.log")
+        quickest_ms = min(log.departure_delay_ms.min() for log in merged.values())
+        assert DELAY_MS - 5 < quickest_ms < DELAY_MS + 20
         assert clock["applied_ms"] in (clock["ntp_ms"], clock["two_way_ms"])
         metadata = json.loads((folder / "pantheon_metadata.json").read_text())
         sender = {"up": "local", "down": "remote"}[scenario["emulator"].rpartition("-")[2]]
         assert (metadata["mode"], metadata["sender_side"]) == ("remote", sender)
-        assert "Remote clock offset: " in (folder / "fixed-10+kernel-reno_stats_run1.log").read_text()
+        assert "Remote clock offset: " in (folder / "fixed-40+kernel-reno_stats_run1.log").read_text()
     assert (tmp_path / "out" / "report.html").exists()
     programs = sorted(path.name for path in host.home.rglob("ccgym-*"))
     assert programs == ["ccgym-receiver", "ccgym-sender", "ccgym-tunnel"]
     await_nothing_left(host)
     again = run(host, tmp_path / "out", *options)
     assert again.stderr == "2 of 2 runs stand already\n"
+
+
+@needs_root
+def test_schemes_of_a_checkout_that_both_machines_have(
+    host: DistantHost, open_folder: Path, tmp_path: Path
+) -> None:
+    checkout = make_checkout(open_folder / "pantheon")  # the two share their file system
+    wrappers = "pantheon:window,pantheon:upside_down"
+    options = ["--schemes", wrappers, "--pantheon", str(checkout), "--seconds", "2", "--json"]
+    done = run(host, tmp_path / "out", *options)
+    assert done.returncode == 0, done.stderr
+    for scenario in json.loads(done.stdout)["scenarios"]:
+        for scheme in scenario["schemes"]:
+            assert 0.4 * RATE_MBPS < scheme["throughput_mbps"] < 1.05 * RATE_MBPS, scheme
+    await_nothing_left(host)
 
 
 @needs_root
@@ -184,6 +208,25 @@ def test_ntp_goes_first_unless_it_makes_delays_negative(apart: TunnelRecords) ->
     refused = clock_offset([apart], -979.0)
     assert (refused.applied_ms, refused.ntp_ms) == (-1000, -979)
     assert refused.note == "the NTP offset makes delays negative"
+
+
+class FakeClock:
+    """An NTP client: offset and round trip of each answer in seconds; None: there is none."""
+
+    def __init__(self, answers: list[tuple[float, float] | None]) -> None:
+        self._answers = iter(answers)
+
+    def request(self, *_: Any, **__: Any) -> SimpleNamespace:
+        answer = next(self._answers, None)
+        if answer is None:
+            raise TimeoutError
+        return SimpleNamespace(offset=answer[0], delay=answer[1])
+
+
+def test_the_quickest_of_the_ntp_servers_answers_counts() -> None:
+    late, quick = (0.030, 0.1), (0.001, 0.04)
+    assert quickest_ntp_answer_ms(FakeClock([late, None, quick, late]), RuntimeError, "any") == 1
+    assert quickest_ntp_answer_ms(FakeClock([]), RuntimeError, "any") is None
 
 
 def test_direction_both_is_two_paths() -> None:

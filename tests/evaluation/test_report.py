@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,22 +17,12 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.session import Plan, fly_session, open_session
 from ccgym.evaluation.summary import scheme_means
 from ccgym.evaluation.twin_backend import TwinBackend
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
-BROWSER_S = 90
-# Long enough that every picture is near the window, and so is drawn.
-WINDOW = "1200,12000"
-SWITCHES = (
-    "--headless",
-    "--no-sandbox",  # as root the browser refuses to start without
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
-    "--virtual-time-budget=10000",
-    f"--window-size={WINDOW}",
-)
+ANSWER_MS = 90_000
+# High enough that every picture is near the window, and so is drawn.
+WINDOW: ViewportSize = {"width": 1200, "height": 12000}
+ALL_DRAWN = "[...document.querySelectorAll('.plot')].every((plot) => plot.dataset.drawn === 'yes')"
 
 
 @pytest.fixture(scope="module")
@@ -60,23 +50,35 @@ def evaluation(folder: Path) -> Evaluation:
     return load_evaluation(folder)
 
 
-def opened(page: Path, profile: Path) -> tuple[str, str]:
-    """The document after its scripts have run, and what the browser said on its console."""
-    browser = shutil.which("chromium")
-    assert browser is not None, "the package chromium is missing: etc/install-system-packages.sh --tests"
-    done = subprocess.run(
-        [browser, *SWITCHES, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=BROWSER_S,
-        check=True,
-    )
-    return done.stdout, "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    assert program is not None, "the package chromium is missing: etc/install-system-packages.sh --tests"
+    with sync_playwright() as playwright:
+        # As root the browser refuses to start with its sandbox.
+        browser = playwright.chromium.launch(
+            executable_path=program, chromium_sandbox=False, timeout=ANSWER_MS
+        )
+        yield browser
+        browser.close()
 
 
-def test_report_opens_and_draws_everything(folder: Path, tmp_path: Path) -> None:
-    document, console = opened(folder / "report.html", tmp_path / "profile")
-    assert console == ""
+def opened(browser: Browser, page: Path, until: str) -> tuple[str, list[str]]:
+    """The document once its scripts have made `until` true, and what they said on the console."""
+    said: list[str] = []
+    tab = browser.new_page(viewport=WINDOW, offline=True)
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto(page.as_uri(), timeout=ANSWER_MS)
+    tab.wait_for_function(until, timeout=ANSWER_MS)
+    document = tab.content()
+    tab.close()
+    return document, said
+
+
+def test_report_opens_and_draws_everything(folder: Path, browser: Browser) -> None:
+    document, console = opened(browser, folder / "report.html", ALL_DRAWN)
+    assert console == []
     plots = re.findall(r'<div class="plot[^>]*data-figure="[^>]*>', document)
     assert [re.findall(r'data-figure="([^"]+)"', plot)[0] for plot in plots] == [
         "overall",
@@ -92,14 +94,15 @@ def test_report_opens_and_draws_everything(folder: Path, tmp_path: Path) -> None
     assert "ccgym eval &lt;b&gt;&amp;&lt;/b&gt;" in document
 
 
-def test_large_leagues_are_heat_maps(tmp_path: Path) -> None:
+def test_large_leagues_are_heat_maps(tmp_path: Path, browser: Browser) -> None:
     emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
     plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
     for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
         pass
     publish(tmp_path)
-    document, console = opened(tmp_path / "report.html", tmp_path / "profile")
-    assert console == ""
+    heat_map_drawn = "document.getElementById('heat-test').dataset.drawn === 'yes'"
+    document, console = opened(browser, tmp_path / "report.html", heat_map_drawn)
+    assert console == []
     assert re.search(r'id="heat-test"[^>]*data-drawn="yes"', document)
     assert "Marked: the most power" not in document
     # Sections stay closed, and their pictures undrawn, until someone opens one.
@@ -107,12 +110,12 @@ def test_large_leagues_are_heat_maps(tmp_path: Path) -> None:
     assert not re.search(r'id="frontier-20"[^>]*data-drawn', document)
 
 
-def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path) -> None:
+def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path, browser: Browser) -> None:
     clicking = tmp_path / "report.html"
     click = '<script>document.querySelector("[data-shows=runs-0-2]").click()</script>'
     clicking.write_text((folder / "report.html").read_text().replace("</body>", f"{click}</body>"))
-    document, console = opened(clicking, tmp_path / "profile")
-    assert console == ""
+    document, console = opened(browser, clicking, ALL_DRAWN)
+    assert console == []
     assert re.search(r'<div class="plot[^>]*id="runs-0"[^>]*data-figure="runs-0-2"', document)
     assert re.search(r'aria-selected="true"[^>]*data-shows="runs-0-2"', document)
 

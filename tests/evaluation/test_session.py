@@ -241,3 +241,28 @@ def test_traces_that_are_not_there_are_refused() -> None:
     refused = make_backend("twin").refusal(spec, select_schemes("copa"))
     assert refused is not None
     assert "set CCGYM_NO_SUCH_FOLDER to the folder of the trace files" in refused
+
+
+@pytest.mark.parametrize("nesting", [["delay", "onoff", "loss", "link"], ["link", "loss", "onoff", "delay"]])
+def test_a_delay_that_steps_is_told_as_the_packets_had_it(nesting: list[str], tmp_path: Path) -> None:
+    fields = {
+        "name": "steps",
+        "delay_ms": 20,
+        "delay_steps": [{"at_s": 2, "delay_ms": 60}],
+        "nesting": nesting,
+        "uplink": {"rate_mbps": 12, "loss": 0.05, "queue": "droptail", "packets": 100},
+    }
+    emulator = NamedEmulator("test/steps", EmulatorSpec.model_validate(fields))
+    plan = Plan([emulator], select_schemes("fixed:5"), 1, 4.0, 1, "twin", "ccgym eval ...")
+    (outcome,) = fly(plan, tmp_path)
+    assert outcome.metrics is not None
+    # 5 packets of a round trip wait for 1 to 5 ms; half of the time they travel for 20 ms, then for 60 ms.
+    assert 61 <= outcome.metrics.p95_delay_ms <= 65
+    assert outcome.metrics.loss == pytest.approx(0.05, abs=0.03)
+    (run,) = load_evaluation(tmp_path).scenarios[0].runs
+    assert run.total == outcome.metrics
+    series = run.flows[0].series
+    assert series is not None
+    early, late = series.delay_ms[series.delay_s < 1.9], series.delay_ms[series.delay_s > 2.1]
+    assert 21 <= early.min() <= early.max() <= 25
+    assert 61 <= late.min() <= late.max() <= 65

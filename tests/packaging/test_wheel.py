@@ -46,12 +46,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
+def folder_of(package: str) -> Path:
+    return ROOT.joinpath(*package.split(".")[1:])
+
+
 def shipped_files(package: str) -> list[Path]:
     """Every file of a package's folder that is not compiled, relative to the root of the project."""
-    folder = ROOT / package.removeprefix("ccgym.")
     return [
         path.relative_to(ROOT)
-        for path in sorted(folder.rglob("*"))
+        for path in sorted(folder_of(package).rglob("*"))
         if path.is_file() and path.suffix not in COMPILED and "__pycache__" not in path.parts
     ]
 
@@ -105,7 +108,7 @@ def test_the_files_of_a_package_are_found_in_an_editable_installation(package: s
         check=True,
         timeout=60,
     )
-    assert Path(found.stdout.strip()) == ROOT / package.removeprefix("ccgym.")
+    assert Path(found.stdout.strip()) == folder_of(package)
 
 
 def test_no_folder_of_the_root_is_called_ccgym() -> None:

@@ -37,13 +37,14 @@ Bbr::Bbr(int64_t packet_bytes, uint64_t seed)
 void Bbr::on_sent(Time /*now*/, const SentPacket& packet) { next_seq_ = packet.seq + 1; }
 
 void Bbr::on_ack(Time now, const AckedPacket& packet) {
+  delivered_bytes_ = packet.delivered_bytes;
   if (rounds_.on_ack(packet)) {
     bw_mbps_.advance();
     aggregation_.on_round();
     recovery_.conserving = false;
   }
-  update_bandwidth(packet);
-  aggregation_.on_ack(now, packet.bytes, bw_mbps_.best(), cwnd_bytes_);
+  update_bandwidth(now, packet);
+  aggregation_.on_ack(now, packet.bytes, bandwidth_mbps(), cwnd_bytes_);
   update_cycle(now, packet);
   update_mode(now, packet);
   update_min_rtt(now, packet);
@@ -53,10 +54,14 @@ void Bbr::on_ack(Time now, const AckedPacket& packet) {
 }
 
 void Bbr::on_loss(Time /*now*/, const Loss& loss) {
-  for (const LostPacket& packet : loss.packets) recovery_.lost_bytes += packet.bytes;
+  for (const LostPacket& packet : loss.packets) {
+    recovery_.lost_bytes += packet.bytes;
+    policer_.on_lost(packet.bytes);
+  }
   const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_.ends_at_seq; };
   if (!loss.timeout && !std::ranges::any_of(loss.packets, is_new)) return;
   save_cwnd();
+  if (!recovery_.active && !loss.timeout) rounds_.begin_at(delivered_bytes_);
   recovery_.active = true;
   recovery_.conserving = !loss.timeout;
   recovery_.ends_at_seq = next_seq_;
@@ -72,7 +77,7 @@ double Bbr::pacing_gain() const {
     case Mode::drain:
       return 1 / kHighGain;
     case Mode::probe_bw:
-      return kPacingGains[phase_];
+      return policer_.bandwidth_mbps() ? 1 : kPacingGains[phase_];
     case Mode::probe_rtt:
       break;
   }
@@ -84,8 +89,12 @@ double Bbr::cwnd_gain() const {
 }
 
 // A sample over less than a round trip is an artefact of ACKs that come in a burst (Linux).
-void Bbr::update_bandwidth(const AckedPacket& packet) {
+void Bbr::update_bandwidth(Time now, const AckedPacket& packet) {
   const RateSample& rate = packet.rate;
+  const bool probing = mode_ == Mode::probe_bw;
+  if (policer_.on_delivery({now, packet.delivered_bytes, rounds_.begins(), rate.app_limited}, probing)) {
+    enter_probe_bw(now);
+  }
   if (rate.interval < packet.rtt.min || rate.interval <= Time::zero()) return;
   const double bw_mbps =
       static_cast<double>(rate.delivered_bytes) * 8e3 / static_cast<double>(rate.interval.count());
@@ -168,7 +177,7 @@ void Bbr::set_pacing(const RttStats& rtt) {
     pacing_mbps_ = kHighGain * window_mbps;
     return;
   }
-  const double mbps = pacing_gain() * bw_mbps_.best() * kPacingMargin;
+  const double mbps = pacing_gain() * bandwidth_mbps() * kPacingMargin;
   if (full_pipe_.reached() || mbps > *pacing_mbps_) pacing_mbps_ = mbps;
 }
 
@@ -177,7 +186,7 @@ void Bbr::set_cwnd(const AckedPacket& packet) {
   const int64_t least = kMinWindowPackets * packet_bytes_;
   if (!conserve_or_restore(packet)) {
     const double extra = full_pipe_.reached() ? std::min(aggregation_.extra_bytes(),
-                                                         bytes_in(bw_mbps_.best(), kMaxAggregation))
+                                                         bytes_in(bandwidth_mbps(), kMaxAggregation))
                                               : 0;
     const int64_t target = inflight_bytes(cwnd_gain()) + static_cast<int64_t>(extra);
     if (full_pipe_.reached()) {
@@ -211,7 +220,7 @@ double Bbr::send_quantum_bytes() const {
 int64_t Bbr::inflight_bytes(double gain) const {
   if (min_rtt_ == Time::max()) return kInitialWindowPackets * packet_bytes_;
   const double probe = mode_ == Mode::probe_bw && phase_ == 0 ? 2 * static_cast<double>(packet_bytes_) : 0;
-  const double bdp = bytes_in(bw_mbps_.best(), min_rtt_);
+  const double bdp = bytes_in(bandwidth_mbps(), min_rtt_);
   return static_cast<int64_t>(gain * bdp + 3 * send_quantum_bytes() + probe);
 }
 

@@ -1,12 +1,13 @@
 // BBR, version 1 (Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control",
 // ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00, whose sections are named), with Linux's
-// answer to ACK aggregation.
+// answers to ACK aggregation and to policers.
 #pragma once
 
 #include <random>
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/full_pipe.hh"
+#include "agents/controllers/bbr/policer.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "transport/congestion_controller.hh"
@@ -39,7 +40,7 @@ class Bbr final : public CongestionController {
     int64_t lost_bytes{0};  // since the last ACK
   };
 
-  void update_bandwidth(const AckedPacket& packet);
+  void update_bandwidth(Time now, const AckedPacket& packet);
   void update_cycle(Time now, const AckedPacket& packet);
   [[nodiscard]] bool phase_is_over(Time now, const AckedPacket& packet) const;
   void enter_probe_bw(Time now);
@@ -50,6 +51,7 @@ class Bbr final : public CongestionController {
   void set_pacing(const RttStats& rtt);
   void set_cwnd(const AckedPacket& packet);
   bool conserve_or_restore(const AckedPacket& packet);
+  [[nodiscard]] double bandwidth_mbps() const { return policer_.bandwidth_mbps().value_or(bw_mbps_.best()); }
   [[nodiscard]] double cwnd_gain() const;
   [[nodiscard]] double send_quantum_bytes() const;
   [[nodiscard]] int64_t inflight_bytes(double gain) const;
@@ -60,6 +62,7 @@ class Bbr final : public CongestionController {
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
   RecentMax<10> bw_mbps_{};  // BtlBw: the largest of ten rounds
+  Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
   Time min_rtt_{Time::max()};  // RTprop
@@ -70,6 +73,7 @@ class Bbr final : public CongestionController {
   Time phase_began_{};
   Recovery recovery_{};
   uint64_t next_seq_{0};
+  int64_t delivered_bytes_{0};  // flow total
   std::minstd_rand random_;
 };
 

@@ -14,14 +14,11 @@ double in_ns(Time time) { return static_cast<double>(std::max(time, Time{1}).cou
 
 AuroraFeatures::AuroraFeatures() { history_.fill({0, 1, 1}); }
 
-void AuroraFeatures::on_ack(Time /*now*/, const AckedPacket& packet) {
-  ++acks_;
-  rtt_sum_ += packet.rtt.latest;
-  min_rtt_ = packet.rtt.min;
-  const double sent = static_cast<double>(packet.bytes_sent_since) / in_ns(packet.rtt.latest);
+double AuroraFeatures::send_ratio() const {
+  const double sent = static_cast<double>(latest_.bytes_sent_since) / in_ns(latest_.rtt);
   const double delivered =
-      static_cast<double>(packet.rate.delivered_bytes) / in_ns(std::max(packet.rate.ack_interval, min_rtt_));
-  send_ratio_ = delivered > 0 ? sent / delivered : 1;
+      static_cast<double>(latest_.delivered_bytes) / in_ns(std::max(latest_.ack_interval, latest_.min_rtt));
+  return delivered > 0 ? sent / delivered : 1;
 }
 
 // A silent step repeats what the last one told, without a gradient.
@@ -30,8 +27,8 @@ AuroraFeatures::Entry AuroraFeatures::close_step(Time now) {
   if (acks_ > 0) {
     const double rtt_ns = static_cast<double>(rtt_sum_.count()) / static_cast<double>(acks_);
     if (last_rtt_ns_ > 0) entry[0] = (rtt_ns - last_rtt_ns_) / in_ns(now - last_step_end_);
-    entry[1] = rtt_ns / in_ns(min_rtt_);
-    entry[2] = send_ratio_;
+    entry[1] = rtt_ns / in_ns(latest_.min_rtt);
+    entry[2] = send_ratio();
     last_rtt_ns_ = rtt_ns;
     last_step_end_ = now;
   }

@@ -4,12 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
-#include "agents/controllers/policy/features.hh"
+#include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
-class AuroraFeatures final : public Features {
+class AuroraFeatures {
  public:
   static constexpr std::size_t kHistory = 10;
   static constexpr std::size_t kPerStep = 3;
@@ -25,21 +26,34 @@ class AuroraFeatures final : public Features {
 
   AuroraFeatures();
 
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(const Loss& /*loss*/) override {}
-  void on_action(float /*action*/) override {}
-  void observe(Time now, double cwnd_packets, std::span<float> observation) override;
+  void on_ack(Time /*now*/, const AckedPacket& packet) {
+    ++acks_;
+    rtt_sum_ += packet.rtt.latest;
+    latest_ = {packet.rtt.latest, packet.rtt.min, packet.rate.ack_interval, packet.rate.delivered_bytes,
+               packet.bytes_sent_since};
+  }
+  void on_loss(const Loss& /*loss*/) {}
+  void on_action(float /*action*/) {}
+  void observe(Time now, double cwnd_packets, std::span<float> observation);
 
  private:
   using Entry = std::array<double, kPerStep>;  // latency gradient, latency ratio, send ratio
 
+  struct Ack {
+    Time rtt{};
+    Time min_rtt{};
+    Time ack_interval{};
+    int64_t delivered_bytes{};
+    int64_t bytes_sent_since{};
+  };
+
   Entry close_step(Time now);
+  [[nodiscard]] double send_ratio() const;  // sending rate / delivery rate, over the last round trip
 
   std::array<Entry, kHistory> history_{};  // the oldest first
   int64_t acks_{0};
   Time rtt_sum_{};
-  Time min_rtt_{};
-  double send_ratio_{1};  // sending rate / delivery rate, over the last round trip
+  Ack latest_{};
   double last_rtt_ns_{0};
   Time last_step_end_{};
 };

@@ -3,10 +3,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "agents/controllers/policy/aurora_features.hh"
-#include "agents/controllers/policy/indigo_features.hh"
-#include "agents/controllers/policy/scale_free_features.hh"
-
 namespace ccgym {
 
 FeatureSet feature_set_by_name(std::string_view name) {
@@ -42,14 +38,17 @@ std::span<const float> feature_divisors(FeatureSet features) {
   throw std::logic_error("a feature set without divisors");
 }
 
-std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes, double preference) {
+Features::Features(FeatureSet features, int64_t packet_bytes, double preference)
+    : set_(make_set(features, packet_bytes, preference)) {}
+
+Features::Set Features::make_set(FeatureSet features, int64_t packet_bytes, double preference) {
   switch (features) {
     case FeatureSet::indigo:
-      return std::make_unique<IndigoFeatures>();
+      return IndigoFeatures{};
     case FeatureSet::scale_free:
-      return std::make_unique<ScaleFreeFeatures>(packet_bytes, preference);
+      return ScaleFreeFeatures{packet_bytes, preference};
     case FeatureSet::aurora:
-      return std::make_unique<AuroraFeatures>();
+      return AuroraFeatures{};
   }
   throw std::logic_error("a feature set without a maker");
 }

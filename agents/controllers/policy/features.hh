@@ -3,10 +3,13 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
+#include <variant>
 
+#include "agents/controllers/policy/aurora_features.hh"
+#include "agents/controllers/policy/indigo_features.hh"
+#include "agents/controllers/policy/scale_free_features.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -22,23 +25,34 @@ inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_f
 FeatureSet feature_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::string_view feature_set_name(FeatureSet features);
 std::span<const float> feature_divisors(FeatureSet features);  // one per entry of the observation
+bool holds_preference(FeatureSet features);
 
+// One of the sets. No base class: they hear of every ACK, where a virtual call costs as much as the rest.
 class Features {
  public:
-  Features() = default;
-  Features(const Features&) = default;
-  Features& operator=(const Features&) = default;
-  virtual ~Features() = default;
+  // `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.
+  Features(FeatureSet features, int64_t packet_bytes, double preference);
 
-  virtual void on_ack(Time now, const AckedPacket& packet) = 0;
-  virtual void on_loss(const Loss& loss) = 0;
-  virtual void on_action(float action) = 0;
+  void on_ack(Time now, const AckedPacket& packet) {
+    std::visit([&](auto& set) { set.on_ack(now, packet); }, set_);
+  }
+  void on_loss(const Loss& loss) {
+    std::visit([&](auto& set) { set.on_loss(loss); }, set_);
+  }
+  void on_action(float action) {
+    std::visit([&](auto& set) { set.on_action(action); }, set_);
+  }
   // Writes the observation of the step that ends now, already divided, and begins the next step.
-  virtual void observe(Time now, double cwnd_packets, std::span<float> observation) = 0;
-};
+  void observe(Time now, double cwnd_packets, std::span<float> observation) {
+    std::visit([&](auto& set) { set.observe(now, cwnd_packets, observation); }, set_);
+  }
 
-// `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.
-std::unique_ptr<Features> make_features(FeatureSet features, int64_t packet_bytes, double preference);
-bool holds_preference(FeatureSet features);
+ private:
+  using Set = std::variant<IndigoFeatures, ScaleFreeFeatures, AuroraFeatures>;
+
+  static Set make_set(FeatureSet features, int64_t packet_bytes, double preference);
+
+  Set set_;
+};
 
 }  // namespace ccgym

@@ -2,23 +2,33 @@
 // window, and the previous action. Its clock is whole milliseconds, as the published weights expect.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
-#include "agents/controllers/policy/features.hh"
+#include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
-class IndigoFeatures final : public Features {
+class IndigoFeatures {
  public:
   static constexpr std::array<float, 9> kDivisors{200, 200, 200, 5000, 1, 1, 1, 1, 1};
 
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(const Loss& /*loss*/) override {}
-  void on_action(float action) override { previous_action_ = static_cast<std::size_t>(action); }
-  void observe(Time now, double cwnd_packets, std::span<float> observation) override;
+  void on_ack(Time now, const AckedPacket& packet) {
+    const int64_t rtt_ms = whole_ms(now) - whole_ms(packet.sent_at);
+    const int64_t delivery_ms = whole_ms(now) - whole_ms(now - packet.rate.ack_interval);
+    min_rtt_ms_ = std::min(min_rtt_ms_, rtt_ms);
+    delay_ms_.add(static_cast<double>(rtt_ms - min_rtt_ms_));
+    delivery_mbps_.add(mbps(packet.rate.delivered_bytes, delivery_ms));
+    sending_mbps_.add(mbps(packet.bytes_sent_since, rtt_ms));
+  }
+  void on_loss(const Loss& /*loss*/) {}
+  void on_action(float action) { previous_action_ = static_cast<std::size_t>(action); }
+  void observe(Time now, double cwnd_packets, std::span<float> observation);
 
  private:
   // Begins anew with every step: the first sample initialises it.
@@ -35,6 +45,13 @@ class IndigoFeatures final : public Features {
     static constexpr double kKeep = 0.875;
     std::optional<double> value_{};
   };
+
+  static int64_t whole_ms(Time time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  }
+  static double mbps(int64_t bytes, int64_t interval_ms) {
+    return 0.008 * static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, interval_ms));
+  }
 
   static constexpr std::size_t kActions = 5;
   static constexpr std::size_t kFirstPreviousAction = 4;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "agents/controllers/policy/activations.hh"
+#include "agents/controllers/policy/vectorised.hh"
 
 namespace ccgym {
 
@@ -22,6 +23,10 @@ const std::vector<LinearWeights>& checked(const std::vector<LinearWeights>& laye
   return layers;
 }
 
+CCGYM_VECTORISED void activate(double* values, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) values[i] = hyperbolic_tangent(values[i]);
+}
+
 }  // namespace
 
 MlpNetwork::MlpNetwork(const std::vector<LinearWeights>& layers)
@@ -38,8 +43,7 @@ std::span<const float> MlpNetwork::step(std::span<const float> observation) {
   std::ranges::copy(observation, activations_.front().begin());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].apply(activations_[i], activations_[i + 1]);
-    if (i + 1 < layers_.size())
-      std::ranges::transform(activations_[i + 1], activations_[i + 1].begin(), hyperbolic_tangent);
+    if (i + 1 < layers_.size()) activate(activations_[i + 1].data(), activations_[i + 1].size());
   }
   std::ranges::transform(activations_.back(), outputs_.begin(),
                          [](double output) { return static_cast<float>(output); });

@@ -12,12 +12,9 @@ namespace ccgym {
 
 namespace {
 
-// Fast enough to catch up after the host was away, slow enough that a window does not leave in one burst and
-// overflow a queue of a few packets.
+// Windows per least round trip. Fast enough to catch up after the host was away or when the rate has risen,
+// slow enough that a window does not leave in one burst and overflow a queue of a few packets.
 constexpr double kPacingGain = 1.5;
-
-constexpr Time kMaxSilence =
-    std::chrono::seconds{1};  // a step without ACKs ends here (Indigo's poll time-out)
 
 constexpr double kRateStep = 0.025;    // Aurora's alpha
 constexpr double kSilenceWindows = 2;  // a pacing policy stops after so many round trips without an ACK
@@ -72,41 +69,15 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
     : spec_(spec),
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
-      features_(make_features(spec.feature_set, packet_bytes, spec.preference)),
+      features_(spec.feature_set, packet_bytes, spec.preference),
       coexistence_(spec.actions == ActionSet::log_window ? std::optional<Coexistence>{Coexistence{}}
                                                          : std::nullopt),
       observation_(feature_divisors(spec.feature_set).size()),
-      cwnd_packets_(spec.initial_cwnd_packets) {}
-
-void PolicyController::on_sent(Time now, const SentPacket& /*packet*/) {
-  if (!step_start_) step_start_ = now;
-}
-
-void PolicyController::on_ack(Time now, const AckedPacket& packet) {
-  if (!heard_receiver_) step_start_ = now;
-  heard_receiver_ = true;
-  acked_in_step_ = true;
-  ++step_rtts_.acks;
-  step_rtts_.total += packet.rtt.latest;
-  step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
-  if (spec_.actions == ActionSet::rate) keep_rate(packet.rtt);
-  rtt_ = packet.rtt;
-  features_->on_ack(now, packet);
-  if (coexistence_) coexistence_->on_ack(now, packet.rtt, cwnd_packets_);
-}
-
-void PolicyController::on_loss(Time now, const Loss& loss) {
-  features_->on_loss(loss);
-  if (coexistence_) coexistence_->on_loss(now, loss);
-}
-
-std::optional<Time> PolicyController::next_timer() const {
-  if (!step_start_ || awaiting_action_) return std::nullopt;
-  return *step_start_ + (acked_in_step_ ? spec_.step : kMaxSilence);
-}
+      cwnd_packets_(spec.initial_cwnd_packets),
+      limits_(decide_limits()) {}
 
 void PolicyController::on_timer(Time now) {
-  features_->observe(now, cwnd_packets_, observation_);
+  features_.observe(now, cwnd_packets_, observation_);
   step_start_ = now;
   acked_in_step_ = false;
   closed_step_rtts_ = std::exchange(step_rtts_, {});
@@ -123,7 +94,7 @@ StepRtt PolicyController::step_rtt() const {
 }
 
 void PolicyController::act(float action) {
-  features_->on_action(action);
+  features_.on_action(action);
   const double wanted = apply(spec_.actions, action, cwnd_packets_);
   set_cwnd(coexistence_ ? coexistence_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
                         : wanted);
@@ -132,6 +103,13 @@ void PolicyController::act(float action) {
 
 void PolicyController::set_cwnd(double cwnd_packets) {
   cwnd_packets_ = std::clamp(cwnd_packets, spec_.min_cwnd_packets, spec_.max_cwnd_packets);
+  limits_ = decide_limits();
+}
+
+void PolicyController::pace(const RttStats& rtt) {
+  if (spec_.actions == ActionSet::rate) keep_rate(rtt);
+  rtt_ = rtt;
+  limits_ = decide_limits();
 }
 
 // A rate is held as the window that it fills: it stays when the round trip turns out to be shorter.
@@ -140,15 +118,15 @@ void PolicyController::keep_rate(const RttStats& rtt) {
     set_cwnd(cwnd_packets_ * (static_cast<double>(rtt.min.count()) / static_cast<double>(rtt_.min.count())));
 }
 
-SendLimits PolicyController::limits() const {
+SendLimits PolicyController::decide_limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
   const double window = coexistence_ ? coexistence_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_,
                     .pacing_mbps = std::nullopt};
-  if (spec_.actions == ActionSet::log_window && rtt_.smoothed > Time::zero()) {
-    limits.pacing_mbps = kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) /
-                         static_cast<double>(rtt_.smoothed.count());
+  if (spec_.actions == ActionSet::log_window && rtt_.min > Time::zero()) {
+    limits.pacing_mbps =
+        kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) / static_cast<double>(rtt_.min.count());
   }
   return limits;
 }

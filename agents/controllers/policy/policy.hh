@@ -4,7 +4,9 @@
 // the exported network gives it at once. Same features, same actions, same bits.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,8 +22,8 @@ namespace ccgym {
 
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
-  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per smoothed round
-               // trip, and changed for others on the bottleneck: see coexistence.hh
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
+               // and changed for others on the bottleneck: see coexistence.hh
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
@@ -56,12 +58,30 @@ class PolicyController final : public CongestionController {
                    std::unique_ptr<PolicyNetwork> network = nullptr);
 
   [[nodiscard]] std::string_view name() const override { return "policy"; }
-  void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] std::optional<Time> next_timer() const override;
+  void on_sent(Time now, const SentPacket& /*packet*/) override {
+    if (!step_start_) step_start_ = now;
+  }
+  void on_ack(Time now, const AckedPacket& packet) override {
+    if (!heard_receiver_) step_start_ = now;
+    heard_receiver_ = true;
+    acked_in_step_ = true;
+    ++step_rtts_.acks;
+    step_rtts_.total += packet.rtt.latest;
+    step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
+    features_.on_ack(now, packet);
+    if (coexistence_) coexistence_->on_ack(now, packet.rtt, cwnd_packets_);
+    if (spec_.actions != ActionSet::indigo) pace(packet.rtt);
+  }
+  void on_loss(Time now, const Loss& loss) override {
+    features_.on_loss(loss);
+    if (coexistence_) coexistence_->on_loss(now, loss);
+  }
+  [[nodiscard]] std::optional<Time> next_timer() const override {
+    if (!step_start_ || awaiting_action_) return std::nullopt;
+    return *step_start_ + (acked_in_step_ ? spec_.step : kMaxSilence);
+  }
   void on_timer(Time now) override;
-  [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
 
   [[nodiscard]] bool awaiting_action() const { return awaiting_action_; }
   [[nodiscard]] std::span<const float> observation() const { return observation_; }
@@ -72,17 +92,23 @@ class PolicyController final : public CongestionController {
   void set_cwnd(double cwnd_packets);      // kept within the policy's limits
 
  private:
+  // A step without ACKs ends after this (Indigo's poll time-out).
+  static constexpr Time kMaxSilence = std::chrono::seconds{1};
+
+  void pace(const RttStats& rtt);
   void keep_rate(const RttStats& rtt);
+  [[nodiscard]] SendLimits decide_limits() const;
   [[nodiscard]] SendLimits paced_limits() const;
 
   PolicySpec spec_;
   int64_t packet_bytes_;
   std::unique_ptr<PolicyNetwork> network_;
-  std::unique_ptr<Features> features_;
+  Features features_;
   std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
-  RttStats rtt_{};
+  RttStats rtt_{};       // of a policy that paces
+  SendLimits limits_{};
   std::optional<Time> step_start_{};
   struct RttSum {
     int64_t acks{0};

@@ -1,9 +1,5 @@
 #include "agents/controllers/policy/scale_free_features.hh"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-
 namespace ccgym {
 
 namespace {
@@ -14,62 +10,44 @@ constexpr double kStartRtts = 20;    // after so many round trips a flow no long
 constexpr double kDelayUnitMs = 10;  // absolute delays are seen relative to one step
 constexpr double kMaxAbsValue = 4;
 
-double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 double log_ratio(double a, double b) { return std::log(std::max(a, 1e-9) / std::max(b, 1e-9)); }
 
 }  // namespace
 
-double ScaleFreeFeatures::lost_bytes(const Loss& loss) {
-  double bytes = 0;
-  for (const LostPacket& packet : loss.packets) bytes += static_cast<double>(packet.bytes);
-  return bytes;
-}
-
-void ScaleFreeFeatures::on_ack(Time /*now*/, const AckedPacket& packet) {
-  const double rtt_ms = in_ms(packet.rtt.latest);
-  min_rtt_ms_ = std::max(in_ms(packet.rtt.min), 1e-3);
-  smoothed_rtt_ms_ = std::max(in_ms(packet.rtt.smoothed), 1e-3);
-  rtt_deviation_ms_ += (std::abs(rtt_ms - smoothed_rtt_ms_) - rtt_deviation_ms_) / 16;
-  step_.min_rtt_ms = step_.acks == 0 ? rtt_ms : std::min(step_.min_rtt_ms, rtt_ms);
-  ++step_.acks;
-  step_.rtt_sum_ms += rtt_ms;
-  step_.delivered_bytes += static_cast<double>(packet.bytes);
-  inflight_bytes_ = static_cast<double>(packet.inflight_bytes);
-  const double round_trip_ms = std::max(in_ms(packet.rate.ack_interval), 1e-3);
-  round_trip_rate_ = static_cast<double>(packet.rate.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
-  sending_rate_ = static_cast<double>(packet.bytes_sent_since) / std::max(rtt_ms, 1e-3);
-  note_arrival(packet);
-}
-
-void ScaleFreeFeatures::note_arrival(const AckedPacket& packet) {
-  const double forward_ms = in_ms(packet.received_at - packet.sent_at);
-  min_forward_ms_ = last_arrival_ms_ ? std::min(min_forward_ms_, forward_ms) : forward_ms;
-  latest_forward_queueing_ms_ = forward_ms - min_forward_ms_;
-  step_.forward_sum_ms += latest_forward_queueing_ms_;
-  last_arrival_ms_ = std::max(last_arrival_ms_.value_or(-1e18), in_ms(packet.received_at));
-}
-
 // What a step without ACKs leaves as it was.
 void ScaleFreeFeatures::close_step() {
   if (step_.acks == 0) return;
+  take_latest();
   const auto acks = static_cast<double>(step_.acks);
   queueing_ms_ = step_.rtt_sum_ms / acks - min_rtt_ms_;
-  least_queueing_ms_ = step_.min_rtt_ms - min_rtt_ms_;
+  least_queueing_ms_ = in_ms(step_.min_rtt) - min_rtt_ms_;
   forward_queueing_ms_ = step_.forward_sum_ms / acks;
-  if (step_arrival_ms_) {
-    received_rate_ = step_.delivered_bytes / std::max(*last_arrival_ms_ - *step_arrival_ms_, 1.0);
+  if (step_arrival_) {
+    const double between_ms = in_ms(*last_arrival_) - in_ms(*step_arrival_);
+    received_rate_ = static_cast<double>(step_.delivered_bytes) / std::max(between_ms, 1.0);
   }
-  step_arrival_ms_ = last_arrival_ms_;
+  step_arrival_ = last_arrival_;
+}
+
+void ScaleFreeFeatures::take_latest() {
+  const Ack& ack = step_.latest;
+  min_rtt_ms_ = std::max(in_ms(ack.rtt.min), kLeastMs);
+  smoothed_rtt_ms_ = smoothed_ms(ack.rtt);
+  inflight_bytes_ = static_cast<double>(ack.inflight_bytes);
+  const double round_trip_ms = std::max(in_ms(ack.ack_interval), kLeastMs);
+  round_trip_rate_ = static_cast<double>(ack.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
+  sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kLeastMs);
 }
 
 void ScaleFreeFeatures::update_averages(double step_ms, double cwnd_packets) {
   const auto blend = [this, step_ms](Average& average, double sample) {
-    const double weight = 1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, 1e-3)));
+    const double weight =
+        1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, kLeastMs)));
     average.value += weight * (sample - average.value);
   };
-  const double sent_and_gone = step_.delivered_bytes + step_.lost_bytes;
-  const double loss = sent_and_gone > 0 ? step_.lost_bytes / sent_and_gone : 0;
+  const auto lost_bytes = static_cast<double>(step_.lost_bytes);
+  const double sent_and_gone = static_cast<double>(step_.delivered_bytes) + lost_bytes;
+  const double loss = sent_and_gone > 0 ? lost_bytes / sent_and_gone : 0;
   const bool first = rate_4_.value == 0;
   if (first) {
     rate_4_.value = rate_16_.value = received_2_.value = round_trip_rate_;
@@ -84,9 +62,9 @@ void ScaleFreeFeatures::update_averages(double step_ms, double cwnd_packets) {
   blend(window_8_, std::log(cwnd_packets));
   blend(loss_2_, loss);
   blend(loss_16_, loss);
-  const double rise = 1 - std::exp(-step_ms / (kStandingRtts * std::max(smoothed_rtt_ms_, 1e-3)));
+  const double rise = 1 - std::exp(-step_ms / (kStandingRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
   standing_ms_ = std::min(queueing_ms_, standing_ms_ + rise * (queueing_ms_ - standing_ms_));
-  const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, 1e-3)));
+  const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
   max_rate_ = std::max(round_trip_rate_, rate_4_.value + forget * (max_rate_ - rate_4_.value));
 }
 
@@ -95,16 +73,16 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
 }
 
 void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
-  const double step_ms = std::max(in_ms(now - step_start_), 1e-3);
+  const double step_ms = std::max(in_ms(now - step_start_), kLeastMs);
   close_step();
   update_averages(step_ms, cwnd_packets);
   const std::array<double, kSize> raw{
       std::log(std::max(cwnd_packets, 1.0)),
       std::log1p(min_rtt_ms_),
-      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, 1e-3)),
+      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, kLeastMs)),
       std::log1p(queueing_ms_ / kDelayUnitMs),
       std::log1p(least_queueing_ms_ / kDelayUnitMs),
-      as_window(step_.delivered_bytes / step_ms, cwnd_packets),
+      as_window(static_cast<double>(step_.delivered_bytes) / step_ms, cwnd_packets),
       as_window(round_trip_rate_, cwnd_packets),
       as_window(rate_4_.value, cwnd_packets),
       as_window(rate_16_.value, cwnd_packets),
@@ -117,7 +95,7 @@ void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> 
       log_ratio(queueing_ms_ + 1, queueing_2_.value + 1),
       log_ratio(queueing_2_.value + 1, queueing_8_.value + 1),
       log_ratio(step_ms, kDelayUnitMs),
-      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, 1e-3))),
+      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, kLeastMs))),
       previous_action_,
       std::log1p(forward_queueing_ms_ / kDelayUnitMs),
       std::log1p(latest_forward_queueing_ms_ / kDelayUnitMs),

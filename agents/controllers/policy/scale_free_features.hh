@@ -3,15 +3,19 @@
 // ratios carries over to rates and delays it never met in training.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 
-#include "agents/controllers/policy/features.hh"
+#include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
-class ScaleFreeFeatures final : public Features {
+class ScaleFreeFeatures {
  public:
   static constexpr std::size_t kSize = 28;
   static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -20,30 +24,64 @@ class ScaleFreeFeatures final : public Features {
   ScaleFreeFeatures(int64_t packet_bytes, double preference)
       : packet_bytes_(static_cast<double>(packet_bytes)), preference_(preference) {}
 
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(const Loss& loss) override { step_.lost_bytes += lost_bytes(loss); }
-  void on_action(float action) override { previous_action_ = action; }
-  void observe(Time now, double cwnd_packets, std::span<float> observation) override;
+  void on_ack(Time /*now*/, const AckedPacket& packet) {
+    const double rtt_ms = in_ms(packet.rtt.latest);
+    rtt_deviation_ms_ += (std::abs(rtt_ms - smoothed_ms(packet.rtt)) - rtt_deviation_ms_) / 16;
+    ++step_.acks;
+    step_.rtt_sum_ms += rtt_ms;
+    step_.min_rtt = std::min(step_.min_rtt, packet.rtt.latest);
+    step_.delivered_bytes += packet.bytes;
+    step_.latest = {packet.rtt, packet.rate.ack_interval, packet.rate.delivered_bytes,
+                    packet.bytes_sent_since, packet.inflight_bytes};
+    note_arrival(packet);
+  }
+  void on_loss(const Loss& loss) {
+    for (const LostPacket& packet : loss.packets) step_.lost_bytes += packet.bytes;
+  }
+  void on_action(float action) { previous_action_ = action; }
+  void observe(Time now, double cwnd_packets, std::span<float> observation);
 
  private:
+  struct Ack {
+    RttStats rtt{};
+    Time ack_interval{};
+    int64_t delivered_bytes{};
+    int64_t bytes_sent_since{};
+    int64_t inflight_bytes{};
+  };
   struct Step {  // since the last decision
     int64_t acks{0};
     double rtt_sum_ms{0};
-    double min_rtt_ms{0};
-    double delivered_bytes{0};
-    double lost_bytes{0};
+    Time min_rtt{Time::max()};
+    int64_t delivered_bytes{0};
+    int64_t lost_bytes{0};
     double forward_sum_ms{0};
+    Ack latest{};
   };
   struct Average {  // exponential, over `horizon_rtts` smoothed round trips
     double horizon_rtts;
     double value;
   };
 
-  static double lost_bytes(const Loss& loss);
-  void note_arrival(const AckedPacket& packet);
+  static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+  static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kLeastMs); }
+
+  void note_arrival(const AckedPacket& packet) {
+    const Time forward = packet.received_at - packet.sent_at;
+    if (forward < min_forward_) {
+      min_forward_ = forward;
+      min_forward_ms_ = in_ms(forward);
+    }
+    latest_forward_queueing_ms_ = in_ms(forward) - min_forward_ms_;
+    step_.forward_sum_ms += latest_forward_queueing_ms_;
+    last_arrival_ = std::max(last_arrival_.value_or(packet.received_at), packet.received_at);
+  }
   void close_step();
+  void take_latest();
   void update_averages(double step_ms, double cwnd_packets);
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
+
+  static constexpr double kLeastMs = 1e-3;  // of what is divided by
 
   double packet_bytes_;
   double preference_;
@@ -59,13 +97,14 @@ class ScaleFreeFeatures final : public Features {
   double queueing_ms_{0};  // mean of the last step that had ACKs
   double least_queueing_ms_{0};
   // By the receiver's clock, which the path of the ACKs does not disturb:
-  double min_forward_ms_{0};              // least one-way delay plus the clocks' offset
+  Time min_forward_{Time::max()};  // least one-way delay plus the clocks' offset
+  double min_forward_ms_{0};
   double forward_queueing_ms_{0};         // mean of the last step that had ACKs
   double latest_forward_queueing_ms_{0};  // of the packet acknowledged last
   double received_rate_{0};  // bytes per ms, from the last arrival of one step to that of the next
-  std::optional<double> last_arrival_ms_{};
-  std::optional<double> step_arrival_ms_{};
-  double standing_ms_{0};  // least queueing, forgotten over kStandingRtts
+  std::optional<Time> last_arrival_{};
+  std::optional<Time> step_arrival_{};  // the last one of the step before
+  double standing_ms_{0};               // least queueing, forgotten over kStandingRtts
   Average received_2_{2, 0};
   Average window_2_{2, 0};
   Average window_8_{8, 0};

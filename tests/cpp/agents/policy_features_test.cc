@@ -22,11 +22,11 @@ AckedPacket ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval,
 }
 
 TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
-  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
+  Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features->on_ack(milliseconds{50},
-                   ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
-  features->observe(milliseconds{60}, 10, seen);
+  features.on_ack(milliseconds{50},
+                  ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
+  features.observe(milliseconds{60}, 10, seen);
   EXPECT_FLOAT_EQ(seen[0], 0);                           // the first RTT is the least
   EXPECT_FLOAT_EQ(seen[1], 0.008F * 5000 / 50 / 200);    // 0.8 Mbit/s
   EXPECT_FLOAT_EQ(seen[2], 0.008F * 10'000 / 50 / 200);  // 1.6 Mbit/s
@@ -35,27 +35,27 @@ TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
 }
 
 TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
-  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
+  Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features->on_ack(milliseconds{50}, ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 5000));
-  features->on_ack(milliseconds{58}, ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
-  features->on_action(1);
-  features->observe(milliseconds{60}, 20, seen);
+  features.on_ack(milliseconds{50}, ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 5000));
+  features.on_ack(milliseconds{58}, ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
+  features.on_action(1);
+  features.observe(milliseconds{60}, 20, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 8 / 200);
   EXPECT_FLOAT_EQ(seen[5], 1);
-  features->observe(milliseconds{70}, 20, seen);
+  features.observe(milliseconds{70}, 20, seen);
   EXPECT_FLOAT_EQ(seen[0], 0);
   EXPECT_FLOAT_EQ(seen[1], 0);
 }
 
 TEST(IndigoFeatures, ClockIsWholeMilliseconds) {
-  const auto features = make_features(FeatureSet::indigo, kBytes, 0.5);
+  Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features->on_ack(microseconds{50'900},
-                   ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
-  features->on_ack(microseconds{61'000},
-                   ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
-  features->observe(milliseconds{61}, 10, seen);
+  features.on_ack(microseconds{50'900},
+                  ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
+  features.on_ack(microseconds{61'000},
+                  ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
+  features.observe(milliseconds{61}, 10, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 1 / 200);  // 50 - 0, then 61 - 10: one millisecond more
 }
 
@@ -63,14 +63,14 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
   std::array<float, 32> slow{};
   std::array<float, 32> fast{};
   for (const int scale : {1, 10}) {
-    const auto features = make_features(FeatureSet::scale_free, kBytes, 0.5);
+    Features features{FeatureSet::scale_free, kBytes, 0.5};
     for (int i = 0; i < 10 * scale; ++i) {
       AckedPacket packet =
           ack_of(milliseconds{0}, milliseconds{60}, 20'000 * scale, milliseconds{60}, 30'000 * scale);
       packet.inflight_bytes = 20'000 * scale - kBytes;
-      features->on_ack(milliseconds{60}, packet);
+      features.on_ack(milliseconds{60}, packet);
     }
-    features->observe(milliseconds{60}, 20.0 * scale, scale == 1 ? slow : fast);
+    features.observe(milliseconds{60}, 20.0 * scale, scale == 1 ? slow : fast);
   }
   for (std::size_t i = 1; i < slow.size(); ++i)
     EXPECT_NEAR(slow[i], fast[i], 1e-5) << "feature " << i;  // 0: the window
@@ -79,33 +79,33 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
 
 // A packet waits 30 ms at the link; the ACKs wait on their own way back, first none, then 40 ms.
 TEST(ScaleFreeFeatures, TellTheQueueOfTheDataFromThatOfTheAcks) {
-  const auto features = make_features(FeatureSet::scale_free, kBytes, 0.25);
+  Features features{FeatureSet::scale_free, kBytes, 0.25};
   std::array<float, 32> seen{};
   const auto ack = [&features](int sent, int received, int acked) {
     AckedPacket packet =
         ack_of(milliseconds{sent}, milliseconds{acked}, 10'000, milliseconds{acked - sent}, 10'000);
     packet.received_at = milliseconds{received};
-    features->on_ack(milliseconds{acked}, packet);
+    features.on_ack(milliseconds{acked}, packet);
   };
   ack(0, 25, 50);
-  features->observe(milliseconds{60}, 10, seen);
+  features.observe(milliseconds{60}, 10, seen);
   EXPECT_FLOAT_EQ(seen[20], 0);
   ack(10, 65, 130);
-  features->observe(milliseconds{140}, 10, seen);
+  features.observe(milliseconds{140}, 10, seen);
   EXPECT_FLOAT_EQ(seen[20], static_cast<float>(std::log1p(30.0 / 10) / 3)) << "mean of the step";
   EXPECT_FLOAT_EQ(seen[21], seen[20]) << "of the latest packet";
   EXPECT_FLOAT_EQ(seen[27], 0.25F) << "the dial";
 }
 
 TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
-  const auto features = make_features(FeatureSet::scale_free, kBytes, 0.5);
+  Features features{FeatureSet::scale_free, kBytes, 0.5};
   std::array<float, 32> seen{};
   const std::array<LostPacket, 2> lost{LostPacket{}, LostPacket{.bytes = 1000}};
-  features->observe(milliseconds{0}, 2, seen);
-  features->on_loss({lost, 0, true});
-  features->observe(milliseconds{0}, 1e6, seen);
-  features->on_ack(milliseconds{1}, ack_of(milliseconds{1}, milliseconds{1}, 0, Time{}, 0));
-  features->observe(milliseconds{1}, 1e6, seen);
+  features.observe(milliseconds{0}, 2, seen);
+  features.on_loss({lost, 0, true});
+  features.observe(milliseconds{0}, 1e6, seen);
+  features.on_ack(milliseconds{1}, ack_of(milliseconds{1}, milliseconds{1}, 0, Time{}, 0));
+  features.observe(milliseconds{1}, 1e6, seen);
   for (const float value : seen) {
     EXPECT_TRUE(std::isfinite(value));
     EXPECT_LE(std::abs(value), 4.0F);
@@ -114,25 +114,24 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
 
 // Two steps: 60 ms at twice the delivery rate, then 70 ms; the least round trip is 50 ms.
 TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
-  const auto features = make_features(FeatureSet::aurora, kBytes, 0.5);
+  Features features{FeatureSet::aurora, kBytes, 0.5};
   std::array<float, 30> seen{};
-  features->on_ack(milliseconds{60},
-                   ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
-  features->observe(milliseconds{70}, 10, seen);
+  features.on_ack(milliseconds{60},
+                  ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
+  features.observe(milliseconds{70}, 10, seen);
   EXPECT_FLOAT_EQ(seen[24], 0);
   EXPECT_FLOAT_EQ(seen[25], 0.5F);  // nothing was known before
   EXPECT_FLOAT_EQ(seen[26], 0.5F);
   EXPECT_FLOAT_EQ(seen[27], 0);
   EXPECT_FLOAT_EQ(seen[28], 60.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[29], 2.0F / 2);
-  features->on_ack(milliseconds{80},
-                   ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
-  features->observe(milliseconds{80}, 10, seen);
+  features.on_ack(milliseconds{80}, ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
+  features.observe(milliseconds{80}, 10, seen);
   EXPECT_FLOAT_EQ(seen[25], 60.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[27], 1);  // 10 ms more in 10 ms
   EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[29], 1.0F / 2);
-  features->observe(milliseconds{1080}, 10, seen);
+  features.observe(milliseconds{1080}, 10, seen);
   EXPECT_FLOAT_EQ(seen[27], 0);  // silence: both ratios stay
   EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
 }
@@ -195,6 +194,16 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5));
   flow.policy.act(-7);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
+}
+
+// 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a queue does not slow the window's way out.
+TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
+  Asked flow{{.actions = ActionSet::log_window}};
+  EXPECT_FALSE(flow.policy.limits().pacing_mbps.has_value());  // before the first round trip
+  flow.ack(milliseconds{50});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
+  flow.ack(milliseconds{200});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
 }
 
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s.

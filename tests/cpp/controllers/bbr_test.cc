@@ -139,5 +139,20 @@ TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
   EXPECT_NEAR(cwnd(), before, 2);
 }
 
+// 40 packets lost of every 150 that arrive at 8 Mbit/s: a policer. No gain then, and its bandwidth is paced
+// at.
+TEST_F(BbrTest, PacesAtWhatAPolicerLetsThrough) {
+  reach_probe_bw();
+  for (int i = 0; i < 12 * 150; ++i) {
+    const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = 40 * kPacketBytes, .sent_at = now_ - kRtt}};
+    if (i % 150 == 0)
+      bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .timeout = false});
+    ack(2 * kLinkMbps);  // the samples of bursts tell of twice the rate
+  }
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+  EXPECT_EQ(bbr_.pacing_gain(), 1);
+  EXPECT_NEAR(*bbr_.limits().pacing_mbps, kLinkMbps * 0.99, 0.01);
+}
+
 }  // namespace
 }  // namespace ccgym

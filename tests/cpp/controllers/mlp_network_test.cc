@@ -27,6 +27,24 @@ TEST(MlpNetwork, HasATanhBetweenItsLayersAndNoneAfterTheLast) {
   }
 }
 
+// Outputs are summed by blocks; what is left of them one by one.
+TEST(MlpNetwork, IsTheSameForEveryNumberOfOutputs) {
+  for (const std::size_t outputs : {1U, 31U, 32U, 33U, 64U, 70U, 128U}) {
+    LinearWeights layer{.inputs = 3, .outputs = outputs, .weight = {}, .bias = {}};
+    for (std::size_t i = 0; i < 3 * outputs; ++i) layer.weight.push_back(0.01F * static_cast<float>(i % 97));
+    for (std::size_t i = 0; i < outputs; ++i) layer.bias.push_back(0.1F * static_cast<float>(i));
+    const std::array observation{1.5F, -2.0F, 0.25F};
+    MlpNetwork network{{layer}};
+    const std::span<const float> computed = network.step(observation);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      double sum = layer.bias[i];
+      for (std::size_t j = 0; j < 3; ++j)
+        sum += static_cast<double>(layer.weight[3 * i + j]) * static_cast<double>(observation[j]);
+      EXPECT_EQ(computed[i], static_cast<float>(sum)) << outputs << " outputs, the one at " << i;
+    }
+  }
+}
+
 TEST(MlpNetwork, RefusesLayersAndObservationsThatDoNotFit) {
   std::vector<LinearWeights> layers = small_layers();
   layers[1].inputs = 2;

@@ -33,7 +33,7 @@ inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) 
                       .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
                       .downlink = {.schedule = schedule}};
   const Flight flight = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
-  std::vector<int32_t> delays_ms;
+  std::vector<double> delays_ms;
   double bits = 0;
   for (std::size_t i = 0; i < flight.departure_ms.size(); ++i) {
     if (flight.departure_ms[i] < 1000 * scenario.start_up_seconds) continue;

@@ -22,6 +22,8 @@ struct Scenario {
   int64_t queue_packets;
   double least_utilisation;
   double most_mean_queueing_ms;
+  double most_utilisation{1};
+  Timing timing{Timing::mahimahi};
 };
 
 void PrintTo(const Scenario& scenario, std::ostream* out) {
@@ -43,11 +45,12 @@ double mean_queueing_ms(const Flight& flight) {
 
 TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
   const Scenario& scenario = GetParam();
-  const PathSpec path = path_of(scenario.rate_mbps, scenario.delay_ms, scenario.queue_packets);
+  PathSpec path = path_of(scenario.rate_mbps, scenario.delay_ms, scenario.queue_packets);
+  path.timing = scenario.timing;
   const Flight flight = fly(path, scenario.scheme, kSeconds, 1).front();
   const double mbps = static_cast<double>(flight.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
   EXPECT_GE(mbps / scenario.rate_mbps, scenario.least_utilisation);
-  EXPECT_LE(mbps / scenario.rate_mbps, 1);
+  EXPECT_LE(mbps / scenario.rate_mbps, scenario.most_utilisation);
   EXPECT_LE(mean_queueing_ms(flight), scenario.most_mean_queueing_ms);
 }
 
@@ -61,13 +64,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"bbr3", 12, 20, 42, 0.90, 21}, Scenario{"bbr3", 50, 10, 91, 0.90, 11}));
 
 // Those that measure delay keep the queue short whatever room it has, ten BDP here: Vegas at four packets, a
-// millisecond each at 12 Mbit/s, Copa at about 1/delta = 2 and its oscillation; LEDBAT at its target, 100 ms.
-INSTANTIATE_TEST_SUITE_P(
-    DeepQueue, SingleFlow,
-    testing::Values(Scenario{"vegas", 12, 20, 420, 0.95, 10}, Scenario{"vegas", 50, 10, 910, 0.90, 10},
-                    Scenario{"copa", 12, 20, 420, 0.90, 15}, Scenario{"copa", 50, 10, 910, 0.85, 10},
-                    Scenario{"copa", 100, 27, 1730, 0.85, 10}, Scenario{"bbr", 12, 20, 420, 0.93, 35},
-                    Scenario{"bbr3", 12, 20, 420, 0.90, 35}, Scenario{"ledbat", 12, 20, 420, 0.95, 105}));
+// millisecond each at 12 Mbit/s; LEDBAT at its target, 100 ms.
+INSTANTIATE_TEST_SUITE_P(DeepQueue, SingleFlow,
+                         testing::Values(Scenario{"vegas", 12, 20, 420, 0.95, 10},
+                                         Scenario{"vegas", 50, 10, 910, 0.90, 10},
+                                         Scenario{"bbr", 12, 20, 420, 0.93, 35},
+                                         Scenario{"bbr3", 12, 20, 420, 0.90, 35},
+                                         Scenario{"ledbat", 12, 20, 420, 0.95, 105}));
+
+// Copa holds about 1/delta = 2 packets and its oscillation of five round trips, a millisecond each at
+// 12 Mbit/s, where time is exact.
+INSTANTIATE_TEST_SUITE_P(CopaInExactTime, SingleFlow,
+                         testing::Values(Scenario{"copa", 12, 20, 420, 0.95, 5, 1, Timing::continuous},
+                                         Scenario{"copa", 50, 10, 910, 0.95, 2, 1, Timing::continuous}));
+
+// mahimahi's clock of a millisecond is longer than those two packets take on fast links: Copa yields to a
+// queue of ticks. The authors' own program carried 0.74 to 0.91 of 12 Mbit/s, 0.71 to 0.93 of 46 and 0.34 to
+// 0.86 of 100, with a p95 queue of 17, 11 and 5 ms at most.
+INSTANTIATE_TEST_SUITE_P(CopaInTicks, SingleFlow,
+                         testing::Values(Scenario{"copa", 12, 20, 420, 0.74, 17, 0.95},
+                                         Scenario{"copa", 46, 10, 76, 0.71, 5, 0.93},
+                                         Scenario{"copa", 100, 27, 1730, 0.6, 5, 0.9}));
 
 // A quarter of it: reno's window falls to 1.25 / 2 of the BDP after each loss, a mean of 0.8; Cubic's to
 // 0.875 of it.
@@ -84,7 +101,7 @@ TEST_P(TwoFlows, OfOneSchemeShareALink) {
   const std::vector<Flight> flights = fly(path, "", kSeconds, 1);
   std::array<double, 2> packets{};
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto late = [](int32_t ms) { return ms > 10'000; };
+    const auto late = [](double ms) { return ms > 10e3; };
     packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
   }
   EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.25);

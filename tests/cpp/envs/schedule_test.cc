@@ -39,7 +39,8 @@ TEST(Schedule, ATraceRepeatsFromItsLastTimestampAsMahimahiDoes) {
 
 TEST(Schedule, SkippingLandsWhereAdvancingWould) {
   for (const auto& schedule : {Schedule::trace({0, 3, 3, 10}), Schedule::trace({5}), Schedule::constant(7.3),
-                               Schedule::constant(100.42), Schedule::poisson(3, 1, 1000)}) {
+                               Schedule::constant(100.42), Schedule::poisson(3, 1, 1000),
+                               Schedule::poisson(3, 1, 1000, Timing::continuous)}) {
     for (int64_t ms = 0; ms < 200; ++ms) {
       OpportunityCursor walked{schedule};
       while (walked.next_ns() <= ms * kNsPerMs) walked.advance();
@@ -68,6 +69,32 @@ TEST(Schedule, PoissonHasTheRateAndTheSpreadOfItsName) {
   EXPECT_EQ(lines.back(), 60'000U);
   EXPECT_EQ(lines, Schedule::poisson(3.04, 7, 60'000)->opportunities_ms());
   EXPECT_NE(lines, Schedule::poisson(3.04, 8, 60'000)->opportunities_ms());
+}
+
+TEST(Schedule, InContinuousTimingWhatIsDrawnIsNotCutToWholeMilliseconds) {
+  const auto exact = Schedule::poisson(12, 7, 60'000, Timing::continuous);
+  const auto cut = Schedule::poisson(12, 7, 60'000);
+  EXPECT_EQ(exact->opportunities_ms(), cut->opportunities_ms());
+  EXPECT_EQ(exact->period_ms(), 60'000);
+  EXPECT_DOUBLE_EQ(exact->mean_rate_mbps(), cut->mean_rate_mbps());
+  int64_t fractions = 0;
+  OpportunityCursor cursor{exact};
+  for (int i = 0; i < 1000; ++i, cursor.advance()) fractions += cursor.next_ns() % kNsPerMs != 0 ? 1 : 0;
+  EXPECT_GT(fractions, 990);  // of us, one in a thousand is a whole ms
+}
+
+TEST(Schedule, InContinuousTimingAVaryingRateIsEvenToTheMicrosecond) {
+  const StepFunction rate{{0, 1000}, {6, 12}, 2000};
+  const auto schedule = Schedule::varying(rate, Schedule::Arrivals::constant, 1, Timing::continuous);
+  OpportunityCursor cursor{schedule};
+  for (int64_t i = 1; i < 400; ++i, cursor.advance())
+    ASSERT_NEAR(static_cast<double>(cursor.next_ns()), static_cast<double>(i) * 2e6, 1000.0) << i;
+}
+
+TEST(Schedule, APeriodThatIsTooLongForItsTicksIsRefused) {
+  EXPECT_NO_THROW(Schedule::poisson(0.001, 1, 3'600'000, Timing::continuous));
+  EXPECT_THROW(Schedule::poisson(0.001, 1, 5'000'000, Timing::continuous), std::invalid_argument);
+  EXPECT_THROW(Schedule::poisson(1, 1, 0), std::invalid_argument);
 }
 
 TEST(Schedule, RefusesWhatIsNoTrace) {

@@ -66,8 +66,8 @@ TEST(SharedPath, AFlowSendsFromItsStartToItsStop) {
 TEST(SharedPath, AFlowThatStartsLateFliesAsOneThatStartsAtOnce) {
   const auto early = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa"}}, 10, 1);
   const auto late = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa", 3, 1e9, 0}}, 13, 1);
-  std::vector<int32_t> shifted = early[0].departure_ms;
-  for (int32_t& at_ms : shifted) at_ms += 3000;
+  std::vector<double> shifted = early[0].departure_ms;
+  for (double& at_ms : shifted) at_ms += 3000;
   EXPECT_EQ(late[0].departure_ms, shifted);
 }
 

@@ -6,33 +6,31 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from .arguments import count, seeds
+from ccgym.cli.arguments import count, seeds
+
+HELP = "reinforcement learning beside a random and a fixed policy"
+DESCRIPTION = (
+    "Trains a policy by its reward from several seeds, and compares what a step is worth to them with "
+    "what it is worth to a random policy and to one that never changes anything, on the training "
+    "emulators with other seeds. Exit code 1: the 95 % interval over seeds does not lie above both. "
+    "Started again with the same --out, it goes on."
+)
 
 
-def add_rl_learns(experiments: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Adds the experiment to those of `ccgym reproduce`."""
-    learns = experiments.add_parser(
-        "rl-learns",
-        help="reinforcement learning beside a random and a fixed policy",
-        description="Trains a policy by its reward from several seeds, and compares what a step is worth to "
-        "them with what it is worth to a random policy and to one that never changes anything, on the "
-        "training emulators with other seeds. Exit code 1: the 95 %% interval over seeds does not lie above "
-        "both. Started again with the same --out, it goes on.",
-    )
-    learns.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is trained, how often and how long."""
+    parser.add_argument(
         "--config", default="aurora", help="configuration of ppo or recurrent-ppo (default: aurora)"
     )
-    learns.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
-    learns.add_argument(
+    parser.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
+    parser.add_argument(
         "--iterations", type=count, default=None, metavar="N", help="of each training (default: the config's)"
     )
-    learns.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
-    learns.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
-    learns.add_argument("--json", action="store_true", help="print the figures as JSON")
-    learns.set_defaults(run=run_rl_learns)
+    parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
 
 
-def run_rl_learns(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Trains what is left to train, then evaluates."""
     from ccgym.dagger.config import config_file, load_config
     from ccgym.rl.config import RlConfig

@@ -1,0 +1,107 @@
+// Finds a traffic policer: two stretches of time, each from loss to loss with a fifth or more of what was
+// delivered lost, in which the same was delivered per second. Linux, net/ipv4/tcp_bbr.c ("lt_bw"); from there
+// are the figures too. What the policer lets through is then the bandwidth, for 48 rounds.
+#pragma once
+
+#include <cmath>
+#include <optional>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Policer {
+ public:
+  struct Delivery {
+    Time now{};
+    int64_t delivered_bytes{};  // flow total
+    bool round_begins{};
+    bool app_limited{};
+  };
+
+  void on_lost(int64_t bytes) {
+    lost_bytes_ += bytes;
+    lost_since_delivery_ = true;
+  }
+
+  // True when the policer's bandwidth has been used for long enough: look for more.
+  bool on_delivery(const Delivery& delivery, bool probing_bandwidth) {
+    const bool lost = lost_since_delivery_;
+    lost_since_delivery_ = false;
+    if (found_) return expires(delivery, probing_bandwidth);
+    if (!sampling_ && !lost) return false;  // the first loss says that its bucket is empty
+    if (!sampling_) begin_interval(delivery);
+    sampling_ = true;
+    if (delivery.app_limited) {
+      forget(delivery);
+    } else {
+      sample(delivery, lost);
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::optional<double> bandwidth_mbps() const {
+    return found_ ? bandwidth_mbps_ : std::nullopt;
+  }
+
+ private:
+  static constexpr int kLeastRounds = 4;
+  static constexpr int kMostRounds = 4 * kLeastRounds;
+  static constexpr double kLossShare = 50.0 / 256;
+  static constexpr double kSameShare = 1.0 / 8;
+  static constexpr double kSameMbps = 0.004;
+  static constexpr int kRoundsOfUse = 48;
+  static constexpr Time kShortest = std::chrono::milliseconds{1};
+
+  bool expires(const Delivery& delivery, bool probing_bandwidth) {
+    if (!probing_bandwidth || !delivery.round_begins || ++rounds_ < kRoundsOfUse) return false;
+    forget(delivery);
+    return true;
+  }
+
+  void sample(const Delivery& delivery, bool lost) {
+    rounds_ += delivery.round_begins ? 1 : 0;
+    if (rounds_ < kLeastRounds) return;
+    if (rounds_ > kMostRounds) return forget(delivery);
+    if (!lost) return;
+    const auto delivered = static_cast<double>(delivery.delivered_bytes - began_delivered_bytes_);
+    const auto lost_bytes = static_cast<double>(lost_bytes_ - began_lost_bytes_);
+    const Time interval = delivery.now - began_;
+    if (delivered <= 0 || lost_bytes < kLossShare * delivered || interval < kShortest) return;
+    end_interval(delivery, delivered * 8e3 / static_cast<double>(interval.count()));
+  }
+
+  void end_interval(const Delivery& delivery, double mbps) {
+    if (bandwidth_mbps_) {
+      const double difference = std::abs(mbps - *bandwidth_mbps_);
+      found_ = difference <= kSameShare * *bandwidth_mbps_ || difference <= kSameMbps;
+    }
+    bandwidth_mbps_ = found_ ? (mbps + *bandwidth_mbps_) / 2 : mbps;
+    begin_interval(delivery);
+  }
+
+  void begin_interval(const Delivery& delivery) {
+    began_ = delivery.now;
+    began_delivered_bytes_ = delivery.delivered_bytes;
+    began_lost_bytes_ = lost_bytes_;
+    rounds_ = 0;
+  }
+
+  void forget(const Delivery& delivery) {
+    bandwidth_mbps_.reset();
+    found_ = sampling_ = false;
+    begin_interval(delivery);
+  }
+
+  int64_t lost_bytes_{0};
+  bool lost_since_delivery_{false};
+  bool sampling_{false};
+  bool found_{false};
+  std::optional<double> bandwidth_mbps_{};  // of the last interval, or of the policer
+  Time began_{};
+  int64_t began_delivered_bytes_{0};
+  int64_t began_lost_bytes_{0};
+  int rounds_{0};  // of the interval, or of the policer's use
+};
+
+}  // namespace ccgym

@@ -1,0 +1,1 @@
+"""The experiments of `ccgym reproduce`, one module each."""

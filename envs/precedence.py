@@ -1,0 +1,67 @@
+"""How far ahead of all other programs those run that must be on time: a late one spoils what is measured.
+
+Shells are ahead of the programs in and around them, which may be busy for long. The kernel keeps a share of
+every core for ordinary programs (sched(7), sched_rt_runtime_us): none of these can lock the machine.
+"""
+
+import os
+import subprocess
+from enum import Enum
+from functools import cache
+
+SHELL_PRIORITY = 20
+"""Of SCHED_RR, as the next."""
+PROGRAM_PRIORITY = 10
+NICENESS = -15
+
+_TRIAL_S = 10.0
+
+
+class Precedence(Enum):
+    """Kinds of it, the best first."""
+
+    REAL_TIME = f"SCHED_RR, shells {SHELL_PRIORITY}, programs {PROGRAM_PRIORITY}"
+    NICE = f"nice {NICENESS}"
+    NONE = "none"
+
+
+@cache
+def precedence() -> Precedence:
+    """The best that this process may give."""
+    if _answer(["chrt", "--rr", str(SHELL_PRIORITY), "echo", "ran"]) == "ran":
+        return Precedence.REAL_TIME
+    if _answer(["nice", "-n", str(NICENESS), "nice"]) not in ("", str(os.nice(0))):  # it says what it got
+        return Precedence.NICE
+    return Precedence.NONE
+
+
+def _answer(argv: list[str]) -> str:
+    """What a program prints; nothing where it is missing or fails."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TRIAL_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def shells_first(argv: list[str]) -> list[str]:
+    """Shells ahead of everything else."""
+    return _ahead(argv, SHELL_PRIORITY)
+
+
+def program_first(argv: list[str]) -> list[str]:
+    """A program ahead of everything but the shells."""
+    return _ahead(argv, PROGRAM_PRIORITY)
+
+
+def within_shells(argv: list[str]) -> list[str]:
+    """A program that shells start, behind them: it needs no right to step back."""
+    return program_first(argv) if precedence() is Precedence.REAL_TIME else argv
+
+
+def _ahead(argv: list[str], priority: int) -> list[str]:
+    if precedence() is Precedence.REAL_TIME:
+        return ["chrt", "--rr", str(priority), *argv]
+    if precedence() is Precedence.NICE:
+        return ["nice", "-n", str(NICENESS), *argv]
+    return argv
