@@ -21,8 +21,8 @@ from .preference import allowance
 
 STEP_MS = 10.0
 """Resolution of an ideal window in time."""
-STEADY_QUEUE_MS = 4.0
-VARYING_QUEUE_MS = 28.0
+STEADY_QUEUE_MS = 3.5
+VARYING_QUEUE_MS = 26.0
 """Standing queue at the middle of the dial."""
 SHARED_QUEUE_MS = 4.0
 """What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""

@@ -1,8 +1,8 @@
 // Holds its own against flows that fill every queue (Copa, Arun and Balakrishnan, NSDI 2018, section 2.2).
 //
-// Flows of our kind drain the queue together. When it stays although we drained, and although we have given
-// way, somebody fills it; then the window does not fall below that of additive increase (NewReno's) and
-// multiplicative decrease, until a drain empties the queue again.
+// Flows of our kind drain the queue together. When a long one stays although we drained, and although we have
+// given way, somebody fills it; then the window does not fall below that of additive increase (NewReno's) and
+// multiplicative decrease, until a drain empties the queue again, or a larger window has gained nothing.
 #pragma once
 
 #include "agents/controllers/policy/queue_drain.hh"
@@ -12,7 +12,7 @@ namespace ccgym {
 
 class QueueContest {
  public:
-  void on_drained(const Drained& drained);
+  void on_drained(const Drained& drained);  // of a drain of ours
   void on_loss(Time now, const Loss& loss);
 
   // The window where the network wants `wanted_packets`.
@@ -21,8 +21,7 @@ class QueueContest {
 
  private:
   void enter(const Drained& drained);
-  void leave_if_needless(const Drained& drained);
-  [[nodiscard]] bool is_alone(const Drained& drained) const;
+  [[nodiscard]] bool is_alone(Time smoothed_rtt) const;
 
   bool on_{false};
   int failed_drains_{0};

@@ -15,8 +15,9 @@ constexpr double kEmpty = 0.0;
 
 class QueueContestTest : public testing::Test {
  protected:
-  void drain(double cwnd_packets, double left, milliseconds rtt = kRtt) {
-    contest_.on_drained({.cwnd_packets = cwnd_packets, .smoothed_rtt = rtt, .left = left});
+  void drain(double cwnd_packets, double left, milliseconds queueing = milliseconds{50}) {
+    contest_.on_drained(
+        {.cwnd_packets = cwnd_packets, .smoothed_rtt = kRtt, .queueing = queueing, .left = left});
   }
 
   // A flow that gave way at every drain, in vain.
@@ -26,9 +27,9 @@ class QueueContestTest : public testing::Test {
     ASSERT_TRUE(contest_.on());
   }
 
-  double decide(double wanted_packets, milliseconds after = milliseconds{10}) {
-    now_ += after;
-    return contest_.window(now_, kRtt, wanted_packets);
+  double decide(double wanted_packets, milliseconds smoothed_rtt = kRtt) {
+    now_ += milliseconds{10};
+    return contest_.window(now_, smoothed_rtt, wanted_packets);
   }
 
   void lose(Time sent_at) {
@@ -70,7 +71,7 @@ TEST_F(QueueContestTest, GrowsByAPacketPerRoundTripAndNeverBelowTheNetworksWindo
   const double before = decide(5);
   for (int i = 0; i < 10; ++i) decide(5);
   EXPECT_NEAR(decide(5) - before, 1.1, 1e-9);
-  EXPECT_EQ(decide(50), 50.0);
+  EXPECT_EQ(decide(40), 40.0);
 }
 
 TEST_F(QueueContestTest, FallsToSevenTenthsOncePerRoundTripOfLosses) {
@@ -90,10 +91,16 @@ TEST_F(QueueContestTest, EndsWhenADrainEmptiesTheQueueAndNotWhenItFallsByHalf) {
   EXPECT_FALSE(contest_.on());
 }
 
+TEST_F(QueueContestTest, AShortQueueIsNobodys) {
+  for (double cwnd_packets = 40; cwnd_packets > 10; cwnd_packets -= 5)
+    drain(cwnd_packets, kFull, milliseconds{20});
+  EXPECT_FALSE(contest_.on());
+}
+
 // 30 packets in 100 ms at first; 60 in 190 ms are hardly more: the path has become longer.
 TEST_F(QueueContestTest, EndsWhenALargerWindowGainsNothing) {
   enter();
-  drain(60, kFull, milliseconds{190});
+  EXPECT_EQ(decide(60, milliseconds{190}), 60);
   EXPECT_FALSE(contest_.on());
   drain(40, kFull);
   drain(30, kFull);
@@ -102,8 +109,17 @@ TEST_F(QueueContestTest, EndsWhenALargerWindowGainsNothing) {
 
 TEST_F(QueueContestTest, GoesOnWhileALargerWindowTakesMore) {
   enter();
-  drain(60, kFull, milliseconds{120});
+  decide(60, milliseconds{120});
   EXPECT_TRUE(contest_.on());
+}
+
+// 30 packets and half as many are 45; three more are not yet too many to tell.
+TEST_F(QueueContestTest, AFewPacketsMoreTellNothing) {
+  enter();
+  decide(48, milliseconds{190});
+  EXPECT_TRUE(contest_.on());
+  decide(49, milliseconds{190});
+  EXPECT_FALSE(contest_.on());
 }
 
 }  // namespace
