@@ -29,6 +29,11 @@ class QueueDrainTest : public testing::Test {
 
   [[nodiscard]] bool limited() const { return drain_.limit(kWindow) < kWindow; }
 
+  // Until the next drain, or time of listening, begins.
+  void begin() {
+    while (!drain_.on()) ack(kQueued);
+  }
+
   // Until the next drain of ours begins.
   void drain() {
     while (!limited()) ack(kQueued);
@@ -38,9 +43,8 @@ class QueueDrainTest : public testing::Test {
   double listens(int count) {
     int listened = 0;
     for (int i = 0; i < count; ++i) {
-      stand(16);
-      const auto drained = finish(kQueued);
-      if (drained && !drained->ours) ++listened;
+      begin();
+      if (!finish(kQueued)->ours) ++listened;
     }
     return static_cast<double>(listened) / count;
   }
@@ -96,7 +100,7 @@ TEST_F(QueueDrainTest, APathWithoutAQueueIsLeftAlone) {
 }
 
 TEST_F(QueueDrainTest, TellsHowMuchOfTheQueueStayed) {
-  stand(16);
+  begin();
   const auto drained = finish(milliseconds{110});
   ASSERT_TRUE(drained.has_value());
   EXPECT_DOUBLE_EQ(drained->left, 0.25);
