@@ -40,7 +40,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 3   | W becomes W + 10 |
     | 4   | W becomes 2 W    |
 
-    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y).
+    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). While others
+    are heard on the bottleneck it is some packets more, and now and then the queue is drained, which ignores
+    the action (agents/controllers/policy/coexistence.hh).
     To it come 2 sqrt(r) packets, where r is the flow's rate in packets per ms; and for two round trips in
     every fifteen or more with a standing queue the action does not count, while the flow lets the queue run
     empty, so that flows on one bottleneck share it fairly.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from ccgym.envs import _core
 
 START_UP_MS = 2000
@@ -47,23 +48,25 @@ def test_reno_grows_a_queue_without_end_where_nothing_is_lost() -> None:
     assert fly("reno", 12, 30).p95_delay_ms > 1000
 
 
-def test_copa_fills_the_link_with_a_short_queue() -> None:
+# What Copa's authors' program does over the same links: evaluation/copa_judge.py.
+def test_copa_keeps_a_queue_as_short_as_its_authors() -> None:
     flight = fly("copa", 12, 30, queue_packets=60)
-    assert flight.mbps > 0.95 * 12
-    assert flight.p95_delay_ms < 30 + 15
+    assert flight.mbps == pytest.approx(10.70, rel=0.05)
+    assert flight.p95_delay_ms == pytest.approx(50, abs=4)
     assert flight.lost_share == 0
 
 
 def test_copa_alone_on_a_shallow_queue_does_not_fight_itself() -> None:
     flight = fly("copa", 12, 10, queue_packets=20)
-    assert flight.mbps > 0.95 * 12
+    assert flight.mbps > 0.9 * 12
+    assert flight.p95_delay_ms <= 10 + 13
     assert flight.lost_share < 0.01
 
 
 def test_copa_alone_on_a_bottomless_queue_does_not_mistake_itself_for_a_rival() -> None:
     flight = fly("copa", 12, 20)
-    assert flight.mbps > 0.95 * 12
-    assert flight.p95_delay_ms < 20 + 15
+    assert flight.mbps > 0.85 * 12
+    assert flight.p95_delay_ms < 20 + 20
 
 
 def test_copa_with_a_smaller_delta_trades_delay_for_throughput() -> None:

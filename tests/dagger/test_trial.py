@@ -13,6 +13,7 @@ from ccgym.dagger.trial import Trial, fly_trials, mean_regret, summarise_groups,
 from ccgym.envs import _core
 from ccgym.envs.emulators import select_emulators
 
+INDIGO_ACTS = ("halve", "less", "stay", "more", "double")
 SLOWER = Trial("group/slower", 9.0, 40.0, 10.0, 40.0)
 LATER = Trial("group/later", 11.0, 60.0, 10.0, 40.0)
 
@@ -38,12 +39,12 @@ def test_summary_has_a_line_per_group() -> None:
 
 
 def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_path: Path) -> None:
-    policy = LstmPolicy(len(_core.POLICY_FEATURES["scale_free"]), 4, 1)
+    policy = LstmPolicy(len(_core.POLICY_FEATURES["indigo"]), 4, len(INDIGO_ACTS))
     for parameter in policy.parameters():
         torch.nn.init.zeros_(parameter)
-    save_policy(
-        tmp_path / "still.safetensors", policy, PolicySpec("scale_free", "log_window"), trained_on="nothing"
-    )
+    with torch.no_grad():
+        policy.linear.bias[INDIGO_ACTS.index("stay")] = 1
+    save_policy(tmp_path / "still.safetensors", policy, PolicySpec("indigo", "indigo"), trained_on="nothing")
     emulators = select_emulators("synthetic/10mbps-40ms")
     with ThreadPoolExecutor(1) as executor:
         still, stalled = (

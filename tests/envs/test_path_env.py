@@ -143,15 +143,7 @@ def test_log_window_actions_set_the_window() -> None:
     env = PathEnv(emulator=spec(), features="scale_free", actions="log_window")
     env.reset(seed=1)
     windows = [env.step(np.array([action], dtype=np.float32))[4]["cwnd_packets"] for action in (0, 1, -0.5)]
-    expected = [own_packets(10) + 10]
-    expected.append(own_packets(expected[0]) + expected[0] * np.e)
-    expected.append(own_packets(expected[1]) + expected[1] * np.exp(-0.5))
-    assert windows == pytest.approx(expected, rel=0.01)
-
-
-def own_packets(window: float, round_trip_ms: float = 44.0) -> float:
-    """What a flow of this window keeps in the queue beside it."""
-    return float(2 * np.sqrt(window / round_trip_ms))
+    assert windows == pytest.approx([10, 10 * np.e, 10 * np.e * np.exp(-0.5)], rel=1e-5)
 
 
 def test_rate_actions_pace_the_flow() -> None:
