@@ -40,12 +40,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 3   | W becomes W + 10 |
     | 4   | W becomes 2 W    |
 
-    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). While others
-    are heard on the bottleneck it is some packets more, and now and then the queue is drained, which ignores
-    the action (agents/controllers/policy/coexistence.hh).
-    To it come 2 sqrt(r) packets, where r is the flow's rate in packets per ms; and for two round trips in
-    every fifteen or more with a standing queue the action does not count, while the flow lets the queue run
-    empty, so that flows on one bottleneck share it fairly.
+    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Where
+    others are heard on the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; and
+    for two round trips in every ten or more with a standing queue the action does not count, while the flow
+    lets the queue run empty or listens to whether others do, so that flows share a bottleneck fairly.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
