@@ -5,59 +5,82 @@
 
 namespace ccgym {
 
-WorkerPool::WorkerPool(std::size_t threads) {
-  for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+namespace {
+
+// Returns when `value` is no longer `old`: watches it for a while, then sleeps.
+void await_change(const std::atomic<uint32_t>& value, uint32_t old, std::chrono::microseconds watch) {
+  const auto give_up = std::chrono::steady_clock::now() + watch;
+  while (value.load() == old) {
+    if (std::chrono::steady_clock::now() > give_up) return value.wait(old);
+  }
+}
+
+uint64_t packed(uint32_t round, uint32_t next) { return (uint64_t{round} << 32) | next; }
+
+}  // namespace
+
+WorkerPool::WorkerPool(std::size_t threads) : shares_(threads) {
+  for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
 }
 
 WorkerPool::~WorkerPool() {
-  {
-    const std::lock_guard lock{mutex_};
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  stopping_ = true;
+  ++round_;
+  round_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 void WorkerPool::for_each(std::size_t count, const std::function<void(std::size_t)>& work) {
-  {
-    const std::lock_guard lock{mutex_};
-    work_ = &work;
-    count_ = count;
-    next_ = 0;
-    busy_ = threads_.size();
-    ++round_;
+  const uint32_t round = round_ + 1;
+  work_ = &work;
+  left_ = static_cast<uint32_t>(count);
+  // A late thread of the round before must not take its number for that of a longer share: `end` comes last.
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    shares_[i].round_next = packed(round, static_cast<uint32_t>(i * count / shares_.size()));
+    shares_[i].end = static_cast<uint32_t>((i + 1) * count / shares_.size());
   }
-  wake_.notify_all();
-  take_chunks();
-  std::unique_lock lock{mutex_};
-  done_.wait(lock, [this] { return busy_ == 0; });
+  round_ = round;
+  round_.notify_all();
+  work_along(0, round);
+  for (uint32_t left = left_; left != 0; left = left_) await_change(left_, left, kWatch);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void WorkerPool::serve() {
-  for (uint64_t served = 0;;) {
-    {
-      std::unique_lock lock{mutex_};
-      wake_.wait(lock, [&] { return stopping_ || round_ != served; });
-      if (stopping_) return;
-      served = round_;
-    }
-    take_chunks();
-    const std::lock_guard lock{mutex_};
-    if (--busy_ == 0) done_.notify_one();
+void WorkerPool::serve(std::size_t thread) {
+  for (uint32_t served = 0;;) {
+    await_change(round_, served, kWatch);
+    served = round_;
+    if (stopping_) return;
+    work_along(thread, served);
   }
 }
 
-void WorkerPool::take_chunks() {
-  try {
-    for (std::size_t begin = next_.fetch_add(kChunk); begin < count_; begin = next_.fetch_add(kChunk)) {
-      const std::size_t end = std::min(count_, begin + kChunk);
-      for (std::size_t i = begin; i < end; ++i) (*work_)(i);
-    }
-  } catch (...) {
-    const std::lock_guard lock{mutex_};
-    failure_ = std::current_exception();
+// First a thread's own share, then what the others have left of theirs.
+void WorkerPool::work_along(std::size_t thread, uint32_t round) {
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    Share& share = shares_[(thread + i) % shares_.size()];
+    while (const auto begin = take_chunk(share, round))
+      do_chunk(*begin, std::min(*begin + kChunk, share.end.load()));
   }
+}
+
+std::optional<uint32_t> WorkerPool::take_chunk(Share& share, uint32_t round) {
+  uint64_t taken = share.round_next;
+  for (;;) {
+    const auto next = static_cast<uint32_t>(taken);
+    if (taken >> 32 != round || next >= share.end) return std::nullopt;
+    if (share.round_next.compare_exchange_weak(taken, packed(round, next + kChunk))) return next;
+  }
+}
+
+void WorkerPool::do_chunk(uint32_t begin, uint32_t end) {
+  try {
+    for (uint32_t i = begin; i < end; ++i) (*work_)(i);
+  } catch (...) {
+    const std::lock_guard lock{failing_};
+    if (!failure_) failure_ = std::current_exception();
+  }
+  if (left_.fetch_sub(end - begin) == end - begin) left_.notify_one();
 }
 
 }  // namespace ccgym

@@ -1,13 +1,19 @@
 // A few threads that share a loop; the caller works along.
+//
+// A batch's step is a fraction of a millisecond, and the next one follows soon: a thread that the kernel has
+// to wake comes too late to be of use. So threads watch for the next loop for a while before they sleep. A
+// thread that comes late all the same, as on a busy host, delays nobody: what is waited for is the work, not
+// the threads.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -20,25 +26,31 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool();
 
-  // Calls `work(i)` once for each i < count, in any order; returns when all are done. The first
-  // exception thrown by `work` is rethrown here.
+  // Calls `work(i)` once for each i < count (below 2^32), in any order; returns when all are done. The first
+  // exception thrown by `work` is rethrown here; what it kept from being done is up to eight calls.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work);
 
  private:
-  static constexpr std::size_t kChunk = 8;
+  static constexpr uint32_t kChunk = 8;
+  static constexpr std::chrono::microseconds kWatch{100};  // then a thread sleeps
 
-  void serve();
-  void take_chunks();
+  // What of a loop is a thread's own: it finds there in its cache what it left there the last time.
+  struct alignas(64) Share {             // a cache line
+    std::atomic<uint64_t> round_next{};  // number of the loop, and its first index that nobody has taken
+    std::atomic<uint32_t> end{};
+  };
 
-  std::mutex mutex_{};
-  std::condition_variable wake_{};
-  std::condition_variable done_{};
+  void serve(std::size_t thread);
+  void work_along(std::size_t thread, uint32_t round);
+  static std::optional<uint32_t> take_chunk(Share& share, uint32_t round);
+  void do_chunk(uint32_t begin, uint32_t end);
+
   const std::function<void(std::size_t)>* work_{nullptr};
-  std::size_t count_{0};
-  std::atomic<std::size_t> next_{0};
-  std::size_t busy_{0};
-  uint64_t round_{0};
-  bool stopping_{false};
+  std::vector<Share> shares_;  // the caller's, then each thread's
+  std::atomic<uint32_t> round_{0};
+  std::atomic<uint32_t> left_{0};  // calls to `work` that have not returned
+  std::atomic<bool> stopping_{false};
+  std::mutex failing_{};
   std::exception_ptr failure_{};
   std::vector<std::thread> threads_{};
 };
