@@ -249,9 +249,10 @@ class PathEngine:
     def _check_actions(self, actions: NDArray[Any]) -> None:
         space = self.action_space
         low, high = (0, int(space.n) - 1) if isinstance(space, spaces.Discrete) else (-1, 1)
-        if isinstance(space, spaces.Discrete) and not np.issubdtype(actions.dtype, np.integer):
+        if isinstance(space, spaces.Discrete) and actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be whole numbers within [{low}, {high}], not {actions.dtype}")
-        if not (actions.min() >= low and actions.max() <= high):  # so that nan fails too
+        # So that nan fails too. As ufuncs, without numpy's Python around them: this is in every step.
+        if not (np.minimum.reduce(actions) >= low and np.maximum.reduce(actions) <= high):
             flow = int(np.argmin((actions >= low) & (actions <= high)))
             raise ValueError(f"action {actions[flow]} of flow {flow} is not within [{low}, {high}]")
 
