@@ -6,7 +6,6 @@ import shlex
 import shutil
 import stat
 import struct
-import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from .errors import InputError
 from .host_user import HostUser
 from .precedence import NICENESS, Precedence, precedence
 from .process_group import ProcessGroup
+from .program_output import program_output
+from .start_lock import start_lock
 
 SHELLS = ("mm-delay", "mm-link", "mm-loss")
 CONGESTION_CONTROLS = ("reno", "bbr", "cubic")
@@ -77,7 +78,7 @@ def check_iptables(shell_starts: bool) -> Check:
     path = shutil.which("iptables") or shutil.which("iptables", path="/usr/sbin:/sbin")
     if path is None:
         return Check(name, False, "not found", needed_for, mend)
-    version = _first_version(_answer([path, "--version"]))
+    version = _first_version(program_output([path, "--version"]))
     if version >= FIRST_REFUSING_IPTABLES and not shell_starts:
         found = f"{_dotted(version)}: from {_dotted(FIRST_REFUSING_IPTABLES)} on it refuses setuid programs"
         return Check(name, False, found, needed_for, mend)
@@ -122,7 +123,8 @@ def check_shell_starts() -> Check:
     try:
         with tempfile.TemporaryDirectory(prefix="ccgym-trial-") as folder:
             argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
-            with ProcessGroup(argv, Path(folder), "mm-delay") as trial:
+            program = Path(shutil.which("mm-delay") or "mm-delay")
+            with start_lock(program), ProcessGroup(argv, Path(folder), "mm-delay") as trial:
                 if trial.wait(TRIAL_S) != 0:
                     return Check(name, False, trial.complaint(), needed_for, mend)
     except (InputError, OSError) as error:  # TimeoutError is an OSError
@@ -137,7 +139,9 @@ def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:
     if path is None:
         iperf3 = Check("iperf3", False, "not found", needed_for, install_command("iperf3"))
     else:
-        iperf3 = Check("iperf3", True, _dotted(_first_version(_answer([path, "--version"]))), needed_for)
+        iperf3 = Check(
+            "iperf3", True, _dotted(_first_version(program_output([path, "--version"]))), needed_for
+        )
     return [iperf3, _check_available(ipv4, needed_for), _check_allowed(ipv4, needed_for)]
 
 
@@ -208,11 +212,7 @@ def install_command(package: str) -> str:
 def _package_version(package: str) -> str:
     if shutil.which("dpkg-query") is None:
         return "version unknown"
-    return _answer(["dpkg-query", "-W", "-f", "${Version}", package]).strip() or "version unknown"
-
-
-def _answer(argv: list[str]) -> str:
-    return subprocess.run(argv, capture_output=True, text=True, timeout=TRIAL_S, check=False).stdout
+    return program_output(["dpkg-query", "-W", "-f", "${Version}", package]).strip() or "version unknown"
 
 
 def _first_version(text: str) -> tuple[int, ...]:

@@ -4,12 +4,11 @@ Nested as the spec says, by default `mm-delay D [mm-onoff ...] [mm-loss ...] mm-
 that leaves the inner command meets the link's queue first, then loss and delay. mm-link logs each direction.
 """
 
-import fcntl
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +21,7 @@ from .link_log import LinkLog, read_link_log
 from .precedence import program_first, shells_first, within_shells
 from .process_group import POLL_S, ProcessGroup
 from .staged_files import StagedFiles
+from .start_lock import start_lock
 from .traces import write_trace
 
 START_S = 20.0
@@ -177,7 +177,7 @@ class MahimahiShell:
         """
         ready = self.folder / "ready"
         inner = ["sh", "-c", f'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready; {script}', *arguments]
-        with _start_lock():
+        with start_lock(_program()):
             command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
             shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
             _await(
@@ -219,16 +219,12 @@ def _await(condition: Callable[[], bool], group: ProcessGroup, ended: str, late:
         time.sleep(POLL_S)
 
 
-@contextmanager
-def _start_lock() -> Iterator[None]:
-    """Only one nest of shells starts at a time: each looks for free addresses before it takes them."""
+def _program() -> Path:
     program = shutil.which("mm-delay")
     if program is None:
         require_mahimahi()
         raise MahimahiError("mm-delay has just vanished")
-    with Path(program).open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    return Path(program)
 
 
 def free_port(protocol: str) -> int:

@@ -5,16 +5,15 @@ every core for ordinary programs (sched(7), sched_rt_runtime_us): none of these 
 """
 
 import os
-import subprocess
 from enum import Enum
 from functools import cache
+
+from .program_output import program_output
 
 SHELL_PRIORITY = 20
 """Of SCHED_RR, as the next."""
 PROGRAM_PRIORITY = 10
 NICENESS = -15
-
-_TRIAL_S = 10.0
 
 
 class Precedence(Enum):
@@ -28,20 +27,14 @@ class Precedence(Enum):
 @cache
 def precedence() -> Precedence:
     """The best that this process may give."""
-    if _answer(["chrt", "--rr", str(SHELL_PRIORITY), "echo", "ran"]) == "ran":
+    if program_output(["chrt", "--rr", str(SHELL_PRIORITY), "echo", "ran"]) == "ran":
         return Precedence.REAL_TIME
-    if _answer(["nice", "-n", str(NICENESS), "nice"]) not in ("", str(os.nice(0))):  # it says what it got
+    if program_output(["nice", "-n", str(NICENESS), "nice"]) not in (
+        "",
+        str(os.nice(0)),
+    ):  # it says what it got
         return Precedence.NICE
     return Precedence.NONE
-
-
-def _answer(argv: list[str]) -> str:
-    """What a program prints; nothing where it is missing or fails."""
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TRIAL_S, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
 
 
 def shells_first(argv: list[str]) -> list[str]:

@@ -3,12 +3,11 @@
 import importlib.metadata
 import os
 import platform
-import subprocess
 from pathlib import Path
 
 from ccgym.envs.precedence import precedence
+from ccgym.envs.program_output import program_output
 
-_TIMEOUT_S = 10.0
 _SETTINGS = (
     "net.core.default_qdisc",
     "net.core.rmem_max",
@@ -49,7 +48,9 @@ def _git_summary(folder: Path) -> str:
         return ""
     branch = _first_line(["git", "-C", str(folder), "rev-parse", "--abbrev-ref", "HEAD"])
     changed = len(
-        _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"]).splitlines()
+        program_output(
+            ["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"]
+        ).splitlines()
     )
     return f"branch: {branch} @ {commit}" + (f", {changed} files changed" if changed else "")
 
@@ -67,13 +68,4 @@ def _setting(name: str) -> str:
 
 
 def _first_line(argv: list[str]) -> str:
-    return next(iter(_output(argv).splitlines()), "")
-
-
-def _output(argv: list[str]) -> str:
-    """What a program prints; nothing where it is missing or fails."""
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT_S, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+    return next(iter(program_output(argv).splitlines()), "")

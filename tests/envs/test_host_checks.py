@@ -1,11 +1,15 @@
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from ccgym.envs import host_checks
+from ccgym.envs.start_lock import start_lock
 
 
 @pytest.fixture
@@ -125,3 +129,14 @@ def test_a_wall_clock_that_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wall_clock_that_keeps_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_checks, "_clock_step_s", lambda duration_s: -0.0009)
     assert host_checks.check_clocks().ok
+
+
+def test_a_trial_waits_while_other_shells_start() -> None:
+    program = shutil.which("mm-delay")
+    assert program is not None
+    with ThreadPoolExecutor(1) as executor:
+        with start_lock(Path(program)):
+            trial = executor.submit(host_checks.check_shell_starts)
+            with pytest.raises(futures.TimeoutError):
+                trial.result(timeout=1.5)
+        assert trial.result(timeout=20).ok
