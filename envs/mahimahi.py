@@ -18,6 +18,7 @@ from .errors import InputError, OutsideError
 from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
 from .link_log import LinkLog, read_link_log
+from .nat_rules import remove_nat_rules
 from .precedence import program_first, shells_first, within_shells
 from .process_group import POLL_S, ProcessGroup
 from .staged_files import StagedFiles
@@ -179,7 +180,9 @@ class MahimahiShell:
         inner = ["sh", "-c", f'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready; {script}', *arguments]
         with start_lock(_program()):
             command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
-            shells = self._stack.enter_context(ProcessGroup(command, self.folder, "mahimahi"))
+            shells = ProcessGroup(command, self.folder, "mahimahi")
+            self._stack.callback(remove_nat_rules, shells.pid)
+            self._stack.enter_context(shells)
             _await(
                 ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand"
             )

@@ -16,6 +16,7 @@ from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.mahimahi import MahimahiError
 from ccgym.envs.path_env import PathEnv
+from ccgym.envs.program_output import program_output
 from ccgym.envs.registration import PATH_ENV_ID, register_environments
 from ccgym.envs.vector_env import PathVectorEnv
 
@@ -115,8 +116,13 @@ def test_several_fly_at_once_each_over_its_own_path() -> None:
     envs.close()
 
 
+def nat_rules() -> str:
+    return program_output(["iptables", "-t", "nat", "-S"])
+
+
 @pytest.mark.parametrize("killed", ["ccgym-sender", "mm-link", "mm-delay", "ccgym-receiver"])
 def test_a_killed_program_ends_the_episode_with_a_clear_error(killed: str) -> None:
+    rules_before = nat_rules()
     env = PathEnv(emulator=spec("doomed"), backend="mahimahi")
     env.reset()
     env.step(STAY)
@@ -126,6 +132,7 @@ def test_a_killed_program_ends_the_episode_with_a_clear_error(killed: str) -> No
     with pytest.raises(MahimahiError, match=r"doomed: the \w+( or its mahimahi shells)? ended in mid-flight"):
         stay_for(env, steps=300)
     assert not folder.exists()
+    assert nat_rules() == rules_before
     with pytest.raises(MahimahiError, match="doomed: the flow does not stand: reset the environment"):
         env.step(STAY)
     env.reset()
