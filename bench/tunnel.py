@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ccgym.envs.errors import OutsideError
+from ccgym.envs.precedence import NICENESS
 from ccgym.envs.process_group import POLL_S, ProcessGroup
 from ccgym.envs.two_hosts import TwoHosts
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
@@ -26,7 +27,6 @@ FLOOD_S = 2
 FLOOD_BYTES = 1400
 OFFERED_MBPS = (200, 400, 800)
 PINGS = 200
-NICENESS = -15
 FULL_PACKET = b" - 1500\n"
 """How a log line of a packet of 1464 bytes ends."""
 FLOOD_PACKET = b" - 1464\n"

@@ -31,11 +31,11 @@ def test_an_emulator_is_called_by_how_its_rate_behaves(uplink: dict[str, object]
     assert describe(path(**uplink)).split()[0] == kind
 
 
-def test_an_easy_link_has_nohardships() -> None:
+def test_an_easy_link_has_no_hardships() -> None:
     assert hardships(path(rate_mbps=12.0)) == []
 
 
-def test_silence_a_short_queue_and_small_windows_arehardships() -> None:
+def test_silence_a_short_queue_and_small_windows_are_hardships() -> None:
     silent = (RateStep(at_s=3, rate_mbps=0.0), RateStep(at_s=5, rate_mbps=12.0))
     assert hardships(path(rate_mbps=12.0, rate_steps=silent, period_s=10)) == [
         "link silent 20% of the time",
