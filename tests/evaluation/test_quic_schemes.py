@@ -54,6 +54,3 @@ def test_cubic_and_an_outside_copa_fly_in_real_mahimahi(
     rows = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]}
     assert set(rows) == {"quic-cubic", "quic-copa", "copa"}
     assert all(6 < row["throughput_mbps"] <= 12 for row in rows.values())
-    # Both Copas keep out of the queue that Cubic fills.
-    assert rows["quic-copa"]["p95_delay_ms"] < rows["quic-cubic"]["p95_delay_ms"]
-    assert rows["copa"]["p95_delay_ms"] < rows["quic-cubic"]["p95_delay_ms"]
