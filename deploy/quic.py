@@ -9,13 +9,14 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
@@ -71,7 +72,12 @@ def install(report: Callable[[str], None]) -> None:
         return
     _check_tools()
     folder().parent.mkdir(parents=True, exist_ok=True)
-    with _build_lock(), tempfile.TemporaryDirectory(prefix=".partial-", dir=folder().parent) as scratch:
+    with (
+        _build_lock(),
+        tempfile.TemporaryDirectory(
+            prefix=".partial-", dir=folder().parent, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
         if is_installed():
             return
         built = Path(scratch) / "built"
@@ -140,9 +146,14 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
     environment = {**os.environ, **_BUILD_SETTINGS, "PATH": _build_path()}
     last_lines: deque[str] = deque(maxlen=20)
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
     ) as process:
-        watchdog = threading.Timer(INSTALL_S, process.kill)
+        watchdog = threading.Timer(INSTALL_S, _kill_group, [process.pid])
         watchdog.start()
         try:
             assert process.stderr is not None
@@ -152,11 +163,17 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
                     report(compiling[1])
             code = process.wait()
         finally:
-            process.kill()
             watchdog.cancel()
+            _kill_group(process.pid)
     if code != 0:
         reasons = [line for line in last_lines if line.startswith("error")]
         raise OutsideError(f"{command[0]} failed: {(reasons or list(last_lines) or ['no message'])[-1]}")
+
+
+def _kill_group(leader: int) -> None:
+    """Ends cargo and the compilers that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _make_certificate(target: Path) -> None:

@@ -1,5 +1,8 @@
 """Building the QUIC schemes: what is there, what goes wrong, what is left behind."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,6 +10,7 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.deploy import quic
+from ccgym.tests.deploy.endpoint_programs import wait_until
 
 
 @pytest.fixture
@@ -84,6 +88,22 @@ def test_an_old_cargo_is_refused_in_one_line(
     assert complaint.count("\n") == 1
     assert "cargo 1.70 or later, this is 'cargo 1.65.0': apt-get install cargo-web" in complaint
     assert installed_files(cache) == set()
+
+
+def test_a_build_that_is_ended_leaves_nothing(
+    cache: Path, cargo: Callable[..., None], tmp_path: Path
+) -> None:
+    compiling = tmp_path / "compiling"
+    cargo(f"sleep 60 & echo $! >{compiling}.new; mv {compiling}.new {compiling}; wait")
+    ccgym = [sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())"]
+    command = [*ccgym, "schemes", "install", "quic-cubic"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        wait_until(compiling.exists, "compiling", 60)
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+    compiler = Path("/proc") / compiling.read_text().strip()
+    wait_until(lambda: not compiler.exists(), "ending the compiler")
+    assert list((cache / "ccgym/quic").iterdir()) == []
 
 
 def test_two_that_install_at_once_build_once(cache: Path, cargo: Callable[..., None], tmp_path: Path) -> None:
