@@ -23,7 +23,7 @@ train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
 # pytest comes last, so that its closing line is the summary. While many of its tests wait for flights in real time, the
-# processor builds the QUIC programs for one of them, which waits for it.
+# processor builds the QUIC programs for its last one, which waits for them.
 test: cpp-tests check network
 	@echo '==> Python tests, QUIC programs in the background'
 	@mkdir -p build

@@ -40,13 +40,6 @@ _TOOLS = {
     "openssl": "apt-get install openssl",
 }
 """What the build needs -> how to get it."""
-_BUILD_SETTINGS = {
-    "CARGO_TERM_PROGRESS_WHEN": "never",
-    "CARGO_TERM_COLOR": "never",
-    "CARGO_PROFILE_RELEASE_OPT_LEVEL": "1",
-    "EXTRA_CFLAGS": "-O1 -g0",
-}
-"""Emulated links ask little of the programs: the last two, less optimisation, save a third of the build."""
 
 
 def folder() -> Path:
@@ -143,7 +136,8 @@ def _build_lock() -> Iterator[None]:
 
 def _run(command: list[str], report: Callable[[str], None]) -> None:
     """Runs cargo, which says on stderr what it compiles, and its reason last."""
-    environment = {**os.environ, **_BUILD_SETTINGS, "PATH": _build_path()}
+    plain = {"CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
+    environment = {**os.environ, **plain, "PATH": _build_path()}
     last_lines: deque[str] = deque(maxlen=20)
     with subprocess.Popen(
         command,

@@ -18,6 +18,11 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """What waits for programs that `make test` builds in the background comes last."""
+    items.sort(key=lambda item: "quic_programs" in item.fixturenames)
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder every user may enter, which pytest's own are not."""
