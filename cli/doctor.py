@@ -18,6 +18,10 @@ PROGRAM_TRIAL_S = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
 _TUNNEL_COMPLAINT = re.compile(r"(?:\w+ ended: ccgym-tunnel: )?(.*?)(?:; mend it)?: (.*)")
 """What is wrong, and how to mend it, from the one line in which the tunnel says both."""
+_TUNNEL_SPEED = {
+    "io_uring": "packets by io_uring",
+    "plain": "a system call per packet, which is slower: no io_uring for TUN devices here (needs 6.4)",
+}
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -107,15 +111,19 @@ def check_tunnel() -> "Check":
     """A tunnel stands: its program is built, and this user may make devices and network namespaces."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.host_checks import Check, check_tun
-    from ccgym.tunnel.session import LocalTunnel, TunnelError
+    from ccgym.tunnel.session import LocalTunnel, TunnelError, parse_device
 
     name, needed_for, rest = "tunnel", "tunnels, real paths", ["sleep", "10"]
     device = check_tun()
     if not device.ok:
         return Check(name, False, device.found, needed_for, device.mend)
     try:
-        with TemporaryDirectory(prefix="ccgym-trial-") as folder, LocalTunnel(Path(folder), rest, rest):
-            return Check(name, True, "two ends started and found each other", needed_for)
+        with (
+            TemporaryDirectory(prefix="ccgym-trial-") as folder,
+            LocalTunnel(Path(folder), rest, rest) as trial,
+        ):
+            speed = _TUNNEL_SPEED[parse_device(trial.client.await_line(0))]
+            return Check(name, True, f"two ends started and found each other; {speed}", needed_for)
     except (InputError, TunnelError) as error:
         parts = _TUNNEL_COMPLAINT.fullmatch(str(error))
         found, mend = parts.groups() if parts else (str(error), "mend the other lines first")

@@ -51,6 +51,7 @@ def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
 @dataclass(frozen=True)
 class _Session:
     total: int
+    """Without what is not flown."""
     left: int
     outcomes: Iterator[Outcome]
 
@@ -58,12 +59,15 @@ class _Session:
 def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
     backend = make_backend(plan.backend, plan.tunnel)
     backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
-    _check_refusals(plan, backend, leave_out)
+    refused = _refusals(plan, backend, leave_out)
     flights = open_session(plan, folder)
-    total = len(plan.emulators) * len(plan.schemes) * plan.runs
+    for reason in dict.fromkeys(refused):
+        print(f"not flown: {reason}", file=sys.stderr)
+    total = (len(plan.emulators) * len(plan.schemes) - len(refused)) * plan.runs
+    left = len(flights) - len(refused) * plan.runs
     if backend.in_real_time:
-        return _Session(total, len(flights), fly_session(plan, folder, flights, backend))
-    return _Session(total, len(flights), fly_in_workers(plan, folder, flights))
+        return _Session(total, left, fly_session(plan, folder, flights, backend))
+    return _Session(total, left, fly_in_workers(plan, folder, flights))
 
 
 def _fly(sessions: list[_Session]) -> None:
@@ -76,13 +80,18 @@ def _fly(sessions: list[_Session]) -> None:
                 show(outcome)
 
 
-def _check_refusals(plan: Plan, backend: Backend, leave_out: bool) -> None:
-    """Raises InputError where the backend flies nothing of the plan, or not all that is asked by name."""
+def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
+    """Why the backend does not fly some schemes over some emulators, a reason for each pair.
+
+    Raises:
+        InputError: it flies nothing of the plan, or not all that is asked by name.
+    """
     line_ups = [scheme.line_up(plan.flows) for scheme in plan.schemes]
     reasons = [backend.refusal(each.spec, line_up) for each in plan.emulators for line_up in line_ups]
     refused = [reason for reason in reasons if reason is not None]
     if refused and (not leave_out or len(refused) == len(reasons)):
         raise InputError(refused[0])
+    return refused
 
 
 @contextmanager
@@ -98,6 +107,8 @@ def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
 
         def show(outcome: Outcome) -> None:
             nonlocal done
+            if outcome.refused:
+                return
             done += 1
             if not console.is_terminal or total <= MOST_LINES or outcome.metrics is None:
                 console.print(f"[{done}/{total}] {_line(outcome)}", markup=False)

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import signal
+import sys
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -47,6 +49,8 @@ def run_install(args: argparse.Namespace) -> int:
     from ccgym.envs.errors import InputError
     from rich.console import Console
 
+    # A termination leaves through the contexts that end cargo and remove what is half built.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if args.scheme not in quic.ALGORITHMS:
         known = ", ".join(quic.ALGORITHMS)
         raise InputError(f"{args.scheme!r} is not a scheme that is installed on demand; these are: {known}")

@@ -5,22 +5,28 @@
                                         bulk                       what is sent, over and over
 """
 
+import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.program_output import program_output
 from ccgym.envs.user_cache import user_cache
 
 CRATE, VERSION = "tquic_tools", "1.6.0"
 ALGORITHMS = {"quic-bbr": "BBR", "quic-copa": "COPA", "quic-cubic": "CUBIC"}
 """Scheme -> tquic's name of its congestion control."""
+OLDEST_CARGO = (1, 70)
 INSTALL_S = 3600.0
 BULK_BYTES = 20_000_000
 PARALLEL_REQUESTS = 4
@@ -28,6 +34,12 @@ PARALLEL_REQUESTS = 4
 
 _HOST = "ccgym.invalid"
 _COMPILING = re.compile(r"^\s*Compiling (\S+)")
+_TOOLS = {
+    "cargo": "apt-get install cargo-web (Debian 12) or cargo, or https://rustup.rs",
+    "cmake": "apt-get install cmake",
+    "openssl": "apt-get install openssl",
+}
+"""What the build needs -> how to get it."""
 
 
 def folder() -> Path:
@@ -43,23 +55,31 @@ def is_installed() -> bool:
 def install(report: Callable[[str], None]) -> None:
     """Builds the programs with cargo; all or nothing. `report` hears the crate that is being compiled.
 
+    Where another process builds them already, waits until it has.
+
     Raises:
-        InputError: cargo or openssl is not there.
+        InputError: a tool is not there, or is too old.
         OutsideError: one of them failed, or took longer than INSTALL_S.
     """
-    for program, mend in (("cargo", "https://rustup.rs"), ("openssl", "apt-get install openssl")):
-        if shutil.which(program) is None:
-            raise InputError(f"QUIC is built with {program}, which is not installed: {mend}")
+    if is_installed():
+        return
+    _check_tools()
     folder().parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder().parent) as scratch:
+    with (
+        _build_lock(),
+        tempfile.TemporaryDirectory(
+            prefix=".partial-", dir=folder().parent, ignore_cleanup_errors=True
+        ) as scratch,
+    ):
+        if is_installed():
+            return
         built = Path(scratch) / "built"
         build = ["cargo", "install", CRATE, "--version", VERSION, "--locked", "--root", str(built)]
         _run([*build, "--target-dir", f"{scratch}/target"], report)
         _make_certificate(built)
         with (built / "bulk").open("wb") as bulk:
             bulk.truncate(BULK_BYTES)
-        if not is_installed():
-            built.rename(folder())
+        built.rename(folder())
 
 
 def server_command(scheme: str, port: int, stage: Callable[[Path], str]) -> list[str]:
@@ -88,14 +108,46 @@ def client_command(address: str, port: int, stage: Callable[[Path], str]) -> lis
     ]
 
 
+def _check_tools() -> None:
+    for program, mend in _TOOLS.items():
+        if shutil.which(program, path=_build_path()) is None:
+            raise InputError(f"QUIC is built with {program}, which is not installed: {mend}")
+    said = program_output(["cargo", "--version"])
+    version = re.match(r"cargo (\d+)\.(\d+)", said)
+    if version is None or tuple(map(int, version.groups())) < OLDEST_CARGO:
+        oldest = ".".join(map(str, OLDEST_CARGO))
+        raise InputError(f"QUIC is built with cargo {oldest} or later, this is {said!r}: {_TOOLS['cargo']}")
+
+
+def _build_path() -> str:
+    """Where tools are looked for; cmake may be this Python's own."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+
+
+@contextmanager
+def _build_lock() -> Iterator[None]:
+    descriptor = os.open(folder().parent, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _run(command: list[str], report: Callable[[str], None]) -> None:
     """Runs cargo, which says on stderr what it compiles, and its reason last."""
-    environment = {**os.environ, "CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
+    plain = {"CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
+    environment = {**os.environ, **plain, "PATH": _build_path()}
     last_lines: deque[str] = deque(maxlen=20)
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+        command,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
     ) as process:
-        watchdog = threading.Timer(INSTALL_S, process.kill)
+        watchdog = threading.Timer(INSTALL_S, _kill_group, [process.pid])
         watchdog.start()
         try:
             assert process.stderr is not None
@@ -105,11 +157,17 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
                     report(compiling[1])
             code = process.wait()
         finally:
-            process.kill()
             watchdog.cancel()
+            _kill_group(process.pid)
     if code != 0:
         reasons = [line for line in last_lines if line.startswith("error")]
         raise OutsideError(f"{command[0]} failed: {(reasons or list(last_lines) or ['no message'])[-1]}")
+
+
+def _kill_group(leader: int) -> None:
+    """Ends cargo and the compilers that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _make_certificate(target: Path) -> None:

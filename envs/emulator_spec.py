@@ -10,7 +10,7 @@ from .errors import InputError
 from .link_spec import LinkSpec, OnOff
 from .spec_fields import AsTuple, DelayMs, EmulatorName, PeriodSeconds, SpecModel
 from .traffic_spec import CrossTraffic, FlowSpec
-from .variation_spec import MS_PER_S, DelayStep, DelayWalk, step_function
+from .variation_spec import DelayStep, DelayWalk, step_function, walk_function
 
 __all__ = ["DEFAULT_NESTING", "EmulatorSpec", "LinkSpec", "OnOff"]
 
@@ -156,13 +156,5 @@ class EmulatorSpec(SpecModel):
             return step_function(self.delay_ms, steps, self.delay_period_s)
         if self.delay_walk is None:
             return None
-        walk = self.delay_walk
-        return _core.StepFunction.random_walk(
-            self.delay_ms,
-            every_ms=walk.every_ms,
-            spread=walk.spread,
-            low=walk.low_ms,
-            high=walk.high_ms,
-            seed=walk.seed,
-            period_ms=MS_PER_S * self.delay_period_s,
-        )
+        bounds = (self.delay_walk.low_ms, self.delay_walk.high_ms)
+        return walk_function(self.delay_ms, self.delay_walk, bounds, self.delay_period_s)

@@ -24,7 +24,7 @@ from .spec_fields import (
     SpecModel,
     TracePath,
 )
-from .variation_spec import MS_PER_S, RateStep, RateWalk, step_function
+from .variation_spec import MS_PER_S, RateStep, RateWalk, step_function, walk_function
 
 # What each queue needs beyond a limit in packets or bytes.
 _QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
@@ -192,16 +192,8 @@ class LinkSpec(SpecModel):
         if self.rate_walk is None:
             steps = [(step.at_s, step.rate_mbps) for step in self.rate_steps or ()]
             return step_function(self.rate_mbps, steps, self.period_s)
-        walk = self.rate_walk
-        return _core.StepFunction.random_walk(
-            self.rate_mbps,
-            every_ms=walk.every_ms,
-            spread=walk.spread,
-            low=walk.low_mbps,
-            high=walk.high_mbps,
-            seed=walk.seed,
-            period_ms=MS_PER_S * self.period_s,
-        )
+        bounds = (self.rate_walk.low_mbps, self.rate_walk.high_mbps)
+        return walk_function(self.rate_mbps, self.rate_walk, bounds, self.period_s)
 
     def to_link(self, *, once: bool = False, exact: bool = False) -> _core.Link:
         """Returns the twin of this link.

@@ -88,3 +88,18 @@ def step_function(first: float, steps: Sequence[tuple[float, float]], period_s: 
     return _core.StepFunction(
         starts_ms, [first, *(value for _, value in steps)], period_ms=MS_PER_S * period_s
     )
+
+
+def walk_function(
+    first: float, walk: RateWalk | DelayWalk, bounds: tuple[float, float], period_s: float
+) -> _core.StepFunction:
+    """A walk from `first` within `bounds`; begins anew after `period_s`."""
+    return _core.StepFunction.random_walk(
+        first,
+        every_ms=walk.every_ms,
+        spread=walk.spread,
+        low=bounds[0],
+        high=bounds[1],
+        seed=walk.seed,
+        period_ms=MS_PER_S * period_s,
+    )

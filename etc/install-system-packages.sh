@@ -32,6 +32,11 @@ python_packages() {  # only a python3 of the distribution leaves venv and header
   if [[ $prefix == /usr ]]; then echo python3-venv python3-dev; fi
 }
 
+rust_packages() {  # QUIC programs are built with Rust 1.70 or later; Debian 12 has that under a name of its own
+  if command -v cargo >/dev/null; then return; fi
+  if [[ ${ID:-}-${VERSION_ID:-} == debian-12 ]]; then echo cargo-web; else echo cargo; fi
+}
+
 libxtables_refuses() {
   local version
   version=$(dpkg-query -W -f '${Version}' libxtables12 2>/dev/null) || return 1
@@ -102,8 +107,13 @@ install_rest() {
 }
 
 main() {
+  # shellcheck disable=SC1091
+  if [[ -r /etc/os-release ]]; then . /etc/os-release; fi
   local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev) missing
-  if [[ ${1:-} == --tests ]]; then packages+=(libgtest-dev chromium openssh-server libns3-dev); fi
+  # shellcheck disable=SC2046
+  if [[ ${1:-} == --tests ]]; then
+    packages+=(libgtest-dev chromium openssh-server libns3-dev openssl $(rust_packages))
+  fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))
 
@@ -117,8 +127,6 @@ main() {
   elif [[ $EUID -ne 0 ]]; then
     skip "not root; missing: ${missing[*]:-iptables < $first_refusing_libxtables} (install: sudo $0 $*)"
   else
-    # shellcheck disable=SC1091
-    . /etc/os-release
     install_mahimahi
     install_rest "${packages[@]}"
     say "done"

@@ -12,11 +12,13 @@ _SHADES = [[0, "#f3f4f6"], [0.35, "#fde68a"], [0.7, "#5eead4"], [1, "#0d9488"]]
 
 
 def heat_maps(evaluation: Evaluation) -> dict[str, Figure]:
-    """By group: scenarios down, schemes across, shaded by power as a share of the scenario's best."""
+    """By group: scenarios down, schemes that flew across, shaded by power as a share of the row's best."""
     groups: dict[str, list[Scenario]] = {}
     for scenario in evaluation.scenarios:
         groups.setdefault(scenario.label.partition("/")[0], []).append(scenario)
-    return {group: _heat_map(scenarios, evaluation.schemes) for group, scenarios in groups.items()}
+    flew = {run.scheme for scenario in evaluation.scenarios for run in scenario.runs}
+    schemes = [scheme for scheme in evaluation.schemes if scheme in flew]
+    return {group: _heat_map(scenarios, schemes) for group, scenarios in groups.items()}
 
 
 def _heat_map(scenarios: list[Scenario], schemes: list[str]) -> Figure:
@@ -30,7 +32,7 @@ def _heat_map(scenarios: list[Scenario], schemes: list[str]) -> Figure:
             [_words(means[scheme], best) if scheme in means else "did not fly" for scheme in schemes]
         )
     names = [scenario.label.partition("/")[2] or scenario.label for scenario in scenarios]
-    ticks = [LEAST_SHARE, 0.1, 0.5, 1]
+    ticks = [LEAST_SHARE, 0.1, 1]
     trace = {
         "type": "heatmap",
         "x": schemes,

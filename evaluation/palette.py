@@ -23,7 +23,20 @@ _OTHERS = [
     "#f43f5e",
     "#3b82f6",
 ]
-_MARKERS = ["cross", "triangle-down", "star", "x", "triangle-left", "hourglass", "bowtie", "triangle-right"]
+_MARKERS = [
+    "cross",
+    "triangle-down",
+    "star",
+    "x",
+    "triangle-left",
+    "hourglass",
+    "bowtie",
+    "triangle-right",
+    "diamond-tall",
+    "star-square",
+    "hexagram",
+]
+"""One more than colours, whose neighbours differ: a marker comes back in the next colour."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from .report import write_report
 from .results import load_evaluation
-from .summary import summarise, write_summary
+from .summary import LeagueRow, summarise, write_summary
 
 
 def publish(folder: Path) -> dict[str, Any]:
@@ -23,12 +23,17 @@ def publish(folder: Path) -> dict[str, Any]:
 
 def league_lines(summary: dict[str, Any]) -> list[str]:
     """The league of a summary as a table for a terminal."""
-    width = max(len("scheme"), *(len(row["scheme"]) for row in summary["table"]))
+    rows = [LeagueRow(**row) for row in summary["table"]]
+    width = max(len("scheme"), *(len(row.scheme) for row in rows))
     lines = [f"{'scheme':{width}}  frontier share  mean log power  winning rate"]
-    for row in summary["table"]:
-        power = "-" if row["mean_log_power"] is None else f"{row['mean_log_power']:.3f}"
-        shares = [100 * row[name] for name in ("frontier_share", "winning_rate")]
-        line = f"{row['scheme']:{width}}  {shares[0]:12.0f} %  {power:>14}  {shares[1]:10.0f} %"
-        failed = f"  {row['failed_runs']} failed: {row['failure']}" if row["failed_runs"] else ""
-        lines.append(line + failed)
+    for row in rows:
+        figures = ("-", "-", "-")
+        if row.mean_log_power is not None:
+            figures = (
+                f"{100 * row.frontier_share:.0f} %",
+                f"{row.mean_log_power:.3f}",
+                f"{100 * row.winning_rate:.0f} %",
+            )
+        line = f"{row.scheme:{width}}  {figures[0]:>14}  {figures[1]:>14}  {figures[2]:>12}"
+        lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
     return lines

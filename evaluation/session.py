@@ -107,6 +107,11 @@ class Outcome:
     metrics: FlowMetrics | None
     failure: str
 
+    @property
+    def refused(self) -> bool:
+        """Whether it was never tried."""
+        return self.failure.startswith(REFUSED)
+
 
 def emulator_folder(folder: Path, label: str) -> Path:
     """Where the runs over one emulator are kept."""

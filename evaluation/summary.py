@@ -12,6 +12,7 @@ from ccgym.envs.flow_metrics import FlowMetrics
 
 from .results import Evaluation, RunResult, Scenario
 from .run_files import replaced
+from .session import REFUSED
 
 SCHEMA = 1
 CLEARLY = 0.02
@@ -62,6 +63,22 @@ class LeagueRow:
     failed_runs: int = 0
     failure: str = ""
     """Why most of them failed."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether most of the failed runs were never tried."""
+        return self.failure.startswith(REFUSED)
+
+    @property
+    def shortfall(self) -> str:
+        """How many runs failed, or were never tried."""
+        runs = "run" if self.failed_runs == 1 else "runs"
+        return f"{self.failed_runs} {runs} {'not flown' if self.refused else 'failed'}"
+
+    @property
+    def reason(self) -> str:
+        """The failure, without what `shortfall` says already."""
+        return self.failure.removeprefix(REFUSED)
 
 
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:

@@ -37,13 +37,14 @@ void announce_listening(const Options& options, uint16_t port) {
     std::cout << "port " << port << " local " << local << " peer " << peer << std::endl;
 }
 
-void announce_connected(const Options& options, const Connection& connection) {
+void announce_connected(const Options& options, const Connection& connection, std::string_view device) {
   const std::string host = host_of(connection.peer);
   const PrivateAddresses& addresses = connection.settings.addresses;
   if (!is_compatible(options))
     std::cout << "connected " << host << ":"
               << ntohs(reinterpret_cast<const sockaddr_in&>(connection.peer.peer).sin_port) << " local "
-              << to_string(addresses.local) << " peer " << to_string(addresses.peer) << std::endl;
+              << to_string(addresses.local) << " peer " << to_string(addresses.peer) << " device " << device
+              << std::endl;
   else if (options.role == Role::server)
     std::cout << "Tunnelserver got connection from tunnelclient" << std::endl;
   else

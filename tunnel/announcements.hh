@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "tunnel/connection.hh"
 #include "tunnel/options.hh"
@@ -10,6 +11,6 @@ namespace ccgym::tunnel {
 
 // A server's addresses have been chosen by now.
 void announce_listening(const Options& options, uint16_t port);
-void announce_connected(const Options& options, const Connection& connection);
+void announce_connected(const Options& options, const Connection& connection, std::string_view device);
 
 }  // namespace ccgym::tunnel

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "tunnel/ring_device.hh"
+
 namespace ccgym::tunnel {
 
 std::optional<std::span<const std::byte>> PlainDevice::next() {
@@ -45,6 +47,12 @@ void OffloadDevice::flush() {
   const std::array<iovec, 2> parts{iovec{const_cast<FrameHeader*>(&frame.header), sizeof frame.header},
                                    iovec{const_cast<std::byte*>(frame.bytes.data()), frame.bytes.size()}};
   count(writev(tun_, parts.data(), parts.size()) >= 0);
+}
+
+std::unique_ptr<PacketDevice> open_device(int tun, bool offload, std::size_t mtu) {
+  if (offload) return std::make_unique<OffloadDevice>(tun);
+  if (auto ring = RingDevice::open(tun, mtu)) return ring;
+  return std::make_unique<PlainDevice>(tun, mtu);
 }
 
 }  // namespace ccgym::tunnel

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "tunnel/segment_joiner.hh"
@@ -19,6 +21,8 @@ class PacketDevice {
   PacketDevice(const PacketDevice&) = delete;
   PacketDevice& operator=(const PacketDevice&) = delete;
   virtual ~PacketDevice() = default;
+
+  [[nodiscard]] virtual std::string_view kind() const = 0;  // for the user
 
   // The next packet to send, valid until the next call; nullopt: none waits. Never blocks.
   virtual std::optional<std::span<const std::byte>> next() = 0;
@@ -43,6 +47,7 @@ class PlainDevice final : public PacketDevice {
  public:
   PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu) {}
 
+  [[nodiscard]] std::string_view kind() const override { return "plain"; }
   std::optional<std::span<const std::byte>> next() override;
   void deliver(std::span<const std::byte> packet) override;
 
@@ -57,6 +62,7 @@ class OffloadDevice final : public PacketDevice {
  public:
   explicit OffloadDevice(int tun) : tun_(tun) {}
 
+  [[nodiscard]] std::string_view kind() const override { return "offload"; }
   std::optional<std::span<const std::byte>> next() override;
   [[nodiscard]] bool holds_packets() const override { return segmenter_.holds_packets(); }
   void deliver(std::span<const std::byte> packet) override;
@@ -69,5 +75,8 @@ class OffloadDevice final : public PacketDevice {
   Segmenter segmenter_{};
   SegmentJoiner joiner_{};
 };
+
+// The best this kernel has. `offload`: as open_tun() was told.
+std::unique_ptr<PacketDevice> open_device(int tun, bool offload, std::size_t mtu);
 
 }  // namespace ccgym::tunnel

@@ -9,7 +9,6 @@
 
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/errors.hh"
-#include "tunnel/ring_device.hh"
 
 namespace ccgym::tunnel {
 
@@ -17,21 +16,15 @@ namespace {
 
 constexpr std::size_t kBatch = 64;  // packets
 
-std::unique_ptr<PacketDevice> open_device(int tun, bool offload, int mtu) {
-  if (offload) return std::make_unique<OffloadDevice>(tun);
-  if (auto ring = RingDevice::open(tun, static_cast<std::size_t>(mtu))) return ring;
-  return std::make_unique<PlainDevice>(tun, static_cast<std::size_t>(mtu));
-}
-
 constexpr Time kRefusedLimit = std::chrono::seconds{3};
 
 }  // namespace
 
-Pump::Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Connection& connection,
+Pump::Pump(const FileDescriptor& socket, const Inside& inside, PacketDevice& device, Connection& connection,
            const Logs& logs, StopSignals& stop)
     : socket_(socket.number()),
       tun_(inside.tun()),
-      device_(open_device(tun_, offload, connection.settings.mtu)),
+      device_(device),
       command_(inside.process()),
       protocol_(*connection.protocol),
       peer_(connection.peer),
@@ -72,7 +65,7 @@ Pump::Ready Pump::wait() {
   std::array<pollfd, 4> polled{pollfd{tun_, static_cast<short>(blocked ? 0 : POLLIN), 0},
                                pollfd{socket_, static_cast<short>(blocked ? POLLIN | POLLOUT : POLLIN), 0},
                                pollfd{stop_.descriptor(), POLLIN, 0}, pollfd{command_, POLLIN, 0}};
-  const bool busy = !blocked && device_->holds_packets();
+  const bool busy = !blocked && device_.holds_packets();
   const Time left = busy ? Time::zero() : std::max(next_event() - now_, Time::zero());
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), (left - seconds).count()};
@@ -90,7 +83,7 @@ Pump::Ready Pump::wait() {
 // One batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
   while (!outgoing_.full()) {
-    const auto packet = device_->next();
+    const auto packet = device_.next();
     if (!packet) break;
     const Sealed sealed = protocol_.seal(*packet, outgoing_.slot());
     if (logs_.egress != nullptr)
@@ -114,7 +107,7 @@ void Pump::receive_waiting() {
 }
 
 void Pump::flush_device() {
-  device_->flush();
+  device_.flush();
   delivered_ = 0;
 }
 
@@ -151,7 +144,7 @@ void Pump::take(std::size_t index) {
 void Pump::deliver(const Opened& opened, std::size_t datagram_bytes) {
   if (logs_.ingress != nullptr)
     logs_.ingress->record(now_ - logs_.zero, opened.uid, datagram_bytes + outer_headers_);
-  device_->deliver(opened.packet);
+  device_.deliver(opened.packet);
   ++counts_.received;
   if (++delivered_ == kMostDelivered) flush_device();
 }
@@ -220,7 +213,7 @@ Time Pump::next_event() const {
 
 Counts Pump::counts() const {
   Counts all = counts_;
-  all.undeliverable = device_->refused() + outgoing_.failed();
+  all.undeliverable = device_.refused() + outgoing_.failed();
   return all;
 }
 

@@ -1,7 +1,6 @@
 // Moves packets between the TUN device and the socket, in batches, until there is a reason to end.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -30,7 +29,8 @@ enum class Ending { command_ended, stopped, peer_said_bye, peer_fell_silent, dev
 
 class Pump {
  public:
-  Pump(const FileDescriptor& socket, const Inside& inside, bool offload, Connection& connection,
+  // `device`: the packets of the inside's.
+  Pump(const FileDescriptor& socket, const Inside& inside, PacketDevice& device, Connection& connection,
        const Logs& logs, StopSignals& stop);
 
   Ending run();
@@ -63,7 +63,7 @@ class Pump {
 
   int socket_;
   int tun_;
-  std::unique_ptr<PacketDevice> device_;
+  PacketDevice& device_;
   int command_;
   Protocol& protocol_;
   Origin peer_;

@@ -19,6 +19,7 @@ class RingDevice final : public PacketDevice {
   static std::unique_ptr<RingDevice> open(int tun, std::size_t mtu);
   ~RingDevice() override;
 
+  [[nodiscard]] std::string_view kind() const override { return "io_uring"; }
   std::optional<std::span<const std::byte>> next() override;
   [[nodiscard]] bool holds_packets() const override { return next_ < packets_.size(); }
   void deliver(std::span<const std::byte> packet) override;

@@ -117,6 +117,18 @@ def parse_listening(line: str) -> Listening:
     raise ValueError(f"'{line}' is not the first line of a tunnel server")
 
 
+def parse_device(line: str) -> str:
+    """io_uring, plain or offload: how an end moves packets, from the line that says it is connected.
+
+    Raises:
+        ValueError: it is none, or pantheon-tunnel's, which does not say.
+    """
+    match line.split():
+        case ["connected", _, "local", _, "peer", _, "device", kind]:
+            return kind
+    raise ValueError(f"'{line}' is not the line of an end that is connected")
+
+
 @dataclass(frozen=True)
 class TunnelEnd:
     """A running end; its process group is ended by the session, or by `process.stop()`."""

@@ -18,6 +18,7 @@
 #include "tunnel/connection.hh"
 #include "tunnel/log_format.hh"
 #include "tunnel/options.hh"
+#include "tunnel/packet_device.hh"
 #include "tunnel/packet_log.hh"
 #include "tunnel/privileges.hh"
 #include "tunnel/pump.hh"
@@ -59,7 +60,9 @@ reaches the other end. COMMAND finds both private addresses in CCGYM_TUNNEL_LOCA
   --help, --version
 
 The server prints `port N local ADDRESS peer ADDRESS` when it listens, and both ends print
-`connected ADDRESS:PORT local ADDRESS peer ADDRESS` when they are. The last line, on stderr, counts packets.
+`connected ADDRESS:PORT local ADDRESS peer ADDRESS device KIND` when they are. KIND is how this end moves the
+packets of its namespace: io_uring (many per system call), plain (one: the kernel cannot, or forbids it) or
+offload. The last line, on stderr, counts packets and names KIND.
 
 Overhead: 36 bytes per packet over IPv4, 56 over IPv6, authenticated or not; the MTU inside is 1464 of 1500.
 (UDP and IP headers 28 or 48, UID 4 and MAC 16; of the inner IP header, 12 bytes both ends know are left
@@ -111,16 +114,18 @@ class End {
     announce_listening(options_, port_of(socket));
     std::optional<Connection> connection = connect_ends(socket, stop);
     if (!connection) return 0;
-    announce_connected(options_, *connection);
+    const auto device =
+        open_device(inside.tun(), options_.offload, static_cast<std::size_t>(connection->settings.mtu));
+    announce_connected(options_, *connection, device->kind());
     inside.start(connection->settings);
 
     auto ingress = start_log(std::move(ingress_file), "ingress", options_.ingress_log);
     auto egress = start_log(std::move(egress_file), "egress", options_.egress_log);
-    Pump pump{socket, inside, options_.offload, *connection, {ingress.get(), egress.get(), zero_}, stop};
+    Pump pump{socket, inside, *device, *connection, {ingress.get(), egress.get(), zero_}, stop};
     const int code = conclude(pump.run(), inside);
     for (PacketLog* log : {ingress.get(), egress.get()})
       if (const std::string failure = log == nullptr ? "" : log->finish(); !failure.empty()) say(failure);
-    say(reason_ + ": " + pump.counts().to_string());
+    say(reason_ + ": " + pump.counts().to_string() + "; device " + std::string{device->kind()});
     return code;
   }
 

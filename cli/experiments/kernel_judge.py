@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from functools import partial
 
 from .flights import add_flight_arguments, fly
 from .judgements import print_judgements
@@ -13,14 +14,7 @@ DESCRIPTION = (
     "1: in mahimahi one of ours differs from the kernel's by more than 5 % of throughput or 15 % of p95 "
     "delay."
 )
-EMULATORS = "field,calibrated"
-SCHEMES = "cubic,reno,bbr"
-RUNS = 1
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to fly; the medians of the runs are compared."""
-    add_flight_arguments(parser, EMULATORS, SCHEMES, RUNS)
+add_arguments = partial(add_flight_arguments, emulators="field,calibrated", schemes="cubic,reno,bbr", runs=1)
 
 
 def run(args: argparse.Namespace) -> int:

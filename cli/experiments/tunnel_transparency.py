@@ -3,6 +3,7 @@
 import argparse
 import json
 from dataclasses import asdict, replace
+from functools import partial
 
 from .flights import add_flight_arguments, plan_flights
 
@@ -12,14 +13,7 @@ DESCRIPTION = (
     "throughput and p95 delay, as mm-link saw them, by the two-sample Kolmogorov-Smirnov test. Exit code "
     "1: one of them differs (p < 0.2)."
 )
-EMULATORS = "field"
-SCHEMES = "kernel-cubic,kernel-bbr"
-RUNS = 20
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to fly inside, and as often outside."""
-    add_flight_arguments(parser, EMULATORS, SCHEMES, RUNS)
+add_arguments = partial(add_flight_arguments, emulators="field", schemes="kernel-cubic,kernel-bbr", runs=20)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 from dataclasses import asdict
+from functools import partial
 
 from .flights import add_flight_arguments, fly, plan_flights
 
@@ -20,13 +21,9 @@ EMULATORS = (
     "pathological/ack-10-per-200ms,pathological/buffer-0.33bdp,"
     "varying/rate-steps,varying/cellular-like"
 )
-SCHEMES = "fixed:60,reno,copa,indigo2"
-RUNS = 3
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What to fly; the medians of the runs are compared."""
-    add_flight_arguments(parser, EMULATORS, SCHEMES, RUNS)
+add_arguments = partial(
+    add_flight_arguments, emulators=EMULATORS, schemes="fixed:60,reno,copa,indigo2", runs=3
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -60,7 +60,8 @@ def test_league_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFix
     out = tmp_path / "out"
     argv = ["eval", "--schemes", "all", "--emulators", emulators, "--seconds", "2", "--out", str(out)]
     assert main([*argv, "--no-logs", "--json"]) == 0
-    table = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)["table"]}
+    captured = capsys.readouterr()
+    table = {row["scheme"]: row for row in json.loads(captured.out)["table"]}
     assert {"copa", "cubic", "reno", "indigo", "indigo2", "kernel-bbr"} <= set(table)
     assert table["copa"]["mean_log_power"] is not None
     # Kernel TCP is not in the twin: a row that says so, and no failure of the evaluation.
@@ -68,7 +69,10 @@ def test_league_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFix
     assert table["kernel-bbr"]["failure"].startswith(
         "cannot fly here: scheme 'kernel-bbr' is not in the twin"
     )
-    assert "cannot fly here: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
+    assert "1 run not flown: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
+    # ... nor a line for every run: one for each reason.
+    refused = [line for line in captured.err.splitlines() if "kernel-bbr" in line]
+    assert refused == ["not flown: scheme 'kernel-bbr' is not in the twin, but with --backend mahimahi"]
     assert not list(out.rglob("*_datalink_*"))
 
 

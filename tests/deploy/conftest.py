@@ -1,8 +1,6 @@
 """A policy to fly, and two hosts to fly between."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +10,6 @@ from ccgym.envs.two_hosts import TwoHosts
 from safetensors.numpy import save_file
 
 HIDDEN, INPUTS, ACTIONS = 32, 9, 5
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder every user may enter, which pytest's own are not."""
-    folder = Path(tempfile.mkdtemp(prefix="ccgym-test-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

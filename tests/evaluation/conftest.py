@@ -1,8 +1,6 @@
 """What the tests of evaluation share: policies to fly, and quick emulators."""
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,15 +22,6 @@ def write_policy() -> Callable[..., Path]:
         return path
 
     return write
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder every user may enter, which pytest's own are not."""
-    folder = Path(tempfile.mkdtemp(prefix="ccgym-test-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

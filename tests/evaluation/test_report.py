@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.emulators import NamedEmulator
 from ccgym.evaluation.figures import frontier
+from ccgym.evaluation.heat_maps import heat_maps
 from ccgym.evaluation.palette import styles
 from ccgym.evaluation.publish import publish
 from ccgym.evaluation.results import Evaluation, load_evaluation
@@ -108,6 +110,12 @@ def test_large_leagues_are_heat_maps(tmp_path: Path, browser: Browser) -> None:
     # Sections stay closed, and their pictures undrawn, until someone opens one.
     assert len(re.findall(r'<details class="scenario" id="scenario-\d+">', document)) == 35
     assert not re.search(r'id="frontier-20"[^>]*data-drawn', document)
+
+
+def test_a_scheme_that_never_flew_is_in_no_heat_map(evaluation: Evaluation) -> None:
+    described = {**evaluation.session["schemes"], "kernel-bbr": {}}
+    (figure,) = heat_maps(replace(evaluation, session={"schemes": described})).values()
+    assert figure["data"][0]["x"] == evaluation.schemes
 
 
 def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path, browser: Browser) -> None:

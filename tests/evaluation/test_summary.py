@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from ccgym.evaluation.session import REFUSED
 from ccgym.evaluation.summary import LeagueRow, SchemeMean, league
 
 
@@ -55,6 +56,18 @@ def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> No
 def test_a_scheme_that_never_flew() -> None:
     (row,) = (row for row in league([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
     assert row == LeagueRow("b", 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "failure", "shortfall", "reason"),
+    [
+        (1, "no answer", "1 run failed", "no answer"),
+        (3, f"{REFUSED}not in the twin", "3 runs not flown", "not in the twin"),
+    ],
+)
+def test_what_was_never_tried_did_not_fail(runs: int, failure: str, shortfall: str, reason: str) -> None:
+    row = LeagueRow("a", 0, None, 0, failed_runs=runs, failure=failure)
+    assert (row.shortfall, row.reason) == (shortfall, reason)
 
 
 def test_the_most_power_comes_first() -> None:

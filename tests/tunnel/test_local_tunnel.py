@@ -9,7 +9,7 @@ import pytest
 from ccgym.envs.two_hosts import TwoHosts
 from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, wait_until
 from ccgym.tests.tunnel.tunnel_ends import descendants, namespace_of, needs_tunnels, processes_in, read_log
-from ccgym.tunnel.session import LocalTunnel
+from ccgym.tunnel.session import LocalTunnel, parse_device
 
 pytestmark = needs_tunnels
 ENDS_S = 30.0
@@ -75,6 +75,16 @@ def test_offloaded_tcp_and_udp_arrive_unharmed(tmp_path: Path) -> None:
     assert (tmp_path / "by-tcp").read_bytes() == sent
     assert (tmp_path / "by-udp").read_bytes() == sent[:1000]
     assert " 0 malformed, 0 oversized, 0 undeliverable" in tunnel.server.stderr_lines()[-1]
+
+
+@pytest.mark.parametrize(("options", "kinds"), [([], {"io_uring", "plain"}), (["--offload"], {"offload"})])
+def test_each_end_says_how_it_moves_packets(options: list[str], kinds: set[str], tmp_path: Path) -> None:
+    with LocalTunnel(tmp_path, ["sleep", "60"], ["true"], options=options) as tunnel:
+        kind = parse_device(tunnel.client.await_line(0))
+        assert kind in kinds
+        assert parse_device(tunnel.server.await_line(1)) == kind
+        assert tunnel.client.process.wait(ENDS_S) == 0
+    assert tunnel.client.stderr_lines()[-1].endswith(f"; device {kind}")
 
 
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:

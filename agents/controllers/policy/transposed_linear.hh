@@ -17,7 +17,9 @@ class TransposedLinear {
 
  private:
   std::vector<double> bias_;
-  std::vector<float> columns_;  // [inputs, outputs]
+  // [blocks of outputs, inputs, outputs of a block]: in the order of use, for the packets of a fast flow have
+  // driven them out of the caches by the next decision.
+  std::vector<float> weights_{};
 };
 
 }  // namespace ccgym
