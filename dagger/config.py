@@ -7,6 +7,7 @@ import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
 from ccgym.envs.spec_errors import first_mistake
+from ccgym.oracle.preference import DIAL
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
@@ -102,6 +103,9 @@ class TrainingConfig(RunConfig):
     max_gradient_norm: float | None = Field(None, gt=0)
     """Gradients are scaled down to this norm; none: never."""
 
+    watched: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
+    """Emulators whose windows TensorBoard shows over time beside the oracle's, as for `--emulators`."""
+
     @model_validator(mode="after")
     def _sequences_fill_episodes(self) -> Self:
         if self.episode_steps % self.sequence_steps:
@@ -115,6 +119,12 @@ class TrainingConfig(RunConfig):
     def expert_share(self, iteration: int) -> float:
         """Of the flights of an iteration."""
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
+
+    @property
+    def dial(self) -> tuple[float, ...]:
+        """Places of the dial at which a curve is drawn, of those that are trained."""
+        low, high = self.preferences
+        return tuple(place for place in DIAL if low <= place <= high) if low < high else (low,)
 
     @property
     def state_size(self) -> int:
