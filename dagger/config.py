@@ -79,6 +79,9 @@ class TrainingConfig(RunConfig):
 
     expert_iterations: int = Field(1, ge=0)
     """Over so many iterations the part of the flights that the expert steers falls from 1 to 0 (beta)."""
+    curriculum_iterations: int = Field(0, ge=0)
+    """Over so many iterations the emulators of each group enter, those of the smallest BDP first; 0: all at
+    once."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
     kick_probability: float = Field(0.0, ge=0, le=1)

@@ -57,3 +57,12 @@ def test_config_that_is_no_yaml_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("a: [")
     with pytest.raises(InputError, match="not valid YAML"):
         load_config(tmp_path / "bad.yaml", {}, TrainingConfig)
+
+
+@pytest.mark.parametrize(("iterations", "shares"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (4, [1, 0.75, 0.5])])
+def test_the_experts_share_of_the_flights_falls_to_nothing(
+    tiny_config: TinyConfig, iterations: int, shares: list[float]
+) -> None:
+    config = tiny_config(expert_iterations=iterations)
+    assert [config.expert_share(iteration) for iteration in range(3)] == shares
+    assert config.expert_share(iterations) == 0
