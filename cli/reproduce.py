@@ -6,6 +6,7 @@ from importlib import import_module
 EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
+    "dial-curve",
     "twin-parity",
     "kernel-judge",
     "ns3-judge",
