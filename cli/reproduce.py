@@ -7,6 +7,7 @@ EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
     "dial-curve",
+    "seed-spread",
     "twin-parity",
     "kernel-judge",
     "ns3-judge",
