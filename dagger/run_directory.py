@@ -140,7 +140,7 @@ class RunDirectory(Generic[Config]):
             temporary.replace(self._metrics_file)
         self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
         if not iterations:
-            self._log_settings(self._writer)
+            self._log_settings(self._writer.file_writer)
 
     def log(self, iteration: int, metrics: dict[str, float], pictures: dict[str, Figure]) -> None:
         """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
@@ -153,14 +153,14 @@ class RunDirectory(Generic[Config]):
             self._writer.add_figure(name, picture, iteration)
         self._writer.flush()
 
-    def _log_settings(self, writer: SummaryWriter) -> None:
+    def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out
         """The configuration as a row of TensorBoard's table of hyper-parameters, beside its regret."""
         settings = {
             name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
             for name, value in self.config().model_dump(mode="json").items()
         }
-        for summary in hparams(settings, {REGRET: math.inf}):
-            writer.file_writer.add_summary(summary)
+        for summary in hparams(settings, {REGRET: math.inf}):  # type: ignore[no-untyped-call]
+            file.add_summary(summary)
 
     def history(self, name: str) -> list[tuple[float, float]]:
         """A metric by the seconds that training had taken, so far as it has been logged."""

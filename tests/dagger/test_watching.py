@@ -34,7 +34,7 @@ def still_policy(tmp_path: Path) -> Path:
     for parameter in module.parameters():
         torch.nn.init.zeros_(parameter)
     with torch.no_grad():
-        module.layers[0].bias[2] = 1
+        module.get_parameter("layers.0.bias")[2] = 1
     save_policy(tmp_path / "still.safetensors", module, PolicySpec("indigo", "indigo"), trained_on="nothing")
     return tmp_path / "still.safetensors"
 

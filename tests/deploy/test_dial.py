@@ -29,10 +29,10 @@ def dial_policy(tmp_path: Path) -> Path:
     for parameter in module.parameters():
         torch.nn.init.zeros_(parameter)
     halve, stay, double, preference = 0, 2, 4, FEATURES - 1
-    layer = module.layers[0]
+    bias, weight = module.get_parameter("layers.0.bias"), module.get_parameter("layers.0.weight")
     with torch.no_grad():
-        layer.bias[halve], layer.bias[stay], layer.bias[double] = 0.5, 0.25, -0.5
-        layer.weight[halve, preference], layer.weight[double, preference] = -1, 1
+        bias[halve], bias[stay], bias[double] = 0.5, 0.25, -0.5
+        weight[halve, preference], weight[double, preference] = -1, 1
     spec = PolicySpec("scale_free", "indigo", initial_cwnd=INITIAL, limits=Limits(LEAST, MOST))
     file = tmp_path / "dial.safetensors"
     save_policy(file, module, spec, trained_on="nothing")
