@@ -1,5 +1,7 @@
 """The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
+import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -175,6 +177,21 @@ def read_options(file: Path) -> dict[str, Any]:
 def config_file(name_or_path: str) -> Path:
     """`indigo2` means the config of that name that comes along; anything else is a path."""
     return config_files("training").get(name_or_path, Path(name_or_path))
+
+
+def provenance(config: RunConfig, iteration: int) -> str:
+    """What a policy file says of its training: enough to repeat it."""
+    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
+    shipped = config_files("training").get(config.name)
+    if shipped is not None and read_options(shipped).get("algo") == getattr(config, "algo", None):
+        base = load_config(shipped, {"emulators": config.emulators, "seed": config.seed}, type(config))
+        ours, theirs = (one.model_dump(mode="json") for one in (config, base))
+        command += "".join(
+            f" --set {shlex.quote(f'{key}={json.dumps(value)}')}"
+            for key, value in ours.items()
+            if value != theirs[key]
+        )
+    return f"{command}, iteration {iteration + 1}"
 
 
 def save_config(config: BaseModel, file: Path) -> None:

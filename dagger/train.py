@@ -17,7 +17,7 @@ from ccgym.oracle.window import ideal_windows as searched_windows
 from matplotlib.figure import Figure
 
 from .collection import Collector
-from .config import TrainingConfig
+from .config import TrainingConfig, provenance
 from .dataset import Dataset
 from .executors import open_executors
 from .fitting import fit, make_optimiser, make_policy
@@ -121,12 +121,12 @@ def train(
             }
 
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
-            last = iteration + 1 == config.iterations or elapsed_s() - earlier_s > 60 * minutes
+            last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_regret = done.best_regret
             pictures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 save_policy(
-                    run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
+                    run.candidate_policy, policy, policy_spec, trained_on=provenance(config, iteration)
                 )
                 flights = partial(
                     fly_trials,
@@ -157,11 +157,10 @@ def train(
                 final = fly_trials(run.best_policy, emulators, ideal, FINAL_SECONDS, threads)
                 metrics |= trial_metrics(final)
                 curves = fly_curves(run.best_policy, watched, config.dial, WATCH_SECONDS, threads)
+                if curves:
+                    pictures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(REGRET), (elapsed_s(), regret)]
-                pictures |= {
-                    "curves": draw_curves(f"{config.name}, the best policy", curves),
-                    "quality": draw_quality(config.name, history),
-                }
+                pictures["quality"] = draw_quality(config.name, history)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(
@@ -178,9 +177,3 @@ def train(
             if last:
                 break
     run.close_logs()
-
-
-def _provenance(config: TrainingConfig, iteration: int) -> str:
-    """What the policy file says of its training: enough to repeat it."""
-    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
-    return f"{command}, iteration {iteration + 1}"
