@@ -46,3 +46,16 @@ def seconds(text: str) -> float:
     if not 1 <= value <= LONGEST_S:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1 to {LONGEST_S:g} s")
     return value
+
+
+def preference(text: str) -> float:
+    """A place of the dial."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a preference from 0, low delay, to 1, full throughput"
+        )
+    return value

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from .arguments import preference
+
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the command to the command line."""
@@ -25,6 +27,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--pantheon", metavar="DIR", type=Path, help="Pantheon checkout to install the scheme in"
     )
+    parser.add_argument(
+        "--preference",
+        metavar="X",
+        type=preference,
+        help="where the scheme's dial stands, from 0, low delay, to 1, full throughput (default: as in the "
+        "policy, 0.5 as trained); a flow may start elsewhere: NAME.py sender IP PORT X",
+    )
     parser.set_defaults(run=run)
 
 
@@ -33,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.deploy.export import export_scheme
 
     out = args.out or (Path() if args.pantheon is None else None)
-    for wrapper in export_scheme(args.policy_or_run, args.name, out=out, pantheon=args.pantheon):
+    written = export_scheme(
+        args.policy_or_run, args.name, out=out, pantheon=args.pantheon, preference=args.preference
+    )
+    for wrapper in written:
         print(f"wrote {wrapper}")
     return 0

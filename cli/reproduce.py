@@ -6,6 +6,8 @@ from importlib import import_module
 EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
+    "dial-curve",
+    "seed-spread",
     "twin-parity",
     "kernel-judge",
     "ns3-judge",

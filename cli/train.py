@@ -49,6 +49,16 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="policy file that ppo or recurrent-ppo start from (default: the config's)",
     )
     parser.add_argument(
+        "--set",
+        dest="settings",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="another setting than the config's, in YAML, as in --set features=indigo --set 'hidden=[32]' "
+        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all",
+    )
+    parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
     )
     parser.add_argument(
@@ -108,16 +118,17 @@ def _train(
     from ccgym.envs.errors import InputError
 
     given = {"emulators": args.emulators, "seed": args.seed, "init": args.init}
-    overrides: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
+    flags |= {key: f"--set {key}={value}" for key, value in args.settings}
+    overrides: dict[str, Any] = dict(args.settings)
+    overrides |= {key: value for key, value in given.items() if value is not None}
     config = load_config(file, overrides, kind)
     run = RunDirectory(args.out or Path("runs") / config.name, kind)
     if args.resume:
         kept = run.config()
-        for key, value in overrides.items():
-            if getattr(kept, key) != value:
-                raise InputError(
-                    f"--{key} {value}: the run in {run.folder} has {getattr(kept, key)}; leave it out"
-                )
+        for key, flag in flags.items():
+            if getattr(kept, key) != getattr(config, key):
+                raise InputError(f"{flag}: the run in {run.folder} has {getattr(kept, key)}; leave it out")
         if args.config is not None and kept != config:
             raise InputError(
                 f"--config {args.config}: the run in {run.folder} has other settings; leave it out"
@@ -126,6 +137,20 @@ def _train(
     if args.resume or not run.is_finished(config):
         train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
     return run.final_metrics() | {"iteration": run.best_metrics()["iteration"]}, run.best_policy
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting's name and its value."""
+    import yaml
+
+    key, separator, value = text.partition("=")
+    try:
+        parsed = yaml.safe_load(value)
+    except yaml.YAMLError:
+        parsed = None
+    if not (key and separator) or (parsed is None and value not in ("null", "~")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE with a value in YAML, as in hidden=[32]")
+    return key, parsed
 
 
 def _positive_float(text: str) -> float:

@@ -1,5 +1,7 @@
 """The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
+import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -7,6 +9,7 @@ import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
 from ccgym.envs.spec_errors import first_mistake
+from ccgym.oracle.preference import DIAL
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
@@ -78,6 +81,9 @@ class TrainingConfig(RunConfig):
 
     expert_iterations: int = Field(1, ge=0)
     """Over so many iterations the part of the flights that the expert steers falls from 1 to 0 (beta)."""
+    curriculum_iterations: int = Field(0, ge=0)
+    """Over so many iterations the emulators of each group enter, those of the smallest BDP first; 0: all at
+    once."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
     kick_probability: float = Field(0.0, ge=0, le=1)
@@ -102,6 +108,9 @@ class TrainingConfig(RunConfig):
     max_gradient_norm: float | None = Field(None, gt=0)
     """Gradients are scaled down to this norm; none: never."""
 
+    watched: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
+    """Emulators whose windows TensorBoard shows over time beside the oracle's, as for `--emulators`."""
+
     @model_validator(mode="after")
     def _sequences_fill_episodes(self) -> Self:
         if self.episode_steps % self.sequence_steps:
@@ -115,6 +124,12 @@ class TrainingConfig(RunConfig):
     def expert_share(self, iteration: int) -> float:
         """Of the flights of an iteration."""
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
+
+    @property
+    def dial(self) -> tuple[float, ...]:
+        """Places of the dial at which a curve is drawn, of those that are trained."""
+        low, high = self.preferences
+        return tuple(place for place in DIAL if low <= place <= high) if low < high else (low,)
 
     @property
     def state_size(self) -> int:
@@ -162,6 +177,21 @@ def read_options(file: Path) -> dict[str, Any]:
 def config_file(name_or_path: str) -> Path:
     """`indigo2` means the config of that name that comes along; anything else is a path."""
     return config_files("training").get(name_or_path, Path(name_or_path))
+
+
+def provenance(config: RunConfig, iteration: int) -> str:
+    """What a policy file says of its training: enough to repeat it."""
+    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
+    shipped = config_files("training").get(config.name)
+    if shipped is not None and read_options(shipped).get("algo") == getattr(config, "algo", None):
+        base = load_config(shipped, {"emulators": config.emulators, "seed": config.seed}, type(config))
+        ours, theirs = (one.model_dump(mode="json") for one in (config, base))
+        command += "".join(
+            f" --set {shlex.quote(f'{key}={json.dumps(value)}')}"
+            for key, value in ours.items()
+            if value != theirs[key]
+        )
+    return f"{command}, iteration {iteration + 1}"
 
 
 def save_config(config: BaseModel, file: Path) -> None:

@@ -10,6 +10,7 @@ events.out.tfevents.*                TensorBoard
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -18,12 +19,15 @@ import torch
 from ccgym.envs.errors import InputError
 from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
 
 from .config import Config, load_config, save_config
 from .dataset import Dataset, Sequences, load_sequences
 
 REGRET = "validation/regret"
 """The metric that the best policy has least of."""
+SECONDS = "seconds"
+"""The metric that says how long the training has taken, over all its parts."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,8 @@ class RunDirectory(Generic[Config]):
             temporary.write_text("".join(kept))
             temporary.replace(self._metrics_file)
         self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
+        if not iterations:
+            self._log_settings(self._writer.file_writer)
 
     def log(self, iteration: int, metrics: dict[str, float], pictures: dict[str, Figure]) -> None:
         """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
@@ -147,15 +153,32 @@ class RunDirectory(Generic[Config]):
             self._writer.add_figure(name, picture, iteration)
         self._writer.flush()
 
+    def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out
+        """The configuration as a row of TensorBoard's table of hyper-parameters, beside its regret."""
+        settings = {
+            name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+            for name, value in self.config().model_dump(mode="json").items()
+        }
+        for summary in hparams(settings, {REGRET: math.inf}):  # type: ignore[no-untyped-call]
+            file.add_summary(summary)
+
+    def history(self, name: str) -> list[tuple[float, float]]:
+        """A metric by the seconds that training had taken, so far as it has been logged."""
+        return [(line[SECONDS], line[name]) for line in self._logged() if name in line]
+
     def best_metrics(self) -> dict[str, float]:
         """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
-        lines = [json.loads(line) for line in self._metrics_file.read_text().splitlines()]
-        return min((line for line in lines if REGRET in line), key=lambda line: line[REGRET])
+        return min((line for line in self._logged() if REGRET in line), key=lambda line: line[REGRET])
 
     def final_metrics(self) -> dict[str, float]:
         """The metrics of the last iteration, with those of the best policy on the emulators asked for."""
-        metrics: dict[str, float] = json.loads(self._metrics_file.read_text().splitlines()[-1])
-        return metrics
+        return self._logged()[-1]
+
+    def _logged(self) -> list[dict[str, float]]:
+        """The metrics of every iteration so far."""
+        if not self._metrics_file.exists():
+            return []
+        return [json.loads(line) for line in self._metrics_file.read_text().splitlines()]
 
     def close_logs(self) -> None:
         """Writes out what TensorBoard's writer still holds."""

@@ -14,20 +14,24 @@ import torch
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs.emulators import select_emulators
 from ccgym.oracle.window import ideal_windows as searched_windows
+from matplotlib.figure import Figure
 
 from .collection import Collector
-from .config import TrainingConfig
+from .config import TrainingConfig, provenance
 from .dataset import Dataset
 from .executors import open_executors
 from .fitting import fit, make_optimiser, make_policy
-from .picture import draw_trials
+from .picture import draw_curves, draw_quality, draw_trials, draw_windows
 from .progress import TrainingProgress
-from .run_directory import REGRET, Checkpoint, RunDirectory
+from .run_directory import REGRET, SECONDS, Checkpoint, RunDirectory
 from .trial import fly_trials, mean_regret, summarise, trial_metrics
+from .watching import fly_curves, fly_windows, window_metrics
 from .world import make_world, validation_world
 
 FINAL_SECONDS = 30.0
 """Length of the flights of the best policy over the emulators it was trained for."""
+WATCH_SECONDS = 25.0
+"""Length of the flights whose windows and curves are drawn: varying/rate-steps has its steps by then."""
 
 
 def train(
@@ -55,6 +59,7 @@ def train(
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
     emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
+    watched = select_emulators(config.watched)
     policy = make_policy(config)
     policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
     optimiser = make_optimiser(policy, config)
@@ -69,6 +74,10 @@ def train(
         done = Checkpoint(0, policy.state_dict(), optimiser.state_dict(), best_regret=math.inf, decisions=0)
         run.save(done, None, config.dataset_iterations)
     run.open_logs(done.iterations)
+    earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
+
+    def elapsed_s() -> float:
+        return earlier_s + time.monotonic() - begin_s
 
     with (
         open_executors(workers, ray_address) as (threads, flyers),
@@ -114,10 +123,10 @@ def train(
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_regret = done.best_regret
-            pictures = {}
+            pictures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 save_policy(
-                    run.candidate_policy, policy, policy_spec, trained_on=_provenance(config, iteration)
+                    run.candidate_policy, policy, policy_spec, trained_on=provenance(config, iteration)
                 )
                 flights = partial(
                     fly_trials,
@@ -133,8 +142,10 @@ def train(
                     examiner.fly(run.candidate_policy, config.expert_iterations, flyers)
                     regret += examiner.distance()
                     metrics["validation/distance"] = examiner.distance()
-                metrics |= trial_metrics(trials) | {REGRET: regret}
-                pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
+                windows = fly_windows(run.candidate_policy, watched, WATCH_SECONDS, threads)
+                metrics |= trial_metrics(trials) | window_metrics(windows) | {REGRET: regret}
+                title = f"{config.name}, iteration {iteration + 1}"
+                pictures |= {"trials": draw_trials(title, trials), "windows": draw_windows(title, windows)}
                 progress.say(
                     f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
                 )
@@ -142,14 +153,20 @@ def train(
                     best_regret = regret
                     run.candidate_policy.replace(run.best_policy)
             if last:
-                windows = searched_windows([emulator.spec for emulator in emulators], flyers)
-                final = fly_trials(run.best_policy, emulators, windows, FINAL_SECONDS, threads)
+                ideal = searched_windows([emulator.spec for emulator in emulators], flyers)
+                final = fly_trials(run.best_policy, emulators, ideal, FINAL_SECONDS, threads)
                 metrics |= trial_metrics(final)
+                curves = fly_curves(run.best_policy, watched, config.dial, WATCH_SECONDS, threads)
+                if curves:
+                    pictures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
+                history = [*run.history(REGRET), (elapsed_s(), regret)]
+                pictures["quality"] = draw_quality(config.name, history)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(
                 iteration + 1, policy.state_dict(), optimiser.state_dict(), best_regret, decisions
             )
+            metrics[SECONDS] = elapsed_s()
             run.log(iteration, metrics, pictures)
             run.save(done, sequences, config.dataset_iterations)
             progress.advance(
@@ -160,9 +177,3 @@ def train(
             if last:
                 break
     run.close_logs()
-
-
-def _provenance(config: TrainingConfig, iteration: int) -> str:
-    """What the policy file says of its training: enough to repeat it."""
-    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
-    return f"{command}, iteration {iteration + 1}"

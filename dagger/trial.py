@@ -73,10 +73,12 @@ def mean_regret(trials: Sequence[Trial]) -> float:
     return float(np.mean([trial.regret for trial in trials]))
 
 
-def fly_measured(emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool) -> FlowMetrics:
+def fly_measured(
+    emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = TRIAL_SEED
+) -> FlowMetrics:
     """One flight of a scheme in the twin."""
     path = stalling_path(emulator.spec) if stalling else emulator.spec.to_path()
-    flight = _core.fly(path, scheme, seconds=seconds, seed=TRIAL_SEED)
+    flight = _core.fly(path, scheme, seconds=seconds, seed=seed)
     log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule())
     return measure(log, emulator.spec.delay_ms)
 

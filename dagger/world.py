@@ -1,5 +1,6 @@
 """The world a policy is trained in: the emulators asked for, and others like them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from ccgym.envs.emulators import EmulatorSpec
 from ccgym.envs.random_emulators import random_emulators
+from ccgym.oracle.window import bdp_packets
 
 from .config import Stalls, TrainingConfig
 from .fading import fading_emulators
@@ -31,6 +33,8 @@ class World:
 
     groups: Mapping[str, Sequence[EmulatorSpec]]
     shares: Mapping[str, float]
+    curriculum_iterations: int = 0
+    """In so many iterations ever more of each group are flown on, its first ones first."""
 
     def deal(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
         """Group and emulator of every flight of an iteration.
@@ -39,12 +43,19 @@ class World:
         """
         hands: list[tuple[str, EmulatorSpec]] = []
         for stream, (group, count) in enumerate(self._counts(config.environments).items()):
-            emulators = self.groups[group]
+            emulators = self._entered(group, iteration)
             for place in range(iteration * count, (iteration + 1) * count):
                 deck, card = divmod(place, len(emulators))
                 order = _shuffled(config.seed, stream, deck, len(emulators))
                 hands.append((group, emulators[order[card]]))
         return hands
+
+    def _entered(self, group: str, iteration: int) -> Sequence[EmulatorSpec]:
+        """The emulators of a group that are flown on by now."""
+        emulators = self.groups[group]
+        if iteration >= self.curriculum_iterations:
+            return emulators
+        return emulators[: math.ceil(len(emulators) * (iteration + 1) / self.curriculum_iterations)]
 
     def _counts(self, environments: int) -> dict[str, int]:
         """Flights per group; what rounding leaves over goes to the last one."""
@@ -68,14 +79,17 @@ def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
 def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
     """What a configuration trains on: the emulators asked for, others like them, random ones."""
     others = random_emulators(config.random_emulators, config.seed) if config.random_emulators else []
+    groups = {
+        "asked": emulators,
+        "like": vary(config, emulators),
+        "random": others,
+        "shared": [spec for spec in others if _may_be_shared(spec)],
+        "fading": fading_emulators(config.fading_emulators, config.seed),
+    }
+    if config.curriculum_iterations:
+        groups = {group: sorted(members, key=bdp_packets) for group, members in groups.items()}
     return World(
-        {
-            "asked": emulators,
-            "like": vary(config, emulators),
-            "random": others,
-            "shared": [spec for spec in others if _may_be_shared(spec)],
-            "fading": fading_emulators(config.fading_emulators, config.seed),
-        },
+        groups,
         {
             "asked": config.shares[0],
             "like": config.shares[1],
@@ -83,6 +97,7 @@ def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> Wor
             "shared": config.shares[3],
             "fading": config.shares[4],
         },
+        config.curriculum_iterations,
     )
 
 

@@ -10,8 +10,10 @@ NAME/
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
+from ccgym.agents.dial import write_with_preference
 from ccgym.envs.errors import InputError
 
 from .pantheon import PantheonCheckout
@@ -26,7 +28,24 @@ _WRAPPER = _HERE / "scheme" / "wrapper.sh"
 _WRAPPER_MARK = b"# ccgym scheme wrapper:"
 
 
-def export_scheme(run: Path, name: str, *, out: Path | None, pantheon: Path | None) -> list[Path]:
+@dataclass(frozen=True)
+class Export:
+    """What a scheme is made of."""
+
+    name: str
+    policy: Path
+    preference: float | None
+    """Where the dial stands unless the flow is told otherwise; None: as in the policy."""
+
+    @property
+    def flown(self) -> str:
+        """The policy as a sender's scheme."""
+        return f"policy:{self.policy}" + ("" if self.preference is None else f":{self.preference}")
+
+
+def export_scheme(
+    run: Path, name: str, *, out: Path | None, pantheon: Path | None, preference: float | None = None
+) -> list[Path]:
     """Writes the scheme folder `out/name`, installs the scheme in the checkout `pantheon`, or both.
 
     All or nothing is written. In a Pantheon checkout it takes `third_party/NAME/`,
@@ -37,23 +56,25 @@ def export_scheme(run: Path, name: str, *, out: Path | None, pantheon: Path | No
         name: Of the scheme: letters, digits and underscores.
         out: An existing folder, or None.
         pantheon: The root of a checkout, or None.
+        preference: Where the scheme's dial stands, from low delay (0) to full throughput (1); None: as
+            in the policy.
 
     Returns:
         What to run: the wrappers.
 
     Raises:
-        InputError: no such run, a policy that cannot be flown, a bad name, no such folder or checkout,
-            a place that is taken by something else or cannot be written to.
+        InputError: no such run, a policy that cannot be flown or has no dial to set, a bad name, no such
+            folder or checkout, a place that is taken by something else or cannot be written to.
     """
-    policy = find_policy(run)
+    export = Export(name, find_policy(run), preference)
     check_name(name)
     try:
         with Staging() as staging:
             wrappers = []
             if out is not None:
-                wrappers.append(_stage_folder(staging, policy, name, out))
+                wrappers.append(_stage_folder(staging, export, out))
             if pantheon is not None:
-                wrappers.append(_stage_in_pantheon(staging, policy, name, PantheonCheckout(pantheon)))
+                wrappers.append(_stage_in_pantheon(staging, export, PantheonCheckout(pantheon)))
             staging.commit()
     except PermissionError as error:
         raise InputError(f"{error.filename}: may not be written") from None
@@ -85,37 +106,42 @@ def is_ours(wrapper: Path) -> bool:
     return wrapper.is_file() and _WRAPPER_MARK in wrapper.read_bytes()
 
 
-def _stage_folder(staging: Staging, policy: Path, name: str, parent: Path) -> Path:
+def _stage_folder(staging: Staging, export: Export, parent: Path) -> Path:
     if not parent.is_dir():
         raise InputError(f"{parent}: no such folder")
-    target = parent / name
-    wrapper = target / f"{name}.py"
+    target = parent / export.name
+    wrapper = target / f"{export.name}.py"
     if target.exists() and not is_ours(wrapper):
         raise InputError(f"{target} is no ccgym scheme and stays: choose another --name")
-    _write_scheme(staging.stage(target), name, policy)
+    _write_scheme(staging.stage(target), export)
     return wrapper
 
 
-def _stage_in_pantheon(staging: Staging, policy: Path, name: str, checkout: PantheonCheckout) -> Path:
+def _stage_in_pantheon(staging: Staging, export: Export, checkout: PantheonCheckout) -> Path:
+    name = export.name
     wrapper, programs = checkout.wrapper(name), checkout.programs(name)
     ours = is_ours(wrapper) and is_ours(programs / f"{name}.py")
     if not ours and (wrapper.exists() or programs.exists() or name in checkout.schemes):
         raise InputError(f"{checkout.root} has a scheme '{name}' that is not ccgym's: choose another --name")
-    _write_scheme(staging.stage(programs), name, policy)
+    _write_scheme(staging.stage(programs), export)
     _copy_executable(_WRAPPER, staging.stage(wrapper))
     if name not in checkout.schemes:
         checkout.write_config_with(name, staging.stage(checkout.config))
     return wrapper
 
 
-def _write_scheme(folder: Path, name: str, policy: Path) -> None:
+def _write_scheme(folder: Path, export: Export) -> None:
     (folder / "bin").mkdir(parents=True)
     for program in PROGRAMS:
         _copy_executable(PROGRAM_FOLDER / program, folder / "bin" / program)
-    _copy_executable(_WRAPPER, folder / f"{name}.py")
-    _check_policy(folder / "bin" / "ccgym-sender", policy)
-    shutil.copyfile(policy, folder / "policy.safetensors")
-    for path, mode in ((folder, 0o755), (folder / "bin", 0o755), (folder / "policy.safetensors", 0o644)):
+    _copy_executable(_WRAPPER, folder / f"{export.name}.py")
+    _check_policy(folder / "bin" / "ccgym-sender", export)
+    policy = folder / "policy.safetensors"
+    if export.preference is None:
+        shutil.copyfile(export.policy, policy)
+    else:
+        write_with_preference(export.policy, policy, export.preference)
+    for path, mode in ((folder, 0o755), (folder / "bin", 0o755), (policy, 0o644)):
         path.chmod(mode)
 
 
@@ -126,9 +152,9 @@ def _copy_executable(source: Path, target: Path) -> None:
     target.chmod(0o755)
 
 
-def _check_policy(sender: Path, policy: Path) -> None:
+def _check_policy(sender: Path, export: Export) -> None:
     """Asks the very program that will fly the policy."""
-    argv = [str(sender), "--check", "--scheme", f"policy:{policy}"]
+    argv = [str(sender), "--check", "--scheme", export.flown]
     checked = subprocess.run(argv, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S, check=False)
     if checked.returncode != 0:
         raise InputError(checked.stderr.strip().removeprefix("ccgym-sender: "))

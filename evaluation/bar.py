@@ -11,3 +11,8 @@ class Bar:
     wanted: str
     measured: str
     met: bool
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        return f"{'held  ' if self.met else 'MISSED'}  {self.name}: {self.measured}; wanted: {self.wanted}"

@@ -25,13 +25,10 @@ from .sharing_bars import sharing_bars
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
-DIAL = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9)
 UNSEEN_SEED = 777
 CLEARLY = 0.02
 FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
-SLACK = 0.02
-"""A curve counts as monotone when no step along the dial loses more than this share."""
 
 SILENCE_MS = 300.0
 """A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
@@ -142,21 +139,6 @@ class PolicyBars:
             f"{frozen} below; least {min(used):.1%}",
             frozen == 0,
         )
-
-    def dial(self, count: int) -> Bar:
-        """Throughput and delay along the dial, on random unseen emulators."""
-        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED + 2}")]
-        share = float(np.mean(list(self._executor.map(self._monotone, specs))))
-        return Bar(
-            f"dial on {count} random unseen emulators", "monotone on >= 95 %", f"{share:.1%}", share >= 0.95
-        )
-
-    def _monotone(self, spec: EmulatorSpec) -> bool:
-        flown = [_fly(spec, self.scheme(preference)) for preference in DIAL]
-        throughputs = np.array([metrics.throughput_mbps for metrics in flown])
-        delays = np.array([metrics.p95_delay_ms for metrics in flown])
-        rises = np.all(throughputs[1:] >= (1 - SLACK) * throughputs[:-1])
-        return bool(rises and np.all(delays[1:] >= (1 - SLACK) * delays[:-1] - 1))
 
     def outside(self) -> Bar:
         """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
@@ -304,7 +286,6 @@ def measure_bars(
     keep(bars.steps())
     frontier, losses = bars.frontier(emulators)
     keep(frontier)
-    keep(bars.dial(max(1, emulators // 4)))
     keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), executor))
     keep(bars.freezing(freezing))
     return measured, losses[:WORST]

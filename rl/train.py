@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 from ccgym.agents.policy_file import save_policy
+from ccgym.dagger.config import provenance
 from ccgym.dagger.picture import draw_trials
 from ccgym.dagger.progress import TrainingProgress
 from ccgym.dagger.run_directory import REGRET, Checkpoint, RunDirectory
@@ -136,7 +137,7 @@ def train(
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, config)
-                save_policy(run.candidate_policy, module, spec, trained_on=_provenance(config, iteration))
+                save_policy(run.candidate_policy, module, spec, trained_on=provenance(config, iteration))
                 trials = fly_trials(
                     run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                 )
@@ -166,9 +167,3 @@ def train(
 
 def _state(model: Model) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
     return model.policy.state_dict(), model.policy.optimizer.state_dict()
-
-
-def _provenance(config: RlConfig, iteration: int) -> str:
-    """What the policy file says of its training: enough to repeat it."""
-    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
-    return f"{command}, iteration {iteration + 1}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ccgym.cli.arguments import count
 
+from .policies import add_policy_argument, policy_file_of
+
 if TYPE_CHECKING:
     from ccgym.evaluation.bar import Bar
 
@@ -21,9 +23,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which policy, and how much of everything."""
-    parser.add_argument(
-        "--scheme", default="indigo2", metavar="A", help="indigo2 (default), policy:FILE or run:DIR"
-    )
+    add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument(
         "--freezing", type=count, default=10_000, metavar="N", help="emulators to freeze on (default: 10000)"
@@ -34,21 +34,17 @@ def run(args: argparse.Namespace) -> int:
     """Measures the bars one by one."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.envs.errors import InputError
     from ccgym.evaluation.policy_bars import measure_bars
-    from ccgym.evaluation.schemes import select_schemes
 
-    (scheme,) = select_schemes(args.scheme)[:1]
-    if scheme.policy_file is None:
-        raise InputError(f"--scheme {args.scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
+    policy_file = policy_file_of(args.scheme)
 
     def say(bar: "Bar") -> None:
         if not args.json:
-            print(f"{'held  ' if bar.met else 'MISSED'}  {bar.name}: {bar.measured}; wanted: {bar.wanted}")
+            print(bar.line)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         bars, losses = measure_bars(
-            scheme.policy_file, executor, emulators=args.random, freezing=args.freezing, say=say
+            policy_file, executor, emulators=args.random, freezing=args.freezing, say=say
         )
     if args.json:
         print(json.dumps({"bars": [asdict(bar) for bar in bars], "worst": [asdict(loss) for loss in losses]}))

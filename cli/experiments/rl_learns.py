@@ -2,11 +2,9 @@
 
 import argparse
 import json
-import os
 from dataclasses import asdict
-from pathlib import Path
 
-from ccgym.cli.arguments import count, seeds
+from .trainings import add_training_arguments
 
 HELP = "reinforcement learning beside a random and a fixed policy"
 DESCRIPTION = (
@@ -19,15 +17,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What is trained, how often and how long."""
-    parser.add_argument(
-        "--config", default="aurora", help="configuration of ppo or recurrent-ppo (default: aurora)"
-    )
-    parser.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
-    parser.add_argument(
-        "--iterations", type=count, default=None, metavar="N", help="of each training (default: the config's)"
-    )
-    parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
+    add_training_arguments(parser, "aurora", "ppo or recurrent-ppo")
 
 
 def run(args: argparse.Namespace) -> int:

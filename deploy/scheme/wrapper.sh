@@ -6,7 +6,7 @@
 # runs its wrappers, Python 2 or 3 takes this part for a string and hands the file to the shell.
 
 usage() {
-    echo "usage: $0 deps | run_first | setup | setup_after_reboot | receiver PORT | sender IP PORT" >&2
+    echo "usage: $0 deps | run_first | setup | setup_after_reboot | receiver PORT | sender IP PORT [PREFERENCE]" >&2
     exit 2
 }
 
@@ -36,8 +36,8 @@ receiver)
     exec "$scheme/bin/ccgym-receiver" "$2" --once
     ;;
 sender)
-    expect $# 3
-    exec "$scheme/bin/ccgym-sender" "$2" "$3" --scheme "$policy"
+    [ $# -eq 3 ] || expect $# 4
+    exec "$scheme/bin/ccgym-sender" "$2" "$3" --scheme "$policy${4:+:$4}"
     ;;
 *)
     usage

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from ccgym.cli.main import main
 
 TINY_CONFIG = """
@@ -23,6 +24,7 @@ final_learning_rate: 1.0e-3
 evaluation_interval: 2
 evaluation_seconds: 1.0
 validation: synthetic/5mbps-10ms
+watched: synthetic/5mbps-10ms
 """
 
 
@@ -88,6 +90,36 @@ def test_other_settings_in_the_folder_of_a_run_are_refused(
     assert "--seed 9" in mistake(capsys)
 
 
+def test_any_setting_can_be_given_by_flag(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--set", "hidden=[4, 4]", "--set", "architecture=mlp", "--set", "expert_iterations=2"]
+    assert train(config, tmp_path / "run", *flags, "--set", "curriculum_iterations=2") == 0
+    kept = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert (kept["architecture"], kept["hidden"]) == ("mlp", [4, 4])
+    assert (kept["expert_iterations"], kept["curriculum_iterations"]) == (2, 2)
+    assert train(config, tmp_path / "run", "--resume") == 2
+    assert "other settings" in mistake(capsys)
+    assert train(config, tmp_path / "run", "--set", "hidden=[8]", "--resume") == 2
+    assert "--set hidden=[8]: the run in" in mistake(capsys)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("hiden=3", "hiden: unknown key; known: name, emulators"),
+        ("hidden=[0]", "hidden.0:"),
+        ("features=scent", "'scent' is not one of"),
+    ],
+)
+def test_a_bad_setting_is_one_line(
+    config: Path, tmp_path: Path, setting: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(config, tmp_path / "run", "--set", setting) == 2
+    assert message in mistake(capsys)
+    assert not (tmp_path / "run").exists()
+
+
 def test_unknown_emulator_is_named_with_the_known_ones(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,7 +149,16 @@ def test_resume_of_a_folder_without_a_run_is_refused(
 
 
 @pytest.mark.parametrize(
-    "flags", [["--workers", "0"], ["--minutes", "-1"], ["--seed", "x"], ["--algo", "magic"]]
+    "flags",
+    [
+        ["--workers", "0"],
+        ["--minutes", "-1"],
+        ["--seed", "x"],
+        ["--algo", "magic"],
+        ["--set", "hidden"],
+        ["--set", "=3"],
+        ["--set", "a=["],
+    ],
 )
 def test_bad_flag_is_refused(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:

@@ -51,7 +51,7 @@ def tiny_config(tmp_path: Path) -> TinyConfig:
     def make(**options: Any) -> TrainingConfig:
         selection = f"file:{emulators}"
         return TrainingConfig.model_validate(
-            TINY | {"emulators": selection, "validation": selection} | options
+            TINY | {"emulators": selection, "validation": selection, "watched": selection} | options
         )
 
     return make

@@ -20,8 +20,8 @@ TinyConfig = Callable[..., TrainingConfig]
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 PATIENCE_S = 60.0
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20}
-"""A machine that other tests keep busy is not a dead one."""
+PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
+"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,12 @@ import pytest
 import torch
 import yaml
 from ccgym.dagger.config import TrainingConfig, load_config, save_config
-from ccgym.dagger.run_directory import RunDirectory
+from ccgym.dagger.run_directory import REGRET, RunDirectory
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 TinyConfig = Callable[..., TrainingConfig]
 Weights = dict[str, torch.Tensor]
@@ -180,12 +181,52 @@ def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_pat
 def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig, tmp_path: Path) -> None:
     train_in(tmp_path / "run", tiny_config())
     lines = metrics(tmp_path / "run")
-    for name in ("loss", "agreement", "throughput_mbps/emulators/small", "relative_delay/emulators/small"):
+    for name in (
+        "loss",
+        "agreement",
+        "window_distance/emulators/small",
+        "throughput_mbps/emulators/small",
+        "relative_delay/emulators/small",
+        "seconds",
+    ):
         written = {line["iteration"]: line[name] for line in lines if name in line}
         assert shown(tmp_path / "run", name) == pytest.approx(written)
+
+
+def test_tensorboard_shows_pictures_of_evaluations_and_of_the_end(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    train_in(tmp_path / "run", tiny_config())
     events = EventAccumulator(str(tmp_path / "run"))
     events.Reload()
-    assert [image.step for image in events.Images("trials")] == [1, 3]
+    steps = {name: [image.step for image in events.Images(name)] for name in events.Tags()["images"]}
+    assert steps == {"trials": [1, 3], "windows": [1, 3], "curves": [3], "quality": [3]}
+
+
+def test_tensorboard_shows_the_settings_beside_the_regret(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    train_in(tmp_path / "run", tiny_config(iterations=2, seed=7))
+    events = EventAccumulator(str(tmp_path / "run"))
+    events.Reload()
+    told = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    settings = HParamsPluginData.FromString(told).session_start_info.hparams
+    assert settings["seed"].number_value == 7
+    assert settings["features"].string_value == "scale_free"
+    assert settings["hidden"].string_value == "[16]"
+    assert set(settings) == set(TrainingConfig.model_fields)
+    shown_beside = HParamsPluginData.FromString(
+        events.SummaryMetadata("_hparams_/experiment").plugin_data.content
+    ).experiment.metric_infos
+    assert [info.name.tag for info in shown_beside] == [REGRET]
+    assert shown(tmp_path / "run", REGRET).keys() == {1}
+
+
+def test_seconds_are_counted_over_all_parts_of_a_run(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    train_in(tmp_path / "run", tiny_config(), minutes=1e-9)
+    before_s = time.monotonic()
+    train_in(tmp_path / "run", tiny_config(), resume=True)
+    seconds = [line["seconds"] for line in metrics(tmp_path / "run")]
+    assert seconds == sorted(seconds)
+    assert seconds[0] < seconds[-1] <= seconds[0] + time.monotonic() - before_s
 
 
 def test_resume_of_a_folder_without_a_run_is_an_input_error(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ccgym.dagger.config import TrainingConfig, config_file, load_config, save_config
+from ccgym.dagger.config import TrainingConfig, config_file, load_config, provenance, save_config
 from ccgym.envs.errors import InputError
 
 TinyConfig = Callable[..., TrainingConfig]
@@ -57,3 +57,23 @@ def test_config_that_is_no_yaml_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("a: [")
     with pytest.raises(InputError, match="not valid YAML"):
         load_config(tmp_path / "bad.yaml", {}, TrainingConfig)
+
+
+@pytest.mark.parametrize(("iterations", "shares"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (4, [1, 0.75, 0.5])])
+def test_the_experts_share_of_the_flights_falls_to_nothing(
+    tiny_config: TinyConfig, iterations: int, shares: list[float]
+) -> None:
+    config = tiny_config(expert_iterations=iterations)
+    assert [config.expert_share(iteration) for iteration in range(3)] == shares
+    assert config.expert_share(iterations) == 0
+
+
+def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> None:
+    shipped = load_config(config_file("indigo2"), {"seed": 3}, TrainingConfig)
+    command = "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 3"
+    assert provenance(shipped, 6) == f"{command}, iteration 7"
+    ablated = load_config(
+        config_file("indigo2"), {"seed": 3, "features": "indigo", "hidden": [32]}, TrainingConfig
+    )
+    assert provenance(ablated, 6) == f"{command} --set 'features=\"indigo\"' --set 'hidden=[32]', iteration 7"
+    assert " --config tiny " in provenance(tiny_config(), 0)

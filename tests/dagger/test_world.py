@@ -101,3 +101,22 @@ def test_flows_that_share_get_the_same_rate_whoever_is_there() -> None:
     queues_ms = windows[:, 280] / share - round_trips_ms
     np.testing.assert_allclose(queues_ms, queues_ms[0])
     assert 4 < queues_ms[0] < 15
+
+
+def test_a_curriculum_lets_the_smallest_bdps_in_first(tiny_config: TinyConfig) -> None:
+    config = tiny_config(environments=6, curriculum_iterations=3)
+    world = make_world(
+        config, [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40, 20, 50, 30)]
+    )
+    flown = [sorted({float(spec.delay_ms) for _, spec in world.deal(config, i)}) for i in range(5)]
+    assert flown == [[10, 20], [10, 20, 30, 40]] + 3 * [[10, 20, 30, 40, 50, 60]]
+
+
+def test_without_a_curriculum_all_are_there_in_their_order(tiny_config: TinyConfig) -> None:
+    specs = [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40)]
+    assert make_world(tiny_config(), specs).groups["asked"] == specs
+
+
+def test_validation_has_no_curriculum(tiny_config: TinyConfig) -> None:
+    config = tiny_config(environments=8, random_emulators=8, curriculum_iterations=4)
+    assert len({spec.name for _, spec in validation_world(config).deal(config, 0)}) == 8
