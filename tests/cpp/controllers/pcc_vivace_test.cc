@@ -34,6 +34,25 @@ TEST(Vivace, IgnoresTheLatencyInTheLossUtilityAndNoiseInBoth) {
   EXPECT_NEAR(Vivace::utility(Utility::latency, 10, 0.009, 0), 7.9433, 1e-4);
 }
 
+// RTTs about 100 ms of eight departures in 70 ms: a line of 0.1 s/s, and off it by a distance that alternates
+// as
+// + - - + + - - +, which leaves the fitted slope where it is.
+RttLine rtts_off_by(double distance_s) {
+  RttLine rtts;
+  for (int i = 0; i < 8; ++i) {
+    const double sent_s = 0.01 * i;
+    rtts.add(sent_s, 0.0965 + 0.1 * sent_s + ((i + 1) % 4 < 2 ? distance_s : -distance_s));
+  }
+  return rtts;
+}
+
+// Over an RTT of 100 ms this slope lifts the RTT by 10 ms.
+TEST(Vivace, TakesASlopeWithinTheErrorOfTheFitForNoise) {
+  EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0)), 0.1, 1e-9);
+  EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0.0099)), 0.1, 1e-9);
+  EXPECT_EQ(Vivace::rtt_slope(rtts_off_by(0.0101)), 0);
+}
+
 // Section 4.2: m(tau) = tau to 3, then 2 tau - 3 to 6, then 3 tau - 9; 1 when the sign has changed.
 TEST(Vivace, AmplifiesConfidencePiecewiseLinearly) {
   constexpr std::array kExpected{1, 1, 2, 3, 5, 7, 9, 12, 15};
