@@ -125,5 +125,34 @@ TEST(VivaceFlight, KeepsManyTimesRenosRateUnderRandomLoss) {
   EXPECT_GT(fly_scenario("vivace:loss", lossy).mbps, 5 * fly_scenario("reno", lossy).mbps);
 }
 
+// On a link whose opportunities come at random the RTT has no slope below capacity, and noise enough: the
+// rate must not be a random walk. 3 Mbit/s, 260 ms of RTT and the 426 packets of queue are Pantheon's Brazil.
+TEST(VivaceFlight, KeepsItsRateWhereTheRttIsNoisy) {
+  PathSpec path{.delay_ms = 130,
+                .uplink = {.schedule = Schedule::poisson(3.04, /*seed=*/1, /*period_ms=*/60'000),
+                           .queue = {.kind = QueueKind::droptail, .packets = 426}},
+                .downlink = {.schedule = Schedule::constant(3.04)}};
+  for (const uint64_t seed : {1U, 2U, 3U}) {
+    const Flight flight = fly(path, "vivace", /*seconds=*/60, seed).front();
+    EXPECT_GT(static_cast<double>(flight.delivered_packets) * 1464 * 8 / 60e6, 0.5 * 3.04) << seed;
+  }
+}
+
+// Section 6: flows of Vivace converge to a fair share.
+TEST(VivaceFlight, SharesALinkWithItself) {
+  const auto schedule = Schedule::constant(50);
+  PathSpec path{.delay_ms = 10,
+                .uplink = {.schedule = schedule, .queue = {.kind = QueueKind::droptail, .packets = 91}},
+                .downlink = {.schedule = schedule}};
+  path.flows = {{.scheme = "vivace"}, {.scheme = "vivace", .start_s = 5}};
+  std::array<double, 2> packets{};
+  const std::vector<Flight> flights = fly(path, "", /*seconds=*/40, /*seed=*/1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto late = [](double ms) { return ms > 20e3; };
+    packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
+  }
+  EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.4);
+}
+
 }  // namespace
 }  // namespace ccgym
