@@ -9,7 +9,7 @@ namespace ccgym {
 namespace {
 
 constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
-constexpr double kLeastRttSeconds = 1e-3;    // mahimahi's clock
+constexpr double kLeastRttSeconds = 1e-3;    // for the first rate
 constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
 constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: time to send 10 packets
 constexpr std::size_t kMaxOutstanding = 64;  // intervals without feedback: the rate is held

@@ -20,7 +20,7 @@ class StartingPhase {
   RateLearner::Trial next() {
     if (unanswered_ == max_unanswered_) return {RateLearner::kNoTrial, rate_mbps_};
     ++unanswered_;
-    rate_mbps_ = std::exchange(next_rate_mbps_, next_rate_mbps_ * kStep);
+    rate_mbps_ = RateLearner::in_bounds(std::exchange(next_rate_mbps_, next_rate_mbps_ * kStep));
     return {kDoubling, rate_mbps_};
   }
 
