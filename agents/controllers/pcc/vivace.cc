@@ -11,10 +11,12 @@ constexpr double kThroughputExponent = 0.9;  // t, section 5
 constexpr double kLatencyCoefficient = 900;  // b, section 5
 constexpr double kLossCoefficient = 11.35;   // c, section 5
 constexpr double kSlopeTolerance = 0.01;     // section 5: what noise makes of a constant RTT counts as zero
-constexpr double kEpsilon = 0.05;            // section 4.1
-constexpr double kConversionFactor = 1;      // theta_0, section 4.2
-constexpr double kBoundary = 0.05;           // omega_0, section 4.3
-constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
+constexpr double kStartingTolerance =
+    0.3;                                 // as released, lest noise ends the start; twice the capacity has 1
+constexpr double kEpsilon = 0.05;        // section 4.1
+constexpr double kConversionFactor = 1;  // theta_0, section 4.2
+constexpr double kBoundary = 0.05;       // omega_0, section 4.3
+constexpr double kBoundaryStep = 0.1;    // delta, section 4.3
 
 }  // namespace
 
@@ -44,7 +46,9 @@ RateLearner::Trial Vivace::next() {
 }
 
 bool Vivace::learn(const MonitorInterval& result) {
-  const double value = utility(utility_, result.rate_mbps, rtt_slope(result.rtts), result.loss_rate());
+  double slope = rtt_slope(result.rtts);
+  if (is_starting_ && std::abs(slope) < kStartingTolerance) slope = 0;
+  const double value = utility(utility_, result.rate_mbps, slope, result.loss_rate());
   if (is_starting_) return learn_start(result, value);
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;

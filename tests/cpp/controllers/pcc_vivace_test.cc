@@ -60,6 +60,19 @@ TEST(Vivace, AmplifiesConfidencePiecewiseLinearly) {
     EXPECT_EQ(Vivace::confidence_amplifier(tau), kExpected.at(static_cast<std::size_t>(tau)));
 }
 
+// The RTT of a link at twice its capacity grows by 1 s/s; at 1.2 times by 0.2, which may be noise.
+TEST(Vivace, StartsUntilTheRttGrowsByWhatNoNoiseExplains) {
+  Vivace learner{Utility::latency, 1};
+  learner.start(1);
+  for (const double slope : {0.0, 0.2, 0.5}) {
+    const RateLearner::Trial trial = learner.next();
+    MonitorInterval result = result_of(trial, /*capacity_mbps=*/100);
+    for (const double sent_s : {0.0, 0.05, 0.1}) result.rtts.add(sent_s, 0.1 + slope * sent_s);
+    EXPECT_EQ(learner.learn(result), slope == 0.5);
+  }
+  EXPECT_EQ(learner.rate_mbps(), 2);
+}
+
 class VivaceLearning : public testing::Test {
  protected:
   void SetUp() override {
