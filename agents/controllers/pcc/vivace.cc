@@ -11,12 +11,11 @@ constexpr double kThroughputExponent = 0.9;  // t, section 5
 constexpr double kLatencyCoefficient = 900;  // b, section 5
 constexpr double kLossCoefficient = 11.35;   // c, section 5
 constexpr double kSlopeTolerance = 0.01;     // section 5: what noise makes of a constant RTT counts as zero
-constexpr double kStartingTolerance =
-    0.3;                                 // as released, lest noise ends the start; twice the capacity has 1
-constexpr double kEpsilon = 0.05;        // section 4.1
-constexpr double kConversionFactor = 1;  // theta_0, section 4.2
-constexpr double kBoundary = 0.05;       // omega_0, section 4.3
-constexpr double kBoundaryStep = 0.1;    // delta, section 4.3
+constexpr double kStartingTolerance = 0.3;   // as released, lest noise ends the start
+constexpr double kEpsilon = 0.05;            // section 4.1
+constexpr double kConversionFactor = 1;      // theta_0, section 4.2
+constexpr double kBoundary = 0.05;           // omega_0, section 4.3
+constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
 
 }  // namespace
 

@@ -1,8 +1,7 @@
 // PCC Vivace, after Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018 (section and
 // equation numbers are the paper's). What noise does to the slope of the RTT is left out as its authors do
 // since Meng et al., "PCC Proteus: Scavenger Transport And Beyond", SIGCOMM 2020: else the coefficient of 900
-// makes every jittering path a random walk of the rate. As released:
-// https://github.com/PCCproject/PCC-Uspace.
+// makes every jittering path a random walk of the rate. Released: https://github.com/PCCproject/PCC-Uspace.
 #pragma once
 
 #include <array>
