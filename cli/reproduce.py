@@ -12,6 +12,7 @@ EXPERIMENTS = (
     "kernel-judge",
     "ns3-judge",
     "copa-judge",
+    "published-judge",
     "copa-fairness",
     "tunnel-transparency",
     "rl-learns",

@@ -86,8 +86,8 @@ std::unique_ptr<CongestionController> make_pcc(typename Learner::Utility utility
 
 std::unique_ptr<CongestionController> make_allegro(std::string_view argument,
                                                    const ControllerConfig& config) {
-  const bool latency = is_variant("allegro", argument, "latency");
-  return make_pcc<Allegro>(latency ? Allegro::Utility::latency : Allegro::Utility::loss, config);
+  const bool loss = is_variant("allegro", argument, "loss");
+  return make_pcc<Allegro>(loss ? Allegro::Utility::loss : Allegro::Utility::latency, config);
 }
 
 std::unique_ptr<CongestionController> make_vivace(std::string_view argument, const ControllerConfig& config) {
@@ -159,7 +159,7 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
 }
 
 const std::array kTable{
-    TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "latency: its utility"}, make_allegro},
+    TableEntry{{"allegro", "PCC Allegro: Dong et al., NSDI 2015", "loss: its utility"}, make_allegro},
     TableEntry{{"bbr", "Cardwell et al., ACM Queue 2016 (version 1)", ""}, make_plain<Bbr>},
     TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},

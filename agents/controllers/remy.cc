@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace ccgym {
@@ -45,10 +46,11 @@ void Remy::remember(const AckedPacket& packet) {
   last_ = {packet.sent_at, packet.received_at};
 }
 
-// SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets.
+// SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets. Whole packets: those
+// that a fraction would grow to were no part of the tables' training (https://github.com/tcpexmachina/remy).
 void Remy::act() {
   const Whisker& whisker = table_.find(memory_);
-  cwnd_packets_ = std::clamp(whisker.window_multiple * cwnd_packets_ + whisker.window_increment,
+  cwnd_packets_ = std::clamp(std::trunc(whisker.window_multiple * cwnd_packets_ + whisker.window_increment),
                              kMinWindowPackets, kMaxWindowPackets);
   intersend_ms_ = whisker.intersend_ms;
 }

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import pytest
 from ccgym.cli.main import main
+from ccgym.evaluation import published_judge
 from ccgym.evaluation.copa_judge import CopaRow
 from ccgym.evaluation.judges import KERNEL_BOUNDS, Judgement
+from ccgym.evaluation.published_figures import CELLULAR, WIRED, Published
+from ccgym.evaluation.published_judge import PublishedRow
 
 
 @pytest.mark.parametrize(
@@ -35,9 +38,10 @@ def test_the_kernel_judges_only_what_it_has(capsys: pytest.CaptureFixture[str], 
 def test_copa_shares_a_link_as_its_paper_says(capsys: pytest.CaptureFixture[str]) -> None:
     main(["reproduce", "copa-fairness", "--json"])
     rows = {row["scheme"]: row for row in json.loads(capsys.readouterr().out)}
-    assert set(rows) == {"copa", "cubic", "bbr"}
+    assert set(rows) == {"copa", "cubic", "bbr", "allegro", "vivace"}
     assert 0.93 <= rows["copa"]["median_jain"] <= 0.97
-    assert all(0.9 < row["utilisation"] <= 1.001 for row in rows.values())
+    assert 0.60 <= rows["vivace"]["median_jain"] <= 0.81
+    assert all(0.9 < rows[scheme]["utilisation"] <= 1.001 for scheme in ("copa", "cubic", "bbr"))
 
 
 def test_copa_flies_as_its_authors_program(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,3 +56,31 @@ def test_agreement_with_genericcc_is_with_the_range_of_its_flights() -> None:
     assert row.agrees
     assert not replace(row, mbps=6.7).agrees  # 8 - 15 % = 6.8
     assert not replace(row, p95_delay_ms=32.3).agrees  # 28 + 15 % = 32.2
+
+
+def test_distance_from_published_figures_is_from_the_nearest_end_of_their_range() -> None:
+    row = PublishedRow(Published("bbr", "test/one", (8.0, 10.0), (50, 60), "a report"), 9.0, 55)
+    assert (row.throughput_distance, row.delay_distance, row.agrees) == (0, 0, True)
+    assert replace(row, mbps=11.0).throughput_distance == pytest.approx(0.1)
+    assert replace(row, p95_delay_ms=40).delay_distance == pytest.approx(-0.2)
+    assert not replace(row, p95_delay_ms=40).agrees
+    unknown = replace(row, published=replace(row.published, p95_delay_ms=None), p95_delay_ms=4000)
+    assert unknown.agrees
+
+
+def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CCGYM_TRACES", raising=False)
+    monkeypatch.setattr(published_judge, "RUNS", 1)
+    main(["reproduce", "published-judge", "--json"])
+    tables = json.loads(capsys.readouterr().out)
+    rows = [
+        PublishedRow(**{**row, "published": Published(**row["published"])}) for row in tables["emulators"]
+    ]
+    assert not any(row.published.emulator.startswith("cellular/") for row in rows)
+    assert all(row.agrees for row in rows if row.published.emulator.startswith("field/"))
+    assert {(row["kind"], row["scheme"]) for row in tables["paths"]} == {
+        *(("wired", scheme) for scheme in WIRED),
+        *(("cellular", scheme) for scheme in CELLULAR),
+    }

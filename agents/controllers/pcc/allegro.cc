@@ -10,23 +10,29 @@ namespace {
 constexpr double kEpsilonMin = 0.01;  // section 3.2
 constexpr double kEpsilonMax = 0.05;  // section 3.2
 constexpr double kAlpha = 100;        // section 2.2: alpha >= max(2.2 (n - 1), 100)
+constexpr double kRttAlpha = 10;      // as released
 constexpr double kLossCap = 0.05;     // section 2.2
 
-double sigmoid(double y) { return 1 / (1 + std::exp(kAlpha * y)); }
+double sigmoid(double y) { return 1 / (1 + std::exp(y)); }
+
+// T: what arrives of the rate, as far as its losses are below the cap.
+double capped_goodput(double rate_mbps, double loss_rate) {
+  return rate_mbps * (1 - loss_rate) * sigmoid(kAlpha * (loss_rate - kLossCap));
+}
 
 }  // namespace
 
 double Allegro::loss_utility(double rate_mbps, double loss_rate) {
-  return rate_mbps * (1 - loss_rate) * sigmoid(loss_rate - kLossCap) - rate_mbps * loss_rate;
+  return capped_goodput(rate_mbps, loss_rate) - rate_mbps * loss_rate;
 }
 
 double Allegro::latency_utility(double rate_mbps, double loss_rate, double rtt_s, double rtt_before_s) {
-  const double goodput = rate_mbps * (1 - loss_rate) * sigmoid(loss_rate - kLossCap);
-  return (goodput * rtt_before_s / rtt_s - rate_mbps * loss_rate) / rtt_s;
+  const double growth = sigmoid(kRttAlpha * (1 - rtt_before_s / rtt_s));
+  return (capped_goodput(rate_mbps, loss_rate) * growth - rate_mbps * loss_rate) / rtt_s;
 }
 
 RateLearner::Trial Allegro::next() {
-  if (phase_ == Phase::starting) return {0, in_bounds(starting_.next())};
+  if (phase_ == Phase::starting) return starting_.next();
   if (phase_ == Phase::adjusting) return {next_id_, rate_mbps_};
   if (next_trial_ == kTrials) return {kNoTrial, rate_mbps_};
   const double offset = directions_[static_cast<std::size_t>(next_trial_++)] * epsilon_;
@@ -47,7 +53,7 @@ bool Allegro::learn(const MonitorInterval& result) {
 
 double Allegro::utility_of(const MonitorInterval& result) {
   if (utility_ == Utility::loss) return loss_utility(result.rate_mbps, result.loss_rate());
-  const double rtt_s = result.rtts.mean_rtt_s();
+  const double rtt_s = result.last_rtt_s;
   if (rtt_s <= 0) return -result.rate_mbps;  // every packet was lost
   const double before_s = rtt_before_s_ > 0 ? rtt_before_s_ : rtt_s;
   rtt_before_s_ = rtt_s;
@@ -55,9 +61,9 @@ double Allegro::utility_of(const MonitorInterval& result) {
 }
 
 bool Allegro::learn_start(const MonitorInterval& result, double utility) {
-  const std::optional<double> fallback = starting_.learn(result.rate_mbps, utility);
+  const std::optional<double> fallback = starting_.learn(result, utility);
   if (!fallback) return false;
-  rate_mbps_ = in_bounds(*fallback);
+  rate_mbps_ = *fallback;
   epsilon_ = kEpsilonMin;
   begin_trials();
   return true;

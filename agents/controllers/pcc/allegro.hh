@@ -14,8 +14,8 @@ namespace ccgym {
 class Allegro final : public RateLearner {
  public:
   enum class Utility {
-    loss,    // section 2.2: the safe utility
-    latency  // section 4.4.1: the one for interactive flows, which the authors' released sender runs
+    latency,  // the released sender's, https://github.com/modong/pcc: what Pantheon and others measured
+    loss      // section 2.2: the safe utility
   };
   static constexpr Pcc::IntervalRtts kIntervalRtts{1.7, 2.2};  // section 3.1
 
@@ -23,11 +23,12 @@ class Allegro final : public RateLearner {
 
   // Section 2.2: u(x) = T Sigmoid(L - 0.05) - x L, with T = x (1 - L) and x in Mbit/s.
   static double loss_utility(double rate_mbps, double loss_rate);
-  // Section 4.4.1: u(x) = (T Sigmoid(L - 0.05) RTT_before / RTT - x L) / RTT.
+  // As released, after section 4.4.1: u(x) = (T Sigmoid(L - 0.05) Sigmoid'(1 - RTT_before / RTT) - x L) /
+  // RTT, where Sigmoid' falls ten times as slowly, and an RTT is the one at the end of a monitor interval.
   static double latency_utility(double rate_mbps, double loss_rate, double rtt_s, double rtt_before_s);
 
   [[nodiscard]] std::string_view name() const override { return "allegro"; }
-  void start(double rate_mbps) override { starting_.start(rate_mbps); }
+  void start(double rate_mbps) override { starting_.start(in_bounds(rate_mbps)); }
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
 
@@ -47,7 +48,7 @@ class Allegro final : public RateLearner {
 
   Utility utility_;
   std::mt19937_64 random_;
-  StartingPhase starting_{};
+  StartingPhase starting_{/*max_unanswered=*/2};  // section 3.2: doubles with each consecutive interval
   Phase phase_{Phase::starting};
   double rate_mbps_{0};
   double epsilon_{};

@@ -1,18 +1,31 @@
 #include "agents/controllers/pcc/monitor_intervals.hh"
 
+#include <algorithm>
 #include <chrono>
 
 namespace ccgym {
 
 namespace {
 
+constexpr uint64_t kReorderedPackets = 3;  // RFC 9002, kPacketThreshold
+constexpr double kHeldBack = 0.9;          // what less than this share of its rate was sent of had to wait
+
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
 }  // namespace
 
 void MonitorIntervals::open(Time now, int trial, double rate_mbps) {
-  if (!intervals_.empty()) intervals_.back().closed = true;
+  if (!intervals_.empty()) close(now);
   intervals_.push_back({.trial = trial, .rate_mbps = rate_mbps, .began = now, .first_seq = next_seq_});
+}
+
+// A sender whose window is closed, or that has nothing to send, is not at the rate it was told.
+void MonitorIntervals::close(Time now) {
+  MonitorInterval& interval = intervals_.back();
+  interval.closed = true;
+  const double megabits = static_cast<double>(interval.sent * packet_bytes_) * 8e-6;
+  const double sent_mbps = megabits / seconds_of(now - interval.began);
+  if (sent_mbps < kHeldBack * interval.rate_mbps) interval.rate_mbps = sent_mbps;
 }
 
 void MonitorIntervals::on_sent(uint64_t seq) {
@@ -21,25 +34,33 @@ void MonitorIntervals::on_sent(uint64_t seq) {
 }
 
 void MonitorIntervals::on_ack(const AckedPacket& packet) {
+  acked_end_ = std::max(acked_end_, packet.seq + 1);
   MonitorInterval* interval = sender_of(packet.seq);
   if (interval == nullptr) return;
   ++interval->acked;
-  interval->rtts.add(seconds_of(packet.sent_at - interval->began), seconds_of(packet.rtt.latest));
+  interval->last_rtt_s = seconds_of(packet.rtt.latest);
+  interval->rtts.add(seconds_of(packet.sent_at - interval->began), interval->last_rtt_s);
 }
 
+// What a time-out presumes lost may yet arrive: it waits for the ACK of a later packet to tell.
 void MonitorIntervals::on_loss(const Loss& loss) {
+  if (loss.timeout) return;
   for (const LostPacket& packet : loss.packets) {
     if (MonitorInterval* interval = sender_of(packet.seq)) ++interval->lost;
   }
 }
 
 std::optional<MonitorInterval> MonitorIntervals::take_settled() {
-  while (!intervals_.empty() && intervals_.front().settled()) {
-    const MonitorInterval settled = intervals_.front();
-    intervals_.pop_front();
-    if (settled.sent > 0) return settled;
-  }
-  return std::nullopt;
+  if (intervals_.empty() || !is_settled(intervals_.front())) return std::nullopt;
+  const MonitorInterval settled = intervals_.front();
+  intervals_.pop_front();
+  return settled;
+}
+
+bool MonitorIntervals::is_settled(const MonitorInterval& interval) const {
+  if (!interval.closed) return false;
+  return interval.acked + interval.lost >= interval.sent ||
+         acked_end_ >= interval.end_seq() + kReorderedPackets;
 }
 
 // Mostly the oldest: ACKs come roughly in order.

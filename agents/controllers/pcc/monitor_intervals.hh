@@ -10,24 +10,29 @@ namespace ccgym {
 
 class MonitorIntervals {
  public:
-  // Closes the open interval and opens the next one.
+  explicit MonitorIntervals(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
+
+  // The next packet closes the open interval and is the first of a new one.
   void open(Time now, int trial, double rate_mbps);
 
   void on_sent(uint64_t seq);
   void on_ack(const AckedPacket& packet);  // each ACK and each loss is charged to the interval that sent it,
   void on_loss(const Loss& loss);          // however much later it becomes known
 
-  // The oldest interval, once it is closed and every packet of it accounted for; an empty one is dropped.
+  // The oldest interval, once it is closed and every packet of it accounted for.
   std::optional<MonitorInterval> take_settled();
 
   [[nodiscard]] std::size_t outstanding() const { return intervals_.size(); }  // with the open one
-  [[nodiscard]] int64_t packets_in_open() const { return intervals_.empty() ? 0 : intervals_.back().sent; }
 
  private:
+  void close(Time now);
   MonitorInterval* sender_of(uint64_t seq);
+  [[nodiscard]] bool is_settled(const MonitorInterval& interval) const;
 
+  int64_t packet_bytes_;
   std::deque<MonitorInterval> intervals_{};
   uint64_t next_seq_{0};
+  uint64_t acked_end_{0};  // one past the latest that was acknowledged
 };
 
 }  // namespace ccgym

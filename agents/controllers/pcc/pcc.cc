@@ -9,6 +9,7 @@ namespace ccgym {
 namespace {
 
 constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
+constexpr double kLeastRttSeconds = 1e-3;    // for the first rate
 constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
 constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: time to send 10 packets
 constexpr std::size_t kMaxOutstanding = 64;  // intervals without feedback: the rate is held
@@ -23,53 +24,71 @@ Pcc::Pcc(int64_t packet_bytes, uint64_t seed, IntervalRtts interval_rtts,
       interval_rtts_{interval_rtts},
       learner_{std::move(learner)},
       random_{seed},
+      intervals_{packet_bytes},
       rate_mbps_{kInitialPacketsPerRtt * packet_megabits() / kInitialRttSeconds} {}
 
-void Pcc::on_sent(Time /*now*/, const SentPacket& packet) { intervals_.on_sent(packet.seq); }
+void Pcc::on_sent(Time now, const SentPacket& packet) {
+  if (next_trial_) open_interval(now);
+  intervals_.on_sent(packet.seq);
+}
 
-void Pcc::on_ack(Time now, const AckedPacket& packet) {
+void Pcc::on_ack(Time /*now*/, const AckedPacket& packet) {
   smoothed_rtt_ = packet.rtt.smoothed;
-  if (!interval_ends_) {
-    const double rtt_s = std::max(1e-3, std::chrono::duration<double>{packet.rtt.latest}.count());
-    learner_->start(kInitialPacketsPerRtt * packet_megabits() / rtt_s);
-    return begin_interval(now);
-  }
+  if (!has_started_) return start(packet.rtt.latest);
   intervals_.on_ack(packet);
-  learn(now);
+  learn();
+  // An outage leaves a long RTT behind that soon holds no more.
+  if (interval_ends_) interval_ends_ = std::min(*interval_ends_, end_of_interval());
 }
 
-void Pcc::on_loss(Time now, const Loss& loss) {
+void Pcc::on_loss(Time /*now*/, const Loss& loss) {
   intervals_.on_loss(loss);
-  learn(now);
+  learn();
 }
-
-void Pcc::on_timer(Time now) { begin_interval(now); }
 
 // Without feedback for many intervals nothing new is tried.
-void Pcc::begin_interval(Time now) {
-  if (intervals_.outstanding() < kMaxOutstanding) {
-    const RateLearner::Trial trial = learner_->next();
-    rate_mbps_ = trial.rate_mbps;
-    intervals_.open(now, trial.id, rate_mbps_);
-  }
-  interval_ends_ = now + interval_length();
+void Pcc::on_timer(Time now) {
+  if (intervals_.outstanding() < kMaxOutstanding) return next_interval();
+  interval_began_ = now;
+  interval_ends_ = end_of_interval();
 }
 
-void Pcc::learn(Time now) {
+void Pcc::start(Time rtt) {
+  has_started_ = true;
+  const double rtt_s = std::max(kLeastRttSeconds, std::chrono::duration<double>{rtt}.count());
+  learner_->start(kInitialPacketsPerRtt * packet_megabits() / rtt_s);
+  next_interval();
+}
+
+void Pcc::next_interval() {
+  interval_ends_ = std::nullopt;
+  next_trial_ = learner_->next();
+  rate_mbps_ = next_trial_->rate_mbps;
+}
+
+// With its first packet: a closed window makes no empty intervals.
+void Pcc::open_interval(Time now) {
+  intervals_.open(now, next_trial_->id, rate_mbps_);
+  next_trial_ = std::nullopt;
+  interval_began_ = now;
+  const double share = static_cast<double>(random_() >> 11) * 0x1.0p-53;
+  rtts_of_interval_ = interval_rtts_.least + share * (interval_rtts_.most - interval_rtts_.least);
+  interval_ends_ = end_of_interval();
+}
+
+void Pcc::learn() {
   bool changed = false;
   while (const std::optional<MonitorInterval> result = intervals_.take_settled()) {
     changed |= learner_->learn(*result);
   }
-  if (changed) begin_interval(now);
+  if (changed) next_interval();
 }
 
 // Allegro section 3.1: T_m, the longer of ten packets' time and a random number of RTTs.
-Time Pcc::interval_length() {
-  const double share = static_cast<double>(random_() >> 11) * 0x1.0p-53;
-  const double rtts = interval_rtts_.least + share * (interval_rtts_.most - interval_rtts_.least);
+Time Pcc::end_of_interval() const {
   const double packets_s = static_cast<double>(kMinPackets) * packet_megabits() / rate_mbps_;
-  const double rtts_s = rtts * std::chrono::duration<double>{smoothed_rtt_}.count();
-  return Time{static_cast<int64_t>(1e9 * std::max(packets_s, rtts_s))};
+  const double rtts_s = rtts_of_interval_ * std::chrono::duration<double>{smoothed_rtt_}.count();
+  return interval_began_ + Time{static_cast<int64_t>(1e9 * std::max(packets_s, rtts_s))};
 }
 
 SendLimits Pcc::limits() const {

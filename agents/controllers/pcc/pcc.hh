@@ -29,18 +29,24 @@ class Pcc final : public CongestionController {
   [[nodiscard]] SendLimits limits() const override;
 
  private:
-  void begin_interval(Time now);
-  void learn(Time now);
-  [[nodiscard]] Time interval_length();
+  void start(Time rtt);
+  void next_interval();
+  void open_interval(Time now);
+  void learn();
+  [[nodiscard]] Time end_of_interval() const;
   [[nodiscard]] double packet_megabits() const { return static_cast<double>(packet_bytes_) * 8e-6; }
 
   int64_t packet_bytes_;
   IntervalRtts interval_rtts_;
   std::unique_ptr<RateLearner> learner_;
   std::mt19937_64 random_;
-  MonitorIntervals intervals_{};
+  MonitorIntervals intervals_;
   double rate_mbps_;
   Time smoothed_rtt_{};
+  bool has_started_{false};
+  std::optional<RateLearner::Trial> next_trial_{};  // begins with the next packet
+  Time interval_began_{};
+  double rtts_of_interval_{};
   std::optional<Time> interval_ends_{};
 };
 

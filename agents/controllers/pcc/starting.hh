@@ -3,33 +3,44 @@
 
 #include <limits>
 #include <optional>
+#include <utility>
+
+#include "agents/controllers/pcc/rate_learner.hh"
 
 namespace ccgym {
 
 class StartingPhase {
  public:
-  void start(double rate_mbps) { rate_mbps_ = rate_mbps / kStep; }
+  // The network may owe the answers to so many doublings; until then the rate is held.
+  explicit StartingPhase(int max_unanswered) : max_unanswered_{max_unanswered} {}
 
-  // The next interval's rate: held while the network has not yet answered the doublings before.
-  double next() {
-    if (++unanswered_ <= kMaxUnanswered) rate_mbps_ *= kStep;
-    return rate_mbps_;
+  void start(double rate_mbps) { next_rate_mbps_ = rate_mbps; }
+
+  // The next interval; one that holds the rate is none to learn from.
+  RateLearner::Trial next() {
+    if (unanswered_ == max_unanswered_) return {RateLearner::kNoTrial, rate_mbps_};
+    ++unanswered_;
+    rate_mbps_ = RateLearner::in_bounds(std::exchange(next_rate_mbps_, next_rate_mbps_ * kStep));
+    return {kDoubling, rate_mbps_};
   }
 
   // The rate to fall back to, once the utility has fallen.
-  std::optional<double> learn(double rate_mbps, double utility) {
+  std::optional<double> learn(const MonitorInterval& result, double utility) {
+    if (result.trial != kDoubling) return std::nullopt;
     --unanswered_;
-    if (best_rate_mbps_ > 0 && utility <= best_utility_) return best_rate_mbps_;
+    if (best_rate_mbps_ > 0 && utility <= best_utility_) return RateLearner::in_bounds(best_rate_mbps_);
     best_utility_ = utility;
-    best_rate_mbps_ = rate_mbps;
+    best_rate_mbps_ = result.rate_mbps;
     return std::nullopt;
   }
 
  private:
+  static constexpr int kDoubling = 0;
   static constexpr double kStep = 2;
-  static constexpr int kMaxUnanswered = 2;  // an answer takes an RTT, an interval lasts one or two
 
+  int max_unanswered_;
   double rate_mbps_{0};
+  double next_rate_mbps_{0};
   int unanswered_{0};
   double best_rate_mbps_{0};
   double best_utility_{std::numeric_limits<double>::lowest()};

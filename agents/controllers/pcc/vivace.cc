@@ -11,6 +11,7 @@ constexpr double kThroughputExponent = 0.9;  // t, section 5
 constexpr double kLatencyCoefficient = 900;  // b, section 5
 constexpr double kLossCoefficient = 11.35;   // c, section 5
 constexpr double kSlopeTolerance = 0.01;     // section 5: what noise makes of a constant RTT counts as zero
+constexpr double kStartingTolerance = 0.3;   // as released, lest noise ends the start
 constexpr double kEpsilon = 0.05;            // section 4.1
 constexpr double kConversionFactor = 1;      // theta_0, section 4.2
 constexpr double kBoundary = 0.05;           // omega_0, section 4.3
@@ -24,20 +25,29 @@ double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double 
          kLossCoefficient * rate_mbps * loss_rate;
 }
 
+// Proteus section 5: a slope that lifts the RTT over an interval, one RTT, by less than the RTTs are off the
+// fitted line says nothing.
+double Vivace::rtt_slope(const RttLine& rtts) {
+  const double slope = rtts.slope();
+  return std::abs(slope) * rtts.mean_rtt_s() < rtts.error_s() ? 0 : slope;
+}
+
 double Vivace::confidence_amplifier(int same_sign) {
   if (same_sign <= 3) return std::max(same_sign, 1);
   return same_sign <= 6 ? 2 * same_sign - 3 : 3 * same_sign - 9;
 }
 
 RateLearner::Trial Vivace::next() {
-  if (is_starting_) return {0, in_bounds(starting_.next())};
+  if (is_starting_) return starting_.next();
   if (next_trial_ == kTrials) return {kNoTrial, rate_mbps_};
   const double offset = directions_[static_cast<std::size_t>(next_trial_++)] * kEpsilon;
   return {next_id_++, rate_mbps_ * (1 + offset)};
 }
 
 bool Vivace::learn(const MonitorInterval& result) {
-  const double value = utility(utility_, result.rate_mbps, result.rtts.slope(), result.loss_rate());
+  double slope = rtt_slope(result.rtts);
+  if (is_starting_ && std::abs(slope) < kStartingTolerance) slope = 0;
+  const double value = utility(utility_, result.rate_mbps, slope, result.loss_rate());
   if (is_starting_) return learn_start(result, value);
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
@@ -50,9 +60,9 @@ bool Vivace::learn(const MonitorInterval& result) {
 }
 
 bool Vivace::learn_start(const MonitorInterval& result, double value) {
-  const std::optional<double> fallback = starting_.learn(result.rate_mbps, value);
+  const std::optional<double> fallback = starting_.learn(result, value);
   if (!fallback) return false;
-  rate_mbps_ = in_bounds(*fallback);
+  rate_mbps_ = *fallback;
   is_starting_ = false;
   begin_trials();
   return true;

@@ -1,5 +1,7 @@
 // PCC Vivace, after Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018 (section and
-// equation numbers are the paper's).
+// equation numbers are the paper's). What noise does to the slope of the RTT is left out as its authors do
+// since Meng et al., "PCC Proteus: Scavenger Transport And Beyond", SIGCOMM 2020: else the coefficient of 900
+// makes every jittering path a random walk of the rate. Released: https://github.com/PCCproject/PCC-Uspace.
 #pragma once
 
 #include <array>
@@ -20,11 +22,13 @@ class Vivace final : public RateLearner {
 
   // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
   static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);
+  // The slope of the RTT, where it is more than noise.
+  static double rtt_slope(const RttLine& rtts);
   // Section 4.2: m(tau), after tau further gradients of the same sign.
   static double confidence_amplifier(int same_sign);
 
   [[nodiscard]] std::string_view name() const override { return "vivace"; }
-  void start(double rate_mbps) override { starting_.start(rate_mbps); }
+  void start(double rate_mbps) override { starting_.start(in_bounds(rate_mbps)); }
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
 
@@ -41,7 +45,7 @@ class Vivace final : public RateLearner {
 
   Utility utility_;
   std::mt19937_64 random_;
-  StartingPhase starting_{};
+  StartingPhase starting_{/*max_unanswered=*/1};  // intervals are half as long as Allegro's
   bool is_starting_{true};
   double rate_mbps_{0};
   int next_trial_{0};

@@ -77,7 +77,7 @@ bool needs_argument(std::string_view scheme) {
 
 // The whole table, and arguments for what needs or takes one; a policy and a rule table need a file.
 std::vector<std::string> schemes() {
-  std::vector<std::string> schemes{"fixed:20", "rate:4", "copa:0.1", "allegro:latency", "vivace:loss"};
+  std::vector<std::string> schemes{"fixed:20", "rate:4", "copa:0.1", "allegro:loss", "vivace:loss"};
   for (const Scheme& scheme : known_schemes()) {
     if (!needs_argument(scheme.name)) schemes.emplace_back(scheme.name);
   }

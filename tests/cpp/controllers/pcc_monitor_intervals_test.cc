@@ -3,71 +3,114 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <initializer_list>
 
 namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
 
-AckedPacket acked(uint64_t seq, milliseconds sent_at, milliseconds rtt) {
-  return {.seq = seq, .sent_at = sent_at, .rtt = {.latest = rtt}};
-}
+// Packets of 1500 bytes at 12 Mbit/s: packet n leaves at n ms.
+class MonitorIntervalsTest : public testing::Test {
+ protected:
+  void open(uint64_t first_seq, int trial, double rate_mbps = 12) {
+    intervals_.open(milliseconds{first_seq}, trial, rate_mbps);
+  }
+  void send(uint64_t first, uint64_t end) {
+    for (uint64_t seq = first; seq < end; ++seq) intervals_.on_sent(seq);
+  }
+  void acknowledge(std::initializer_list<uint64_t> seqs) {
+    for (const uint64_t seq : seqs) acknowledge(seq, milliseconds{40});
+  }
+  void acknowledge(uint64_t seq, milliseconds rtt) {
+    intervals_.on_ack({.seq = seq, .sent_at = milliseconds{seq}, .rtt = {.latest = rtt}});
+  }
+  void lose(uint64_t seq, bool timeout = false) {
+    const std::array lost{LostPacket{.seq = seq}};
+    intervals_.on_loss({.packets = lost, .timeout = timeout});
+  }
 
-void lose(MonitorIntervals& intervals, uint64_t seq) {
-  const std::array lost{LostPacket{.seq = seq}};
-  intervals.on_loss({.packets = lost});
-}
+  MonitorIntervals intervals_{1500};
+};
 
-TEST(MonitorIntervals, SettleOnceClosedAndEveryPacketIsAccountedFor) {
-  MonitorIntervals intervals;
-  intervals.open(Time{}, 7, 12.0);
-  intervals.on_sent(0);
-  intervals.on_sent(1);
-  intervals.on_ack(acked(0, milliseconds{0}, milliseconds{40}));
-  EXPECT_FALSE(intervals.take_settled());
-  intervals.open(milliseconds{50}, 8, 6.0);
-  EXPECT_FALSE(intervals.take_settled());
-  intervals.on_ack(acked(1, milliseconds{1}, milliseconds{40}));
-  const auto settled = intervals.take_settled();
+TEST_F(MonitorIntervalsTest, SettleOnceClosedAndEveryPacketIsAccountedFor) {
+  open(0, 7);
+  send(0, 2);
+  acknowledge({0});
+  EXPECT_FALSE(intervals_.take_settled());
+  open(2, 8);
+  EXPECT_FALSE(intervals_.take_settled());
+  acknowledge({1});
+  const auto settled = intervals_.take_settled();
   ASSERT_TRUE(settled);
   EXPECT_EQ(settled->trial, 7);
   EXPECT_EQ(settled->rate_mbps, 12.0);
   EXPECT_EQ(settled->loss_rate(), 0);
+  EXPECT_EQ(intervals_.outstanding(), 1U);
 }
 
-TEST(MonitorIntervals, ChargeALossToTheIntervalThatSentThePacket) {
-  MonitorIntervals intervals;
-  intervals.open(Time{}, 1, 12.0);
-  for (uint64_t seq = 0; seq < 4; ++seq) intervals.on_sent(seq);
-  intervals.open(milliseconds{50}, 2, 12.0);
-  for (uint64_t seq = 4; seq < 8; ++seq) intervals.on_sent(seq);
-  intervals.open(milliseconds{100}, 3, 12.0);
-  lose(intervals, 2);  // known two intervals later
-  for (const uint64_t seq : {0U, 1U, 3U, 4U, 5U, 6U, 7U})
-    intervals.on_ack(acked(seq, milliseconds{seq}, milliseconds{40}));
-  EXPECT_EQ(intervals.take_settled()->loss_rate(), 0.25);
-  EXPECT_EQ(intervals.take_settled()->loss_rate(), 0);
+TEST_F(MonitorIntervalsTest, ChargeALossToTheIntervalThatSentThePacket) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  send(4, 8);
+  open(8, 3);
+  lose(2);  // known two intervals later
+  acknowledge({0, 1, 3, 4, 5, 6, 7});
+  EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0.25);
+  EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0);
 }
 
-TEST(MonitorIntervals, DropAnIntervalThatSentNothing) {
-  MonitorIntervals intervals;
-  intervals.open(Time{}, 1, 12.0);
-  intervals.open(milliseconds{50}, 2, 12.0);
-  EXPECT_FALSE(intervals.take_settled());
-  EXPECT_EQ(intervals.outstanding(), 1U);
+TEST_F(MonitorIntervalsTest, DoNotTakeATimeOutForALoss) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  for (uint64_t seq = 0; seq < 4; ++seq) lose(seq, /*timeout=*/true);
+  EXPECT_FALSE(intervals_.take_settled());
+  acknowledge({0, 1, 2, 3});  // an outage it was
+  EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0);
 }
 
-// RTTs of 40, 41, 42, 43 ms for departures 10 ms apart: the RTT grows by 1 ms in 10 ms.
-TEST(MonitorIntervals, FitTheSlopeOfTheRtt) {
-  MonitorIntervals intervals;
-  intervals.open(milliseconds{100}, 1, 12.0);
-  for (uint64_t seq = 0; seq < 4; ++seq) intervals.on_sent(seq);
-  intervals.open(milliseconds{140}, 2, 12.0);
-  for (uint64_t seq = 0; seq < 4; ++seq)
-    intervals.on_ack(acked(seq, milliseconds{100 + 10 * seq}, milliseconds{40 + seq}));
-  const auto settled = intervals.take_settled();
-  EXPECT_NEAR(settled->rtts.slope(), 0.1, 1e-9);
+TEST_F(MonitorIntervalsTest, TakeForLostWhatLaterPacketsHaveOvertaken) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  send(4, 8);
+  for (uint64_t seq = 0; seq < 4; ++seq) lose(seq, /*timeout=*/true);
+  acknowledge({4, 5});
+  EXPECT_FALSE(intervals_.take_settled());
+  acknowledge({6});  // the third packet behind: RFC 9002's kPacketThreshold
+  EXPECT_EQ(intervals_.take_settled()->loss_rate(), 1);
+}
+
+// Four packets in 8 ms are 6 Mbit/s, whatever the pacer would have let go.
+TEST_F(MonitorIntervalsTest, ReportTheRateThatTheWindowLetThrough) {
+  open(0, 1, /*rate_mbps=*/12);
+  send(0, 4);
+  open(8, 2);
+  acknowledge({0, 1, 2, 3});
+  EXPECT_NEAR(intervals_.take_settled()->rate_mbps, 6, 1e-9);
+}
+
+// RTTs of 40, 41, 42, 43 ms for departures 1 ms apart: the RTT grows by 1 ms in 1 ms.
+TEST_F(MonitorIntervalsTest, FitTheSlopeOfTheRtt) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  for (uint64_t seq = 0; seq < 4; ++seq) acknowledge(seq, milliseconds{40 + seq});
+  const auto settled = intervals_.take_settled();
+  EXPECT_NEAR(settled->rtts.slope(), 1, 1e-9);
+  EXPECT_NEAR(settled->rtts.error_s(), 0, 1e-9);
   EXPECT_NEAR(settled->rtts.mean_rtt_s(), 0.0415, 1e-9);
+  EXPECT_NEAR(settled->last_rtt_s, 0.043, 1e-9);
+}
+
+// RTTs of 2, 1, 1, 2 ms: no slope, each half a millisecond off the mean of 1.5 ms.
+TEST(RttLine, KnowsHowFarTheRttsAreOffIt) {
+  RttLine line;
+  for (const int sent_ms : {0, 1, 2, 3}) line.add(1e-3 * sent_ms, sent_ms % 3 == 0 ? 2e-3 : 1e-3);
+  EXPECT_NEAR(line.slope(), 0, 1e-9);
+  EXPECT_NEAR(line.error_s(), 0.5e-3, 1e-9);
 }
 
 }  // namespace

@@ -34,11 +34,43 @@ TEST(Vivace, IgnoresTheLatencyInTheLossUtilityAndNoiseInBoth) {
   EXPECT_NEAR(Vivace::utility(Utility::latency, 10, 0.009, 0), 7.9433, 1e-4);
 }
 
+// RTTs about 100 ms of eight departures in 70 ms: a line of 0.1 s/s, and off it by a distance that alternates
+// as
+// + - - + + - - +, which leaves the fitted slope where it is.
+RttLine rtts_off_by(double distance_s) {
+  RttLine rtts;
+  for (int i = 0; i < 8; ++i) {
+    const double sent_s = 0.01 * i;
+    rtts.add(sent_s, 0.0965 + 0.1 * sent_s + ((i + 1) % 4 < 2 ? distance_s : -distance_s));
+  }
+  return rtts;
+}
+
+// Over an RTT of 100 ms this slope lifts the RTT by 10 ms.
+TEST(Vivace, TakesASlopeWithinTheErrorOfTheFitForNoise) {
+  EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0)), 0.1, 1e-9);
+  EXPECT_NEAR(Vivace::rtt_slope(rtts_off_by(0.0099)), 0.1, 1e-9);
+  EXPECT_EQ(Vivace::rtt_slope(rtts_off_by(0.0101)), 0);
+}
+
 // Section 4.2: m(tau) = tau to 3, then 2 tau - 3 to 6, then 3 tau - 9; 1 when the sign has changed.
 TEST(Vivace, AmplifiesConfidencePiecewiseLinearly) {
   constexpr std::array kExpected{1, 1, 2, 3, 5, 7, 9, 12, 15};
   for (int tau = 0; tau < 9; ++tau)
     EXPECT_EQ(Vivace::confidence_amplifier(tau), kExpected.at(static_cast<std::size_t>(tau)));
+}
+
+// The RTT of a link at twice its capacity grows by 1 s/s; at 1.2 times by 0.2, which may be noise.
+TEST(Vivace, StartsUntilTheRttGrowsByWhatNoNoiseExplains) {
+  Vivace learner{Utility::latency, 1};
+  learner.start(1);
+  for (const double slope : {0.0, 0.2, 0.5}) {
+    const RateLearner::Trial trial = learner.next();
+    MonitorInterval result = result_of(trial, /*capacity_mbps=*/100);
+    for (const double sent_s : {0.0, 0.05, 0.1}) result.rtts.add(sent_s, 0.1 + slope * sent_s);
+    EXPECT_EQ(learner.learn(result), slope == 0.5);
+  }
+  EXPECT_EQ(learner.rate_mbps(), 2);
 }
 
 class VivaceLearning : public testing::Test {
@@ -104,6 +136,35 @@ TEST(VivaceFlight, FillsTheLinkWithAShortQueue) {
 TEST(VivaceFlight, KeepsManyTimesRenosRateUnderRandomLoss) {
   const Scenario lossy{.rate_mbps = 50, .queue_packets = 250, .loss = 0.02};
   EXPECT_GT(fly_scenario("vivace:loss", lossy).mbps, 5 * fly_scenario("reno", lossy).mbps);
+}
+
+// On a link whose opportunities come at random the RTT has no slope below capacity, and noise enough: the
+// rate must not be a random walk. 3 Mbit/s, 260 ms of RTT and the 426 packets of queue are Pantheon's Brazil.
+TEST(VivaceFlight, KeepsItsRateWhereTheRttIsNoisy) {
+  PathSpec path{.delay_ms = 130,
+                .uplink = {.schedule = Schedule::poisson(3.04, /*seed=*/1, /*period_ms=*/60'000),
+                           .queue = {.kind = QueueKind::droptail, .packets = 426}},
+                .downlink = {.schedule = Schedule::constant(3.04)}};
+  for (const uint64_t seed : {1U, 2U, 3U}) {
+    const Flight flight = fly(path, "vivace", /*seconds=*/60, seed).front();
+    EXPECT_GT(static_cast<double>(flight.delivered_packets) * 1464 * 8 / 60e6, 0.5 * 3.04) << seed;
+  }
+}
+
+// Section 6: flows of Vivace converge to a fair share.
+TEST(VivaceFlight, SharesALinkWithItself) {
+  const auto schedule = Schedule::constant(50);
+  PathSpec path{.delay_ms = 10,
+                .uplink = {.schedule = schedule, .queue = {.kind = QueueKind::droptail, .packets = 91}},
+                .downlink = {.schedule = schedule}};
+  path.flows = {{.scheme = "vivace"}, {.scheme = "vivace", .start_s = 5}};
+  std::array<double, 2> packets{};
+  const std::vector<Flight> flights = fly(path, "", /*seconds=*/40, /*seed=*/1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto late = [](double ms) { return ms > 20e3; };
+    packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
+  }
+  EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.4);
 }
 
 }  // namespace

@@ -114,12 +114,13 @@ TEST(Remy, RemembersTheIntervalsOfTheAckedPackets) {
   EXPECT_EQ(remy.memory(), (RemyMemory{1, 2, 1.5, 16.0 / 256}));
 }
 
+// 0.99 * 10 = 9.9: whole packets only.
 TEST(Remy, MultipliesAndIncrementsItsWindowOnEveryAck) {
   Remy remy{kPacketBytes, parse_remy_table(kTable)};
   for (int i = 0; i < 9; ++i) remy.on_ack({}, acked(milliseconds{i}, milliseconds{20 + i}, milliseconds{40}));
   EXPECT_EQ(remy.cwnd_packets(), 10);
   remy.on_ack({}, acked(milliseconds{9}, milliseconds{49}, milliseconds{80}));
-  EXPECT_EQ(remy.cwnd_packets(), 9.9);
+  EXPECT_EQ(remy.cwnd_packets(), 9);
 }
 
 TEST(Remy, ForgetsAllAfterATimeout) {
@@ -130,11 +131,13 @@ TEST(Remy, ForgetsAllAfterATimeout) {
   EXPECT_EQ(remy.memory(), RemyMemory{});
 }
 
-// A fifth more per round trip below 1.25 times the minimum RTT of 62 ms, a fifth less above.
+// Paced a tenth faster than the link below 1.25 times the minimum RTT of 62 ms, a tenth slower above: at most
+// one round trip late, 62 ms * 0.1 about the 15 ms of queue.
 TEST(RemyFlight, HoldsTheQueueWhereItsTableWantsIt) {
   const auto file = std::filesystem::temp_directory_path() / ("remy-" + std::to_string(getpid()) + ".json");
-  std::string table = table_with("\"window_increment\": 1", "\"window_increment\": 0.2");
-  table.replace(table.find("0.99"), 4, "0.998");
+  std::string table = table_with("\"intersend_ms\": 0.5", "\"intersend_ms\": 0.89");
+  table.replace(table.find("0.99, "), 6, "1, ");
+  table.replace(table.find("\"intersend_ms\": 0.5"), 19, "\"intersend_ms\": 1.1");
   std::ofstream{file} << table;
   const Measured flight = fly_scenario("remy:" + file.string(), {});
   std::filesystem::remove(file);

@@ -1,0 +1,87 @@
+#include "agents/controllers/pcc/pcc.hh"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int64_t kPacketBytes = 1500;
+
+// Wants 1.2 Mbit/s for ever, one packet in 10 ms, and counts the intervals it was asked for.
+class Steady final : public RateLearner {
+ public:
+  explicit Steady(int& asked) : asked_{asked} {}
+
+  [[nodiscard]] std::string_view name() const override { return "steady"; }
+  void start(double /*rate_mbps*/) override {}
+  Trial next() override { return {asked_++, 1.2}; }
+  bool learn(const MonitorInterval& /*result*/) override { return false; }
+
+ private:
+  int& asked_;
+};
+
+class PccTest : public testing::Test {
+ protected:
+  void send(milliseconds now) { pcc_.on_sent(now, {.seq = next_seq_++, .bytes = kPacketBytes}); }
+  // The ACK of the oldest packet.
+  void acknowledge(milliseconds now, milliseconds rtt, milliseconds smoothed_rtt) {
+    pcc_.on_ack(now, {.seq = next_ack_++,
+                      .bytes = kPacketBytes,
+                      .sent_at = now - rtt,
+                      .rtt = {.latest = rtt, .smoothed = smoothed_rtt}});
+  }
+
+  int asked_{0};
+  Pcc pcc_{kPacketBytes, 1, {.least = 2, .most = 2}, std::make_unique<Steady>(asked_)};
+  uint64_t next_seq_{0};
+  uint64_t next_ack_{0};
+};
+
+// A sender that waits for its window sends nothing that an interval could be judged by.
+TEST_F(PccTest, BeginsAnIntervalWithItsFirstPacket) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{100}, milliseconds{100}, milliseconds{100});
+  EXPECT_EQ(asked_, 1);
+  EXPECT_EQ(pcc_.next_timer(), std::nullopt);
+  send(milliseconds{130});
+  EXPECT_EQ(pcc_.next_timer(), milliseconds{130 + 2 * 100});
+}
+
+// Allegro section 3.1: the longer of ten packets' time, 100 ms, and two RTTs.
+TEST_F(PccTest, EndsAnIntervalAfterTenPacketsOrItsRoundTrips) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{20}, milliseconds{20}, milliseconds{20});
+  send(milliseconds{20});
+  EXPECT_EQ(pcc_.next_timer(), milliseconds{20 + 100});
+}
+
+TEST_F(PccTest, DoesNotMeasureForAsLongAsAnOutageTook) {
+  send(milliseconds{0});
+  send(milliseconds{1});
+  acknowledge(milliseconds{3000}, milliseconds{3000}, milliseconds{3000});
+  send(milliseconds{3010});
+  EXPECT_EQ(pcc_.next_timer(), milliseconds{3010 + 6000});
+  acknowledge(milliseconds{3050}, milliseconds{40}, milliseconds{400});
+  EXPECT_EQ(pcc_.next_timer(), milliseconds{3010 + 800});
+}
+
+TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{20}, milliseconds{20}, milliseconds{20});
+  for (int i = 0; i < 1000; ++i) {
+    send(milliseconds{20 + 100 * i});
+    const std::optional<Time> timer = pcc_.next_timer();
+    ASSERT_TRUE(timer);
+    pcc_.on_timer(*timer);
+  }
+  EXPECT_EQ(asked_, 64);
+}
+
+}  // namespace
+}  // namespace ccgym
