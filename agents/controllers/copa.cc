@@ -23,7 +23,7 @@ double nanoseconds_of(Time time) { return static_cast<double>(time.count()); }
 }  // namespace
 
 Copa::Copa(int64_t packet_bytes, double delta)
-    : packet_bytes_{packet_bytes},
+    : packet_bytes_{static_cast<double>(packet_bytes)},
       default_delta_{delta},
       state_{.cwnd_packets = kInitialWindowPackets, .delta = delta} {
   update_limits();
@@ -33,7 +33,8 @@ Copa::Copa(int64_t packet_bytes, double delta)
 void Copa::on_ack(Time now, const AckedPacket& packet) {
   observe(now, packet.rtt);
   update_mode(now, packet.rtt.smoothed);
-  if (packet.sent_at >= state_.window_began) end_window(now);
+  if (packet.sent_at >= state_.window_began) [[unlikely]]
+    end_window(now);
   update_cwnd();
   update_limits();
 }
@@ -50,7 +51,7 @@ void Copa::on_loss(Time /*now*/, const Loss& loss) {
 
 // The flag of the rate is written once: limits() would wait for a byte that was just written.
 inline void Copa::update_limits() {
-  const double cwnd_bytes = state_.cwnd_packets * static_cast<double>(packet_bytes_);
+  const double cwnd_bytes = state_.cwnd_packets * packet_bytes_;
   limits_.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5);
   if (delays_.standing_ns <= 0) return;
   if (!limits_.pacing_mbps) limits_.pacing_mbps.emplace();
@@ -61,9 +62,10 @@ inline void Copa::observe(Time now, const RttStats& rtt) {
   rtt_standing_.update(now, rtt.latest, rtt.smoothed / 2);
   rtt_min_.update(now, rtt.latest, kRttMinWindow);
   rtt_max_.update(now, rtt.latest, kRttMaxRtts * rtt.smoothed);
-  delays_ = {.standing_ns = nanoseconds_of(rtt_standing_.best()),
-             .queueing_ns = nanoseconds_of(rtt_standing_.best() - rtt_min_.best()),
-             .span_ns = nanoseconds_of(rtt_max_.best() - rtt_min_.best())};
+  const double min_ns = nanoseconds_of(rtt_min_.best());  // exact: no RTT has 2^53 ns
+  delays_.standing_ns = nanoseconds_of(rtt_standing_.best());
+  delays_.queueing_ns = delays_.standing_ns - min_ns;
+  delays_.span_ns = nanoseconds_of(rtt_max_.best()) - min_ns;
 }
 
 // Section 2.2: a Copa-only bottleneck nearly empties its queue at least once per five RTTs; one that does not
@@ -103,7 +105,7 @@ void Copa::update_delta(Time now) {
 inline void Copa::update_cwnd() {
   const double headroom = headroom_ns();
   state_.slow_start &= headroom >= 0;
-  if (state_.slow_start) {
+  if (state_.slow_start) [[unlikely]] {
     state_.cwnd_packets += 1;
   } else {
     state_.rises_less_falls += headroom >= 0 ? 1 : -1;
@@ -116,7 +118,8 @@ inline void Copa::update_cwnd() {
 // grow beyond what moves the window as slow start does.
 inline double Copa::step_packets() {
   const double packet_per_ack = state_.delta * state_.cwnd_packets;
-  while (state_.velocity > std::max(packet_per_ack, 1.0)) state_.velocity /= 2;
+  const double most = std::max(packet_per_ack, 1.0);
+  while (state_.velocity > most) state_.velocity /= 2;
   return std::min(state_.velocity / packet_per_ack, 1.0);
 }
 

@@ -57,7 +57,7 @@ class Copa final : public CongestionController {
   [[nodiscard]] double step_packets();
   [[nodiscard]] double headroom_ns() const;
 
-  int64_t packet_bytes_;
+  double packet_bytes_;
   double default_delta_;
   State state_;
   Delays delays_{};
