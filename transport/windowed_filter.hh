@@ -20,12 +20,12 @@ class WindowedFilter {
   // `now` never decreases; the window may change from call to call.
   void update(Time now, Value value, Time window) {
     while (size_ > 0 && oldest().at + window < now) drop_oldest();
-    while (size_ > 0 && !Better{}(newest().value, value)) --size_;
+    while (size_ > 0 && !Better{}(newest().value, value)) drop_newest();
     if (size_ == 0 || (size_ < kRing && now - newest().at >= window / kCapacity)) append({now, value});
   }
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] Value best() const { return entries_[first_].value; }  // only when not empty
+  [[nodiscard]] Value best() const { return oldest().value; }  // only when not empty
 
  private:
   struct Entry {
@@ -35,16 +35,25 @@ class WindowedFilter {
   static constexpr int kCapacity = 16;                 // entries per window
   static constexpr std::size_t kRing = 2 * kCapacity;  // with room for a window that grows
 
-  [[nodiscard]] const Entry& oldest() const { return entries_[first_]; }
-  [[nodiscard]] const Entry& newest() const { return entries_[(first_ + size_ - 1) % kRing]; }
-  void append(Entry entry) { entries_[(first_ + size_++) % kRing] = entry; }
+  [[nodiscard]] const Entry& oldest() const { return entries_[oldest_]; }
+  [[nodiscard]] const Entry& newest() const { return entries_[newest_]; }
+  void append(Entry entry) {
+    newest_ = (newest_ + 1) % kRing;
+    entries_[newest_] = entry;
+    ++size_;
+  }
   void drop_oldest() {
-    first_ = (first_ + 1) % kRing;
+    oldest_ = (oldest_ + 1) % kRing;
+    --size_;
+  }
+  void drop_newest() {
+    newest_ = (newest_ - 1) % kRing;
     --size_;
   }
 
   std::array<Entry, kRing> entries_{};
-  std::size_t first_{0};
+  std::size_t oldest_{0};
+  std::size_t newest_{kRing - 1};
   std::size_t size_{0};
 };
 

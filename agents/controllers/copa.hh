@@ -19,7 +19,7 @@ class Copa final : public CongestionController {
   [[nodiscard]] std::string_view name() const override { return "copa"; }
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
 
   [[nodiscard]] double delta() const { return state_.delta; }
   [[nodiscard]] double velocity() const { return state_.velocity; }
@@ -37,27 +37,31 @@ class Copa final : public CongestionController {
     int rises_less_falls{0};  // of this window's ACKs
     Time window_began{};      // an ACK of a packet sent from here on ends the window
     bool lost_in_window{false};
-    Time backed_off_at{};                   // a loss of a packet sent before it has been answered
-    std::optional<Time> nearly_empty_at{};  // when the queue was last seen nearly empty
+    Time backed_off_at{};    // a loss of a packet sent before it has been answered
+    Time nearly_empty_at{};  // when the queue was last seen so
+  };
+
+  struct Delays {          // of the last ACK
+    double standing_ns{};  // RTTstanding
+    double queueing_ns{};  // d_q
+    double span_ns{};      // RTTmax - RTTmin
   };
 
   void observe(Time now, const RttStats& rtt);
   void update_mode(Time now, Time smoothed_rtt);
-  [[nodiscard]] bool queue_is_nearly_empty() const;
   void end_window(Time now);
   void update_velocity();
   void update_delta(Time now);
   void update_cwnd();
   void update_limits();
   [[nodiscard]] double step_packets();
-  [[nodiscard]] bool below_target_rate() const;
-  [[nodiscard]] Time queueing_delay() const { return rtt_standing_.best() - rtt_min_.best(); }  // d_q
+  [[nodiscard]] double headroom_ns() const;
 
-  int64_t packet_bytes_;
+  double packet_bytes_;
   double default_delta_;
   State state_;
-  int64_t cwnd_bytes_{};
-  std::optional<double> pacing_mbps_{};
+  Delays delays_{};
+  SendLimits limits_{};
   WindowedMin<Time> rtt_standing_{};
   WindowedMin<Time> rtt_min_{};
   WindowedMax<Time> rtt_max_{};

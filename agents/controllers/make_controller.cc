@@ -22,7 +22,7 @@
 #include "agents/controllers/pcc/vivace.hh"
 #include "agents/controllers/policy/policy_file.hh"
 #include "agents/controllers/remy.hh"
-#include "agents/controllers/scream.hh"
+#include "agents/controllers/scream/scream.hh"
 #include "agents/controllers/sprout/sprout.hh"
 #include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"

@@ -51,12 +51,12 @@ std::optional<ArrivalFilter::Estimate> ArrivalFilter::close(const Group& group) 
 }
 
 double ArrivalFilter::update(double variation_ms, double send_gap_ms) {
-  const double rate_hz = 1000 / std::max(send_gap_ms, 1.0);
-  group_rate_hz_ = std::max(0.95 * group_rate_hz_, rate_hz);
-  const double innovation = variation_ms - gradient_ms_;  // z(i)
+  group_rates_hz_[updates_++ % kRecentGroups] = 1000 / std::max(send_gap_ms, 1.0);
+  const double highest_rate_hz = *std::ranges::max_element(group_rates_hz_);  // f_max
+  const double innovation = variation_ms - gradient_ms_;                      // z(i)
   const double reach = kOutlier * std::sqrt(noise_variance_);
   const double bounded = std::clamp(innovation, -reach, reach);
-  const double alpha = std::pow(1 - kChi, 30 / group_rate_hz_);
+  const double alpha = std::pow(1 - kChi, 30 / highest_rate_hz);
   noise_variance_ = std::max(alpha * noise_variance_ + (1 - alpha) * bounded * bounded, 1.0);
   const double gain = (error_variance_ + kStateNoise) / (noise_variance_ + error_variance_ + kStateNoise);
   gradient_ms_ += innovation * gain;

@@ -2,6 +2,7 @@
 // times at which groups of packets left and arrived, an estimate of how the queuing delay changes.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "transport/congestion_controller.hh"
@@ -30,6 +31,8 @@ class ArrivalFilter {
     Time last_received_at{};
   };
 
+  static constexpr std::size_t kRecentGroups = 60;  // K: WebRTC's, the draft leaves it open
+
   [[nodiscard]] bool belongs(Time sent_at, Time received_at) const;
   std::optional<Estimate> close(const Group& group);
 
@@ -39,7 +42,8 @@ class ArrivalFilter {
   double gradient_ms_{0};       // m_hat
   double noise_variance_{1};    // var_v_hat
   double error_variance_{0.1};  // e
-  double group_rate_hz_{0};     // f_max: of the closest groups, slowly forgotten
+  std::array<double, kRecentGroups> group_rates_hz_{};
+  std::size_t updates_{0};
 };
 
 }  // namespace ccgym

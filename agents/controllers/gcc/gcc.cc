@@ -9,10 +9,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kInitialRateMbps = 0.3;         // WebRTC's
-constexpr Time kRateWindow = milliseconds{500};  // section 5.5: R_hat over 0.5 s
-constexpr Time kReportPeriod = milliseconds{500};
-constexpr double kWindowSeconds = 2;  // there is no window: a bound for the sender's memory
+constexpr double kInitialRateMbps = 0.3;           // WebRTC's
+constexpr Time kRateWindow = milliseconds{500};    // section 5.5: R_hat over 0.5 s
+constexpr Time kReportPeriod = milliseconds{100};  // section 3: at most, where each packet is reported
+constexpr int64_t kReportPackets = 20;             // WebRTC's: fewer tell no share
+constexpr double kWindowSeconds = 2;               // there is no window: a bound for the sender's memory
 constexpr int64_t kMinWindowPackets = 10;
 
 }  // namespace
@@ -23,22 +24,25 @@ Gcc::Gcc(int64_t packet_bytes)
 void Gcc::on_ack(Time now, const AckedPacket& packet) {
   ++report_.acked;
   arrivals_.push_back(packet.received_at);
+  if (!first_received_at_) first_received_at_ = packet.received_at;
   if (const auto estimate = filter_.add(packet.sent_at, packet.received_at)) {
     delay_based_.update(now, detector_.detect(*estimate),
                         {.incoming_mbps = incoming_mbps(packet.received_at), .rtt = packet.rtt.smoothed});
   }
-  if (now - report_.began >= kReportPeriod) close_report(now);
+  if (now - report_.began >= kReportPeriod && report_.acked + report_.lost >= kReportPackets)
+    close_report(now);
 }
 
 void Gcc::on_loss(Time /*now*/, const Loss& loss) {
   report_.lost += static_cast<int64_t>(loss.packets.size());
 }
 
-// Section 5.5: R_hat.
+// Section 5.5: R_hat. A flow younger than the window has had less time for what came in.
 double Gcc::incoming_mbps(Time received_at) {
   while (arrivals_.front() + kRateWindow < received_at) arrivals_.pop_front();
   const auto bits = static_cast<double>(arrivals_.size()) * static_cast<double>(packet_bytes_) * 8;
-  return bits * 1e-6 / std::chrono::duration<double>{kRateWindow}.count();
+  const Time window = std::min(kRateWindow, received_at - *first_received_at_);
+  return bits * 1e-6 / std::chrono::duration<double>{window}.count();
 }
 
 // Section 6: the loss-based controller hears of the share that was lost.

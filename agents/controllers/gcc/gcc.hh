@@ -34,6 +34,7 @@ class Gcc final : public CongestionController {
   DelayBasedRate delay_based_;
   LossBasedRate loss_based_;
   std::deque<Time> arrivals_{};  // of the last half second, receiver clock
+  std::optional<Time> first_received_at_{};
   Report report_{};
 };
 

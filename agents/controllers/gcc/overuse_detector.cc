@@ -8,9 +8,9 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kOveruseTimeMs = 10;  // overuse_time_th
-constexpr double kRise = 0.01;         // K_u
-constexpr double kFall = 0.00018;      // K_d
+constexpr Time kOveruseTime = std::chrono::milliseconds{10};  // overuse_time_th
+constexpr double kRise = 0.01;                                // K_u
+constexpr double kFall = 0.00018;                             // K_d
 constexpr double kMinThresholdMs = 6;
 constexpr double kMaxThresholdMs = 600;
 constexpr double kMaxExcessMs = 15;    // a spike further above does not move the threshold
@@ -29,10 +29,11 @@ LinkUse OveruseDetector::detect(const ArrivalFilter::Estimate& estimate) {
   last_arrival_ = estimate.arrived_at;
   LinkUse use = LinkUse::normal;
   if (offset_ms > threshold_ms_) {
-    over_for_ms_ += elapsed_ms;
-    if (over_for_ms_ > kOveruseTimeMs && estimate.gradient_ms >= last_gradient_ms_) use = LinkUse::over;
+    if (!over_since_) over_since_ = estimate.arrived_at;
+    const bool lasts = estimate.arrived_at - *over_since_ >= kOveruseTime;
+    if (lasts && estimate.gradient_ms >= last_gradient_ms_) use = LinkUse::over;
   } else {
-    over_for_ms_ = 0;
+    over_since_.reset();
     if (offset_ms < -threshold_ms_) use = LinkUse::under;
   }
   last_gradient_ms_ = estimate.gradient_ms;

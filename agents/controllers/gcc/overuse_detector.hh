@@ -18,9 +18,9 @@ class OveruseDetector {
   void adapt(double offset_ms, double elapsed_ms);
 
   double threshold_ms_{12.5};  // del_var_th(0)
-  double over_for_ms_{0};
   double last_gradient_ms_{0};
   std::optional<Time> last_arrival_{};
+  std::optional<Time> over_since_{};
 };
 
 }  // namespace ccgym

@@ -11,8 +11,11 @@ namespace {
 constexpr double kGrowthPerSecond = 1.08;    // eta
 constexpr double kBeta = 0.85;               // beta
 constexpr double kMaxOverIncoming = 1.5;     // A_hat < 1.5 R_hat
-constexpr double kDecreaseSmoothing = 0.95;  // of the mean at decreases
+constexpr double kDecreaseSmoothing = 0.95;  // of mean and variance at decreases
+constexpr double kLeastVariance = 0.4e-3;    // WebRTC's 0.4 to 2.5 kbit/s: one decrease has no variance,
+constexpr double kMostVariance = 2.5e-3;     // and the draft leaves open what to take for it
 constexpr double kDeviations = 3;            // of it, within which convergence is near
+constexpr double kLeastIncrease = 1e-3;      // Mbit/s per response time: 1000 bit/s
 constexpr double kFramesPerSecond = 30;      // for the size of a packet in additive increase
 constexpr double kMaxPacketBytes = 1200;     // expected_packet_size_bits
 constexpr double kMinRateMbps = 0.15;        // so that feedback keeps coming
@@ -39,14 +42,14 @@ DelayBasedRate::State DelayBasedRate::next_state(State state, LinkUse use) {
   return state == State::decrease ? State::hold : State::increase;
 }
 
-// eta^dt where the capacity is unknown; about half a packet per response time where it is near.
+// eta^dt where the capacity is unknown; half a packet per response time where it is near, however often this
+// is called.
 void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
   if (is_near_convergence(conditions.incoming_mbps)) {
     const double response_s = 0.1 + seconds_of(conditions.rtt);
-    const double alpha = 0.5 * std::min(elapsed_s / response_s, 1.0);
-    const double frame_bits = rate_mbps_ * 1e6 / kFramesPerSecond;
-    const double packets = std::ceil(frame_bits / (kMaxPacketBytes * 8));
-    rate_mbps_ += std::max(1000.0 * elapsed_s, alpha * frame_bits / packets) * 1e-6;
+    const double frame_mbit = rate_mbps_ / kFramesPerSecond;
+    const double packet_mbit = frame_mbit / std::ceil(frame_mbit / (kMaxPacketBytes * 8e-6));
+    rate_mbps_ += std::min(elapsed_s / response_s, 1.0) * std::max(kLeastIncrease, 0.5 * packet_mbit);
   } else {
     rate_mbps_ *= std::pow(kGrowthPerSecond, elapsed_s);
   }
@@ -55,23 +58,28 @@ void DelayBasedRate::increase(double elapsed_s, const Conditions& conditions) {
 
 // Section 5.5: R_hat within three standard deviations of its mean at decreases; above them it is forgotten.
 bool DelayBasedRate::is_near_convergence(double incoming_mbps) {
-  if (mean_at_decrease_mbps_ <= 0) return false;
-  const double reach = kDeviations * std::sqrt(variance_at_decrease_);
-  if (incoming_mbps > mean_at_decrease_mbps_ + reach) mean_at_decrease_mbps_ = 0;
-  return mean_at_decrease_mbps_ > 0 && incoming_mbps > mean_at_decrease_mbps_ - reach;
+  if (!convergence_) return false;
+  const double reach_mbps = kDeviations * std::sqrt(convergence_->variance * convergence_->mean_mbps);
+  if (incoming_mbps > convergence_->mean_mbps + reach_mbps) convergence_.reset();
+  return convergence_ && incoming_mbps > convergence_->mean_mbps - reach_mbps;
 }
 
+// A queue that drains comes in faster than it was sent: over-use never raises the rate.
 void DelayBasedRate::decrease(double incoming_mbps) {
   rate_mbps_ = std::max(kMinRateMbps, std::min(rate_mbps_, kBeta * incoming_mbps));
-  if (mean_at_decrease_mbps_ <= 0) {
-    mean_at_decrease_mbps_ = incoming_mbps;
-    variance_at_decrease_ = 0.01 * incoming_mbps * incoming_mbps;
+  note_decrease(incoming_mbps);
+}
+
+void DelayBasedRate::note_decrease(double incoming_mbps) {
+  if (!convergence_) {
+    convergence_ = {.mean_mbps = incoming_mbps, .variance = kLeastVariance};
     return;
   }
-  const double error = incoming_mbps - mean_at_decrease_mbps_;
-  mean_at_decrease_mbps_ += (1 - kDecreaseSmoothing) * error;
-  variance_at_decrease_ =
-      kDecreaseSmoothing * variance_at_decrease_ + (1 - kDecreaseSmoothing) * error * error;
+  auto& [mean_mbps, variance] = *convergence_;
+  mean_mbps += (1 - kDecreaseSmoothing) * (incoming_mbps - mean_mbps);
+  const double error_mbps = incoming_mbps - mean_mbps;
+  variance += (1 - kDecreaseSmoothing) * (error_mbps * error_mbps / mean_mbps - variance);
+  variance = std::clamp(variance, kLeastVariance, kMostVariance);
 }
 
 // Section 6: above 10 % A_s (1 - p/2), below 2 % 1.05 A_s, else as it is.

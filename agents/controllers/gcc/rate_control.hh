@@ -22,16 +22,21 @@ class DelayBasedRate {
  private:
   enum class State { increase, hold, decrease };
 
+  struct Convergence {  // R_hat at decreases, exponential
+    double mean_mbps{};
+    double variance{};  // in (Mbit/s)^2 per Mbit/s of the mean: it grows with the rate
+  };
+
   static State next_state(State state, LinkUse use);
   void increase(double elapsed_s, const Conditions& conditions);
   void decrease(double incoming_mbps);
+  void note_decrease(double incoming_mbps);
   [[nodiscard]] bool is_near_convergence(double incoming_mbps);
 
   double rate_mbps_;
   State state_{State::increase};
   Time updated_at_{};
-  double mean_at_decrease_mbps_{0};  // of R_hat, exponential
-  double variance_at_decrease_{0};
+  std::optional<Convergence> convergence_{};
 };
 
 // A_s_hat: by the share of packets lost (section 6).

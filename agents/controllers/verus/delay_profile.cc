@@ -7,7 +7,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kWeight = 0.2;  // of the newest delay in its point's average
+constexpr double kWeight = 0.125;  // of the newest delay in its point's average: its authors'
 constexpr double kNone = -1;
 constexpr double kMinEndSlopeMs = 0.1;  // per packet, beyond the largest window seen
 

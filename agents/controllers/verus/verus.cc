@@ -17,7 +17,7 @@ constexpr double kDelta1Ms = 1;        // section 5.2
 constexpr double kDelta2Ms = 2;        // section 5.2
 constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
 constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
-constexpr double kLossDecrease = 0.5;  // M of eq. 6
+constexpr double kDecrease = 0.7;      // M of eq. 6: its authors'
 constexpr double kInitialWindowPackets = 10;
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 1 << 14;
@@ -59,7 +59,7 @@ void Verus::on_ack(Time now, const AckedPacket& packet) {
   const double sent_under = window_of(packet.seq);
   if (phase_ != Phase::recovery) profile_.add(sent_under, delay_ms);  // section 4.3: not while recovering
   grow(sent_under);
-  if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_) leave_slow_start();
+  if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_) leave_slow_start(sent_under);
 }
 
 void Verus::grow(double sent_under) {
@@ -68,17 +68,27 @@ void Verus::grow(double sent_under) {
   window_packets_ += 1 / window_packets_;
   if (sent_under > window_packets_) return;
   phase_ = Phase::normal;  // the packets that left before the loss are through
-  if (!profile_.empty()) estimate_ms_ = std::max(min_ms_, profile_.delay_ms(window_packets_));
+  aim_at_window();
 }
 
-// The profile begins with what slow start has seen.
-void Verus::leave_slow_start() {
+// The profile begins with what slow start has seen. As in its authors' program the window that led to such a
+// delay counts as lost.
+void Verus::leave_slow_start(double sent_under) {
   phase_ = Phase::normal;
   profile_.interpolate();
-  estimate_ms_ = epoch_max_ms_;
+  decrease(sent_under);
+  aim_at_window();
 }
 
 // Eq. 6: the window under which the lost packet left, times M.
+void Verus::decrease(double sent_under) {
+  window_packets_ = std::max(kMinWindowPackets, kDecrease * sent_under);
+}
+
+void Verus::aim_at_window() {
+  if (!profile_.empty()) estimate_ms_ = std::max(min_ms_, profile_.delay_ms(window_packets_));
+}
+
 void Verus::on_loss(Time /*now*/, const Loss& loss) {
   inflight_packets_ = static_cast<double>(loss.inflight_bytes) / static_cast<double>(packet_bytes_);
   if (loss.timeout) {
@@ -88,9 +98,9 @@ void Verus::on_loss(Time /*now*/, const Loss& loss) {
     return;
   }
   if (phase_ == Phase::recovery) return;
-  if (phase_ == Phase::slow_start) leave_slow_start();
+  if (phase_ == Phase::slow_start) profile_.interpolate();
   phase_ = Phase::recovery;
-  window_packets_ = std::max(kMinWindowPackets, kLossDecrease * window_of(loss.packets.front().seq));
+  decrease(window_of(loss.packets.front().seq));
 }
 
 void Verus::on_timer(Time now) {

@@ -35,7 +35,9 @@ class Verus final : public CongestionController {
   enum class Phase { slow_start, normal, recovery };
 
   [[nodiscard]] double& window_of(uint64_t seq) { return windows_[seq % windows_.size()]; }
-  void leave_slow_start();
+  void leave_slow_start(double sent_under);
+  void decrease(double sent_under);
+  void aim_at_window();
   void grow(double sent_under);
   void end_epoch();
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/cpp/controllers/window_flow.hh"
 
 namespace ccgym {
@@ -53,6 +55,15 @@ TEST_F(LedbatTest, GrowsInProportionToTheDistanceFromTheTarget) {
   EXPECT_NEAR(flow_.cwnd(), before + 0.5, 0.05);
 }
 
+// GAIN = 1 and an empty queue, off_target = 1: a packet per window, as fast as it ever grows.
+TEST_F(LedbatTest, GrowsByAPacketPerWindowWithoutAQueue) {
+  leave_slow_start();
+  acknowledge(1, {});
+  const double before = flow_.cwnd();
+  acknowledge(static_cast<int>(std::ceil(before)), {});
+  EXPECT_NEAR(flow_.cwnd(), before + 1, 0.1);
+}
+
 TEST_F(LedbatTest, ShrinksAboveTheTarget) {
   leave_slow_start();
   acknowledge(4, milliseconds{200});
@@ -74,6 +85,20 @@ TEST_F(LedbatTest, GrowsNoFurtherThanAPacketBeyondWhatIsInFlight) {
   const double before = flow_.cwnd();
   for (int i = 0; i < 8; ++i) flow_.ack(next_ack_++, kRtt, kBaseDelay);
   EXPECT_LE(flow_.cwnd(), before + 1);
+}
+
+// Section 2.4.1: a congestion time-out leaves one packet, and no slow start follows.
+TEST_F(LedbatTest, KeepsOnePacketAfterATimeout) {
+  std::vector<uint64_t> lost;
+  for (uint64_t seq = next_ack_; seq < flow_.next_seq(); ++seq) lost.push_back(seq);
+  next_ack_ = flow_.next_seq();
+  flow_.lose(lost, /*timeout=*/true);
+  EXPECT_EQ(flow_.cwnd(), 1);
+  flow_.send_while_open();
+  acknowledge(1, {});
+  EXPECT_EQ(flow_.cwnd(), 2);
+  acknowledge(2, {});
+  EXPECT_LT(flow_.cwnd(), 2 + 1.1);
 }
 
 TEST_F(LedbatTest, ForgetsABaseDelayOfTenMinutesAgo) {

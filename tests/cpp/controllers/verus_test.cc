@@ -36,7 +36,7 @@ TEST(DelayProfile, AveragesThePointOfAWindowOverTime) {
   profile.add(1, 40);
   profile.add(1, 50);
   profile.interpolate();
-  EXPECT_NEAR(profile.delay_ms(1), 42, 1e-9);  // 40 + 0.2 (50 - 40)
+  EXPECT_NEAR(profile.delay_ms(1), 41.25, 1e-9);  // 40 + 0.125 (50 - 40)
 }
 
 TEST(DelayProfile, RisesEvenWhereItsPointsDoNot) {
@@ -90,18 +90,31 @@ TEST_F(VerusTest, OpensByAPacketPerAckInSlowStart) {
   EXPECT_EQ(cwnd_packets(), 20);
 }
 
-// Eq. 6: half the window under which the lost packet left, then 1/W per ACK.
-TEST_F(VerusTest, HalvesTheWindowUnderWhichTheLostPacketLeft) {
+// Eq. 6 with M = 0.7 of the window under which the lost packet left, then 1/W per ACK.
+TEST_F(VerusTest, DecreasesTheWindowUnderWhichTheLostPacketLeft) {
   for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
   for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
   for (uint64_t seq = 10; seq < 30; ++seq) send(seq);  // under 20
   for (uint64_t seq = 10; seq < 20; ++seq) ack(seq, milliseconds{40});
   lose(20);
-  EXPECT_EQ(cwnd_packets(), 10);
+  EXPECT_EQ(cwnd_packets(), 14);
   lose(21);  // of the same round trip
-  EXPECT_EQ(cwnd_packets(), 10);
+  EXPECT_EQ(cwnd_packets(), 14);
   for (uint64_t seq = 22; seq < 30; ++seq) ack(seq, milliseconds{40});
-  EXPECT_EQ(cwnd_packets(), 10);  // 10 + 8/10
+  EXPECT_EQ(cwnd_packets(), 14);  // 14 + 8/14
+}
+
+// A delay beyond 15 * 40 ms ends slow start as a loss would: 0.7 of the 20 packets that led to it.
+TEST_F(VerusTest, LeavesSlowStartWithLessThanWhatLedToTheDelay) {
+  for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
+  for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
+  send(10);  // under 20
+  ack(10, milliseconds{600});
+  EXPECT_EQ(cwnd_packets(), 21);
+  send(11);  // under 21
+  ack(11, milliseconds{601});
+  verus_.on_timer(milliseconds{5});
+  EXPECT_LE(cwnd_packets(), 14);
 }
 
 TEST_F(VerusTest, BeginsAnewAfterATimeout) {

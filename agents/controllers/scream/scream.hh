@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "agents/controllers/scream/qdelay_target.hh"
 #include "transport/congestion_controller.hh"
 #include "transport/windowed_filter.hh"
 
@@ -20,28 +21,34 @@ class Scream final : public CongestionController {
 
   [[nodiscard]] double cwnd_bytes() const { return cwnd_bytes_; }
   [[nodiscard]] bool in_fast_increase() const { return in_fast_increase_; }
+  [[nodiscard]] double qdelay_target_s() const { return target_.seconds(); }
   [[nodiscard]] double qdelay_trend() const { return qdelay_trend_; }
 
  private:
   static constexpr std::size_t kHistory = 20;  // qdelay_fraction_hist
 
   void observe(Time now, const AckedPacket& packet);
+  void sample_qdelay(Time now);
   void update_trend(Time now);
-  void grow(const AckedPacket& packet);
+  void end_round_trip(Time now);
+  void grow(int64_t inflight_bytes);
   void bound_by_inflight();
   void leave_fast_increase(Time now);
 
   int64_t packet_bytes_;
   double cwnd_bytes_;
   bool in_fast_increase_{true};
-  Time congested_at_{};      // last: a loss, or a rising trend
-  Time loss_answered_at_{};  // a loss of a packet sent before it has been answered
+  Time congested_at_{};           // last: a loss, or a rising trend
+  Time loss_answered_at_{};       // a loss of a packet sent before it has been answered
+  int64_t newly_acked_bytes_{0};  // with what was lost before them
   double qdelay_s_{0};
+  QdelayTarget target_{};
   double qdelay_fraction_avg_{0};
   double qdelay_trend_{0};
   std::array<double, kHistory> fractions_{};
-  std::size_t newest_{0};
-  Time trend_updated_at_{};
+  std::size_t samples_{0};
+  Time sampled_at_{};
+  Time round_trip_ended_at_{};
   Time smoothed_rtt_{};
   WindowedMin<Time> base_delay_{};  // one way, receiver's clock less sender's
   WindowedMax<int64_t> max_inflight_{};

@@ -1,4 +1,4 @@
-#include "agents/controllers/scream.hh"
+#include "agents/controllers/scream/scream.hh"
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // Section 4.1.1.1, the recommended values.
-constexpr double kQdelayTargetSeconds = 0.1;      // QDELAY_TARGET_LO
 constexpr double kQdelayWeight = 0.1;             // QDELAY_WEIGHT
 constexpr double kQdelayTrendThreshold = 0.2;     // QDELAY_TREND_TH
 constexpr double kBetaLoss = 0.8;                 // BETA_LOSS
@@ -19,11 +18,10 @@ constexpr double kGain = 1;                       // GAIN
 constexpr double kInflightHeadRoom = 1.1;         // MAX_BYTES_IN_FLIGHT_HEAD_ROOM
 constexpr Time kResumeFastIncrease = seconds{5};  // T_RESUME_FAST_INCREASE
 constexpr double kMinPacingMbps = 0.05;           // RATE_PACE_MIN
-constexpr double kMinWindowPackets = 2;           // MIN_CWND: at least 2 MSS
-constexpr Time kTrendPeriod = milliseconds{50};   // qdelay_fraction_avg is updated no more often
+constexpr double kMinWindowBytes = 3000;          // MIN_CWND: the first one, too
+constexpr Time kSamplePeriod = milliseconds{50};  // of both histories
 constexpr Time kInflightMemory = seconds{5};      // max_bytes_in_flight
 constexpr Time kBaseDelayMemory = seconds{600};   // base delay, as in LEDBAT: ten minutes
-constexpr double kInitialWindowPackets = 10;      // RFC 6928
 
 double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(); }
 
@@ -43,23 +41,27 @@ double lag_one_correlation(std::span<const double> fractions, std::size_t oldest
 
 }  // namespace
 
-Scream::Scream(int64_t packet_bytes)
-    : packet_bytes_{packet_bytes}, cwnd_bytes_{kInitialWindowPackets * static_cast<double>(packet_bytes)} {}
+Scream::Scream(int64_t packet_bytes) : packet_bytes_{packet_bytes}, cwnd_bytes_{kMinWindowBytes} {}
 
 void Scream::on_ack(Time now, const AckedPacket& packet) {
   observe(now, packet);
-  if (now - trend_updated_at_ >= kTrendPeriod) update_trend(now);
-  grow(packet);
+  if (now - round_trip_ended_at_ >= smoothed_rtt_) end_round_trip(now);
+  if (now - sampled_at_ >= kSamplePeriod) sample_qdelay(now);
+  newly_acked_bytes_ += packet.bytes;
+  grow(packet.inflight_bytes + packet.bytes);
+  newly_acked_bytes_ = 0;
 }
 
 // Section 4.1.2.1: once per RTT.
 void Scream::on_loss(Time now, const Loss& loss) {
   const bool is_new = std::ranges::any_of(
       loss.packets, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
+  for (const LostPacket& packet : loss.packets) newly_acked_bytes_ += packet.bytes;
   if (!is_new) return;
+  target_.note_loss();
   loss_answered_at_ = now;
   leave_fast_increase(now);
-  cwnd_bytes_ = std::max(kMinWindowPackets * static_cast<double>(packet_bytes_), kBetaLoss * cwnd_bytes_);
+  cwnd_bytes_ = std::max(kMinWindowBytes, kBetaLoss * cwnd_bytes_);
 }
 
 void Scream::observe(Time now, const AckedPacket& packet) {
@@ -70,17 +72,27 @@ void Scream::observe(Time now, const AckedPacket& packet) {
   max_inflight_.update(now, packet.inflight_bytes + packet.bytes, kInflightMemory);
 }
 
+void Scream::sample_qdelay(Time now) {
+  sampled_at_ = now;
+  update_trend(now);
+  target_.update(qdelay_s_);
+  ++samples_;
+}
+
 // Section 4.1.1.2: qdelay_trend = min(1, max(0, a * qdelay_fraction_avg)), a = R(1) / R(0).
 void Scream::update_trend(Time now) {
-  trend_updated_at_ = now;
-  const double fraction = qdelay_s_ / kQdelayTargetSeconds;
+  const double fraction = qdelay_s_ / target_.seconds();
   qdelay_fraction_avg_ += kQdelayWeight * (fraction - qdelay_fraction_avg_);
-  newest_ = (newest_ + 1) % kHistory;
-  fractions_[newest_] = fraction;
-  const double correlation = lag_one_correlation(fractions_, (newest_ + 1) % kHistory);
+  fractions_[samples_ % kHistory] = fraction;
+  const double correlation = lag_one_correlation(fractions_, (samples_ + 1) % kHistory);
   qdelay_trend_ = std::clamp(correlation * qdelay_fraction_avg_, 0.0, 1.0);
   if (qdelay_trend_ >= kQdelayTrendThreshold) leave_fast_increase(now);
   in_fast_increase_ |= now - congested_at_ >= kResumeFastIncrease;
+}
+
+void Scream::end_round_trip(Time now) {
+  round_trip_ended_at_ = now;
+  target_.end_round_trip();
 }
 
 void Scream::leave_fast_increase(Time now) {
@@ -90,14 +102,14 @@ void Scream::leave_fast_increase(Time now) {
 
 // Section 4.1.2.2: by what was acknowledged in fast increase, else in proportion to how far the queuing delay
 // is off its target; upwards only while the window is used.
-void Scream::grow(const AckedPacket& packet) {
-  const auto acked = static_cast<double>(packet.bytes);
-  const auto inflight = static_cast<double>(packet.inflight_bytes + packet.bytes);
+void Scream::grow(int64_t inflight_bytes) {
+  const auto acked = static_cast<double>(newly_acked_bytes_);
+  const auto inflight = static_cast<double>(inflight_bytes);
   if (in_fast_increase_) {
     if (1.5 * inflight + acked > cwnd_bytes_) cwnd_bytes_ += acked;
     return;
   }
-  const double off_target = (kQdelayTargetSeconds - qdelay_s_) / kQdelayTargetSeconds;
+  const double off_target = 1 - qdelay_s_ / target_.seconds();
   const bool is_used = 1.25 * inflight + acked > cwnd_bytes_;
   if (off_target <= 0 || is_used)
     cwnd_bytes_ += kGain * off_target * acked * static_cast<double>(packet_bytes_) / cwnd_bytes_;
@@ -107,14 +119,13 @@ void Scream::grow(const AckedPacket& packet) {
 // Section 4.1.2.2: a window much above what has been in flight was never tried.
 void Scream::bound_by_inflight() {
   const double most = kInflightHeadRoom * static_cast<double>(max_inflight_.best());
-  const double least = kMinWindowPackets * static_cast<double>(packet_bytes_);
-  cwnd_bytes_ = std::max(std::min(cwnd_bytes_, most), least);
+  cwnd_bytes_ = std::max(std::min(cwnd_bytes_, most), kMinWindowBytes);
 }
 
 // Section 4.1.2.5: beyond the target no packet more than the window; below it one. Section 4.1.2.6: paced at
 // cwnd / s_rtt.
 SendLimits Scream::limits() const {
-  const double slack = qdelay_s_ > kQdelayTargetSeconds ? 0 : static_cast<double>(packet_bytes_);
+  const double slack = qdelay_s_ > target_.seconds() ? 0 : static_cast<double>(packet_bytes_);
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack), .pacing_mbps = {}};
   if (smoothed_rtt_ > Time{})
     limits.pacing_mbps = std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt_));

@@ -1,0 +1,34 @@
+// SCReAM's target of the queuing delay (RFC 8298, section 4.1.2.3): it rises where flows that fill the queue
+// compete, which shows in losses, or in a delay that stays as it is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace ccgym {
+
+class QdelayTarget {
+ public:
+  void note_loss() { lost_in_round_ = true; }
+  void end_round_trip();
+  void update(double qdelay_s);
+
+  [[nodiscard]] double seconds() const { return seconds_; }
+  [[nodiscard]] double loss_event_rate() const { return loss_event_rate_; }
+
+ private:
+  static constexpr std::size_t kHistory = 200;  // qdelay_norm_history
+  static constexpr std::size_t kRecent = 50;    // of which the average is taken
+  static constexpr double kLowSeconds = 0.1;    // QDELAY_TARGET_LO
+
+  [[nodiscard]] double recent_average() const;
+  [[nodiscard]] double variance() const;
+
+  double seconds_{kLowSeconds};
+  std::array<double, kHistory> norms_{};  // of QDELAY_TARGET_LO
+  std::size_t samples_{0};
+  double loss_event_rate_{0};  // share of round trips with losses
+  bool lost_in_round_{false};
+};
+
+}  // namespace ccgym
