@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace ccgym {
 
@@ -226,21 +225,23 @@ bool Bbr::conserve_or_restore(const AckedPacket& packet) {
   return recovery_.conserving;
 }
 
-double Bbr::send_quantum_packets() const {
-  const auto packet = static_cast<double>(packet_bytes_);
-  const double least = pacing_mbps_ < kSlowMbps ? 1 : 2;
+int64_t Bbr::send_quantum_packets() const {
+  const int64_t least = pacing_mbps_ < kSlowMbps ? 1 : 2;
   const double most_bytes = std::min(bytes_in(pacing_mbps_, milliseconds{1}), kMaxQuantumBytes);
-  return std::max(std::floor(most_bytes / packet), least);
+  return std::max(static_cast<int64_t>(most_bytes / static_cast<double>(packet_bytes_)), least);
 }
 
 // Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta; an even number of
 // packets (Linux), of which a receiver acknowledges every second one at once.
 int64_t Bbr::inflight_bytes(double gain, double extra_bytes) const {
   if (min_rtt_ == Time::max()) return kInitialWindowPackets * packet_bytes_;
-  const double bytes = gain * bytes_in(bandwidth_mbps(), min_rtt_) + extra_bytes;
-  const double packets = std::ceil(bytes / static_cast<double>(packet_bytes_)) + 3 * send_quantum_packets();
-  const double probe_packets = mode_ == Mode::probe_bw && phase_ == 0 ? 2 : 0;
-  return static_cast<int64_t>(2 * std::ceil(packets / 2) + probe_packets) * packet_bytes_;
+  const double bdp_packets =
+      (gain * bytes_in(bandwidth_mbps(), min_rtt_) + extra_bytes) / static_cast<double>(packet_bytes_);
+  const auto whole_packets = static_cast<int64_t>(bdp_packets);
+  const int64_t part_packet = bdp_packets > static_cast<double>(whole_packets) ? 1 : 0;
+  const int64_t packets = whole_packets + part_packet + 3 * send_quantum_packets();
+  const int64_t probe_packets = mode_ == Mode::probe_bw && phase_ == 0 ? 2 : 0;
+  return (packets + packets % 2 + probe_packets) * packet_bytes_;
 }
 
 }  // namespace ccgym

@@ -56,7 +56,7 @@ class Bbr final : public CongestionController {
   bool conserve_or_restore(const AckedPacket& packet);
   [[nodiscard]] double bandwidth_mbps() const { return policer_.bandwidth_mbps().value_or(bw_mbps_.best()); }
   [[nodiscard]] double cwnd_gain() const;
-  [[nodiscard]] double send_quantum_packets() const;
+  [[nodiscard]] int64_t send_quantum_packets() const;
   [[nodiscard]] int64_t inflight_bytes(double gain, double extra_bytes = 0) const;
 
   int64_t packet_bytes_;
