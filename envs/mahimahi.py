@@ -4,6 +4,7 @@ Nested as the spec says, by default `mm-delay D [mm-onoff ...] [mm-loss ...] mm-
 that leaves the inner command meets the link's queue first, then loss and delay. mm-link logs each direction.
 """
 
+import os
 import shutil
 import socket
 import time
@@ -17,6 +18,7 @@ from .emulator_spec import EmulatorSpec, LinkSpec
 from .errors import InputError, OutsideError
 from .host_checks import Check, check_mahimahi_needs
 from .host_user import HostUser
+from .kernel_tcp import settle_kernel_tcp
 from .link_log import LinkLog, read_link_log
 from .nat_rules import remove_nat_rules
 from .precedence import program_first, shells_first, within_shells
@@ -176,8 +178,10 @@ class MahimahiShell:
         Raises:
             MahimahiError: the shells ended, or do not stand in time.
         """
-        ready = self.folder / "ready"
-        inner = ["sh", "-c", f'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready; {script}', *arguments]
+        ready, settled = self.folder / "ready", self.folder / "settled"
+        standing = 'echo $$ "$MAHIMAHI_BASE" >starting; mv starting ready'
+        waiting = f"until [ -e {settled.name} ]; do sleep {POLL_S}; done"
+        inner = ["sh", "-c", f"{standing}; {waiting}; {script}", *arguments]
         with start_lock(_program()):
             command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
             shells = ProcessGroup(command, self.folder, "mahimahi")
@@ -186,7 +190,14 @@ class MahimahiShell:
             _await(
                 ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand"
             )
+        if os.geteuid() == 0:
+            settle_kernel_tcp(self._namespace())
+        settled.touch()
         return shells
+
+    def _namespace(self) -> Path:
+        process = (self.folder / "ready").read_text().split()[0]
+        return Path(f"/proc/{process}/ns/net")
 
     def open(self) -> None:
         """Starts the shells with nothing in them, for `run_inside`.
@@ -195,8 +206,8 @@ class MahimahiShell:
             MahimahiError: the shells ended, or do not stand in time.
         """
         self.start("exec sleep infinity")
-        process, self.base = (self.folder / "ready").read_text().split()
-        self.namespace = Path(f"/proc/{process}/ns/net")
+        self.base = (self.folder / "ready").read_text().split()[1]
+        self.namespace = self._namespace()
 
     def run_inside(self, argv: list[str], name: str) -> ProcessGroup:
         """Starts a program in shells that are `open`; its output is kept under `name`. Takes root."""

@@ -2,9 +2,9 @@
 //
 // Sans-I/O: everything that decides takes `now`, the time since the flow began; a controller reads
 // no clock and no socket, so the same object flies in the virtual-time twin and over UDP.
-// Driver contract: `now` never decreases; the losses an ACK reveals are reported before that ACK;
-// `on_timer` is called once, at or after its deadline; `next_timer` and `limits` are read again
-// after every callback; a packet leaves while inflight + packet <= cwnd and the pacer is due.
+// Driver contract: `now` never decreases; the losses and the spurious time-out that an ACK reveals are
+// reported before that ACK; `on_timer` is called once, at or after its deadline; `next_timer` and `limits`
+// are read again after every callback; a packet leaves while inflight + packet <= cwnd and the pacer is due.
 #pragma once
 
 #include <chrono>
@@ -78,6 +78,8 @@ class CongestionController {
   virtual void on_sent(Time /*now*/, const SentPacket& /*packet*/) {}
   virtual void on_ack(Time now, const AckedPacket& packet) = 0;
   virtual void on_loss(Time now, const Loss& loss) = 0;
+  // The last time-out gave up packets that are on their way after all (RFC 5682).
+  virtual void on_spurious_timeout(Time /*now*/) {}
   [[nodiscard]] virtual std::optional<Time> next_timer() const { return std::nullopt; }  // absolute deadline
   virtual void on_timer(Time /*now*/) {}
   [[nodiscard]] virtual SendLimits limits() const = 0;

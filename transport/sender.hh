@@ -52,7 +52,7 @@ class Sender {
   // One acknowledged packet; a duplicate, or a number that was never sent or is long gone, is ignored.
   void on_ack(Time now, uint64_t seq, Time received_at) {
     if (!ring_.holds(seq) || ring_[seq].state == PacketState::delivered) return;
-    settle(seq);
+    settle(now, seq);
     const PacketRecord& record = ring_[seq];
     rtt_.add(now - record.sent_at);
     probing_ = false;
@@ -133,21 +133,24 @@ class Sender {
   }
 
   // Takes a packet out of flight; one that was given up comes back to life first.
-  void settle(uint64_t seq) {
+  void settle(Time now, uint64_t seq) {
     PacketRecord& record = ring_[seq];
     if (record.state == PacketState::in_flight) {
       inflight_bytes_ -= packet_bytes_;
     } else {
       --lost_packets_;
-      if (record.state == PacketState::timed_out) revive_after(seq);
+      if (record.state == PacketState::timed_out) undo_timeout(now, seq);
     }
     record.state = PacketState::delivered;
   }
 
-  void revive_after(uint64_t seq) {
+  // RFC 5682, section 3.1, step 3 (B): an ACK of what was sent before the first of the time-outs shows them
+  // spurious. It decides at once: nothing is sent twice, so it can be no ACK of a second copy.
+  void undo_timeout(Time now, uint64_t seq) {
     const int64_t revived = losses_.undo_timeout(seq, ring_);
     lost_packets_ -= revived;
     inflight_bytes_ += revived * packet_bytes_;
+    if (seq < timed_out_end_) controller_.on_spurious_timeout(now);
   }
 
   void report_losses(Time now) {
@@ -158,6 +161,7 @@ class Sender {
 
   // RFC 6298 (5.4)-(5.6): presume all lost, send one packet, double the time-out.
   void time_out(Time now) {
+    if (!probing_) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
     probing_ = true;
@@ -192,7 +196,8 @@ class Sender {
   Time timeout_base_{};
   int64_t backoff_{1};
   bool window_was_open_{true};
-  bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
+  bool probing_{false};        // after a time-out one packet at a time, until an ACK returns
+  uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_bytes_{0};
   int64_t lost_packets_{0};
 };

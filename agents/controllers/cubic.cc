@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace ccgym {
 
@@ -33,6 +34,7 @@ void Cubic::on_sent(Time /*now*/, const SentPacket& packet) {
 }
 
 void Cubic::on_ack(Time now, const AckedPacket& packet) {
+  if (!recovery_.is_older(packet.seq)) before_timeout_.reset();
   if (recovery_.active()) {
     state_.cwnd_packets = static_cast<double>(recovery_.on_ack(packet)) / static_cast<double>(packet_bytes_);
     if (recovery_.active()) return;
@@ -44,6 +46,7 @@ void Cubic::on_ack(Time now, const AckedPacket& packet) {
 
 void Cubic::on_loss(Time /*now*/, const Loss& loss) {
   if (!loss.timeout && !recovery_.begins_with(loss)) return;
+  if (loss.timeout && !before_timeout_) before_timeout_ = state_;
   reduce(static_cast<double>(flight_before(loss)) / static_cast<double>(packet_bytes_));
   if (loss.timeout) {
     recovery_.abandon();
@@ -55,6 +58,13 @@ void Cubic::on_loss(Time /*now*/, const Loss& loss) {
   const double ssthresh_bytes = state_.ssthresh_packets * static_cast<double>(packet_bytes_);
   const int64_t cwnd_bytes = recovery_.begin(loss, std::llround(ssthresh_bytes));
   state_.cwnd_packets = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
+}
+
+// Section 4.9.1.
+void Cubic::on_spurious_timeout(Time /*now*/) {
+  if (!before_timeout_) return;
+  state_ = *std::exchange(before_timeout_, std::nullopt);
+  recovery_.forget_timeout();
 }
 
 SendLimits Cubic::limits() const {

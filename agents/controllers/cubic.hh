@@ -16,6 +16,7 @@ class Cubic final : public CongestionController {
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
+  void on_spurious_timeout(Time now) override;
   [[nodiscard]] SendLimits limits() const override;
 
  private:
@@ -41,6 +42,7 @@ class Cubic final : public CongestionController {
 
   int64_t packet_bytes_;
   State state_;
+  std::optional<State> before_timeout_{};  // to go back to; until the time-out has proved genuine
   HyStart hystart_{};
   FastRecovery recovery_;
 };

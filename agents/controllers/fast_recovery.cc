@@ -11,7 +11,7 @@ int64_t divide_rounding_up(int64_t dividend, int64_t divisor) { return (dividend
 }  // namespace
 
 bool FastRecovery::begins_with(const Loss& loss) const {
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_point_; };
+  const auto is_new = [this](const LostPacket& packet) { return !is_older(packet.seq); };
   return std::ranges::any_of(loss.packets, is_new);
 }
 
@@ -30,7 +30,7 @@ void FastRecovery::abandon() {
 }
 
 int64_t FastRecovery::on_ack(const AckedPacket& packet) {
-  if (packet.seq >= recovery_point_) {
+  if (!is_older(packet.seq)) {
     active_ = false;
     return ssthresh_bytes_;  // RFC 6937 section 3: at the end of recovery
   }

@@ -24,6 +24,12 @@ class FastRecovery {
   // A time-out: what has left so far is paid for, and no episode goes on.
   void abandon();
 
+  // The time-out was spurious: nothing is paid for.
+  void forget_timeout() { recovery_point_ = 0; }
+
+  // Whether the packet left before the last episode, or time-out, began.
+  [[nodiscard]] bool is_older(uint64_t seq) const { return seq < recovery_point_; }
+
   [[nodiscard]] bool active() const { return active_; }
 
   // One ACK of an active episode; returns the window, ssthresh when the ACK has ended the episode.

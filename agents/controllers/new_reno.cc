@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace ccgym {
 
@@ -20,12 +21,14 @@ NewReno::NewReno(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void NewReno::on_ack(Time /*now*/, const AckedPacket& packet) {
+  if (!recovery_.is_older(packet.seq)) before_timeout_.reset();
   if (recovery_.active()) state_.cwnd_bytes = recovery_.on_ack(packet);
   if (!recovery_.active()) grow(packet.bytes);
 }
 
 void NewReno::on_loss(Time /*now*/, const Loss& loss) {
   if (!loss.timeout && !recovery_.begins_with(loss)) return;
+  if (loss.timeout && !before_timeout_) before_timeout_ = state_;
   state_.ssthresh_bytes = std::max(flight_before(loss) / 2, kMinSsthreshPackets * packet_bytes_);  // eq. 4
   state_.acked_in_window_bytes = 0;
   if (loss.timeout) {
@@ -34,6 +37,13 @@ void NewReno::on_loss(Time /*now*/, const Loss& loss) {
   } else {
     state_.cwnd_bytes = recovery_.begin(loss, state_.ssthresh_bytes);
   }
+}
+
+// RFC 5682 leaves the response open; Linux goes back to where it was.
+void NewReno::on_spurious_timeout(Time /*now*/) {
+  if (!before_timeout_) return;
+  state_ = *std::exchange(before_timeout_, std::nullopt);
+  recovery_.forget_timeout();
 }
 
 // RFC 5681 section 3.1 with RFC 3465's byte counting.

@@ -15,6 +15,7 @@ class NewReno final : public CongestionController {
   void on_sent(Time /*now*/, const SentPacket& packet) override { recovery_.on_sent(packet); }
   void on_ack(Time now, const AckedPacket& packet) override;
   void on_loss(Time now, const Loss& loss) override;
+  void on_spurious_timeout(Time now) override;
   [[nodiscard]] SendLimits limits() const override {
     return {.cwnd_bytes = state_.cwnd_bytes, .pacing_mbps = {}};
   }
@@ -30,6 +31,7 @@ class NewReno final : public CongestionController {
 
   int64_t packet_bytes_;
   State state_;
+  std::optional<State> before_timeout_{};  // to go back to; until the time-out has proved genuine
   FastRecovery recovery_;
 };
 

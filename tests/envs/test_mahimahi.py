@@ -1,5 +1,6 @@
 """Real mahimahi shells: what is measured in them, and that nothing is left of them, however they end."""
 
+import os
 import socket
 import subprocess
 import time
@@ -10,6 +11,7 @@ import pytest
 from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
 from ccgym.envs.flow_metrics import measure
+from ccgym.envs.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES
 from ccgym.envs.link_log import read_link_log
 from ccgym.envs.mahimahi import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.process_group import ProcessGroup
@@ -126,6 +128,18 @@ def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:
     assert 0.7 * metrics.capacity_mbps < metrics.throughput_mbps <= metrics.capacity_mbps
     assert metrics.p95_delay_ms >= 11
     assert metrics.loss == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root settles kernel TCP")
+def test_kernel_tcp_is_settled_before_a_program_begins(shell: MahimahiShell) -> None:
+    settings = [Path("/proc/sys/net/ipv4") / name for name in ("tcp_wmem", "tcp_congestion_control")]
+    outside = [setting.read_text() for setting in settings]
+    shells = shell.start("cat " + " ".join(map(str, settings)))
+    assert shells.wait(ANSWER_S) == 0
+    buffers, control = (shell.folder / "mahimahi.out").read_text().splitlines()
+    assert int(buffers.split()[2]) == SEND_BUFFER_BYTES
+    assert control == FIRST_CONTROL
+    assert [setting.read_text() for setting in settings] == outside
 
 
 @pytest.mark.parametrize(

@@ -24,19 +24,21 @@ class AckAggregation {
     extra_bytes_.update(std::min(extra_bytes, static_cast<double>(limit_bytes)));
   }
 
-  void on_round() {
-    if (++rounds_ % kRoundsPerEpoch == 0) extra_bytes_.advance();
+  void on_round(int rounds_per_epoch = kRoundsPerEpoch) {
+    if (++rounds_ < rounds_per_epoch) return;
+    rounds_ = 0;
+    extra_bytes_.advance();
   }
 
   [[nodiscard]] double extra_bytes() const { return extra_bytes_.best(); }
 
  private:
-  static constexpr int kRoundsPerEpoch = 5;
+  static constexpr int kRoundsPerEpoch = 5;  // Linux: half of a window of 10
 
   Time began_{};
   int64_t acked_bytes_{0};
-  int64_t rounds_{0};
-  RecentMax<2> extra_bytes_{};  // of the last 5 to 10 rounds
+  int rounds_{0};
+  RecentMax<2> extra_bytes_{};  // of this epoch and the one before
 };
 
 }  // namespace ccgym

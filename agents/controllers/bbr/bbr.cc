@@ -31,12 +31,14 @@ Bbr::Bbr(int64_t packet_bytes, uint64_t seed)
     : packet_bytes_{packet_bytes},
       cwnd_bytes_{kInitialWindowPackets * packet_bytes},
       random_{static_cast<std::minstd_rand::result_type>(seed)} {
-  set_pacing({.latest = {}, .smoothed = kNominalRtt, .min = {}});
+  pace_window(kNominalRtt);
 }
 
 void Bbr::on_sent(Time /*now*/, const SentPacket& packet) { next_seq_ = packet.seq + 1; }
 
-void Bbr::on_ack(Time now, const AckedPacket& packet) {
+void Bbr::on_ack(Time now, const AckedPacket& reported) {
+  AckedPacket packet = reported;
+  packet.rate.app_limited |= probing_rtt_.covers(packet.rate);
   delivered_bytes_ = packet.delivered_bytes;
   if (rounds_.on_ack(packet)) {
     bw_mbps_.advance();
@@ -68,6 +70,14 @@ void Bbr::on_loss(Time /*now*/, const Loss& loss) {
   recovery_.lost_bytes = 0;
   cwnd_bytes_ = loss.inflight_bytes + packet_bytes_;
   if (loss.timeout) full_pipe_.forget_growth();
+}
+
+// Linux: whatever the time-out seemed to tell of the path is forgotten.
+void Bbr::on_spurious_timeout(Time /*now*/) {
+  recovery_.active = false;
+  cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
+  full_pipe_.forget_growth();
+  policer_.forget();
 }
 
 double Bbr::pacing_gain() const {
@@ -150,6 +160,7 @@ void Bbr::update_min_rtt(Time now, const AckedPacket& packet) {
 
 // Section 4.3.5: 200 ms and a round trip with four packets in flight.
 void Bbr::probe_rtt(Time now, const AckedPacket& packet) {
+  probing_rtt_.on_ack(packet);
   if (!probe_rtt_until_) {
     if (packet.inflight_bytes > kMinWindowPackets * packet_bytes_) return;
     probe_rtt_until_ = now + kProbeRttTime;
@@ -169,16 +180,20 @@ void Bbr::save_cwnd() {
   recovery_.prior_cwnd_bytes = reduced ? std::max(recovery_.prior_cwnd_bytes, cwnd_bytes_) : cwnd_bytes_;
 }
 
-// Section 4.2.1; before the first sample the initial window per round trip.
+// Section 4.2.1: the pace of the initial window.
+void Bbr::pace_window(Time rtt) {
+  const double window_mbps =
+      static_cast<double>(cwnd_bytes_) * 8e3 / static_cast<double>(std::max(rtt, Time{1}).count());
+  pacing_mbps_ = kHighGain * window_mbps * kPacingMargin;
+}
+
+// Section 4.2.1. The first round trip says what the initial window is paced by; from then on startup never
+// slows down.
 void Bbr::set_pacing(const RttStats& rtt) {
-  if (bw_mbps_.best() == 0) {
-    const double window_mbps =
-        static_cast<double>(cwnd_bytes_) * 8e3 / static_cast<double>(std::max(rtt.smoothed, Time{1}).count());
-    pacing_mbps_ = kHighGain * window_mbps;
-    return;
-  }
+  if (!rtt_is_known_) pace_window(rtt.smoothed);
+  rtt_is_known_ = true;
   const double mbps = pacing_gain() * bandwidth_mbps() * kPacingMargin;
-  if (full_pipe_.reached() || mbps > *pacing_mbps_) pacing_mbps_ = mbps;
+  if (full_pipe_.reached() || mbps > pacing_mbps_) pacing_mbps_ = mbps;
 }
 
 // Section 4.2.3.
@@ -188,7 +203,7 @@ void Bbr::set_cwnd(const AckedPacket& packet) {
     const double extra = full_pipe_.reached() ? std::min(aggregation_.extra_bytes(),
                                                          bytes_in(bandwidth_mbps(), kMaxAggregation))
                                               : 0;
-    const int64_t target = inflight_bytes(cwnd_gain()) + static_cast<int64_t>(extra);
+    const int64_t target = inflight_bytes(cwnd_gain(), extra);
     if (full_pipe_.reached()) {
       cwnd_bytes_ = std::min(cwnd_bytes_ + packet.bytes, target);
     } else if (cwnd_bytes_ < target || packet.delivered_bytes < kInitialWindowPackets * packet_bytes_) {
@@ -210,18 +225,23 @@ bool Bbr::conserve_or_restore(const AckedPacket& packet) {
   return recovery_.conserving;
 }
 
-double Bbr::send_quantum_bytes() const {
-  const auto packet = static_cast<double>(packet_bytes_);
-  const double packets = *pacing_mbps_ < kSlowMbps ? 1 : 2;
-  return std::clamp(bytes_in(*pacing_mbps_, milliseconds{1}), packets * packet, kMaxQuantumBytes);
+int64_t Bbr::send_quantum_packets() const {
+  const int64_t least = pacing_mbps_ < kSlowMbps ? 1 : 2;
+  const double most_bytes = std::min(bytes_in(pacing_mbps_, milliseconds{1}), kMaxQuantumBytes);
+  return std::max(static_cast<int64_t>(most_bytes / static_cast<double>(packet_bytes_)), least);
 }
 
-// Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta.
-int64_t Bbr::inflight_bytes(double gain) const {
+// Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta; an even number of
+// packets (Linux), of which a receiver acknowledges every second one at once.
+int64_t Bbr::inflight_bytes(double gain, double extra_bytes) const {
   if (min_rtt_ == Time::max()) return kInitialWindowPackets * packet_bytes_;
-  const double probe = mode_ == Mode::probe_bw && phase_ == 0 ? 2 * static_cast<double>(packet_bytes_) : 0;
-  const double bdp = bytes_in(bandwidth_mbps(), min_rtt_);
-  return static_cast<int64_t>(gain * bdp + 3 * send_quantum_bytes() + probe);
+  const double bdp_packets =
+      (gain * bytes_in(bandwidth_mbps(), min_rtt_) + extra_bytes) / static_cast<double>(packet_bytes_);
+  const auto whole_packets = static_cast<int64_t>(bdp_packets);
+  const int64_t part_packet = bdp_packets > static_cast<double>(whole_packets) ? 1 : 0;
+  const int64_t packets = whole_packets + part_packet + 3 * send_quantum_packets();
+  const int64_t probe_packets = mode_ == Mode::probe_bw && phase_ == 0 ? 2 : 0;
+  return (packets + packets % 2 + probe_packets) * packet_bytes_;
 }
 
 }  // namespace ccgym

@@ -7,6 +7,7 @@
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/full_pipe.hh"
+#include "agents/controllers/bbr/held_back.hh"
 #include "agents/controllers/bbr/policer.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
@@ -20,8 +21,9 @@ class Bbr final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "bbr"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& reported) override;
   void on_loss(Time now, const Loss& loss) override;
+  void on_spurious_timeout(Time now) override;
   [[nodiscard]] SendLimits limits() const override {
     return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = pacing_mbps_};
   }
@@ -48,20 +50,23 @@ class Bbr final : public CongestionController {
   void update_min_rtt(Time now, const AckedPacket& packet);
   void probe_rtt(Time now, const AckedPacket& packet);
   void save_cwnd();
+  void pace_window(Time rtt);
   void set_pacing(const RttStats& rtt);
   void set_cwnd(const AckedPacket& packet);
   bool conserve_or_restore(const AckedPacket& packet);
   [[nodiscard]] double bandwidth_mbps() const { return policer_.bandwidth_mbps().value_or(bw_mbps_.best()); }
   [[nodiscard]] double cwnd_gain() const;
-  [[nodiscard]] double send_quantum_bytes() const;
-  [[nodiscard]] int64_t inflight_bytes(double gain) const;
+  [[nodiscard]] int64_t send_quantum_packets() const;
+  [[nodiscard]] int64_t inflight_bytes(double gain, double extra_bytes = 0) const;
 
   int64_t packet_bytes_;
   int64_t cwnd_bytes_;
-  std::optional<double> pacing_mbps_{};
+  double pacing_mbps_{0};
+  bool rtt_is_known_{false};
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
-  RecentMax<10> bw_mbps_{};  // BtlBw: the largest of ten rounds
+  RecentMax<11> bw_mbps_{};  // BtlBw: the largest of this round and the ten before
+  HeldBack probing_rtt_{};
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};

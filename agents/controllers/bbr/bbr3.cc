@@ -1,6 +1,7 @@
 #include "agents/controllers/bbr/bbr3.hh"
 
 #include <algorithm>
+#include <utility>
 
 namespace ccgym {
 
@@ -9,15 +10,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr double kInitialWindowPackets = 10;  // RFC 6928
-constexpr double kMinWindowPackets = 4;       // section 2.7: MinPipeCwnd
-constexpr double kBeta = 0.7;                 // section 2.7: of the short-term bounds
-constexpr double kLossThreshold = 0.02;       // section 2.7: LossThresh
-constexpr int kStartupLossEvents = 6;         // section 5.3.1.3
+constexpr int kStartupLostRanges = 6;         // section 5.3.1.3
 constexpr double kFullGrowth = 1.25;          // section 5.3.1.2
 constexpr int kFullRounds = 3;
+constexpr int kMostDrainRounds = 3;     // section 5.3.2
+constexpr int kRoundsPerEpoch = 5;      // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
 constexpr double kPacingMargin = 0.99;  // section 2.5: PacingMarginPercent
 constexpr Time kNominalRtt = milliseconds{1};
-constexpr double kHeadroom = 0.15;  // section 2.7
+constexpr double kHeadroom = 0.15;  // section 2.8
 constexpr double kMaxQuantumBytes = 64 * 1024;
 
 double bytes_in(double rate_mbps, Time time) { return rate_mbps * static_cast<double>(time.count()) / 8e3; }
@@ -28,16 +28,21 @@ Bbr3::Bbr3(int64_t packet_bytes, uint64_t seed)
     : packet_bytes_{packet_bytes},
       cwnd_bytes_{kInitialWindowPackets * static_cast<double>(packet_bytes)},
       random_{static_cast<std::minstd_rand::result_type>(seed)} {
-  set_pacing({.latest = {}, .smoothed = kNominalRtt, .min = {}});
+  pace_window(kNominalRtt);
 }
 
 void Bbr3::on_sent(Time /*now*/, const SentPacket& packet) {
   next_seq_ = packet.seq + 1;
   sent_.add({packet.seq, packet.inflight_bytes, total_lost_bytes_}, packet_bytes_);
+  if (static_cast<double>(packet.inflight_bytes) + packets(1) > cwnd_bytes_) {
+    cwnd_filled_in_round_ = rounds_.count();
+  }
 }
 
 // Section 5.2.3: the model first, then the parameters that follow from it.
-void Bbr3::on_ack(Time now, const AckedPacket& packet) {
+void Bbr3::on_ack(Time now, const AckedPacket& reported) {
+  AckedPacket packet = reported;
+  packet.rate.app_limited |= probing_rtt_.covers(packet.rate);
   const RateSample& rate = packet.rate;
   const bool valid = rate.interval >= packet.rtt.min && rate.interval > Time::zero();
   const double bw_mbps =
@@ -45,20 +50,15 @@ void Bbr3::on_ack(Time now, const AckedPacket& packet) {
             : 0;
   delivered_bytes_ = packet.delivered_bytes;
   if (rounds_.on_ack(packet)) {
-    aggregation_.on_round();
+    aggregation_.on_round(full_bw_reached_ ? kRoundsPerEpoch : 1);
     ++rounds_since_probe_;
   }
   update_latest_signals(packet, bw_mbps);
   aggregation_.on_ack(now, packet.bytes, bandwidth_mbps(), limits().cwnd_bytes);
   check_full_bandwidth(packet, bw_mbps);
   check_startup_losses(packet);
-  if (mode_ == Mode::startup && full_bw_reached_) mode_ = Mode::drain;
-  const double drained_bytes = with_quantum(bdp_bytes(max_bw_mbps_.best()));
-  if (mode_ == Mode::drain && static_cast<double>(packet.inflight_bytes) <= drained_bytes) start_down(now);
-  if (full_bw_reached_) {
-    adapt_long_term(now, packet);
-    update_phase(now, packet, bw_mbps);
-  }
+  check_drained(now, packet.inflight_bytes);
+  if (full_bw_reached_ && !adapt_long_term(packet)) update_phase(now, packet, bw_mbps);
   update_min_rtt(now, packet);
   if (loss_round_begins_) {
     latest_bw_mbps_ = bw_mbps;
@@ -66,30 +66,6 @@ void Bbr3::on_ack(Time now, const AckedPacket& packet) {
   }
   set_pacing(packet.rtt);
   set_cwnd(packet);
-  lost_since_ack_bytes_ = 0;
-  if (rounds_.begins()) lost_in_round_bytes_ = loss_events_in_round_ = 0;
-}
-
-void Bbr3::on_loss(Time now, const Loss& loss) {
-  lost_in_round_ = true;
-  ++loss_events_in_round_;
-  for (const LostPacket& packet : loss.packets) {
-    total_lost_bytes_ += packet.bytes;
-    lost_since_ack_bytes_ += packet.bytes;
-    lost_in_round_bytes_ += packet.bytes;
-    if (samples_probe_) judge_loss(now, packet);
-  }
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_ends_; };
-  if (loss.timeout || std::ranges::any_of(loss.packets, is_new)) begin_recovery(loss);
-}
-
-void Bbr3::begin_recovery(const Loss& loss) {
-  save_cwnd();
-  recovering_ = true;
-  recovery_ends_ = next_seq_;
-  if (!loss.timeout) return;
-  cwnd_bytes_ = static_cast<double>(loss.inflight_bytes) + packets(1);
-  lost_since_ack_bytes_ = 0;
 }
 
 // Sections 5.5.10.1 to 5.5.10.3.
@@ -104,15 +80,12 @@ void Bbr3::update_latest_signals(const AckedPacket& packet, double bw_mbps) {
   lost_in_round_ = false;
 }
 
-void Bbr3::adapt_lower_bounds() {
-  if (short_bw_mbps_ == kNoBound) short_bw_mbps_ = max_bw_mbps_.best();
-  if (short_bytes_ == kNoBound) short_bytes_ = cwnd_bytes_;
-  short_bw_mbps_ = std::max(latest_bw_mbps_, kBeta * short_bw_mbps_);
-  short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
-}
-
 bool Bbr3::probes_bandwidth() const {
   return mode_ == Mode::startup || mode_ == Mode::refill || mode_ == Mode::up;
+}
+
+bool Bbr3::in_probe_bw() const {
+  return mode_ == Mode::down || mode_ == Mode::cruise || mode_ == Mode::refill || mode_ == Mode::up;
 }
 
 // Section 5.3.1.2.
@@ -129,40 +102,48 @@ void Bbr3::forget_full_bandwidth(double bw_mbps) {
   full_bw_now_ = false;
 }
 
-// Section 5.3.1.3.
+// Section 5.3.1.3: more than a round of recovery, in it six losses or more in different places and more lost
+// than the threshold allows.
 void Bbr3::check_startup_losses(const AckedPacket& packet) {
-  if (full_bw_reached_ || !rounds_.begins() || loss_events_in_round_ < kStartupLossEvents) return;
-  const double flight_bytes = static_cast<double>(packet.inflight_bytes + lost_in_round_bytes_);
-  if (static_cast<double>(lost_in_round_bytes_) <= kLossThreshold * flight_bytes) return;
-  full_bw_reached_ = true;
-  longterm_bytes_ = std::max(bdp_bytes(max_bw_mbps_.best()), latest_bytes_);
+  if (!loss_round_begins_) return;
+  const bool many = std::exchange(lost_ranges_in_round_, 0) >= kStartupLostRanges;
+  if (full_bw_reached_ || !recovering_ || !many) return;
+  const std::optional<SentRecord> sent = sent_.find(packet.seq);
+  if (!sent || !lost_too_much(*sent)) return;
+  before_loss_.left_mode = Mode::startup;
+  full_bw_now_ = full_bw_reached_ = true;
+  longterm_bytes_ = std::max(bdp_bytes(bandwidth_mbps()), latest_bytes_);
 }
 
-void Bbr3::forget_short_term() { short_bw_mbps_ = short_bytes_ = kNoBound; }
-
-void Bbr3::save_cwnd() {
-  const bool reduced = recovering_ || mode_ == Mode::probe_rtt;
-  prior_cwnd_bytes_ = reduced ? std::max(prior_cwnd_bytes_, cwnd_bytes_) : cwnd_bytes_;
-}
-
-// Section 5.6.2.
-void Bbr3::set_pacing(const RttStats& rtt) {
-  if (max_bw_mbps_.best() == 0) {
-    const auto rtt_ns = static_cast<double>(std::max(rtt.smoothed, Time{1}).count());
-    pacing_mbps_ = pacing_gain() * cwnd_bytes_ * 8e3 / rtt_ns;
-    return;
+// Section 5.3.2.
+void Bbr3::check_drained(Time now, int64_t inflight_bytes) {
+  if (mode_ == Mode::startup && full_bw_reached_) {
+    mode_ = Mode::drain;
+    drain_began_in_round_ = rounds_.count();
   }
+  if (mode_ != Mode::drain) return;
+  const bool drained = static_cast<double>(inflight_bytes) <= with_quantum(bdp_bytes(bandwidth_mbps()));
+  if (drained || rounds_.count() > drain_began_in_round_ + kMostDrainRounds) start_down(now);
+}
+
+// Section 5.6.2: the pace of the initial window.
+void Bbr3::pace_window(Time rtt) {
+  pacing_mbps_ = pacing_gain() * cwnd_bytes_ * 8e3 / static_cast<double>(std::max(rtt, Time{1}).count());
+}
+
+void Bbr3::set_pacing(const RttStats& rtt) {
+  if (!rtt_is_known_) pace_window(rtt.smoothed);
+  rtt_is_known_ = true;
   const double mbps = pacing_gain() * bandwidth_mbps() * kPacingMargin;
-  if (full_bw_reached_ || mbps > *pacing_mbps_) pacing_mbps_ = mbps;
+  if (full_bw_reached_ || mbps > pacing_mbps_) pacing_mbps_ = mbps;
 }
 
 // Sections 5.6.4.2 to 5.6.4.7.
 void Bbr3::set_cwnd(const AckedPacket& packet) {
   const auto acked_bytes = static_cast<double>(packet.bytes);
-  cwnd_bytes_ = std::max(cwnd_bytes_ - static_cast<double>(lost_since_ack_bytes_), packets(1));
   if (recovering_ && packet.seq >= recovery_ends_) {
     recovering_ = false;
-    cwnd_bytes_ = std::max(cwnd_bytes_, prior_cwnd_bytes_);
+    restore_cwnd();
   }
   const double most_bytes =
       with_quantum(cwnd_gain() * bdp_bytes(bandwidth_mbps()) + aggregation_.extra_bytes());
@@ -179,12 +160,11 @@ void Bbr3::set_cwnd(const AckedPacket& packet) {
 
 double Bbr3::model_bound_bytes() const {
   const bool cautious = mode_ == Mode::cruise || mode_ == Mode::probe_rtt;
-  const bool probing = mode_ == Mode::down || mode_ == Mode::refill || mode_ == Mode::up;
-  const double long_term = cautious ? headroom_bytes() : probing ? longterm_bytes_ : kNoBound;
+  const double long_term = cautious ? headroom_bytes() : in_probe_bw() ? longterm_bytes_ : kNoBound;
   return std::min(long_term, short_bytes_);
 }
 
-// Section 5.1.1's table.
+// Section 5.6.1: the table.
 double Bbr3::pacing_gain() const {
   switch (mode_) {
     case Mode::startup:
@@ -211,14 +191,14 @@ double Bbr3::bdp_bytes(double bw_mbps) const {
 
 // Section 5.6.4.2: BBRQuantizationBudget.
 double Bbr3::with_quantum(double inflight_bytes) const {
-  const double quantum = std::clamp(bytes_in(*pacing_mbps_, milliseconds{1}), packets(2), kMaxQuantumBytes);
+  const double quantum = std::clamp(bytes_in(pacing_mbps_, milliseconds{1}), packets(2), kMaxQuantumBytes);
   const double least = std::max({inflight_bytes, 3 * quantum, packets(kMinWindowPackets)});
   return least + (mode_ == Mode::up ? packets(2) : 0);
 }
 
 double Bbr3::target_inflight_bytes() const { return std::min(bdp_bytes(bandwidth_mbps()), cwnd_bytes_); }
 
-// Section 5.3.3.5: room for others below the bound.
+// Section 5.3.3.9: room for others below the bound.
 double Bbr3::headroom_bytes() const {
   if (longterm_bytes_ == kNoBound) return kNoBound;
   const double left_bytes = std::max(packets(1), kHeadroom * longterm_bytes_);

@@ -1,5 +1,5 @@
-// BBR, version 3 (draft-ietf-ccwg-bbr, whose sections and names are used): bandwidth is probed for less often
-// than in version 1, bounded by the inflight that was found to cause losses, and shared with loss-based
+// BBR, version 3 (draft-ietf-ccwg-bbr-06, whose sections and names are used): bandwidth is probed for less
+// often than in version 1, bounded by the inflight that was found to cause losses, and shared with loss-based
 // flows.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
+#include "agents/controllers/bbr/held_back.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "agents/controllers/bbr/sent_records.hh"
@@ -20,8 +21,9 @@ class Bbr3 final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "bbr3"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
+  void on_ack(Time now, const AckedPacket& reported) override;
   void on_loss(Time now, const Loss& loss) override;
+  void on_spurious_timeout(Time now) override;
   [[nodiscard]] SendLimits limits() const override {
     return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_), .pacing_mbps = pacing_mbps_};
   }
@@ -29,30 +31,48 @@ class Bbr3 final : public CongestionController {
   enum class Mode { startup, drain, down, cruise, refill, up, probe_rtt };
   [[nodiscard]] Mode mode() const { return mode_; }
   [[nodiscard]] double longterm_bytes() const { return longterm_bytes_; }
+  [[nodiscard]] double shortterm_bytes() const { return short_bytes_; }
 
  private:
+  static constexpr double kMinWindowPackets = 4;  // section 2.8: MinPipeCwnd
   static constexpr double kNoBound = std::numeric_limits<double>::infinity();
   enum class AckPhase { idle, refilling, probe_starting, probe_feedback, probe_stopping };
 
+  // What an episode of losses may change, as it was before (section 5.5.11.1).
+  struct BeforeLoss {
+    std::optional<Mode> left_mode{};  // by which the flow would not have gone on without the losses
+    double short_bw_mbps{kNoBound};
+    double short_bytes{kNoBound};
+    double longterm_bytes{kNoBound};
+  };
+
   // Signals of the path: bbr3.cc.
   void update_latest_signals(const AckedPacket& packet, double bw_mbps);
-  void adapt_lower_bounds();
   void check_full_bandwidth(const AckedPacket& packet, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
   void check_startup_losses(const AckedPacket& packet);
-  void forget_short_term();
+  void check_drained(Time now, int64_t inflight_bytes);
+
+  // Losses: bbr3_losses.cc.
+  void adapt_lower_bounds();
+  void note_loss(const LostPacket& packet);
+  void judge_loss(Time now, const LostPacket& packet);
+  void bound_inflight(Time now, double inflight_bytes);
+  [[nodiscard]] bool lost_too_much(const SentRecord& sent) const;
   void begin_recovery(const Loss& loss);
+  void save_before_loss(bool timeout);
   void save_cwnd();
+  void restore_cwnd();
+  void forget_short_term();
 
   // The smallest RTT: bbr3_min_rtt.cc.
   void update_min_rtt(Time now, const AckedPacket& packet);
   void probe_rtt(Time now, const AckedPacket& packet);
 
   // The cycle of probing, and the bound that it learns: bbr3_probing.cc.
-  void adapt_long_term(Time now, const AckedPacket& packet);
+  bool adapt_long_term(const AckedPacket& packet);
+  void end_feedback(const RateSample& rate);
   void update_phase(Time now, const AckedPacket& packet, double bw_mbps);
-  void judge_loss(Time now, const LostPacket& packet);
-  void bound_inflight(Time now, double inflight_bytes);
   void raise_long_term(const AckedPacket& packet);
   void steepen();
   void start_down(Time now);
@@ -61,9 +81,10 @@ class Bbr3 final : public CongestionController {
   [[nodiscard]] bool is_time_to_probe(Time now) const;
   [[nodiscard]] bool is_time_to_cruise(int64_t inflight_bytes) const;
   bool is_time_to_go_down(const AckedPacket& packet, double bw_mbps);
-  [[nodiscard]] bool fills_long_term(const AckedPacket& packet) const;
+  [[nodiscard]] bool fills_long_term() const;
 
   // Control parameters: bbr3.cc.
+  void pace_window(Time rtt);
   void set_pacing(const RttStats& rtt);
   void set_cwnd(const AckedPacket& packet);
   [[nodiscard]] double model_bound_bytes() const;
@@ -75,12 +96,14 @@ class Bbr3 final : public CongestionController {
   [[nodiscard]] double target_inflight_bytes() const;
   [[nodiscard]] double headroom_bytes() const;
   [[nodiscard]] double packets(double count) const { return count * static_cast<double>(packet_bytes_); }
-  [[nodiscard]] bool probes_bandwidth() const;
+  [[nodiscard]] bool probes_bandwidth() const;  // IsProbingBW
+  [[nodiscard]] bool in_probe_bw() const;       // IsInAProbeBWState
   void start_round() { rounds_.begin_at(delivered_bytes_); }
 
   int64_t packet_bytes_;
   double cwnd_bytes_;
-  std::optional<double> pacing_mbps_{};
+  double pacing_mbps_{0};
+  bool rtt_is_known_{false};
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
@@ -88,6 +111,8 @@ class Bbr3 final : public CongestionController {
   std::minstd_rand random_;
   uint64_t next_seq_{0};
   int64_t delivered_bytes_{0};
+  int64_t cwnd_filled_in_round_{-2};  // the last one in which nothing more was allowed in flight
+  int64_t drain_began_in_round_{0};
 
   RecentMax<2> max_bw_mbps_{};  // of two probing cycles
   double full_bw_mbps_{0};
@@ -105,15 +130,17 @@ class Bbr3 final : public CongestionController {
   bool lost_in_round_{false};
 
   int64_t total_lost_bytes_{0};
-  int64_t lost_since_ack_bytes_{0};
-  int64_t lost_in_round_bytes_{0};
-  int loss_events_in_round_{0};
+  int lost_ranges_in_round_{0};  // discontiguous ones
+  uint64_t lost_range_end_{UINT64_MAX};
   bool recovering_{false};
   uint64_t recovery_ends_{0};
   double prior_cwnd_bytes_{0};
+  BeforeLoss before_loss_{};
 
   AckPhase ack_phase_{AckPhase::idle};
-  bool samples_probe_{false};  // BBR.bw_probe_samples: a loss tells of the present probing
+  bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss tells of the present probing
+  bool probed_too_high_{false};      // BBR.prev_probe_too_high
+  bool probed_with_caution_{false};  // BBR.prev_probe_precautionary
   Time cycle_began_{};
   Time probe_wait_{};
   int rounds_since_probe_{0};
@@ -127,6 +154,7 @@ class Bbr3 final : public CongestionController {
   Time recent_min_rtt_at_{};
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
+  HeldBack probing_rtt_{};
 };
 
 }  // namespace ccgym

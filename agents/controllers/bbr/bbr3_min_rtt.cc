@@ -10,9 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr double kMinWindowPackets = 4;         // section 2.7: MinPipeCwnd
-constexpr Time kMinRttWindow = seconds{10};     // section 2.15: MinRTTFilterLen
-constexpr Time kProbeRttInterval = seconds{5};  // section 2.16
+constexpr Time kMinRttWindow = seconds{10};     // section 2.16.1: MinRTTFilterLen
+constexpr Time kProbeRttInterval = seconds{5};  // section 2.16.2
 constexpr Time kProbeRttTime = milliseconds{200};
 
 }  // namespace
@@ -38,8 +37,9 @@ void Bbr3::update_min_rtt(Time now, const AckedPacket& packet) {
   if (mode_ == Mode::probe_rtt) probe_rtt(now, packet);
 }
 
-// Section 5.3.4.4: 200 ms and a round trip with half of the BDP in flight.
+// Section 5.3.4.3: 200 ms and a round trip with half of the BDP in flight.
 void Bbr3::probe_rtt(Time now, const AckedPacket& packet) {
+  probing_rtt_.on_ack(packet);
   const double probing_bytes = std::max(bdp_bytes(bandwidth_mbps()) / 2, packets(kMinWindowPackets));
   if (!probe_rtt_until_) {
     if (static_cast<double>(packet.inflight_bytes) > probing_bytes) return;
@@ -50,7 +50,7 @@ void Bbr3::probe_rtt(Time now, const AckedPacket& packet) {
   probe_rtt_round_done_ |= rounds_.begins();
   if (!probe_rtt_round_done_ || now <= *probe_rtt_until_) return;
   recent_min_rtt_at_ = now;
-  cwnd_bytes_ = std::max(cwnd_bytes_, prior_cwnd_bytes_);
+  restore_cwnd();
   forget_short_term();
   if (!full_bw_reached_) {
     mode_ = Mode::startup;

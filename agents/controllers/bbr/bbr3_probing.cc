@@ -10,10 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr double kBeta = 0.7;            // section 2.7
-constexpr double kLossThreshold = 0.02;  // section 2.7: LossThresh
-constexpr int kMaxRenoRounds = 63;       // section 5.3.3.5.2
-constexpr int kMaxUpRounds = 30;         // section 5.3.3.6
+constexpr int kMaxRenoRounds = 63;  // section 5.3.3.8.3
+constexpr int kMaxUpRounds = 30;    // section 5.3.3.9
 
 }  // namespace
 
@@ -30,8 +28,9 @@ void Bbr3::update_phase(Time now, const AckedPacket& packet, double bw_mbps) {
       if (rounds_.begins()) start_up(bw_mbps);
       return;
     case Mode::up:
-      if (is_time_to_go_down(packet, bw_mbps)) start_down(now);
-      return;
+      if (!is_time_to_go_down(packet, bw_mbps)) return;
+      probed_too_high_ = false;
+      return start_down(now);
     case Mode::startup:
     case Mode::drain:
     case Mode::probe_rtt:
@@ -39,56 +38,38 @@ void Bbr3::update_phase(Time now, const AckedPacket& packet, double bw_mbps) {
   }
 }
 
-// BBRAdaptLongTermModel.
-void Bbr3::adapt_long_term(Time now, const AckedPacket& packet) {
+// AdaptLongTermModel; true when it has decided on the next phase.
+bool Bbr3::adapt_long_term(const AckedPacket& packet) {
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_starting) ack_phase_ = AckPhase::probe_feedback;
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_stopping) {
-    samples_probe_ = false;
-    ack_phase_ = AckPhase::idle;
-    if (mode_ != Mode::drain && mode_ != Mode::probe_rtt) max_bw_mbps_.advance();
+    end_feedback(packet.rate);
+    if (mode_ == Mode::refill) return true;
   }
   const std::optional<SentRecord> sent = sent_.find(packet.seq);
-  if (!sent || longterm_bytes_ == kNoBound) return;
-  const auto flight_bytes = static_cast<double>(sent->inflight_bytes);
-  const auto lost_bytes = static_cast<double>(total_lost_bytes_ - sent->lost_bytes);
-  if (lost_bytes > kLossThreshold * flight_bytes) {
-    if (samples_probe_) bound_inflight(now, flight_bytes);
-    return;
-  }
-  longterm_bytes_ = std::max(longterm_bytes_, flight_bytes);
+  if (!sent || longterm_bytes_ == kNoBound || lost_too_much(*sent)) return false;
+  longterm_bytes_ = std::max(longterm_bytes_, static_cast<double>(sent->inflight_bytes));
   if (mode_ == Mode::up) raise_long_term(packet);
+  return false;
 }
 
-// BBRHandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where
-// the losses reached that share (BBRInflightAtLoss).
-void Bbr3::judge_loss(Time now, const LostPacket& packet) {
-  const std::optional<SentRecord> sent = sent_.find(packet.seq);
-  if (!sent) return;
-  const auto flight_bytes = static_cast<double>(sent->inflight_bytes);
-  const auto lost_bytes = static_cast<double>(total_lost_bytes_ - sent->lost_bytes);
-  if (lost_bytes <= kLossThreshold * flight_bytes) return;
-  const auto size_bytes = static_cast<double>(packet.bytes);
-  const double prior_flight = flight_bytes - size_bytes;
-  const double prior_lost = lost_bytes - size_bytes;
-  const double prefix = std::max((kLossThreshold * prior_flight - prior_lost) / (1 - kLossThreshold), 0.0);
-  bound_inflight(now, prior_flight + prefix);
-}
-
-// BBRHandleInflightTooHigh.
-void Bbr3::bound_inflight(Time now, double inflight_bytes) {
+// A round after the probing has ended there is no more to learn from it. Where it was cautious and lost
+// nothing, another one may be bold (section 5.3.3.6).
+void Bbr3::end_feedback(const RateSample& rate) {
   samples_probe_ = false;
-  longterm_bytes_ = std::max(inflight_bytes, kBeta * target_inflight_bytes());
-  if (mode_ == Mode::up) start_down(now);
+  ack_phase_ = AckPhase::idle;
+  if (!in_probe_bw()) return;
+  if (!rate.app_limited) max_bw_mbps_.advance();
+  if (probed_with_caution_ && !probed_too_high_) start_refill();
 }
 
-bool Bbr3::fills_long_term(const AckedPacket& packet) const {
-  const auto prior_inflight = static_cast<double>(packet.inflight_bytes + packet.bytes);
-  return prior_inflight + packets(1) >= cwnd_bytes_ && cwnd_bytes_ >= longterm_bytes_;
+// C.is_cwnd_limited, by inflight_longterm.
+bool Bbr3::fills_long_term() const {
+  return rounds_.count() - cwnd_filled_in_round_ <= 1 && cwnd_bytes_ >= longterm_bytes_;
 }
 
-// BBRProbeInflightLongtermUpward: by one, two, four ... packets per round trip.
+// ProbeInflightLongtermUpward: by one, two, four ... packets per round trip.
 void Bbr3::raise_long_term(const AckedPacket& packet) {
-  if (!fills_long_term(packet)) return;
+  if (!fills_long_term()) return;
   up_acked_bytes_ += static_cast<double>(packet.bytes);
   if (up_acked_bytes_ >= up_bytes_per_packet_) {
     up_acked_bytes_ -= up_bytes_per_packet_;
@@ -108,7 +89,7 @@ void Bbr3::start_down(Time now) {
   lost_in_round_ = false;
   latest_bw_mbps_ = latest_bytes_ = 0;
   up_bytes_per_packet_ = kNoBound;
-  rounds_since_probe_ = static_cast<int>(random_() % 2);  // BBRPickProbeWait
+  rounds_since_probe_ = static_cast<int>(random_() % 2);  // PickProbeWait
   probe_wait_ = seconds{2} + milliseconds{random_() % 1000};
   cycle_began_ = now;
   ack_phase_ = AckPhase::probe_stopping;
@@ -120,6 +101,7 @@ void Bbr3::start_refill() {
   forget_short_term();
   up_rounds_ = 0;
   up_acked_bytes_ = 0;
+  probed_with_caution_ = false;
   ack_phase_ = AckPhase::refilling;
   start_round();
 }
@@ -144,9 +126,14 @@ bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
   return static_cast<double>(inflight_bytes) <= most_bytes;
 }
 
-// While the bound holds the flow back, the bandwidth cannot be seen to have stopped growing.
+// Where the last probing lost too much, this one goes no further than to the bound. While the bound holds the
+// flow back, the bandwidth cannot be seen to have stopped growing.
 bool Bbr3::is_time_to_go_down(const AckedPacket& packet, double bw_mbps) {
-  if (fills_long_term(packet)) {
+  if (probed_too_high_ && static_cast<double>(packet.inflight_bytes) >= longterm_bytes_) {
+    probed_with_caution_ = true;
+    return true;
+  }
+  if (fills_long_term()) {
     forget_full_bandwidth(bw_mbps);
     return false;
   }

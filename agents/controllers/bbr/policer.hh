@@ -33,11 +33,17 @@ class Policer {
     if (!sampling_) begin_interval(delivery);
     sampling_ = true;
     if (delivery.app_limited) {
-      forget(delivery);
+      forget();
     } else {
       sample(delivery, lost);
     }
     return false;
+  }
+
+  // Looks for a policer anew.
+  void forget() {
+    bandwidth_mbps_.reset();
+    found_ = sampling_ = false;
   }
 
   [[nodiscard]] std::optional<double> bandwidth_mbps() const {
@@ -55,14 +61,14 @@ class Policer {
 
   bool expires(const Delivery& delivery, bool probing_bandwidth) {
     if (!probing_bandwidth || !delivery.round_begins || ++rounds_ < kRoundsOfUse) return false;
-    forget(delivery);
+    forget();
     return true;
   }
 
   void sample(const Delivery& delivery, bool lost) {
     rounds_ += delivery.round_begins ? 1 : 0;
     if (rounds_ < kLeastRounds) return;
-    if (rounds_ > kMostRounds) return forget(delivery);
+    if (rounds_ > kMostRounds) return forget();
     if (!lost) return;
     const auto delivered = static_cast<double>(delivery.delivered_bytes - began_delivered_bytes_);
     const auto lost_bytes = static_cast<double>(lost_bytes_ - began_lost_bytes_);
@@ -85,12 +91,6 @@ class Policer {
     began_delivered_bytes_ = delivery.delivered_bytes;
     began_lost_bytes_ = lost_bytes_;
     rounds_ = 0;
-  }
-
-  void forget(const Delivery& delivery) {
-    bandwidth_mbps_.reset();
-    found_ = sampling_ = false;
-    begin_interval(delivery);
   }
 
   int64_t lost_bytes_{0};

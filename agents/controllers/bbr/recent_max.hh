@@ -1,5 +1,5 @@
 // The largest value of the last `Epochs` epochs, the present one included; an epoch is a round trip or a
-// cycle, as its owner counts them.
+// cycle, as its owner counts them. What has grown old is forgotten when a value takes its place, not before.
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,28 @@ template <int Epochs>
 class RecentMax {
  public:
   void update(double value) {
+    if (passed_ > 0) forget_oldest();
     epochs_[current_] = std::max(epochs_[current_], value);
     best_ = std::max(best_, value);
   }
 
-  // Begins the next epoch and forgets the oldest.
-  void advance() {
-    current_ = (current_ + 1) % Epochs;
-    epochs_[current_] = 0;
-    best_ = *std::ranges::max_element(epochs_);
-  }
+  // Begins the next epoch.
+  void advance() { passed_ = std::min(passed_ + 1, Epochs); }
 
   [[nodiscard]] double best() const { return best_; }  // 0: none
 
  private:
+  void forget_oldest() {
+    for (; passed_ > 0; --passed_) {
+      current_ = (current_ + 1) % Epochs;
+      epochs_[current_] = 0;
+    }
+    best_ = *std::ranges::max_element(epochs_);
+  }
+
   std::array<double, Epochs> epochs_{};
   std::size_t current_{0};
+  int passed_{0};  // epochs without a value yet
   double best_{0};
 };
 

@@ -57,6 +57,13 @@ class BbrTest : public testing::Test {
   int64_t delivered_{0};
 };
 
+// Linux: ten packets per ms until there is a round-trip time, then per round trip: 80 kbit per 100 ms.
+TEST_F(BbrTest, PacesTheInitialWindowByTheFirstRoundTrip) {
+  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.885 * 80 * 0.99, 0.01);
+  ack(0.1);
+  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.885 * 0.8 * 0.99, 0.001);
+}
+
 TEST_F(BbrTest, PacesAtTwoOverLnTwoTimesTheBandwidthInStartup) {
   EXPECT_EQ(cwnd(), 10);
   ack(4);
@@ -124,6 +131,39 @@ TEST_F(BbrTest, ShrinksToFourPacketsTenSecondsAfterTheSmallestRtt) {
   for (int i = 0; i < 210; ++i) ack(kLinkMbps, {}, 4);
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
   EXPECT_GT(cwnd(), 150);
+}
+
+// However many rounds it lasts: the low samples of four packets in flight say nothing of the path.
+TEST_F(BbrTest, RemembersTheBandwidthWhileItProbesForTheSmallestRtt) {
+  reach_probe_bw();
+  while (bbr_.mode() != Bbr::Mode::probe_rtt) ack(kLinkMbps, milliseconds{5});
+  for (int i = 0; i < 12; ++i) round_trip(0.3, milliseconds{5}, 5);
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_rtt);
+  EXPECT_NEAR(*bbr_.limits().pacing_mbps, kLinkMbps * 0.99, 0.01);
+}
+
+// Linux's tcp_bbr: whole packets, an even number of them. 2 * 0.57 Mbit/s * 100 ms are 14.25 packets; with
+// three quanta of one packet, as below 1.2 Mbit/s, 18.
+TEST_F(BbrTest, AllowsAnEvenNumberOfPacketsInFlight) {
+  for (int i = 0; i < 6; ++i) round_trip(0.57, {}, 6);
+  ASSERT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+  while (bbr_.pacing_gain() != 1) ack(0.57, {}, 30);
+  for (int i = 0; i < 20; ++i) ack(0.57, {}, 6);
+  EXPECT_EQ(static_cast<int64_t>(cwnd()) % 2, 0);
+  EXPECT_GE(cwnd(), 18);
+}
+
+// Linux: what losses seemed to tell is forgotten.
+TEST_F(BbrTest, RestoresTheWindowAfterASpuriousTimeout) {
+  reach_probe_bw();
+  round_trip();
+  round_trip();
+  const double before = cwnd();
+  const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
+  bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 0, .timeout = true});
+  ASSERT_EQ(cwnd(), 1);
+  bbr_.on_spurious_timeout(now_);
+  EXPECT_EQ(cwnd(), before);
 }
 
 // Section 4.2.3.4: what is in flight, and one packet out for one in, for a round; then the window again.

@@ -107,6 +107,28 @@ TEST_F(CubicTest, RestartsFromOnePacketAfterATimeout) {
   EXPECT_NEAR(flow_.cwnd(), 28, 2);
 }
 
+// RFC 9438, section 4.9.1: window, ssthresh, W_max, K and the epoch are as before.
+TEST_F(CubicTest, GoesBackToItsEpochAfterASpuriousTimeout) {
+  slow_start_to(40);
+  flow_.lose_one_and_recover(kRtt);
+  flow_.round_trip(kRtt);
+  const double before = flow_.cwnd();
+  std::vector<uint64_t> all;
+  for (int64_t back = flow_.inflight(); back > 0; --back) {
+    all.push_back(flow_.next_seq() - static_cast<uint64_t>(back));
+  }
+  Cubic undisturbed = cubic_;
+  flow_.lose(all, /*timeout=*/true);
+  flow_.send_while_open();
+  cubic_.on_spurious_timeout(flow_.now());
+  EXPECT_EQ(flow_.cwnd(), before);
+  WindowFlow other{undisturbed};
+  other.wait(flow_.now());
+  flow_.ack(all.front(), kRtt);
+  other.ack(all.front(), kRtt);
+  EXPECT_EQ(flow_.cwnd(), other.cwnd());
+}
+
 // HyStart: eight ACKs of a round later than the smallest RTT by 1/8 of it, at least 4 ms.
 TEST_F(CubicTest, LeavesSlowStartWhenTheDelayRises) {
   slow_start_to(40);

@@ -138,6 +138,51 @@ TEST_F(NewRenoTest, RestartsFromOnePacketAfterATimeout) {  // RFC 5681 section 3
   EXPECT_EQ(flow_.cwnd(), 10);
 }
 
+// RFC 5682, answered as Linux does: the window and ssthresh of before.
+TEST_F(NewRenoTest, GoesBackToItsWindowAfterASpuriousTimeout) {
+  fill_twenty();
+  flow_.lose({10});
+  for (uint64_t seq = 11; seq <= 30; ++seq) {
+    flow_.ack(seq);
+    flow_.send_while_open();
+  }
+  ASSERT_EQ(flow_.cwnd(), 10);
+  std::vector<uint64_t> all;
+  for (uint64_t seq = 31; seq < flow_.next_seq(); ++seq) all.push_back(seq);
+  flow_.lose(all, /*timeout=*/true);
+  flow_.send_while_open();
+  reno_.on_spurious_timeout(flow_.now());
+  EXPECT_EQ(flow_.cwnd(), 10);
+  flow_.ack(all.front());
+  EXPECT_EQ(flow_.cwnd(), 10);  // congestion avoidance: ssthresh is 10 again
+}
+
+TEST_F(NewRenoTest, CutsForALossOfAFlightThatWasOnlyLate) {
+  fill_twenty();
+  std::vector<uint64_t> all;
+  for (uint64_t seq = 10; seq < 30; ++seq) all.push_back(seq);
+  flow_.lose(all, /*timeout=*/true);
+  reno_.on_spurious_timeout(flow_.now());
+  ASSERT_EQ(flow_.cwnd(), 20);
+  const std::array lost{LostPacket{.seq = 10, .bytes = WindowFlow::kPacketBytes, .sent_at = {}}};
+  reno_.on_loss(flow_.now(),
+                {.packets = lost, .inflight_bytes = 19 * WindowFlow::kPacketBytes, .timeout = false});
+  EXPECT_EQ(flow_.cwnd(), 20);  // recovery begins: 19 in flight and one to send
+  flow_.ack(30);                // and ends at half
+  EXPECT_EQ(flow_.cwnd(), 10);
+}
+
+TEST_F(NewRenoTest, ForgetsItsWindowOnceTheTimeoutHasProvedGenuine) {
+  fill_twenty();
+  std::vector<uint64_t> all;
+  for (uint64_t seq = 10; seq < 30; ++seq) all.push_back(seq);
+  flow_.lose(all, /*timeout=*/true);
+  flow_.send_while_open();
+  flow_.ack(30);  // sent after the time-out
+  reno_.on_spurious_timeout(flow_.now());
+  EXPECT_EQ(flow_.cwnd(), 2);
+}
+
 TEST_F(NewRenoTest, HoldsSsthreshAtTwoPacketsOrMore) {  // RFC 5681 eq. 4
   flow_.send_while_open();
   for (int i = 0; i < 3; ++i) {

@@ -27,6 +27,7 @@ class RecordingController final : public CongestionController {
     for (const LostPacket& packet : loss.packets) text += " " + std::to_string(packet.seq);
     note(now, text);
   }
+  void on_spurious_timeout(Time now) override { note(now, "spurious"); }
   [[nodiscard]] std::optional<Time> next_timer() const override { return timer; }
   void on_timer(Time now) override {
     note(now, "timer");

@@ -121,6 +121,56 @@ TEST(Sender, AnAckOfAGivenUpPacketShowsThatTheTimeoutWasSpurious) {
   EXPECT_EQ(flow.sender.inflight_bytes(), 4 * kBytes);  // 1, 2, 3 and the probe
 }
 
+// RFC 5682, section 3.1: after the time-out one packet leaves (step 1); an ACK of what was sent before shows
+// that the time-out was spurious (step 3 B), once.
+TEST(Sender, TellsTheControllerOfASpuriousTimeoutBeforeTheAck) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
+  flow.sender.on_ack(milliseconds{1201}, 1, milliseconds{601});
+  EXPECT_EQ(flow.controller.story, (Story{"spurious", "ack 0", "ack 1"}));
+}
+
+// Step 3 A: only what was sent after the time-out arrives.
+TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{1200}, 3, milliseconds{1100});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 3"}));
+}
+
+// The second time-out gives up the packet of the first one; that it arrives says nothing of the flight
+// before.
+TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_timer(milliseconds{3000});
+  flow.send_all(milliseconds{3000});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{3100}, 3, milliseconds{2900});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 3"}));
+}
+
+TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_timer(milliseconds{3000});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{3100}, 0, milliseconds{2900});
+  EXPECT_EQ(flow.controller.story, (Story{"spurious", "ack 0"}));
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+}
+
 TEST(Sender, TheControllersTimerFiresOnce) {
   Flow flow{1};
   flow.controller.timer = milliseconds{7};

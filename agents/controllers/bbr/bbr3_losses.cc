@@ -1,0 +1,111 @@
+// Sections 5.5.10 and 5.5.11: what losses tell, and how it is taken back.
+#include <algorithm>
+#include <utility>
+
+#include "agents/controllers/bbr/bbr3.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kBeta = 0.7;            // section 2.8
+constexpr double kLossThreshold = 0.02;  // section 2.8: LossThresh
+
+}  // namespace
+
+void Bbr3::on_loss(Time now, const Loss& loss) {
+  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_ends_; };
+  const bool begins = loss.timeout || std::ranges::any_of(loss.packets, is_new);
+  if (begins) save_before_loss(loss.timeout);
+  for (const LostPacket& packet : loss.packets) {
+    note_loss(packet);
+    if (samples_probe_) judge_loss(now, packet);
+  }
+  if (begins) begin_recovery(loss);
+}
+
+void Bbr3::note_loss(const LostPacket& packet) {
+  if (!lost_in_round_) loss_round_ends_ = delivered_bytes_;
+  lost_in_round_ = true;
+  total_lost_bytes_ += packet.bytes;
+  if (packet.seq != lost_range_end_) ++lost_ranges_in_round_;
+  lost_range_end_ = packet.seq + 1;
+}
+
+// Section 5.5.10.3.
+void Bbr3::adapt_lower_bounds() {
+  if (short_bw_mbps_ == kNoBound) short_bw_mbps_ = max_bw_mbps_.best();
+  if (short_bytes_ == kNoBound) short_bytes_ = cwnd_bytes_;
+  short_bw_mbps_ = std::max(latest_bw_mbps_, kBeta * short_bw_mbps_);
+  short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
+}
+
+// IsInflightTooHigh.
+bool Bbr3::lost_too_much(const SentRecord& sent) const {
+  const auto lost_bytes = static_cast<double>(total_lost_bytes_ - sent.lost_bytes);
+  return lost_bytes > kLossThreshold * static_cast<double>(sent.inflight_bytes);
+}
+
+// HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the
+// losses reached that share (InflightAtLoss).
+void Bbr3::judge_loss(Time now, const LostPacket& packet) {
+  const std::optional<SentRecord> sent = sent_.find(packet.seq);
+  if (!sent || !lost_too_much(*sent)) return;
+  const auto prior_flight = static_cast<double>(sent->inflight_bytes - packet.bytes);
+  const auto prior_lost = static_cast<double>(total_lost_bytes_ - sent->lost_bytes - packet.bytes);
+  const double prefix = std::max((kLossThreshold * prior_flight - prior_lost) / (1 - kLossThreshold), 0.0);
+  bound_inflight(now, prior_flight + prefix);
+}
+
+// HandleInflightTooHigh.
+void Bbr3::bound_inflight(Time now, double inflight_bytes) {
+  probed_too_high_ = true;
+  samples_probe_ = false;
+  longterm_bytes_ = std::max(inflight_bytes, kBeta * target_inflight_bytes());
+  if (mode_ != Mode::up) return;
+  before_loss_.left_mode = Mode::up;
+  start_down(now);
+}
+
+// Section 5.6.4.4.
+void Bbr3::begin_recovery(const Loss& loss) {
+  recovering_ = true;
+  recovery_ends_ = next_seq_;
+  if (loss.timeout) cwnd_bytes_ = static_cast<double>(loss.inflight_bytes) + packets(1);
+}
+
+// A time-out in recovery, be it of a time-out, belongs to the same episode.
+void Bbr3::save_before_loss(bool timeout) {
+  save_cwnd();
+  if (timeout && recovering_) return;
+  before_loss_ = {.left_mode = {},
+                  .short_bw_mbps = short_bw_mbps_,
+                  .short_bytes = short_bytes_,
+                  .longterm_bytes = longterm_bytes_};
+}
+
+// Section 5.5.11.2.
+void Bbr3::on_spurious_timeout(Time /*now*/) {
+  recovering_ = false;
+  restore_cwnd();
+  lost_in_round_ = false;
+  forget_full_bandwidth(0);
+  short_bw_mbps_ = std::max(short_bw_mbps_, before_loss_.short_bw_mbps);
+  short_bytes_ = std::max(short_bytes_, before_loss_.short_bytes);
+  longterm_bytes_ = std::max(longterm_bytes_, before_loss_.longterm_bytes);
+  const std::optional<Mode> left = std::exchange(before_loss_.left_mode, std::nullopt);
+  if (left == Mode::startup) full_bw_reached_ = false;
+  if (!left || mode_ == *left || mode_ == Mode::probe_rtt) return;
+  *left == Mode::startup ? void(mode_ = Mode::startup) : start_refill();
+}
+
+void Bbr3::save_cwnd() {
+  const bool reduced = recovering_ || mode_ == Mode::probe_rtt;
+  prior_cwnd_bytes_ = reduced ? std::max(prior_cwnd_bytes_, cwnd_bytes_) : cwnd_bytes_;
+}
+
+void Bbr3::restore_cwnd() { cwnd_bytes_ = std::max(cwnd_bytes_, prior_cwnd_bytes_); }
+
+void Bbr3::forget_short_term() { short_bw_mbps_ = short_bytes_ = kNoBound; }
+
+}  // namespace ccgym
