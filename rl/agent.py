@@ -15,6 +15,7 @@ from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy
 from ccgym.agents.shipped import policy_path
 from ccgym.envs.errors import InputError
+from numpy.typing import NDArray
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
@@ -23,6 +24,9 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from .config import RlConfig
 
 Model = PPO | RecurrentPPO
+
+LEAST_DIFFERENCE = 0.01
+"""Peers whose rewards differ by less have hardly done anything different."""
 
 
 @dataclass(frozen=True)
@@ -76,25 +80,37 @@ class AmongPeers(VecEnvWrapper):
     """The same environments; rewards count beside those of the peers, and on another scale.
 
     Flows stand in groups that fly the same path with the same chance. What all of a group get is the path's
-    doing and nobody's merit: their mean, of which each has its own part, is taken away.
+    doing and nobody's merit: their mean is taken away. What they differ by then counts as a multiple of how
+    much they have differed so far, or the links on which a window changes most would be all that is learnt.
     """
 
     def __init__(self, envs: VecEnv, peers: int, scale: float) -> None:
         super().__init__(envs)
         self._peers = peers
         self._scale = scale
+        self._squares = np.zeros(envs.num_envs // peers)
+        self._steps = 0
 
     def reset(self) -> Any:
         """As the environments do."""
+        self._squares[:], self._steps = 0, 0
         return self.venv.reset()
 
     def step_wait(self) -> Any:
         """Observations, rewards, dones and infos."""
         observations, rewards, dones, infos = self.venv.step_wait()
         if self._peers > 1:
-            groups = rewards.reshape(-1, self._peers)
-            rewards = (groups - groups.mean(axis=1, keepdims=True)).ravel()
-        return observations, rewards * np.float32(self._scale), dones, infos
+            rewards = self._differences(rewards)
+        return observations, (self._scale * rewards).astype(np.float32), dones, infos
+
+    def _differences(self, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
+        groups = rewards.reshape(-1, self._peers).astype(np.float64)
+        groups -= groups.mean(axis=1, keepdims=True)
+        self._squares += (groups**2).mean(axis=1)
+        self._steps += 1
+        spread = np.sqrt(self._squares / self._steps + LEAST_DIFFERENCE**2)
+        differences: NDArray[np.float64] = (groups / spread[:, None]).ravel()
+        return differences
 
 
 def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:

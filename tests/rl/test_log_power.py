@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from ccgym.envs.rewards import Info
+from ccgym.envs.rewards import Floats, Info, power
 from ccgym.envs.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.vector_env import PathVectorEnv
 from ccgym.rl.agent import AmongPeers
 from ccgym.rl.config import RlConfig
 from ccgym.rl.log_power import LogPower, Reference, Watch
+from numpy.typing import NDArray
 
 TinyConfig = Callable[..., RlConfig]
 RTT_MS = 40.0
@@ -47,20 +48,47 @@ def test_the_reference_has_the_mean_delay_of_its_packets() -> None:
 
 
 def test_peers_fly_the_same_path_and_only_differences_count() -> None:
+    # GIVEN two paths with two flows each, one pair of which does the same from beginning to end
     native = PathSb3VecEnv(
         PathVectorEnv(4, 50, emulator="calibrated/nepal", features="aurora", actions="rate")
     )
     native.seed_each([3, 3, 4, 4])
     envs = AmongPeers(native, peers=2, scale=10.0)
     envs.reset()
-    differences = np.zeros(4)
+    differ = np.zeros(4)
     for number in range(40):
-        actions = np.array([[0.0], [1.0 if number > 9 else 0.0], [0.5], [0.5]], np.float32)
-        envs.step_async(actions)
+        # WHEN one of the other pair speeds up after ten steps
+        envs.step_async(np.array([[0.0], [1.0 if number > 9 else 0.0], [0.5], [0.5]], np.float32))
         _, rewards, _, _ = envs.step_wait()
+
+        # THEN only that pair's rewards differ, and only from there on; one flow's gain is the other's loss
         assert rewards.reshape(2, 2).sum(axis=1) == pytest.approx([0, 0], abs=1e-5)
         if number <= 9:
-            assert not rewards.any()  # the same acts on the same path
-        differences += np.abs(rewards)
-    assert differences[0] > 0
-    assert not differences[2:].any()
+            assert not rewards.any()
+        differ += np.abs(rewards)
+    assert differ[0] > 0
+    assert not differ[2:].any()
+
+
+def test_a_path_with_larger_rewards_teaches_no_more() -> None:
+    def earned(factor: float) -> list[NDArray[np.float32]]:
+        def reward(info: Info, capacity_mbps: Floats, rtt_ms: Floats) -> Floats:
+            return factor * power(info, capacity_mbps, rtt_ms)
+
+        native = PathSb3VecEnv(
+            PathVectorEnv(
+                2, 50, emulator="calibrated/nepal", features="aurora", actions="rate", reward=reward
+            )
+        )
+        native.seed_each([3, 3])
+        envs = AmongPeers(native, peers=2, scale=1.0)
+        envs.reset()
+        rewards = []
+        for _ in range(40):
+            envs.step_async(np.array([[1.0], [-1.0]], np.float32))
+            rewards.append(envs.step_wait()[1])
+        return rewards
+
+    small, large = earned(1e3), earned(1e4)
+    np.testing.assert_allclose(small, large, rtol=1e-3)
+    assert np.abs(large).max() > 1
