@@ -44,7 +44,8 @@ class LogPower:
     def __call__(self, info: Info, _capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floats:
         """What a step is worth; nothing in a silent one."""
         lateness = _delay_ms(info, propagation_rtt_ms) / self._delay_ms - 1
-        return info["throughput_mbps"] / self._throughput_mbps * (1 - self._delay_weight * lateness)
+        worth: Floats = info["throughput_mbps"] / self._throughput_mbps * (1 - self._delay_weight * lateness)
+        return worth
 
 
 class Watch:

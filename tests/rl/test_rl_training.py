@@ -110,7 +110,7 @@ def test_goes_on_from_a_shipped_policy_of_either_kind(
     tiny_config: TinyConfig, tmp_path: Path, start: dict[str, Any]
 ) -> None:
     # GIVEN a shipped policy, and a first half of the iterations in which only values are learnt
-    config = tiny_config(**FROM_POLICY | start, value_iterations=2, evaluation_interval=1)
+    config = tiny_config(**FROM_POLICY | start, value_iterations=2, evaluation_interval=4)
     before, spec = load_policy(policy_path(config.init))
 
     # WHEN it is trained for that half
@@ -121,7 +121,7 @@ def test_goes_on_from_a_shipped_policy_of_either_kind(
     assert_same(dict(after.state_dict()), dict(before.state_dict()))
     assert (its_spec.feature_set, its_spec.actions) == (spec.feature_set, spec.actions)
     train_in(tmp_path / "on", config.model_copy(update={"value_iterations": 0}))
-    changed, _ = load_policy(tmp_path / "on" / "checkpoints" / "candidate.safetensors")
+    changed, _ = load_policy(tmp_path / "on" / "best" / "policy.safetensors")
     last = list(before.state_dict())[-2]
     assert not torch.equal(changed.state_dict()[last], before.state_dict()[last])
 
