@@ -13,7 +13,7 @@ from .arguments import count, seed
 if TYPE_CHECKING:
     from ccgym.dagger.config import Config
 
-DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo2-power"}
+DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo-power"}
 """The configuration of an algorithm when none is given."""
 
 
@@ -28,7 +28,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--config",
         default=None,
-        help="training config: indigo2 (default), indigo-2018, aurora, indigo2-power or a YAML file",
+        help="training config: indigo2 (default), indigo-2018, aurora, indigo2-power, indigo-power or a file",
     )
     parser.add_argument(
         "--emulators",

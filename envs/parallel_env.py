@@ -12,7 +12,7 @@ from ._core import Flow
 from .errors import InputError
 from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
 from .registration import EPISODE_STEPS
-from .rewards import Info
+from .rewards import Info, Reward
 
 Observations = dict[str, NDArray[np.float32]]
 Infos = dict[str, dict[str, Any]]
@@ -58,7 +58,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         flows: int | Sequence[Flow] = 2,
         features: str = "indigo",
         actions: str = "indigo",
-        reward: str = "power",
+        reward: str | Reward = "power",
         max_steps: int = EPISODE_STEPS,
     ) -> None:
         """Builds the path; see the class for the arguments.

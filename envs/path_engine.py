@@ -12,7 +12,7 @@ from . import _core
 from .emulators import EmulatorSpec, select_emulators
 from .errors import InputError
 from .live_batch import LiveBatch
-from .rewards import REWARDS, Floats, Info
+from .rewards import REWARDS, Floats, Info, Reward
 
 Emulators = str | EmulatorSpec | Sequence[str | EmulatorSpec]  # a selection, a spec, or several of either
 
@@ -94,7 +94,7 @@ class PathEngine:
         *,
         features: str,
         actions: str,
-        reward: str,
+        reward: str | Reward,
         threads: int,
         oracle_cwnd_packets: Sequence[float] | None = None,
         flows: Sequence[_core.Flow] = (),
@@ -106,7 +106,7 @@ class PathEngine:
             specs: the emulator of each path.
             features: feature set of the observations.
             actions: action set.
-            reward: name in `REWARDS`.
+            reward: name in `REWARDS`, or a function as they are.
             threads: that share the paths.
             oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
             flows: that share each path; those without a scheme learn.
@@ -121,7 +121,7 @@ class PathEngine:
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
-        self._reward = _known("reward", reward, REWARDS)
+        self._reward = _known("reward", reward, REWARDS) if isinstance(reward, str) else reward
         self._flows = flows
         self._decided_by = (features, actions)
         self._live = _known("backend", backend, BACKENDS)

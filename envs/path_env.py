@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .errors import InputError
 from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
-from .rewards import Info
+from .rewards import Info, Reward
 
 if TYPE_CHECKING:
     from .rendering import EpisodePicture
@@ -165,7 +165,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
     | `features`            | **str**             | `"indigo"`           | as above                   |
     | `actions`             | **str**             | `"indigo"`           | as above                   |
-    | `reward`              | **str**             | `"power"`            | as above                   |
+    | `reward`              | **str**, function   | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
     | `backend`             | **str**             | `"twin"`             | `twin` or `mahimahi`       |
     | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
@@ -203,7 +203,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         emulator: Emulators = DEFAULT_EMULATOR,
         features: str = "indigo",
         actions: str = "indigo",
-        reward: str = "power",
+        reward: str | Reward = "power",
         oracle_cwnd_packets: float | None = None,
         backend: str = "twin",
         render_mode: str | None = None,

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]  # one per flow
 Info = dict[str, Floats]  # what `PathEnv` calls info, one per flow
+Reward = Callable[[Info, Floats, Floats], Floats]
+"""Info of a step, mean rates of the uplinks in Mbit/s and round trips of the empty paths in ms to rewards."""
 
 _AURORA_PACKET_BITS = 8 * 1500
 _COPA_DELTA = 0.5
@@ -45,7 +47,7 @@ def copa(info: Info, _capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floa
     return np.log(throughput_mbps) - _COPA_DELTA * np.log(np.maximum(rtt_ms, 1))
 
 
-REWARDS: dict[str, Callable[[Info, Floats, Floats], Floats]] = {
+REWARDS: dict[str, Reward] = {
     "power": power,
     "aurora": aurora,
     "copa": copa,

@@ -1,6 +1,6 @@
 """`PathSb3VecEnv`: the native batch as stable-baselines3 takes environments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,12 @@ class PathSb3VecEnv(VecEnv):
         """Other emulators from the next reset on, as `PathVectorEnv` takes them."""
         self._options = [{"emulator": emulator}]  # one for all: `set_options` would copy it for every flow
 
+    def seed_each(self, seeds: Sequence[int]) -> None:
+        """The seeds of the flows at the next reset; those of one emulator and one seed fly the same path."""
+        self._seeds = list(seeds)
+
     def reset(self) -> NDArray[np.float32]:
-        """Begins a new episode of every flow, with the seed that `seed` set.
+        """Begins a new episode of every flow, with the seeds that `seed` or `seed_each` set.
 
         Returns:
             Observations of shape (num_envs, entries).

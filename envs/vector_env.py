@@ -12,6 +12,7 @@ from .emulator_spec import EmulatorSpec
 from .errors import InputError
 from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
 from .registration import EPISODE_STEPS
+from .rewards import Reward
 
 if TYPE_CHECKING:
     from .rendering import EpisodePicture
@@ -62,7 +63,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         emulator: Emulators = DEFAULT_EMULATOR,
         features: str = "indigo",
         actions: str = "indigo",
-        reward: str = "power",
+        reward: str | Reward = "power",
         oracle_cwnd_packets: float | Sequence[float] | None = None,
         threads: int = 1,
         backend: str = "twin",

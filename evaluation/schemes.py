@@ -14,6 +14,7 @@ from ccgym.envs.errors import InputError
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
+    "aurora": "trained by PPO on Aurora's own features, actions and reward (ICML 2019)",
     "indigo": "LSTM trained by DAgger on Indigo's own features (ATC 2018)",
     "indigo2": "trained by DAgger on scale-free features, with a dial from low delay to full throughput",
 }

@@ -4,12 +4,13 @@ Schulman et al., "Proximal Policy Optimization Algorithms", 2017. The networks a
 `ccgym.agents`, so what has been learnt flies in the C++ controller, and what flies there can be learnt from.
 """
 
-from collections.abc import Callable
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from ccgym.agents.lstm import LstmPolicy, LstmState
+from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy
 from ccgym.agents.shipped import policy_path
@@ -24,29 +25,99 @@ from .config import RlConfig
 
 Model = PPO | RecurrentPPO
 
+LEAST_DIFFERENCE = 0.01
+"""Peers whose rewards differ by less have hardly done anything different."""
 
-class ScaledRewards(VecEnvWrapper):
-    """The same environments with every reward multiplied by a constant."""
 
-    def __init__(self, envs: VecEnv, scale: float) -> None:
+@dataclass(frozen=True)
+class Shape:
+    """What a network sees, does and is made of."""
+
+    features: str
+    actions: str
+    hidden: int | list[int]
+    """Units of the LSTM layer, or of each layer of a network without memory."""
+
+
+def find_shape(config: RlConfig) -> Shape:
+    """The shape that `config` gives, or that of the policy it starts from.
+
+    Raises:
+        InputError: `config.init` cannot be read, or is not of the kind that the configuration wants.
+    """
+    if config.init:
+        return _shape_of_start(config)
+    assert config.features is not None, "checked by the config, as the others are"
+    assert config.actions is not None
+    assert config.hidden is not None
+    return Shape(config.features, config.actions, config.hidden)
+
+
+def _shape_of_start(config: RlConfig) -> Shape:
+    module, spec = initial_policy(config)
+    has_memory = isinstance(module, LstmPolicy)
+    if has_memory != (config.algo == "recurrent-ppo"):
+        kind, right = ("an LSTM", "recurrent-ppo") if has_memory else ("without memory", "ppo")
+        raise InputError(f"init: {config.init} is {kind}: algo must be {right}, not {config.algo}")
+    hidden = module.lstm.hidden_size if isinstance(module, LstmPolicy) else module.hidden
+    for name, theirs in {"features": spec.feature_set, "actions": spec.actions, "hidden": hidden}.items():
+        if getattr(config, name) not in (None, theirs):
+            raise InputError(
+                f"init: {config.init} has {name} {theirs}; the configuration {getattr(config, name)}"
+            )
+    return Shape(spec.feature_set, spec.actions, hidden)
+
+
+def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
+    """The policy to start from. Raises InputError when it cannot be read."""
+    try:
+        return load_policy(policy_path(config.init))
+    except PolicyFileError as error:
+        raise InputError(f"init: {error}") from None
+
+
+class AmongPeers(VecEnvWrapper):
+    """The same environments; rewards count beside those of the peers, and on another scale.
+
+    Flows stand in groups that fly the same path with the same chance. What all of a group get is the path's
+    doing and nobody's merit: their mean is taken away. What they differ by then counts as a multiple of how
+    much they have differed so far, or the links on which a window changes most would be all that is learnt.
+    """
+
+    def __init__(self, envs: VecEnv, peers: int, scale: float) -> None:
         super().__init__(envs)
+        self._peers = peers
         self._scale = scale
+        self._squares = np.zeros(envs.num_envs // peers)
+        self._steps = 0
 
     def reset(self) -> Any:
         """As the environments do."""
+        self._squares[:], self._steps = 0, 0
         return self.venv.reset()
 
     def step_wait(self) -> Any:
-        """Observations, scaled rewards, dones and infos."""
+        """Observations, rewards, dones and infos."""
         observations, rewards, dones, infos = self.venv.step_wait()
-        return observations, rewards * np.float32(self._scale), dones, infos
+        if self._peers > 1:
+            rewards = self._differences(rewards)
+        return observations, (self._scale * rewards).astype(np.float32), dones, infos
+
+    def _differences(self, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
+        groups = rewards.reshape(-1, self._peers).astype(np.float64)
+        groups -= groups.mean(axis=1, keepdims=True)
+        self._squares += (groups**2).mean(axis=1)
+        self._steps += 1
+        spread = np.sqrt(self._squares / self._steps + LEAST_DIFFERENCE**2)
+        differences: NDArray[np.float64] = (groups / spread[:, None]).ravel()
+        return differences
 
 
-def make_model(config: RlConfig, envs: VecEnv) -> Model:
+def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
     """A learner with random weights from the seed, or with those of `config.init`.
 
     Raises:
-        InputError: `config.init` cannot be read, or is a policy of another kind.
+        InputError: deviations cannot be held, as the actions are classes.
     """
     arguments: dict[str, Any] = {
         "n_steps": config.episode_steps,
@@ -55,6 +126,7 @@ def make_model(config: RlConfig, envs: VecEnv) -> Model:
         "gamma": config.discount,
         "gae_lambda": config.trace_decay,
         "clip_range": config.clip_range,
+        "target_kl": config.max_divergence,
         "ent_coef": config.entropy_weight,
         "max_grad_norm": config.max_gradient_norm,
         "learning_rate": config.learning_rate,
@@ -64,34 +136,33 @@ def make_model(config: RlConfig, envs: VecEnv) -> Model:
     }
     policy: dict[str, Any] = {
         "activation_fn": torch.nn.Tanh,
-        "log_std_init": float(np.log(config.initial_spread)),
+        "log_std_init": float(np.log(_spread(config, shape))),
     }
+    if config.held_steps:
+        if shape.actions == "indigo":
+            raise InputError(f"held_steps ({config.held_steps}): actions indigo are classes; leave it out")
+        arguments |= {"use_sde": True, "sde_sample_freq": config.held_steps}
     model: Model
-    if isinstance(config.hidden, int):
-        policy |= {"lstm_hidden_size": config.hidden, "net_arch": {"pi": [], "vf": config.value_hidden}}
+    if isinstance(shape.hidden, int):
+        policy |= {"lstm_hidden_size": shape.hidden, "net_arch": {"pi": [], "vf": config.value_hidden}}
         model = RecurrentPPO("MlpLstmPolicy", envs, policy_kwargs=policy, **arguments)
     else:
-        policy |= {"net_arch": {"pi": config.hidden, "vf": config.value_hidden}}
+        policy |= {"net_arch": {"pi": shape.hidden, "vf": config.value_hidden}}
         model = PPO("MlpPolicy", envs, policy_kwargs=policy, **arguments)
     model.set_logger(Logger(None, []))
     if config.init:
-        _acting_part(model).load_state_dict(_initial_policy(config).state_dict())
+        _acting_part(model).load_state_dict(initial_policy(config)[0].state_dict())
     return model
 
 
-def _initial_policy(config: RlConfig) -> PolicyModule:
-    try:
-        module, spec = load_policy(policy_path(config.init))
-    except PolicyFileError as error:
-        raise InputError(f"init: {error}") from None
-    hidden = module.lstm.hidden_size if isinstance(module, LstmPolicy) else module.hidden
-    theirs = (spec.feature_set, spec.actions, hidden)
-    if theirs != (config.features, config.actions, config.hidden):
-        raise InputError(
-            f"init: {config.init} has features {theirs[0]}, actions {theirs[1]} and hidden {theirs[2]}; "
-            f"the configuration {config.features}, {config.actions} and {config.hidden}"
-        )
-    return module
+def _spread(config: RlConfig, shape: Shape) -> float:
+    """Standard deviation of an action; of a held one, of the weights of the last layer's activations.
+
+    Held deviations are generalised state-dependent exploration (Raffin et al., CoRL 2021): the activations,
+    of which none is above 1, times random weights.
+    """
+    last_units = shape.hidden if isinstance(shape.hidden, int) else shape.hidden[-1]
+    return config.initial_spread / (math.sqrt(last_units) if config.held_steps else 1.0)
 
 
 class _ActingPart(torch.nn.Module):
@@ -111,18 +182,18 @@ def _acting_part(model: Model) -> _ActingPart:
     return _ActingPart(layers=torch.nn.ModuleList([*inner, network.action_net]))
 
 
-def to_policy(model: Model, config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
+def to_policy(model: Model, shape: Shape) -> tuple[PolicyModule, PolicySpec]:
     """What the learner has become: its most likely action, without the chance of exploration."""
     part = _acting_part(model)
     inputs = int(np.prod(model.observation_space.shape or ()))
     outputs = int(model.policy.action_net.out_features)  # type: ignore[arg-type]
     module: PolicyModule = (
-        LstmPolicy(inputs, config.hidden, outputs)
-        if isinstance(config.hidden, int)
-        else MlpPolicy(inputs, config.hidden, outputs)
+        LstmPolicy(inputs, shape.hidden, outputs)
+        if isinstance(shape.hidden, int)
+        else MlpPolicy(inputs, shape.hidden, outputs)
     )
     module.load_state_dict(part.state_dict())
-    return module, PolicySpec(feature_set=config.features, actions=config.actions)
+    return module, PolicySpec(feature_set=shape.features, actions=shape.actions)
 
 
 def let_learn(model: Model, *, acting: bool) -> None:
@@ -131,22 +202,3 @@ def let_learn(model: Model, *, acting: bool) -> None:
     spread = getattr(model.policy, "log_std", None)
     for parameter in [*parameters, *([spread] if spread is not None else [])]:
         parameter.requires_grad_(acting)
-
-
-def as_actor(module: PolicyModule, actions: str) -> Callable[[NDArray[np.float32]], NDArray[Any]]:
-    """A policy as a function of the observations (N, I) of N flows, asked step by step from their start."""
-    state: LstmState | None = None
-
-    def act(observations: NDArray[np.float32]) -> NDArray[Any]:
-        nonlocal state
-        with torch.inference_mode():
-            if isinstance(module, LstmPolicy):
-                outputs, state = module(torch.from_numpy(observations)[:, None], state)
-                outputs = outputs[:, 0]
-            else:
-                outputs = module(torch.from_numpy(observations))
-        chosen = outputs.argmax(dim=1) if actions == "indigo" else outputs.clamp(-1, 1)
-        answer: NDArray[Any] = chosen.numpy()
-        return answer
-
-    return act

@@ -11,21 +11,28 @@ class RlConfig(RunConfig):
 
     algo: Literal["ppo", "recurrent-ppo"]
     """`ppo` trains a network without memory, `recurrent-ppo` one with an LSTM."""
-    features: Literal["indigo", "scale_free", "aurora"]
-    """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
-    actions: Literal["indigo", "log_window", "rate"]
-    """Action set: a key of `_core.POLICY_ACTIONS`."""
-    reward: Literal["power", "aurora", "copa"]
-    """What a step is worth: a key of `REWARDS`."""
-    hidden: int | list[int]
-    """Units of the LSTM layer, or of each layer with tanh of a network without memory."""
+    features: Literal["indigo", "scale_free", "aurora"] | None = None
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`; without one, that of `init`."""
+    actions: Literal["indigo", "log_window", "rate"] | None = None
+    """Action set: a key of `_core.POLICY_ACTIONS`; without one, that of `init`."""
+    hidden: int | list[int] | None = None
+    """Units of the LSTM layer, or of each layer with tanh of a network without memory; or as `init`."""
     init: str = ""
-    """Policy to start from, of these features, actions and units: a file, or a name that ships."""
+    """Policy to start from, a file or a name that ships; it brings features, actions and units along."""
+    reward: Literal["power", "aurora", "copa", "log_power"]
+    """What a step is worth: a key of `REWARDS`; or `log_power`, beside the policy to start from."""
+
+    delay_weight: float = Field(1.0, ge=0)
+    """Of the delay's logarithm beside the throughput's in `log_power`."""
+    unseen_emulators: int = Field(0, ge=0)
+    """So many random emulators judge the policy beside `validation`; training never sees them."""
 
     value_hidden: list[int] = Field([64, 64])
     """Units of the layers of the network that learns what a state is worth."""
     value_iterations: int = Field(0, ge=0)
     """First iterations in which only that network learns: it must know a policy before it may judge it."""
+    peers: int = Field(1, ge=1)
+    """So many flows fly the same path with the same chance, and are worth what they gain over their mean."""
     reward_scale: float = Field(1.0, gt=0)
     """Rewards are multiplied by this, so that values are of the order of 1 to 100."""
     discount: float = Field(0.99, gt=0, lt=1)
@@ -38,18 +45,38 @@ class RlConfig(RunConfig):
     """Passes over the decisions of an iteration."""
     clip_range: float = Field(0.2, gt=0)
     """Greatest change of an action's probability that pays off, as a share."""
+    max_divergence: float | None = Field(None, gt=0)
+    """An iteration stops learning when the policy is further from the one that flew, in nats; none: never."""
     entropy_weight: float = Field(0.0, ge=0)
     """Reward of randomness."""
     initial_spread: float = Field(1.0, gt=0)
     """Standard deviation of the first actions, for action sets of one number."""
+    held_steps: int = Field(0, ge=0)
+    """Decisions for which one deviation from the policy is held, a function of what it sees; 0: none is."""
     learning_rate: float = Field(gt=0)
     max_gradient_norm: float = Field(0.5, gt=0)
 
     @model_validator(mode="after")
     def _network_fits_algorithm(self) -> Self:
-        if isinstance(self.hidden, int) != (self.algo == "recurrent-ppo"):
+        missing = [name for name in ("features", "actions", "hidden") if getattr(self, name) is None]
+        if missing and not self.init:
+            raise ValueError(f"{missing[0]} is missing, and there is no init to bring it along")
+        if self.hidden is not None and isinstance(self.hidden, int) != (self.algo == "recurrent-ppo"):
             right = "a number of units" if self.algo == "recurrent-ppo" else "a list, units per layer"
             raise ValueError(f"hidden ({self.hidden}) must be {right} for algo {self.algo}")
-        if self.features == "indigo" and self.actions != "indigo":
+        if self.features == "indigo" and self.actions not in (None, "indigo"):
             raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
         return self
+
+    @model_validator(mode="after")
+    def _flows_fit_paths(self) -> Self:
+        if self.environments % self.peers:
+            raise ValueError(f"peers ({self.peers}) must divide environments ({self.environments})")
+        if self.reward == "log_power" and not self.init:
+            raise ValueError("reward log_power compares with the policy to start from: give init")
+        return self
+
+    @property
+    def paths(self) -> int:
+        """Paths flown in an iteration."""
+        return self.environments // self.peers

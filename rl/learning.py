@@ -1,30 +1,23 @@
-"""Does it learn? Policies trained from several seeds, beside a random and a fixed one, in the twin."""
+"""Does it learn? Policies trained from several seeds, beside a random, a fixed and the initial one."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from ccgym.agents.policy_file import load_policy
 from ccgym.dagger.run_directory import RunDirectory
-from ccgym.envs.emulators import select_emulators
-from ccgym.envs.vector_env import PathVectorEnv
-from numpy.typing import NDArray
 
-from .agent import as_actor
+from .agent import Shape, find_shape, initial_policy
 from .config import RlConfig
+from .flights import Examiner
+from .flying import as_actor
 from .train import train
 
-EVALUATION_SEED = 1_000_000
-"""Far from the seeds of any training."""
+EVALUATION_SEED = 3_000_000
+"""Far from those of any training."""
 EVALUATION_EPISODES = 8
 """Per emulator."""
-
-Actions = NDArray[Any]
-Actor = Callable[[NDArray[np.float32]], Actions]
-"""Observations (N, I) of N flows to their actions; asked step by step from the start of the flows."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +30,8 @@ class Learning:
     """Of actions drawn evenly from the action space."""
     fixed: float
     """Of the action that changes nothing."""
+    initial: float | None = None
+    """Of the policy that training started from, if from one."""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -47,8 +42,9 @@ class Learning:
 
     @property
     def learns(self) -> bool:
-        """Whether the whole interval lies above both others."""
-        return self.interval[0] > max(self.random, self.fixed)
+        """Whether the whole interval lies above all others."""
+        others = [self.random, self.fixed] + ([] if self.initial is None else [self.initial])
+        return self.interval[0] > max(others)
 
 
 def _student_t(degrees: int) -> float:
@@ -62,10 +58,12 @@ def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -
     Raises:
         InputError: a run in `folder` cannot be gone on with.
     """
-    learnt = []
+    shape = find_shape(config)
+    examiner = Examiner(config, shape, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
     config = config.model_copy(
         update={"evaluation_interval": config.iterations}
     )  # the last policy: no choice
+    learnt = []
     for seed in range(1, seeds + 1):
         seeded = config.model_copy(update={"seed": seed})
         run = RunDirectory(folder / f"seed-{seed}", RlConfig)
@@ -73,39 +71,20 @@ def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -
             resume = (run.folder / "config.yaml").exists()
             train(seeded, run, resume=resume, workers=workers)
         module, _ = load_policy(run.best_policy)
-        learnt.append(_mean_reward(config, as_actor(module, config.actions)))
+        learnt.append(examiner.mean_reward(as_actor(module, shape.actions)))
     generator = np.random.default_rng(EVALUATION_SEED)
-    count = _evaluation_batch(config).num_envs
-    if config.actions == "indigo":
-        return Learning(
-            learnt,
-            random=_mean_reward(config, lambda _: generator.integers(0, 5, count)),
-            fixed=_mean_reward(config, lambda _: np.full(count, 2)),
-        )
+    count = examiner.flows
+    classes = shape.actions == "indigo"
     return Learning(
         learnt,
-        random=_mean_reward(config, lambda _: generator.uniform(-1, 1, (count, 1))),
-        fixed=_mean_reward(config, lambda _: np.zeros((count, 1))),
+        random=examiner.mean_reward(
+            lambda _: generator.integers(0, 5, count) if classes else generator.uniform(-1, 1, (count, 1))
+        ),
+        fixed=examiner.mean_reward(lambda _: np.full(count, 2) if classes else np.zeros((count, 1))),
+        initial=_reward_of_start(examiner, config, shape) if config.init else None,
     )
 
 
-def _evaluation_batch(config: RlConfig) -> PathVectorEnv:
-    specs = [emulator.spec for emulator in select_emulators(config.emulators)]
-    return PathVectorEnv(
-        len(specs) * EVALUATION_EPISODES,
-        config.episode_steps,
-        emulator=specs,
-        features=config.features,
-        actions=config.actions,
-        reward=config.reward,
-    )
-
-
-def _mean_reward(config: RlConfig, actor: Actor) -> float:
-    envs = _evaluation_batch(config)
-    observations, _ = envs.reset(seed=EVALUATION_SEED)
-    total = 0.0
-    for _ in range(config.episode_steps):
-        observations, rewards, *_ = envs.step(actor(observations))
-        total += float(rewards.mean())
-    return total / config.episode_steps
+def _reward_of_start(examiner: Examiner, config: RlConfig, shape: Shape) -> float:
+    module, _ = initial_policy(config)
+    return examiner.mean_reward(as_actor(module, shape.actions))

@@ -16,47 +16,15 @@ from ccgym.dagger.config import provenance
 from ccgym.dagger.picture import draw_trials
 from ccgym.dagger.progress import TrainingProgress
 from ccgym.dagger.run_directory import REGRET, Checkpoint, RunDirectory
-from ccgym.dagger.trial import fly_trials, mean_regret, summarise, trial_metrics
-from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.dagger.trial import fly_trials, summarise, trial_metrics
 from ccgym.envs.emulators import select_emulators
-from ccgym.envs.sb3_vec_env import PathSb3VecEnv
-from ccgym.envs.vector_env import PathVectorEnv
 from ccgym.oracle.window import ideal_windows
 from stable_baselines3.common.utils import set_random_seed
 
-from .agent import Model, ScaledRewards, let_learn, make_model, to_policy
+from .agent import Model, find_shape, let_learn, make_model, to_policy
 from .config import RlConfig
-
-DEAL = 0
-FLIGHT = 1
-"""What a random stream is for: part of its seed, after the configuration's."""
-
-
-class Flights:
-    """The native batch of flows, dealt out anew over the emulators for every iteration."""
-
-    def __init__(self, config: RlConfig, specs: list[EmulatorSpec], threads: int) -> None:
-        self._config = config
-        self._specs = specs
-        self._native = PathSb3VecEnv(
-            PathVectorEnv(
-                config.environments,
-                config.episode_steps,
-                emulator=specs[0],
-                features=config.features,
-                actions=config.actions,
-                reward=config.reward,
-                threads=threads,
-            )
-        )
-        self.envs = ScaledRewards(self._native, config.reward_scale)
-
-    def deal(self, iteration: int) -> None:
-        """The emulators and the seeds of an iteration's flows."""
-        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
-        dealt = np.resize(generator.permutation(len(self._specs)), self._config.environments)
-        self._native.fly_over([self._specs[number] for number in dealt])
-        self._native.seed(int(generator.integers(2**31)))
+from .flights import FLIGHT, UNSEEN, Examiner, Flights
+from .flying import as_actor
 
 
 def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> dict[str, float]:
@@ -107,8 +75,10 @@ def train(
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # sums keep their order on any machine
     emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
-    flights = Flights(config, [emulator.spec for emulator in emulators], workers)
-    model = make_model(config, flights.envs)
+    shape = find_shape(config)
+    flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
+    examiner = Examiner(config, shape, seed=config.seed + UNSEEN, threads=workers)
+    model = make_model(config, shape, flights.envs)
     if resume:
         done = run.load()
         model.policy.load_state_dict(done.policy)
@@ -136,19 +106,19 @@ def train(
             best_regret = done.best_regret
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                module, spec = to_policy(model, config)
+                module, spec = to_policy(model, shape)
                 save_policy(run.candidate_policy, module, spec, trained_on=provenance(config, iteration))
                 trials = fly_trials(
                     run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                 )
-                regret = mean_regret(trials)
-                metrics |= trial_metrics(trials) | {REGRET: regret}
+                reward = examiner.mean_reward(as_actor(module, shape.actions))
+                metrics |= trial_metrics(trials) | {"validation/reward": reward, REGRET: -reward}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
                 progress.say(
-                    f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
+                    f"iteration {iteration + 1}: {summarise(trials)}; validation reward {reward:.4f}"
                 )
-                if regret < best_regret:
-                    best_regret = regret
+                if -reward < best_regret:
+                    best_regret = -reward
                     run.candidate_policy.replace(run.best_policy)
 
             # Save: a run that ends here, however it ends, goes on from here.

@@ -6,11 +6,12 @@ from dataclasses import asdict
 
 from .trainings import add_training_arguments
 
-HELP = "reinforcement learning beside a random and a fixed policy"
+HELP = "reinforcement learning beside a random, a fixed and the initial policy"
 DESCRIPTION = (
     "Trains a policy by its reward from several seeds, and compares what a step is worth to them with "
-    "what it is worth to a random policy and to one that never changes anything, on the training "
-    "emulators with other seeds. Exit code 1: the 95 % interval over seeds does not lie above both. "
+    "what it is worth to a random policy, to one that never changes anything and to the one it started "
+    "from, if any, on emulators that training never sees. Exit code 1: the 95 % interval over seeds does "
+    "not lie above all of them. "
     "Started again with the same --out, it goes on."
 )
 
@@ -33,8 +34,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({**asdict(learning), "interval": [low, high], "learns": learning.learns}))
     else:
-        print(f"reward {config.reward} per step, mean over the emulators {config.emulators}")
+        print(f"reward {config.reward} per step, on emulators that training never sees")
         print(f"learnt  {low:12.3f} to {high:.3f} (95 % of {args.seeds} seeds)")
         print(f"random  {learning.random:12.3f}")
         print(f"fixed   {learning.fixed:12.3f}")
+        if learning.initial is not None:
+            print(f"initial {learning.initial:12.3f}")
     return 0 if learning.learns else 1

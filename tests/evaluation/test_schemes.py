@@ -11,7 +11,7 @@ from ccgym.evaluation.schemes import Kind, Scheme, known_schemes, select_schemes
 def test_every_kind_is_listed() -> None:
     kinds = {scheme.name: scheme.kind for scheme in known_schemes()}
     assert kinds["copa"] is Kind.NATIVE
-    assert kinds["indigo"] is kinds["policy"] is kinds["run"] is Kind.POLICY
+    assert kinds["aurora"] is kinds["indigo"] is kinds["policy"] is kinds["run"] is Kind.POLICY
     assert kinds["kernel-bbr"] is kinds["kernel-cubic"] is kinds["kernel-reno"] is Kind.KERNEL
 
 

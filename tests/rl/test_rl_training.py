@@ -8,23 +8,25 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
+from ccgym.agents.policy_file import load_policy, save_policy
+from ccgym.agents.shipped import policy_path
 from ccgym.dagger.config import config_file, load_config
 from ccgym.dagger.run_directory import REGRET, RunDirectory
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.vector_env import PathVectorEnv
-from ccgym.rl.agent import make_model, to_policy
+from ccgym.rl.agent import find_shape, make_model, to_policy
 from ccgym.rl.config import RlConfig
 from ccgym.rl.train import train
 from pydantic import ValidationError
 
 TinyConfig = Callable[..., RlConfig]
 RECURRENT = {"algo": "recurrent-ppo", "hidden": 8}
-KINDS: list[dict[str, Any]] = [{}, RECURRENT, {"features": "indigo", "actions": "indigo"}]
+HELD = {"features": "scale_free", "actions": "log_window", "held_steps": 8}
+KINDS: list[dict[str, Any]] = [{}, RECURRENT, HELD, {"features": "indigo", "actions": "indigo"}]
+FROM_POLICY = {"features": None, "actions": None, "hidden": None, "reward": "log_power", "peers": 2}
+SHIPPED = [{"algo": "ppo", "init": "indigo2", "held_steps": 8}, {"algo": "recurrent-ppo", "init": "indigo"}]
 
 
 def train_in(folder: Path, config: RlConfig, *, resume: bool = False, workers: int = 1) -> None:
@@ -41,7 +43,7 @@ def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) 
         assert torch.equal(tensor, theirs[name]), name
 
 
-@pytest.mark.parametrize("kind", [{}, RECURRENT])
+@pytest.mark.parametrize("kind", [{}, RECURRENT, HELD])
 def test_the_same_seed_gives_the_same_weights_also_when_resumed(
     tiny_config: TinyConfig, tmp_path: Path, kind: dict[str, Any]
 ) -> None:
@@ -78,12 +80,13 @@ def test_what_has_been_learnt_is_the_likeliest_action_of_the_learner(
 ) -> None:
     config = tiny_config(**kind)
     train_in(tmp_path, config)
+    shape = find_shape(config)
     envs = PathSb3VecEnv(
-        PathVectorEnv(1, emulator=config.emulators, features=config.features, actions=config.actions)
+        PathVectorEnv(1, emulator=config.emulators, features=shape.features, actions=shape.actions)
     )
-    model = make_model(config.model_copy(update={"batch_decisions": 32}), envs)
+    model = make_model(config.model_copy(update={"batch_decisions": 32}), shape, envs)
     model.policy.load_state_dict(weights(tmp_path))
-    module, spec = to_policy(model, config)
+    module, spec = to_policy(model, shape)
     save_policy(tmp_path / "policy.safetensors", module, spec, trained_on="nothing")
     envs.seed(1)
     observation, seen, chosen, state = envs.reset(), [], [], None
@@ -102,34 +105,45 @@ def test_what_has_been_learnt_is_the_likeliest_action_of_the_learner(
         np.testing.assert_allclose(np.clip(outputs[:, 0], -1, 1), chosen, atol=1e-5)
 
 
-def test_starts_from_a_policy_and_leaves_it_alone_while_values_are_learnt(
-    tiny_config: TinyConfig, tmp_path: Path
+@pytest.mark.parametrize("start", SHIPPED)
+def test_goes_on_from_a_shipped_policy_of_either_kind(
+    tiny_config: TinyConfig, tmp_path: Path, start: dict[str, Any]
 ) -> None:
-    torch.manual_seed(3)
-    start = LstmPolicy(30, 8, 1)
-    save_policy(tmp_path / "start.safetensors", start, PolicySpec("aurora", "rate"), trained_on="nothing")
-    config = tiny_config(
-        **RECURRENT, init=str(tmp_path / "start.safetensors"), value_iterations=2, iterations=2
-    )
-    train_in(tmp_path / "run", config)
-    after, _ = load_policy(tmp_path / "run" / "best" / "policy.safetensors")
-    assert_same(dict(after.state_dict()), dict(start.state_dict()))
+    # GIVEN a shipped policy, and a first half of the iterations in which only values are learnt
+    config = tiny_config(**FROM_POLICY | start, value_iterations=2, evaluation_interval=4)
+    before, spec = load_policy(policy_path(config.init))
+
+    # WHEN it is trained for that half
+    train_in(tmp_path / "values", config.model_copy(update={"iterations": 2}))
+
+    # THEN it is what it was, and only further training changes it
+    after, its_spec = load_policy(tmp_path / "values" / "best" / "policy.safetensors")
+    assert_same(dict(after.state_dict()), dict(before.state_dict()))
+    assert (its_spec.feature_set, its_spec.actions) == (spec.feature_set, spec.actions)
     train_in(tmp_path / "on", config.model_copy(update={"value_iterations": 0}))
     changed, _ = load_policy(tmp_path / "on" / "best" / "policy.safetensors")
-    assert not torch.equal(changed.state_dict()["linear.weight"], start.state_dict()["linear.weight"])
+    last = list(before.state_dict())[-2]
+    assert not torch.equal(changed.state_dict()[last], before.state_dict()[last])
 
 
 def test_a_policy_of_another_kind_is_no_start(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    file = tmp_path / "start.safetensors"
-    save_policy(file, MlpPolicy(30, [4], 1), PolicySpec("aurora", "rate"), trained_on="nothing")
-    with pytest.raises(InputError, match=r"has features aurora, actions rate and hidden \[4\]"):
-        train_in(tmp_path / "run", tiny_config(init=str(file)))
+    def starting(**options: Any) -> RlConfig:
+        return tiny_config(**FROM_POLICY | {"algo": "ppo"} | options)
+
+    with pytest.raises(InputError, match="init: indigo is an LSTM: algo must be recurrent-ppo, not ppo"):
+        train_in(tmp_path / "run", starting(init="indigo"))
+    with pytest.raises(InputError, match="init: indigo2 is without memory: algo must be ppo, not recurrent"):
+        train_in(tmp_path / "run", starting(init="indigo2", algo="recurrent-ppo"))
+    with pytest.raises(InputError, match=r"init: indigo2 has hidden \[64, 64\]; the configuration \[32\]"):
+        train_in(tmp_path / "run", starting(init="indigo2", hidden=[32]))
+    with pytest.raises(InputError, match=r"held_steps \(8\): actions indigo are classes"):
+        train_in(tmp_path / "run", starting(init="indigo", algo="recurrent-ppo", held_steps=8))
     with pytest.raises(InputError, match=r"init: .*none: cannot be read"):
-        train_in(tmp_path / "run", tiny_config(init=str(tmp_path / "none")))
+        train_in(tmp_path / "run", starting(init=str(tmp_path / "none")))
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("name", ["aurora", "indigo2-power"])
+@pytest.mark.parametrize("name", ["aurora", "indigo2-power", "indigo-power"])
 def test_shipped_config_loads(name: str) -> None:
     config = load_config(config_file(name), {}, RlConfig)
     decisions = config.environments * config.episode_steps
@@ -142,6 +156,9 @@ def test_shipped_config_loads(name: str) -> None:
         ({"hidden": 8}, "must be a list, units per layer for algo ppo"),
         ({"algo": "recurrent-ppo"}, "must be a number of units for algo recurrent-ppo"),
         ({"features": "indigo"}, "features indigo hold the last of indigo's actions, not of rate"),
+        ({"hidden": None}, "hidden is missing, and there is no init"),
+        ({"peers": 3}, r"peers \(3\) must divide environments \(4\)"),
+        ({"reward": "log_power"}, "reward log_power compares with the policy to start from: give init"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

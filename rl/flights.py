@@ -1,0 +1,97 @@
+"""The flights of a training: those to learn from, dealt out anew for every iteration, and the judges."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.emulators import select_emulators
+from ccgym.envs.random_emulators import random_emulators
+from ccgym.envs.sb3_vec_env import PathSb3VecEnv
+
+from .agent import AmongPeers, Shape, initial_policy
+from .config import RlConfig
+from .flying import Actor, as_actor, make_batch, mean_reward
+from .log_power import LogPower, Reference, Watch
+
+DEAL = 0
+FLIGHT = 1
+"""What a random stream is for: part of its seed, after the configuration's."""
+UNSEEN = 1_000_000
+"""Distance of the seeds of the emulators and flights that training never sees."""
+STEPS_PER_S = 100
+
+
+class Flights:
+    """The native batch of flows; peers stand next to each other."""
+
+    def __init__(self, config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int) -> None:
+        self._config = config
+        self._specs = specs
+        self._references = _references(config, shape, specs, threads)
+        self._log_power = LogPower(config.delay_weight, [])
+        self._native = PathSb3VecEnv(
+            make_batch(
+                shape,
+                config.reward if self._references is None else self._log_power,
+                specs[:1],
+                flows=config.environments,
+                steps=config.episode_steps,
+                threads=threads,
+            )
+        )
+        self.envs = AmongPeers(self._native, config.peers, config.reward_scale)
+
+    def deal(self, iteration: int) -> None:
+        """The emulators and the seeds of an iteration's flows."""
+        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
+        dealt = np.resize(generator.permutation(len(self._specs)), self._config.paths)
+        seeds = generator.integers(2**31, size=self._config.paths)
+        flown = np.repeat(dealt, self._config.peers).tolist()
+        self._native.fly_over([self._specs[number] for number in flown])
+        self._native.seed_each(np.repeat(seeds, self._config.peers).tolist())
+        if self._references is not None:
+            self._log_power.compare_with([self._references[number] for number in flown])
+
+
+class Examiner:
+    """Flights over emulators that training never sees: what a policy would earn there."""
+
+    def __init__(
+        self, config: RlConfig, shape: Shape, *, seed: int, episodes: int = 1, threads: int = 1
+    ) -> None:
+        """`episodes` per emulator; the `seed` is of the chance on them, and of the random ones among them."""
+        named = [emulator.spec for emulator in select_emulators(config.validation)]
+        specs = [*named, *random_emulators(config.unseen_emulators, seed)]
+        references = _references(config, shape, specs, threads)
+        self._seed = seed
+        self._steps = round(STEPS_PER_S * config.evaluation_seconds)
+        self._envs = make_batch(
+            shape,
+            config.reward if references is None else LogPower(config.delay_weight, references * episodes),
+            specs,
+            flows=len(specs) * episodes,
+            steps=self._steps,
+            threads=threads,
+        )
+
+    @property
+    def flows(self) -> int:
+        """That an actor flies at once."""
+        return self._envs.num_envs
+
+    def mean_reward(self, actor: Actor) -> float:
+        """Per step, always of the same flights."""
+        return mean_reward(self._envs, actor, self._steps, self._seed)
+
+
+def _references(
+    config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int
+) -> list[Reference] | None:
+    """What the policy to start from reaches on each emulator; none where the reward asks for none."""
+    if config.reward != "log_power":
+        return None
+    watch = Watch()
+    envs = make_batch(shape, watch, specs, flows=len(specs), steps=config.episode_steps, threads=threads)
+    module, _ = initial_policy(config)
+    mean_reward(envs, as_actor(module, shape.actions), config.episode_steps, UNSEEN)
+    return watch.references()

@@ -1,0 +1,68 @@
+"""Policies flown in the gym: what they are worth, step by step."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from ccgym.agents.lstm import LstmPolicy, LstmState
+from ccgym.agents.policy_file import PolicyModule
+from ccgym.envs.emulator_spec import EmulatorSpec
+from ccgym.envs.rewards import Reward
+from ccgym.envs.vector_env import PathVectorEnv
+from numpy.typing import NDArray
+
+from .agent import Shape
+
+Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
+"""Observations (N, I) of N flows to their actions; asked step by step from the start of the flows."""
+
+
+def as_actor(module: PolicyModule, actions: str) -> Actor:
+    """A policy as an actor for one flight, of this action set."""
+    state: LstmState | None = None
+
+    def act(observations: NDArray[np.float32]) -> NDArray[Any]:
+        nonlocal state
+        with torch.inference_mode():
+            if isinstance(module, LstmPolicy):
+                outputs, state = module(torch.from_numpy(observations)[:, None], state)
+                outputs = outputs[:, 0]
+            else:
+                outputs = module(torch.from_numpy(observations))
+        chosen = outputs.argmax(dim=1) if actions == "indigo" else outputs.clamp(-1, 1)
+        answer: NDArray[Any] = chosen.numpy()
+        return answer
+
+    return act
+
+
+def make_batch(
+    shape: Shape,
+    reward: str | Reward,
+    specs: Sequence[EmulatorSpec],
+    *,
+    flows: int,
+    steps: int,
+    threads: int = 1,
+) -> PathVectorEnv:
+    """Flows dealt out over emulators, in episodes of so many steps."""
+    return PathVectorEnv(
+        flows,
+        steps,
+        emulator=specs,
+        features=shape.features,
+        actions=shape.actions,
+        reward=reward,
+        threads=threads,
+    )
+
+
+def mean_reward(envs: PathVectorEnv, actor: Actor, steps: int, seed: int) -> float:
+    """Per step and flow, in the first steps of an episode."""
+    observations, _ = envs.reset(seed=seed)
+    total = 0.0
+    for _ in range(steps):
+        observations, rewards, *_ = envs.step(actor(observations))
+        total += float(rewards.mean())
+    return total / steps
