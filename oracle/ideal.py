@@ -2,7 +2,8 @@
 
 In closed form, so that thousands of emulators cost no search:
 
-- an even link: what it delivers in the round trip of an empty path, and a standing queue of STEADY_QUEUE_MS;
+- an even link: what it delivers in the round trip of an empty path, and a short standing queue; on a slow one
+  as many packets as there are opportunities within a round trip;
 - Poisson arrivals: the fixed window that is best in expectation over all seeds (poisson_window.py);
 - a link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
   whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
@@ -10,6 +11,8 @@ In closed form, so that thousands of emulators cost no search:
 The dial (preference.py) stretches the queues, and weighs delay against throughput where chance decides. How
 these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
 """
+
+import math
 
 import numpy as np
 from ccgym.envs import _core
@@ -21,9 +24,11 @@ from .preference import allowance
 
 STEP_MS = 10.0
 """Resolution of an ideal window in time."""
-STEADY_QUEUE_MS = 3.5
+STEADY_QUEUE_MS = 3.4
+STEADY_QUEUE_SHARE = 0.015
+"""Standing queue at the middle of the dial: so many ms, and this share of the delay of one way."""
 VARYING_QUEUE_MS = 26.0
-"""Standing queue at the middle of the dial."""
+"""The same where the rate varies."""
 SHARED_QUEUE_MS = 4.0
 """What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""
 POISSON_DELAY_WEIGHT = 0.42
@@ -33,9 +38,12 @@ QUEUE_SHARE = 0.6
 CONTESTED_QUEUE_SHARE = 0.75
 """How full a loss-based flow keeps a limited queue on average."""
 LEAST_WINDOW_PACKETS = 2.0
-PACKETS_PER_OPPORTUNITY = 1504 / 1468
+OPPORTUNITY_BYTES = 1504
+PACKETS_PER_OPPORTUNITY = OPPORTUNITY_BYTES / 1468
 """Bytes of an opportunity and of a data packet, both with the TUN header."""
 ACKS_PER_OPPORTUNITY = 20
+CLOCK_MS = 1.0
+"""Of mahimahi's links: a packet that is just in time may be just too late."""
 
 Windows = NDArray[np.float64]
 
@@ -55,7 +63,7 @@ def _steady(spec: EmulatorSpec, preference: float) -> float:
     if spec.downlink != spec.uplink.mirrored() or spec.uplink.arrivals == "poisson":
         round_trip_ms += _ack_wait_ms(spec.downlink)
     queue_packets = float(spec.uplink.queue_packets)
-    queue_ms = STEADY_QUEUE_MS * allowance(preference)
+    queue_ms = _steady_queue_ms(spec) * allowance(preference)
     if spec.uplink.arrivals == "poisson":
         return poisson_window(
             packets_per_ms,
@@ -64,7 +72,19 @@ def _steady(spec: EmulatorSpec, preference: float) -> float:
             free_ms=spec.delay_ms + queue_ms,
             delay_weight=POISSON_DELAY_WEIGHT / allowance(preference),
         )
-    return packets_per_ms * round_trip_ms + min(packets_per_ms * queue_ms, QUEUE_SHARE * queue_packets)
+    waiting = min(packets_per_ms * queue_ms, QUEUE_SHARE * queue_packets)
+    return max(packets_per_ms * round_trip_ms + waiting, _opportunities_per_round_trip(spec))
+
+
+def _steady_queue_ms(spec: EmulatorSpec) -> float:
+    return STEADY_QUEUE_MS + STEADY_QUEUE_SHARE * spec.delay_ms
+
+
+def _opportunities_per_round_trip(spec: EmulatorSpec) -> int:
+    """Of an even link, where data and ACK each wait for theirs: fewer packets leave some of them unused."""
+    gap_ms = OPPORTUNITY_BYTES * 8e-3 / spec.uplink.schedule().mean_rate_mbps
+    ack_wait_ms = gap_ms if spec.downlink == spec.uplink.mirrored() else _ack_wait_ms(spec.downlink)
+    return math.ceil((2 * spec.delay_ms + ack_wait_ms + CLOCK_MS) / gap_ms)
 
 
 def shared_windows(
@@ -82,7 +102,7 @@ def shared_windows(
     a contested link another flow fills the queue, and the share of it has to be taken as well.
     """
     share = _packets_per_ms(spec) / present
-    queue_ms = STEADY_QUEUE_MS + np.where(present > 1, SHARED_QUEUE_MS / np.sqrt(share), 0.0)
+    queue_ms = _steady_queue_ms(spec) + np.where(present > 1, SHARED_QUEUE_MS / np.sqrt(share), 0.0)
     queue_ms = np.minimum(
         queue_ms * allowance(preference), QUEUE_SHARE * spec.uplink.queue_packets / _packets_per_ms(spec)
     )
@@ -109,13 +129,23 @@ def _ack_wait_ms(link: LinkSpec) -> float:
 def _clairvoyant(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
     now_ms: Windows = (np.arange(steps, dtype=np.float64) + 0.5) * STEP_MS
     even = spec.uplink.rate_steps is not None and spec.uplink.arrivals == "constant"
-    queue_ms = (STEADY_QUEUE_MS if even else VARYING_QUEUE_MS) * allowance(preference)
-    acked_ms = _last_opportunity(spec.downlink, now_ms) - 2 * spec.delay_ms
+    queue_ms = (_steady_queue_ms(spec) if even else VARYING_QUEUE_MS) * allowance(preference)
     data = spec.uplink.schedule()
     delivered = _count(data, now_ms)
-    within = delivered - _count(data, acked_ms)
+    if even:
+        within = _within_round_trip(spec, now_ms)
+    else:
+        acked_ms = _last_opportunity(spec.downlink, now_ms) - 2 * spec.delay_ms
+        within = delivered - _count(data, acked_ms)
     waiting = np.minimum(_count(data, now_ms + queue_ms) - delivered, QUEUE_SHARE * spec.uplink.queue_packets)
     return PACKETS_PER_OPPORTUNITY * (within + waiting)
+
+
+def _within_round_trip(spec: EmulatorSpec, now_ms: Windows) -> Windows:
+    """Opportunities from the one that took the latest ACK to the one for the packet which that ACK let go."""
+    data = spec.uplink.schedule()
+    ack_ms = _last_opportunity(spec.downlink, now_ms - 2 * spec.delay_ms)
+    return _count(data, ack_ms + 2 * spec.delay_ms) + 1 - _count(data, ack_ms - 1)
 
 
 def _last_opportunity(link: LinkSpec, times_ms: Windows) -> Windows:

@@ -5,7 +5,7 @@ import pytest
 from ccgym.envs import _core
 from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.variation_spec import RateStep
-from ccgym.oracle.ideal import STEADY_QUEUE_MS, ideal_windows, shared_windows
+from ccgym.oracle.ideal import STEADY_QUEUE_MS, STEADY_QUEUE_SHARE, ideal_windows, shared_windows
 from ccgym.oracle.poisson_window import poisson_window
 from ccgym.oracle.published import PUBLISHED_WINDOWS
 
@@ -26,9 +26,35 @@ def test_windows_are_near_the_published_ones() -> None:
 
 def test_an_even_link_wants_its_bdp_and_the_standing_queue_of_the_dial() -> None:
     rate = 24 * PACKETS_PER_MS_PER_MBPS
-    for preference, queue_ms in ((0.5, STEADY_QUEUE_MS), (0.5 + 1 / 6, 2 * STEADY_QUEUE_MS)):
+    middle_ms = STEADY_QUEUE_MS + STEADY_QUEUE_SHARE * 30
+    for preference, queue_ms in ((0.5, middle_ms), (0.5 + 1 / 6, 2 * middle_ms)):
         (window,) = ideal_windows(emulator(LinkSpec(rate_mbps=24.0)), preference, 1)
         assert window == pytest.approx(rate * (60 + queue_ms))
+
+
+@pytest.mark.parametrize(
+    ("rate_mbps", "delay_ms"), [(0.15, 50), (0.3, 60), (0.5, 11), (0.9, 60), (1.8, 7), (3.5, 7)]
+)
+@pytest.mark.parametrize("stepping", [False, True])
+def test_a_slow_link_wants_a_packet_for_every_opportunity_and_none_to_wait(
+    rate_mbps: float, delay_ms: int, stepping: bool
+) -> None:
+    steps = (RateStep(at_s=59, rate_mbps=rate_mbps),) if stepping else None
+    spec = emulator(LinkSpec(rate_mbps=rate_mbps, rate_steps=steps, period_s=60.0), delay_ms)
+    window = round(float(np.median(ideal_windows(spec, 0.1, 1000))))
+
+    def fly(packets: int) -> tuple[float, float]:
+        flight = _core.fly(spec.to_path(), f"fixed:{packets}", seconds=30, seed=0)
+        return len(flight.departure_ms) / flight.opportunities, float(np.median(flight.departure_delay_ms))
+
+    (used, delay_ms_), (used_by_less, _), (_, delay_of_more_ms) = (
+        fly(window),
+        fly(window - 1),
+        fly(window + 1),
+    )
+    assert used >= 0.96
+    assert used_by_less < 0.95
+    assert delay_of_more_ms > delay_ms_
 
 
 def test_a_short_queue_is_not_filled_to_the_brim() -> None:
@@ -76,5 +102,5 @@ def test_fair_shares_shrink_as_flows_join_and_leave_the_queue_to_all() -> None:
     windows = shared_windows(spec, 0.5, present, np.zeros(8), contested=False)
     assert (windows == windows[0]).all()
     together = present * windows[0] / (40 * PACKETS_PER_MS_PER_MBPS)
-    assert together[0] == pytest.approx(60 + STEADY_QUEUE_MS)
+    assert together[0] == pytest.approx(60 + STEADY_QUEUE_MS + STEADY_QUEUE_SHARE * 30)
     assert np.all(np.diff(together) > 0), "the more flows, the longer the queue"

@@ -31,7 +31,7 @@ void Coexistence::learn_from(const Drained& drained) {
   if (drained.ours) {
     contest_.on_drained(drained);
     if (drains_in_company_ > 0) --drains_in_company_;
-  } else {
+  } else if (drained.audible) {
     drains_in_company_ = drained.left <= kDip ? kRemembered : 0;
   }
 }

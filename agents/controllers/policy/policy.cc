@@ -106,12 +106,14 @@ void PolicyController::set_cwnd(double cwnd_packets) {
   limits_ = decide_limits();
 }
 
-void PolicyController::pace(Time now, const RttStats& rtt) {
+void PolicyController::pace(Time now, const AckedPacket& packet) {
+  const RttStats& rtt = packet.rtt;
   if (spec_.actions == ActionSet::rate) keep_rate(rtt);
-  const bool least_stays = rtt.min == rtt_.min;
+  const bool least_changes = rtt.min != rtt_.min;
   rtt_ = rtt;
-  const bool window_stays = coexistence_ && !coexistence_->on_ack(now, rtt, cwnd_packets_);
-  if (!(least_stays && window_stays)) limits_ = decide_limits();
+  const bool window_changes = coexistence_ && coexistence_->on_ack(now, rtt, cwnd_packets_);
+  const bool pace_changes = coexistence_ && shallow_queue_.on_ack(now, packet);
+  if (least_changes || window_changes || pace_changes) limits_ = decide_limits();
 }
 
 // A rate is held as the window that it fills: it stays when the round trip turns out to be shorter.
@@ -126,11 +128,14 @@ SendLimits PolicyController::decide_limits() const {
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_,
                     .pacing_mbps = std::nullopt};
-  if (spec_.actions == ActionSet::log_window && rtt_.min > Time::zero()) {
-    limits.pacing_mbps =
-        kPacingGain * 8e3 * static_cast<double>(limits.cwnd_bytes) / static_cast<double>(rtt_.min.count());
-  }
+  if (coexistence_ && rtt_.min > Time::zero()) limits.pacing_mbps = window_pacing_mbps(limits.cwnd_bytes);
   return limits;
+}
+
+double PolicyController::window_pacing_mbps(int64_t window_bytes) const {
+  const double pace_mbps =
+      kPacingGain * 8e3 * static_cast<double>(window_bytes) / static_cast<double>(rtt_.min.count());
+  return std::min(pace_mbps, shallow_queue_.pacing_mbps().value_or(pace_mbps));
 }
 
 // The rate decides; the window is a guard, so that a path gone dead is not flooded.

@@ -16,6 +16,7 @@
 #include "agents/controllers/policy/coexistence.hh"
 #include "agents/controllers/policy/features.hh"
 #include "agents/controllers/policy/policy_network.hh"
+#include "agents/controllers/policy/shallow_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -23,7 +24,7 @@ namespace ccgym {
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
   log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
-               // and changed for others on the bottleneck: see coexistence.hh
+               // and changed for others on the bottleneck: see coexistence.hh, shallow_queue.hh
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
@@ -69,11 +70,13 @@ class PolicyController final : public CongestionController {
     step_rtts_.total += packet.rtt.latest;
     step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
     features_.on_ack(now, packet);
-    if (spec_.actions != ActionSet::indigo) pace(now, packet.rtt);
+    if (spec_.actions != ActionSet::indigo) pace(now, packet);
   }
   void on_loss(Time now, const Loss& loss) override {
     features_.on_loss(loss);
-    if (coexistence_) coexistence_->on_loss(now, loss);
+    if (!coexistence_) return;
+    coexistence_->on_loss(now, loss);
+    if (shallow_queue_.on_loss(loss, rtt_, packet_bytes_)) limits_ = decide_limits();
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     if (!step_start_ || awaiting_action_) return std::nullopt;
@@ -94,9 +97,10 @@ class PolicyController final : public CongestionController {
   // A step without ACKs ends after this (Indigo's poll time-out).
   static constexpr Time kMaxSilence = std::chrono::seconds{1};
 
-  void pace(Time now, const RttStats& rtt);
+  void pace(Time now, const AckedPacket& packet);
   void keep_rate(const RttStats& rtt);
   [[nodiscard]] SendLimits decide_limits() const;
+  [[nodiscard]] double window_pacing_mbps(int64_t window_bytes) const;
   [[nodiscard]] SendLimits paced_limits() const;
 
   PolicySpec spec_;
@@ -104,6 +108,7 @@ class PolicyController final : public CongestionController {
   std::unique_ptr<PolicyNetwork> network_;
   Features features_;
   std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
+  ShallowQueue shallow_queue_{};            // in front of such a policy, perhaps
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
   RttStats rtt_{};       // of a policy that paces

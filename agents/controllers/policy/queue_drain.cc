@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 
 namespace ccgym {
 
@@ -15,6 +16,9 @@ constexpr double kNoticeable = 0.9;     // a window that cannot fall below this 
 constexpr double kLeastPackets = 2;
 constexpr double kListens = 0.15;     // how often a flow listens that drains often, ...
 constexpr double kListensMost = 0.9;  // ... and one that does not
+
+// A queue falls by so much, or by a packet, without anybody's doing: links have clocks.
+constexpr Time kNoise = std::chrono::milliseconds{1};
 
 double ratio(Time a, Time b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
 
@@ -33,14 +37,20 @@ std::optional<Drained> QueueDrain::on_ack(Time now, const RttStats& rtt, double 
   const bool empty = rtt.latest - rtt.min <= (rtt.smoothed - rtt.min) / kEmptyPart;
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
+    standing_.on_ack(now, rtt);
     const int round_trips = often ? kOftenRtts : kDrainRtts;
     if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, often);
     return std::nullopt;
   }
   follow(now, rtt);
   if (phase_ != Phase::filled) return std::nullopt;
+  return drained(rtt);
+}
+
+Drained QueueDrain::drained(const RttStats& rtt) const {
   Drained drained = before_;
-  drained.left = ratio(least_rtt_ - rtt.min, std::max(before_.smoothed_rtt - rtt.min, Time{1}));
+  const Time before = before_.ours ? before_.smoothed_rtt - rtt.min : standing_least_;
+  drained.left = ratio(least_rtt_ - rtt.min, std::max(before, Time{1}));
   return drained;
 }
 
@@ -58,6 +68,9 @@ void QueueDrain::begin(Time now, const RttStats& rtt, double cwnd_packets, bool 
              .smoothed_rtt = rtt.smoothed,
              .queueing = rtt.smoothed - rtt.min,
              .ours = drains};
+  standing_least_ = standing_.least(rtt);
+  const auto packet_time = static_cast<int64_t>(static_cast<double>(rtt.smoothed.count()) / cwnd_packets);
+  before_.audible = drains || standing_least_ >= std::max(kNoise, Time{packet_time});
   least_rtt_ = rtt.smoothed;
   ends_at_ = now + rtt.smoothed;
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "agents/controllers/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -24,6 +25,7 @@ struct Drained {
   Time smoothed_rtt{};     // before it
   Time queueing{};         // before it: how much longer that is than the path
   double left{0};          // of the queue, as a share: little if it was ours, or the others drained as well
+  bool audible{true};      // the queue was long enough to be heard falling; a drain of ours always is
   bool ours{true};         // we drained; else we listened
 };
 
@@ -47,6 +49,7 @@ class QueueDrain {
 
   void begin(Time now, const RttStats& rtt, double cwnd_packets, bool often);
   void follow(Time now, const RttStats& rtt);
+  [[nodiscard]] Drained drained(const RttStats& rtt) const;
 
   Phase phase_{Phase::filled};
   Time ends_at_{};                  // of the phase, unless the queue is filled
@@ -54,6 +57,8 @@ class QueueDrain {
   double drained_cwnd_packets_{0};
   Drained before_{};  // what was before the drain
   Time least_rtt_{};  // since it began
+  StandingQueue standing_{};
+  Time standing_least_{};  // before it
 };
 
 }  // namespace ccgym

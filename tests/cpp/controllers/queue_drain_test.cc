@@ -49,6 +49,17 @@ class QueueDrainTest : public testing::Test {
     return static_cast<double>(listened) / count;
   }
 
+  // A time of listening, through which the round trip is `rtt`.
+  Drained listen(milliseconds rtt) {
+    often_ = false;
+    begin();
+    while (limited()) {
+      finish(kQueued);
+      begin();
+    }
+    return *finish(rtt);
+  }
+
   std::optional<Drained> finish(milliseconds rtt) {
     std::optional<Drained> drained;
     while (drain_.on() && !drained) drained = ack(rtt);
@@ -110,6 +121,21 @@ TEST_F(QueueDrainTest, TellsHowMuchOfTheQueueStayed) {
 
 // Standard deviation: 0.018.
 TEST_F(QueueDrainTest, ListensSometimesInsteadOfADrain) { EXPECT_NEAR(listens(400), 0.15, 0.06); }
+
+TEST_F(QueueDrainTest, HearsTheQueueFall) {
+  const Drained heard = listen(milliseconds{110});
+  EXPECT_FALSE(heard.ours);
+  EXPECT_TRUE(heard.audible);
+  EXPECT_DOUBLE_EQ(heard.left, 0.25);
+}
+
+// Of 3 packets in 140 ms one takes 47 ms, more than the 40 ms of queue; of 4, one takes 35 ms.
+TEST_F(QueueDrainTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
+  window_ = 3;
+  EXPECT_FALSE(listen(kMinRtt).audible);
+  window_ = 4;
+  EXPECT_TRUE(listen(kMinRtt).audible);
+}
 
 TEST_F(QueueDrainTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {
   often_ = false;

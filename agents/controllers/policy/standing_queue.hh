@@ -1,0 +1,29 @@
+// The queue that stands on a flow's path: what a flow that listens for others hears fall when they give way.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class StandingQueue {
+ public:
+  void on_ack(Time now, const RttStats& rtt) {
+    least_rtt_ = std::min(least_rtt_, rtt.latest);
+    if (now <= round_ends_at_) return;
+    round_ends_at_ = now + rtt.smoothed;
+    last_least_rtt_ = std::exchange(least_rtt_, rtt.latest);
+  }
+
+  // Its least within the last whole round trip.
+  [[nodiscard]] Time least(const RttStats& rtt) const { return last_least_rtt_ - rtt.min; }
+
+ private:
+  Time round_ends_at_{};
+  Time least_rtt_{Time::max()};  // of the round trip that goes on
+  Time last_least_rtt_{};        // of the one before
+};
+
+}  // namespace ccgym
