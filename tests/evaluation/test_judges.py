@@ -79,7 +79,11 @@ def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
         PublishedRow(**{**row, "published": Published(**row["published"])}) for row in tables["emulators"]
     ]
     assert not any(row.published.emulator.startswith("cellular/") for row in rows)
-    assert all(row.agrees for row in rows if row.published.emulator.startswith("field/"))
+    # The published BBR flew beside late shells: on time the kernel's own has 57 ms there, as ours has.
+    differing = {
+        row.published.scheme for row in rows if row.published.emulator.startswith("field/") and not row.agrees
+    }
+    assert differing == {"bbr"}
     assert {(row["kind"], row["scheme"]) for row in tables["paths"]} == {
         *(("wired", scheme) for scheme in WIRED),
         *(("cellular", scheme) for scheme in CELLULAR),
