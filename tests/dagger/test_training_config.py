@@ -49,7 +49,7 @@ def test_mistake_is_told_in_one_line(change: str, message: str, tmp_path: Path) 
 
 
 def test_missing_config_names_those_that_come_along(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="indigo-2018, indigo2"):
+    with pytest.raises(InputError, match="aurora, indigo-2018, indigo-power, indigo2-power, indigo2"):
         load_config(tmp_path / "none.yaml", {}, TrainingConfig)
 
 

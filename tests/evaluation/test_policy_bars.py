@@ -42,4 +42,4 @@ def test_silence_a_short_queue_and_small_windows_are_hardships() -> None:
         "ACKs silent 20% of the time",
     ]
     assert hardships(path(rate_mbps=12.0, queue="droptail", packets=2)) == ["room for 2 packets"]
-    assert hardships(path(rate_mbps=0.5)) == ["ideal window of 2.7 packets"]
+    assert hardships(path(rate_mbps=0.5)) == ["ideal window of 4.0 packets"]
