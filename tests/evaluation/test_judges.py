@@ -79,11 +79,10 @@ def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
         PublishedRow(**{**row, "published": Published(**row["published"])}) for row in tables["emulators"]
     ]
     assert not any(row.published.emulator.startswith("cellular/") for row in rows)
-    # The published BBR flew beside late shells: on time the kernel's own has 57 ms there, as ours has.
-    differing = {
-        row.published.scheme for row in rows if row.published.emulator.startswith("field/") and not row.agrees
-    }
-    assert differing == {"bbr"}
+    field = [row for row in rows if row.published.emulator.startswith("field/")]
+    assert all(abs(row.throughput_distance) <= 0.15 for row in field)
+    # The kernel's BBR had 57 to 78 ms at p95 there, by how late the host's shells were; ours, in the twin, has 56.
+    assert {row.published.scheme for row in field if not row.agrees} == {"bbr"}
     assert {(row["kind"], row["scheme"]) for row in tables["paths"]} == {
         *(("wired", scheme) for scheme in WIRED),
         *(("cellular", scheme) for scheme in CELLULAR),
