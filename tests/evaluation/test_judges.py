@@ -81,7 +81,7 @@ def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
     assert not any(row.published.emulator.startswith("cellular/") for row in rows)
     field = [row for row in rows if row.published.emulator.startswith("field/")]
     assert all(abs(row.throughput_distance) <= 0.15 for row in field)
-    # The kernel's BBR had 57 to 78 ms at p95 there, by how late the host's shells were; ours, in the twin, has 56.
+    # The kernel's BBR had 57 to 78 ms at p95 there, by how busy the host was; ours, in the twin, has 56.
     assert {row.published.scheme for row in field if not row.agrees} == {"bbr"}
     assert {(row["kind"], row["scheme"]) for row in tables["paths"]} == {
         *(("wired", scheme) for scheme in WIRED),
