@@ -1,6 +1,6 @@
 """What a policy may do to its window, seen from training: exploration, loss, agreement.
 
-What the acts do, and which one an expert would choose, is written once, in C++: agents/controllers/policy.
+What the acts do, and which one an expert would choose, is written once, in C++: agents/policy.
 """
 
 from collections.abc import Callable

@@ -16,7 +16,7 @@ target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
 target_link_libraries(core_sanitized PUBLIC warnings sanitizers ${SODIUM} ${URING})
 
-file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*_test.cc tests/cpp/*/*_test.cc tests/cpp/fuzz/*_datagram.cc)
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*_datagram.cc)
 add_executable(cpp_tests ${TEST_SOURCES})
 target_link_libraries(cpp_tests PRIVATE core_sanitized GTest::gtest_main)
 target_compile_definitions(cpp_tests PRIVATE CCGYM_CORPUS="${PROJECT_SOURCE_DIR}/tests/cpp/fuzz/corpus")

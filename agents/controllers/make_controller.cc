@@ -20,7 +20,7 @@
 #include "agents/controllers/pcc/allegro.hh"
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/vivace.hh"
-#include "agents/controllers/policy/policy_file.hh"
+#include "agents/policy/policy_file.hh"
 #include "agents/controllers/remy.hh"
 #include "agents/controllers/scream/scream.hh"
 #include "agents/controllers/sprout/sprout.hh"

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 #include "deploy/endpoint/file_descriptor.hh"
 #include "envs/twin/telemetry.hh"
 #include "transport/sender.hh"

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "agents/controllers/policy/policy_file.hh"
+#include "agents/policy/policy_file.hh"
 
 namespace ccgym {
 

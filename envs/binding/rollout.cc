@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "agents/controllers/policy/expert_act.hh"
-#include "agents/controllers/policy/policy_file.hh"
+#include "agents/policy/expert_act.hh"
+#include "agents/policy/policy_file.hh"
 #include "envs/binding/bind.hh"
 
 namespace ccgym {

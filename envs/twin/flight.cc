@@ -11,7 +11,7 @@
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/make_controller.hh"
 #include "agents/controllers/new_reno.hh"
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 #include "envs/twin/flow_seat.hh"
 #include "envs/twin/twin.hh"
 

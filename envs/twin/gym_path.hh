@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/path.hh"
 

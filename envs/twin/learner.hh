@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 
 namespace ccgym {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 #include "envs/twin/gym_path.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/telemetry.hh"

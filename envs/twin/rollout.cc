@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "agents/controllers/policy/expert_act.hh"
+#include "agents/policy/expert_act.hh"
 
 namespace ccgym {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "agents/controllers/policy/policy_network.hh"
+#include "agents/policy/policy_network.hh"
 #include "envs/twin/gym_path.hh"
 
 namespace ccgym {

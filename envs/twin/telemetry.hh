@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "agents/controllers/policy/policy.hh"
+#include "agents/policy/policy.hh"
 #include "envs/twin/twin.hh"
 #include "transport/sender.hh"
 

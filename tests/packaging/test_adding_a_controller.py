@@ -69,7 +69,7 @@ def places_named_in_the_readme() -> list[str]:
 def tree(tmp_path: Path) -> Path:
     for folder in ("transport", "agents/controllers"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    (tmp_path / "tests/cpp/controllers").mkdir(parents=True)
+    (tmp_path / "tests/cpp/agents/controllers").mkdir(parents=True)
     return tmp_path
 
 

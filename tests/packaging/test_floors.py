@@ -22,7 +22,7 @@ PYTHON_FLOORS = {
     "bench": 5,
     "cli": 6,
 }
-CPP_FLOORS = {"transport": 0, "agents/controllers": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
+CPP_FLOORS = {"transport": 0, "agents": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
 
 
 def imported_packages(path: Path) -> Iterator[str]:

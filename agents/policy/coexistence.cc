@@ -1,0 +1,46 @@
+#include "agents/policy/coexistence.hh"
+
+#include <chrono>
+#include <cmath>
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kOwnPackets = 1.2;  // kept in the queue at 1 packet per ms; as the root of the rate
+constexpr double kDip = 0.6;         // others drain, if no more than this share of the queue is left
+constexpr int kRemembered = 12;      // drains of ours
+constexpr int kYoung = 8;            // a flow of fewer drains does not know yet whether it is alone
+
+double own_packets(const RttStats& rtt, double cwnd_packets) {
+  const double smoothed_rtt_ms = std::chrono::duration<double, std::milli>(rtt.smoothed).count();
+  return kOwnPackets * std::sqrt(cwnd_packets / smoothed_rtt_ms);
+}
+
+}  // namespace
+
+bool Coexistence::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
+  const bool was_limiting = drain_.limiting();
+  const bool often = in_company() || drains_ < kYoung;
+  if (const auto drained = drain_.on_ack(now, rtt, cwnd_packets, often)) learn_from(*drained);
+  return drain_.limiting() != was_limiting;
+}
+
+void Coexistence::learn_from(const Drained& drained) {
+  ++drains_;
+  if (drained.ours) {
+    contest_.on_drained(drained);
+    if (drains_in_company_ > 0) --drains_in_company_;
+  } else if (drained.audible) {
+    drains_in_company_ = drained.left <= kDip ? kRemembered : 0;
+  }
+}
+
+double Coexistence::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
+  if (rtt.smoothed == Time::zero()) return wanted_packets;
+  if (drain_.on()) return cwnd_packets;  // what it has seen was the drain itself
+  const double own = in_company() ? own_packets(rtt, cwnd_packets) : 0;
+  return contest_.window(now, rtt.smoothed, wanted_packets + own);
+}
+
+}  // namespace ccgym

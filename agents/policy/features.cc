@@ -1,0 +1,58 @@
+#include "agents/policy/features.hh"
+
+#include <stdexcept>
+#include <string>
+
+namespace ccgym {
+
+FeatureSet feature_set_by_name(std::string_view name) {
+  std::string known;
+  for (const FeatureSet features : kFeatureSets) {
+    if (feature_set_name(features) == name) return features;
+    known += (known.empty() ? "" : ", ") + std::string{feature_set_name(features)};
+  }
+  throw std::invalid_argument("unknown feature set '" + std::string{name} + "': known are " + known);
+}
+
+std::string_view feature_set_name(FeatureSet features) {
+  switch (features) {
+    case FeatureSet::indigo:
+      return "indigo";
+    case FeatureSet::scale_free:
+      return "scale_free";
+    case FeatureSet::aurora:
+      return "aurora";
+  }
+  throw std::logic_error("a feature set without a name");
+}
+
+std::span<const float> feature_divisors(FeatureSet features) {
+  switch (features) {
+    case FeatureSet::indigo:
+      return IndigoFeatures::kDivisors;
+    case FeatureSet::scale_free:
+      return ScaleFreeFeatures::kDivisors;
+    case FeatureSet::aurora:
+      return AuroraFeatures::kDivisors;
+  }
+  throw std::logic_error("a feature set without divisors");
+}
+
+Features::Features(FeatureSet features, int64_t packet_bytes, double preference)
+    : set_(make_set(features, packet_bytes, preference)) {}
+
+Features::Set Features::make_set(FeatureSet features, int64_t packet_bytes, double preference) {
+  switch (features) {
+    case FeatureSet::indigo:
+      return IndigoFeatures{};
+    case FeatureSet::scale_free:
+      return ScaleFreeFeatures{packet_bytes, preference};
+    case FeatureSet::aurora:
+      return AuroraFeatures{};
+  }
+  throw std::logic_error("a feature set without a maker");
+}
+
+bool holds_preference(FeatureSet features) { return features == FeatureSet::scale_free; }
+
+}  // namespace ccgym

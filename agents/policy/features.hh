@@ -1,0 +1,58 @@
+// What a policy sees: the observation built from one step's ACKs and losses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "agents/policy/aurora_features.hh"
+#include "agents/policy/indigo_features.hh"
+#include "agents/policy/scale_free_features.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+enum class FeatureSet {
+  indigo,      // the nine inputs of Indigo (Pantheon paper, section 4.1)
+  scale_free,  // ratios to min RTT, BDP and window, over several time scales
+  aurora,      // latency gradient, latency ratio, send ratio of the last ten steps (ICML 2019, section 3.1)
+};
+
+inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_free, FeatureSet::aurora};
+
+FeatureSet feature_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
+std::string_view feature_set_name(FeatureSet features);
+std::span<const float> feature_divisors(FeatureSet features);  // one per entry of the observation
+bool holds_preference(FeatureSet features);
+
+// One of the sets. No base class: they hear of every ACK, where a virtual call costs as much as the rest.
+class Features {
+ public:
+  // `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.
+  Features(FeatureSet features, int64_t packet_bytes, double preference);
+
+  void on_ack(Time now, const AckedPacket& packet) {
+    std::visit([&](auto& set) { set.on_ack(now, packet); }, set_);
+  }
+  void on_loss(const Loss& loss) {
+    std::visit([&](auto& set) { set.on_loss(loss); }, set_);
+  }
+  void on_action(float action) {
+    std::visit([&](auto& set) { set.on_action(action); }, set_);
+  }
+  // Writes the observation of the step that ends now, already divided, and begins the next step.
+  void observe(Time now, double cwnd_packets, std::span<float> observation) {
+    std::visit([&](auto& set) { set.observe(now, cwnd_packets, observation); }, set_);
+  }
+
+ private:
+  using Set = std::variant<IndigoFeatures, ScaleFreeFeatures, AuroraFeatures>;
+
+  static Set make_set(FeatureSet features, int64_t packet_bytes, double preference);
+
+  Set set_;
+};
+
+}  // namespace ccgym

@@ -1,0 +1,129 @@
+// A learned policy as a congestion controller: every step it observes, asks, and sets its window.
+//
+// In the gym the answer comes from outside for a whole batch (`awaiting_action`, `act`); in deployment
+// the exported network gives it at once. Same features, same actions, same bits.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "agents/policy/coexistence.hh"
+#include "agents/policy/features.hh"
+#include "agents/policy/policy_network.hh"
+#include "agents/policy/shallow_queue.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+enum class ActionSet {
+  indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
+               // and changed for others on the bottleneck: see coexistence.hh, shallow_queue.hh
+  rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
+               // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
+};
+
+inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate};
+
+ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
+std::string_view action_set_name(ActionSet actions);
+std::size_t action_count(ActionSet actions);                          // width of the network's output
+float choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
+
+struct PolicySpec {
+  FeatureSet feature_set{FeatureSet::indigo};
+  ActionSet actions{ActionSet::indigo};
+  Time step{std::chrono::milliseconds{10}};
+  double initial_cwnd_packets{10};
+  double min_cwnd_packets{2};
+  double max_cwnd_packets{100000};
+  double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
+};
+
+// Round-trip times of the ACKs of one step; all 0 when there were none.
+struct StepRtt {
+  double mean_ms{0};
+  double max_ms{0};
+};
+
+class PolicyController final : public CongestionController {
+ public:
+  // Without a network the controller waits for `act` after each observation.
+  PolicyController(const PolicySpec& spec, int64_t packet_bytes,
+                   std::unique_ptr<PolicyNetwork> network = nullptr);
+
+  [[nodiscard]] std::string_view name() const override { return "policy"; }
+  void on_sent(Time now, const SentPacket& /*packet*/) override {
+    if (!step_start_) step_start_ = now;
+  }
+  void on_ack(Time now, const AckedPacket& packet) override {
+    if (!heard_receiver_) step_start_ = now;
+    heard_receiver_ = true;
+    acked_in_step_ = true;
+    ++step_rtts_.acks;
+    step_rtts_.total += packet.rtt.latest;
+    step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
+    features_.on_ack(now, packet);
+    if (spec_.actions != ActionSet::indigo) pace(now, packet);
+  }
+  void on_loss(Time now, const Loss& loss) override {
+    features_.on_loss(loss);
+    if (!coexistence_) return;
+    coexistence_->on_loss(now, loss);
+    if (shallow_queue_.on_loss(loss, rtt_, packet_bytes_)) limits_ = decide_limits();
+  }
+  [[nodiscard]] std::optional<Time> next_timer() const override {
+    if (!step_start_ || awaiting_action_) return std::nullopt;
+    return *step_start_ + (acked_in_step_ ? spec_.step : kMaxSilence);
+  }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
+
+  [[nodiscard]] bool awaiting_action() const { return awaiting_action_; }
+  [[nodiscard]] std::span<const float> observation() const { return observation_; }
+  [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
+  [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
+  [[nodiscard]] StepRtt step_rtt() const;  // of the step that the observation closes
+  void act(float action);                  // a class index, or a number: see ActionSet
+  void set_cwnd(double cwnd_packets);      // kept within the policy's limits
+
+ private:
+  // A step without ACKs ends after this (Indigo's poll time-out).
+  static constexpr Time kMaxSilence = std::chrono::seconds{1};
+
+  void pace(Time now, const AckedPacket& packet);
+  void keep_rate(const RttStats& rtt);
+  [[nodiscard]] SendLimits decide_limits() const;
+  [[nodiscard]] double window_pacing_mbps(int64_t window_bytes) const;
+  [[nodiscard]] SendLimits paced_limits() const;
+
+  PolicySpec spec_;
+  int64_t packet_bytes_;
+  std::unique_ptr<PolicyNetwork> network_;
+  Features features_;
+  std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
+  ShallowQueue shallow_queue_{};            // in front of such a policy, perhaps
+  std::vector<float> observation_{};
+  double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
+  RttStats rtt_{};       // of a policy that paces
+  SendLimits limits_{};
+  std::optional<Time> step_start_{};
+  struct RttSum {
+    int64_t acks{0};
+    Time total{};
+    Time max{};
+  };
+  RttSum step_rtts_{};
+  RttSum closed_step_rtts_{};
+  bool heard_receiver_{false};
+  bool acked_in_step_{false};
+  bool awaiting_action_{false};
+};
+
+}  // namespace ccgym

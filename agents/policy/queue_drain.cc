@@ -1,0 +1,86 @@
+#include "agents/policy/queue_drain.hh"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace ccgym {
+
+namespace {
+
+constexpr int kDrainRtts = 15;          // without an empty queue before a drain, ...
+constexpr int kOftenRtts = 10;          // ... and before one of a flow that drains often
+constexpr int kEmptyPart = 16;          // empty: no more than this part of the standing queue is left
+constexpr double kDrainedShare = 0.85;  // of what the path holds: the rest makes up for flows that are late
+constexpr double kNoticeable = 0.9;     // a window that cannot fall below this share of itself drains nothing
+constexpr double kLeastPackets = 2;
+constexpr double kListens = 0.15;     // how often a flow listens that drains often, ...
+constexpr double kListensMost = 0.9;  // ... and one that does not
+
+// A queue falls by so much, or by a packet, without anybody's doing: links have clocks.
+constexpr Time kNoise = std::chrono::milliseconds{1};
+
+double ratio(Time a, Time b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
+
+// In [0, 1): SplitMix64's mixing of what flows on one path do not have in common. Flows that are alike in
+// both are fair to each other already.
+double chance(Time now, double cwnd_packets) {
+  uint64_t bits = static_cast<uint64_t>(now.count()) ^ std::bit_cast<uint64_t>(cwnd_packets);
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9U;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBU;
+  return static_cast<double>((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
+}
+
+}  // namespace
+
+std::optional<Drained> QueueDrain::on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
+  const bool empty = rtt.latest - rtt.min <= (rtt.smoothed - rtt.min) / kEmptyPart;
+  if (empty || !empty_at_) empty_at_ = now;
+  if (phase_ == Phase::filled) {
+    standing_.on_ack(now, rtt);
+    const int round_trips = often ? kOftenRtts : kDrainRtts;
+    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, often);
+    return std::nullopt;
+  }
+  follow(now, rtt);
+  if (phase_ != Phase::filled) return std::nullopt;
+  return drained(rtt);
+}
+
+Drained QueueDrain::drained(const RttStats& rtt) const {
+  Drained drained = before_;
+  const Time before = before_.ours ? before_.smoothed_rtt - rtt.min : standing_least_;
+  drained.left = ratio(least_rtt_ - rtt.min, std::max(before, Time{1}));
+  return drained;
+}
+
+double QueueDrain::limit(double cwnd_packets) const {
+  return limiting() ? std::min(cwnd_packets, drained_cwnd_packets_) : cwnd_packets;
+}
+
+void QueueDrain::begin(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
+  drained_cwnd_packets_ =
+      std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
+  const bool drains = drained_cwnd_packets_ <= kNoticeable * cwnd_packets &&
+                      chance(now, cwnd_packets) >= (often ? kListens : kListensMost);
+  phase_ = drains ? Phase::draining : Phase::listening;
+  before_ = {.cwnd_packets = cwnd_packets,
+             .smoothed_rtt = rtt.smoothed,
+             .queueing = rtt.smoothed - rtt.min,
+             .ours = drains};
+  standing_least_ = standing_.least(rtt);
+  const auto packet_time = static_cast<int64_t>(static_cast<double>(rtt.smoothed.count()) / cwnd_packets);
+  before_.audible = drains || standing_least_ >= std::max(kNoise, Time{packet_time});
+  least_rtt_ = rtt.smoothed;
+  ends_at_ = now + rtt.smoothed;
+}
+
+void QueueDrain::follow(Time now, const RttStats& rtt) {
+  least_rtt_ = std::min(least_rtt_, rtt.latest);
+  if (now <= ends_at_) return;
+  if (phase_ != Phase::watching) empty_at_ = now;
+  phase_ = phase_ == Phase::watching ? Phase::filled : Phase::watching;
+  ends_at_ = now + rtt.min;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,64 @@
+// Lets the queue of a bottleneck run empty now and then, so that every flow on it learns how long the path
+// is.
+//
+// A flow that comes to a standing queue takes the queue for a part of the path and claims more than its
+// share, as Vegas does. Here, whoever has not seen the queue empty for some round trips keeps its window for
+// one round trip below what the path alone would hold. An empty queue is seen by all flows at once and starts
+// all their clocks, so that they drain together from then on (as BBR's ProbeRTT, but within some round trips,
+// not in 10 s).
+//
+// Some of its drains, at random, a flow leaves out and listens instead: a queue that falls without its doing
+// is somebody else's drain. A flow that knows of nobody else mostly listens, for a drain costs throughput.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "agents/policy/standing_queue.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+// What a drain has shown, or a time of listening.
+struct Drained {
+  double cwnd_packets{0};  // before it
+  Time smoothed_rtt{};     // before it
+  Time queueing{};         // before it: how much longer that is than the path
+  double left{0};          // of the queue, as a share: little if it was ours, or the others drained as well
+  bool audible{true};      // the queue was long enough to be heard falling; a drain of ours always is
+  bool ours{true};         // we drained; else we listened
+};
+
+class QueueDrain {
+ public:
+  // Of the drain, or the listening, whose effect has been seen by now. `often`: drains are worth their cost.
+  std::optional<Drained> on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often);
+
+  [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
+  [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
+  // A decision before the effect of a drain has been seen would answer to the drain itself.
+  [[nodiscard]] bool on() const { return phase_ != Phase::filled; }
+
+ private:
+  enum class Phase : uint8_t {
+    filled,     // there is a queue, or none
+    draining,   // the window is limited, for a round trip
+    listening,  // it is not, as long
+    watching,   // the ACKs tell what has come of it
+  };
+
+  void begin(Time now, const RttStats& rtt, double cwnd_packets, bool often);
+  void follow(Time now, const RttStats& rtt);
+  [[nodiscard]] Drained drained(const RttStats& rtt) const;
+
+  Phase phase_{Phase::filled};
+  Time ends_at_{};                  // of the phase, unless the queue is filled
+  std::optional<Time> empty_at_{};  // when the queue was empty last, or the last drain ended
+  double drained_cwnd_packets_{0};
+  Drained before_{};  // what was before the drain
+  Time least_rtt_{};  // since it began
+  StandingQueue standing_{};
+  Time standing_least_{};  // before it
+};
+
+}  // namespace ccgym

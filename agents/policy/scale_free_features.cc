@@ -1,0 +1,116 @@
+#include "agents/policy/scale_free_features.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kMaxRateRtts = 10;  // horizon of the maximum delivery rate, as BBR's filter
+constexpr double kStandingRtts = 8;  // horizon of the least queueing delay
+constexpr double kStartRtts = 20;    // after so many round trips a flow no longer counts as young
+constexpr double kDelayUnitMs = 10;  // absolute delays are seen relative to one step
+constexpr double kMaxAbsValue = 4;
+
+double log_ratio(double a, double b) { return std::log(std::max(a, 1e-9) / std::max(b, 1e-9)); }
+
+}  // namespace
+
+// What a step without ACKs leaves as it was.
+void ScaleFreeFeatures::close_step() {
+  if (step_.acks == 0) return;
+  take_latest();
+  const auto acks = static_cast<double>(step_.acks);
+  queueing_ms_ = step_.rtt_sum_ms / acks - min_rtt_ms_;
+  least_queueing_ms_ = in_ms(step_.min_rtt) - min_rtt_ms_;
+  forward_queueing_ms_ = step_.forward_sum_ms / acks;
+  if (step_arrival_) {
+    const double between_ms = in_ms(*last_arrival_) - in_ms(*step_arrival_);
+    received_rate_ = static_cast<double>(step_.delivered_bytes) / std::max(between_ms, 1.0);
+  }
+  step_arrival_ = last_arrival_;
+}
+
+void ScaleFreeFeatures::take_latest() {
+  const Ack& ack = step_.latest;
+  min_rtt_ms_ = std::max(in_ms(ack.rtt.min), kLeastMs);
+  smoothed_rtt_ms_ = smoothed_ms(ack.rtt);
+  inflight_bytes_ = static_cast<double>(ack.inflight_bytes);
+  const double round_trip_ms = std::max(in_ms(ack.ack_interval), kLeastMs);
+  round_trip_rate_ = static_cast<double>(ack.delivered_bytes) / std::max(round_trip_ms, min_rtt_ms_);
+  sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kLeastMs);
+}
+
+void ScaleFreeFeatures::update_averages(double step_ms, double cwnd_packets) {
+  const auto blend = [this, step_ms](Average& average, double sample) {
+    const double weight =
+        1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, kLeastMs)));
+    average.value += weight * (sample - average.value);
+  };
+  const auto lost_bytes = static_cast<double>(step_.lost_bytes);
+  const double sent_and_gone = static_cast<double>(step_.delivered_bytes) + lost_bytes;
+  const double loss = sent_and_gone > 0 ? lost_bytes / sent_and_gone : 0;
+  const bool first = rate_4_.value == 0;
+  if (first) {
+    rate_4_.value = rate_16_.value = received_2_.value = round_trip_rate_;
+    window_2_.value = window_8_.value = std::log(cwnd_packets);
+  }
+  blend(rate_4_, round_trip_rate_);
+  blend(rate_16_, round_trip_rate_);
+  blend(queueing_2_, queueing_ms_);
+  blend(queueing_8_, queueing_ms_);
+  blend(received_2_, received_rate_);
+  blend(window_2_, std::log(cwnd_packets));
+  blend(window_8_, std::log(cwnd_packets));
+  blend(loss_2_, loss);
+  blend(loss_16_, loss);
+  const double rise = 1 - std::exp(-step_ms / (kStandingRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
+  standing_ms_ = std::min(queueing_ms_, standing_ms_ + rise * (queueing_ms_ - standing_ms_));
+  const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
+  max_rate_ = std::max(round_trip_rate_, rate_4_.value + forget * (max_rate_ - rate_4_.value));
+}
+
+double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) const {
+  return log_ratio(bytes_per_ms * min_rtt_ms_ / packet_bytes_, cwnd_packets);
+}
+
+void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
+  const double step_ms = std::max(in_ms(now - step_start_), kLeastMs);
+  close_step();
+  update_averages(step_ms, cwnd_packets);
+  const std::array<double, kSize> raw{
+      std::log(std::max(cwnd_packets, 1.0)),
+      std::log1p(min_rtt_ms_),
+      std::log1p(queueing_ms_ / std::max(min_rtt_ms_, kLeastMs)),
+      std::log1p(queueing_ms_ / kDelayUnitMs),
+      std::log1p(least_queueing_ms_ / kDelayUnitMs),
+      as_window(static_cast<double>(step_.delivered_bytes) / step_ms, cwnd_packets),
+      as_window(round_trip_rate_, cwnd_packets),
+      as_window(rate_4_.value, cwnd_packets),
+      as_window(rate_16_.value, cwnd_packets),
+      as_window(max_rate_, cwnd_packets),
+      log_ratio(sending_rate_, round_trip_rate_),
+      log_ratio(inflight_bytes_ / packet_bytes_ + 1, cwnd_packets),
+      std::sqrt(loss_2_.value),
+      std::sqrt(loss_16_.value),
+      std::log1p(rtt_deviation_ms_ / kDelayUnitMs),
+      log_ratio(queueing_ms_ + 1, queueing_2_.value + 1),
+      log_ratio(queueing_2_.value + 1, queueing_8_.value + 1),
+      log_ratio(step_ms, kDelayUnitMs),
+      std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, kLeastMs))),
+      previous_action_,
+      std::log1p(forward_queueing_ms_ / kDelayUnitMs),
+      std::log1p(latest_forward_queueing_ms_ / kDelayUnitMs),
+      std::log1p(standing_ms_ / kDelayUnitMs),
+      as_window(received_rate_, cwnd_packets),
+      as_window(received_2_.value, cwnd_packets),
+      std::log(cwnd_packets) - window_2_.value,
+      std::log(cwnd_packets) - window_8_.value,
+      preference_,
+  };
+  for (std::size_t i = 0; i < kSize; ++i) {
+    observation[i] = static_cast<float>(std::clamp(raw[i] / kDivisors[i], -kMaxAbsValue, kMaxAbsValue));
+  }
+  step_ = {};
+  step_start_ = now;
+}
+
+}  // namespace ccgym

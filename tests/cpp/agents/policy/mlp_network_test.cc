@@ -1,0 +1,61 @@
+#include "agents/policy/mlp_network.hh"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace ccgym {
+namespace {
+
+// Two inputs, one hidden unit, two outputs.
+std::vector<LinearWeights> small_layers() {
+  return {{.inputs = 2, .outputs = 1, .weight = {0.5F, -1}, .bias = {0.25F}},
+          {.inputs = 1, .outputs = 2, .weight = {2, -3}, .bias = {0, 1}}};
+}
+
+TEST(MlpNetwork, HasATanhBetweenItsLayersAndNoneAfterTheLast) {
+  MlpNetwork network{small_layers()};
+  const double hidden = std::tanh(0.5 * 3 - 1 * 0.5 + 0.25);
+  const std::array observation{3.0F, 0.5F};
+  for (int again = 0; again < 2; ++again) {  // it has no memory
+    const std::span<const float> outputs = network.step(observation);
+    ASSERT_EQ(outputs.size(), 2U);
+    EXPECT_NEAR(outputs[0], 2 * hidden, 1e-6);
+    EXPECT_NEAR(outputs[1], 1 - 3 * hidden, 1e-6);
+  }
+}
+
+// Outputs are summed by blocks; what is left of them one by one.
+TEST(MlpNetwork, IsTheSameForEveryNumberOfOutputs) {
+  for (const std::size_t outputs : {1U, 31U, 32U, 33U, 64U, 70U, 128U}) {
+    LinearWeights layer{.inputs = 3, .outputs = outputs, .weight = {}, .bias = {}};
+    for (std::size_t i = 0; i < 3 * outputs; ++i) layer.weight.push_back(0.01F * static_cast<float>(i % 97));
+    for (std::size_t i = 0; i < outputs; ++i) layer.bias.push_back(0.1F * static_cast<float>(i));
+    const std::array observation{1.5F, -2.0F, 0.25F};
+    MlpNetwork network{{layer}};
+    const std::span<const float> computed = network.step(observation);
+    for (std::size_t i = 0; i < outputs; ++i) {
+      double sum = layer.bias[i];
+      for (std::size_t j = 0; j < 3; ++j)
+        sum += static_cast<double>(layer.weight[3 * i + j]) * static_cast<double>(observation[j]);
+      EXPECT_EQ(computed[i], static_cast<float>(sum)) << outputs << " outputs, the one at " << i;
+    }
+  }
+}
+
+TEST(MlpNetwork, RefusesLayersAndObservationsThatDoNotFit) {
+  std::vector<LinearWeights> layers = small_layers();
+  layers[1].inputs = 2;
+  EXPECT_THROW(MlpNetwork{layers}, std::invalid_argument);
+  layers = small_layers();
+  layers[0].weight.pop_back();
+  EXPECT_THROW(MlpNetwork{layers}, std::invalid_argument);
+  EXPECT_THROW(MlpNetwork{std::vector<LinearWeights>{}}, std::invalid_argument);
+  MlpNetwork network{small_layers()};
+  EXPECT_THROW(network.step(std::vector<float>(3)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ccgym
