@@ -43,10 +43,9 @@ build: .venv/packages.installed
 
 # The build's own tools are in .venv: an isolated build would fetch them twice, and CMake would remember the paths of
 # copies that are gone afterwards. An editable installation remembers which folders had an __init__.py.
-.venv/ccgym.installed: .venv/packages.installed $(wildcard */__init__.py) | build
+.venv/ccgym.installed: .venv/packages.installed $(wildcard */__init__.py */*/__init__.py) | build
 	@echo '==> the command .venv/bin/ccgym'
 	@$(in_venv) python -m pip --disable-pip-version-check install --quiet --no-build-isolation --no-deps --editable .
-	@cp etc/ccgym-environments.pth "$$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
 
 .venv/packages.installed: setup.cfg etc/make_venv.py | system-packages

@@ -45,8 +45,6 @@ class CMakeBuild(build_ext):
         packages = ROOT if in_place else Path(self.build_lib) / "ccgym"
         place(BUILD / "binding", packages / "envs")
         place(BUILD / "programs", packages / "deploy" / "bin")
-        if not in_place:  # with an editable install, the Makefile does it
-            shutil.copy2(ROOT / "etc" / "ccgym-environments.pth", self.build_lib)
 
 
 setup(ext_modules=[Extension("ccgym.envs._core", sources=[])], cmdclass={"build_ext": CMakeBuild})

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.link_spec import LinkSpec
-from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.link_spec import LinkSpec
 
 from .case import Case, Yardstick, medians_in_turns
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulator_spec import LinkSpec
-from ccgym.evaluation.judges import Bounds, Judgement
+from ccgym.envs.specs.emulator_spec import LinkSpec
+from ccgym.experiments.judges import Bounds, Judgement
 
 from .ns3 import Dumbbell, Ns3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ccgym.envs import _core
-from ccgym.envs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 
 from .case import Case, Yardstick, medians_in_turns
 

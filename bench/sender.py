@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.deploy.export import PROGRAM_FOLDER
-from ccgym.envs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.errors import OutsideError
-from ccgym.envs.mahimahi import MahimahiShell, free_port, require_mahimahi
-from ccgym.envs.process_group import ProcessGroup
-from ccgym.envs.two_hosts import TwoHosts
+from ccgym.envs.host.process_group import ProcessGroup
+from ccgym.envs.host.two_hosts import TwoHosts
+from ccgym.envs.mahimahi.shells import MahimahiShell, free_port, require_mahimahi
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.evaluation.schemes import select_schemes
 
 from .case import Case, Yardstick, medians_in_turns

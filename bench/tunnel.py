@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from ccgym.envs.errors import OutsideError
-from ccgym.envs.precedence import NICENESS
-from ccgym.envs.process_group import POLL_S, ProcessGroup
-from ccgym.envs.two_hosts import TwoHosts
+from ccgym.envs.host.precedence import NICENESS
+from ccgym.envs.host.process_group import POLL_S, ProcessGroup
+from ccgym.envs.host.two_hosts import TwoHosts
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
 
 from .case import Case, Yardstick, medians_in_turns

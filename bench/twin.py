@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulator_spec import EmulatorSpec
 from ccgym.envs.errors import InputError
-from ccgym.envs.link_spec import LinkSpec
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.link_spec import LinkSpec
 
 from .case import Case, Yardstick, medians_in_turns
 from .ns3 import Dumbbell, Ns3

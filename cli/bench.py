@@ -4,7 +4,7 @@ import argparse
 import json
 from importlib import import_module
 
-from .arguments import count
+from ccgym.configs.arguments import count
 
 SUBJECTS = ("schemes", "twin", "env", "sender", "tunnel")
 """Each the module of that name in ccgym.bench, with `cases(rounds) -> Iterator[Case]`."""

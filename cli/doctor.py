@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccgym.envs.host_checks import Check
+    from ccgym.envs.host.host_checks import Check
 
 PROGRAM_TRIAL_S = 5.0
 _ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Prints every check."""
-    from ccgym.envs.host_checks import check_host
+    from ccgym.envs.host.host_checks import check_host
 
     checks = [*check_installation(), *check_host()]
     well = all(check.ok for check in checks)
@@ -61,7 +61,7 @@ def check_installation() -> "list[Check]":
 
 def check_packages() -> "Check":
     """The Python packages, in the versions that ccgym's metadata ask for."""
-    from ccgym.envs.host_checks import Check
+    from ccgym.envs.host.host_checks import Check
     from packaging.requirements import Requirement
 
     wanted = [Requirement(line) for line in metadata.requires("ccgym") or []]
@@ -82,7 +82,7 @@ def check_packages() -> "Check":
 
 def check_binding() -> "Check":
     """The C++ core can be loaded."""
-    from ccgym.envs.host_checks import Check
+    from ccgym.envs.host.host_checks import Check
 
     try:
         import_module("ccgym.envs._core")
@@ -93,7 +93,7 @@ def check_binding() -> "Check":
 
 def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Check":
     """An endpoint program is built and runs here."""
-    from ccgym.envs.host_checks import Check
+    from ccgym.envs.host.host_checks import Check
 
     path, needed_for = folder / program, "real mahimahi, export"
     if not os.access(path, os.X_OK):
@@ -110,7 +110,7 @@ def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Che
 def check_tunnel() -> "Check":
     """A tunnel stands: its program is built, and this user may make devices and network namespaces."""
     from ccgym.envs.errors import InputError
-    from ccgym.envs.host_checks import Check, check_tun
+    from ccgym.envs.host.host_checks import Check, check_tun
     from ccgym.tunnel.session import LocalTunnel, TunnelError, parse_device
 
     name, needed_for, rest = "tunnel", "tunnels, real paths", ["sleep", "10"]

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccgym.envs.emulators import EmulatorSpec, LinkSpec, NamedEmulator
+    from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, NamedEmulator
 
 _REST = ("timing", "nesting", "once", "delay_steps", "delay_walk", "flows", "cross_traffic")
 
@@ -25,7 +25,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Prints the list."""
-    from ccgym.envs.emulators import emulator_groups
+    from ccgym.envs.specs.emulators import emulator_groups
 
     groups = emulator_groups()
     if args.json:

@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from .arguments import count, interval, seconds, seed
+from ccgym.configs.arguments import count, interval, seconds, seed
 
 BACKENDS = ("twin", "mahimahi")
 MOST_LOGS = 100
@@ -114,15 +114,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of the plan, then reports all of it."""
-    from ccgym.envs.emulators import select_emulators
     from ccgym.envs.errors import InputError
-    from ccgym.evaluation.backend import Emulators
-    from ccgym.evaluation.publish import league_lines
-    from ccgym.evaluation.remote_path import remote_paths
+    from ccgym.envs.specs.emulators import select_emulators
+    from ccgym.evaluation.backends.backend import Emulators
+    from ccgym.evaluation.backends.remote_path import remote_paths
+    from ccgym.evaluation.report.publish import league_lines
     from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.session import REFUSED, Plan
-
-    from .flying import fly_plan
+    from ccgym.evaluation.sessions.flying import fly_plan
+    from ccgym.evaluation.sessions.session import REFUSED, Plan
 
     if args.tunnel and args.backend == "twin" and args.remote is None:
         raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from .arguments import preference
+from ccgym.configs.arguments import preference
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccgym.envs.emulators import EmulatorSpec
+    from ccgym.envs.specs.emulators import EmulatorSpec
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _spec(args: argparse.Namespace) -> "EmulatorSpec":
-    from ccgym.envs.emulators import EmulatorSpec, select_emulators
     from ccgym.envs.errors import InputError
-    from ccgym.envs.spec_errors import first_mistake
+    from ccgym.envs.specs.emulators import EmulatorSpec, select_emulators
+    from ccgym.envs.specs.spec_errors import first_mistake
     from pydantic import ValidationError
 
     if args.emulator is not None:

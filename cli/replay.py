@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from .arguments import seed
+from ccgym.configs.arguments import seed
 
 QUEUE_ARGUMENT = re.compile(r"(packets|bytes|target|interval|qdelay_ref|max_burst)=(\d{1,9})")
 
@@ -41,8 +41,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Prints how many departures differ, and the first that does."""
     from ccgym.envs.errors import InputError
-    from ccgym.envs.link_log import QueueSettings, read_link_log
-    from ccgym.envs.replay import replay_log
+    from ccgym.envs.logs.link_log import QueueSettings, read_link_log
+    from ccgym.envs.logs.replay import replay_log
 
     if args.queue_args is not None and args.queue is None:
         raise InputError("--queue-args needs --queue")

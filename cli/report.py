@@ -20,7 +20,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Writes both files and prints the league."""
-    from ccgym.evaluation.publish import league_lines, publish
+    from ccgym.evaluation.report.publish import league_lines, publish
 
     summary = publish(args.folder)
     if args.json:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from .arguments import seconds, seed
+from ccgym.configs.arguments import seconds, seed
 
 ARRIVALS = {
     "constant": "evenly spaced opportunities",
@@ -59,9 +59,9 @@ def _add_kind(parser: argparse.ArgumentParser, kind: str) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the file."""
     from ccgym.envs.errors import InputError
-    from ccgym.envs.link_spec import LinkSpec
-    from ccgym.envs.spec_errors import first_mistake
-    from ccgym.envs.traces import write_trace
+    from ccgym.envs.specs.link_spec import LinkSpec
+    from ccgym.envs.specs.spec_errors import first_mistake
+    from ccgym.envs.specs.traces import write_trace
     from pydantic import ValidationError
 
     try:

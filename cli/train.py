@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import count, seed
+from ccgym.configs.arguments import count, seed
 
 if TYPE_CHECKING:
-    from ccgym.dagger.config import Config
+    from ccgym.training.config import Config
 
 DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo-power"}
 """The configuration of an algorithm when none is given."""
@@ -82,10 +82,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Runs the sub-command; returns the exit code."""
-    from ccgym.dagger.config import TrainingConfig, config_file, read_options
-    from ccgym.dagger.run_directory import config_file_of_run
-    from ccgym.dagger.trial import summarise_groups
     from ccgym.envs.errors import InputError
+    from ccgym.training.config import TrainingConfig, config_file, read_options
+    from ccgym.training.rollouts import summarise_groups
+    from ccgym.training.run_directory import config_file_of_run
 
     file = config_file(args.config or DEFAULT_CONFIGS[args.algo or "dagger"])
     if args.resume and args.out is not None and args.config is None:
@@ -113,9 +113,9 @@ def _train(
     args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
 ) -> tuple[dict[str, float], Path]:
     """Trains what is left to train; the metrics of the best policy, and its file."""
-    from ccgym.dagger.config import load_config
-    from ccgym.dagger.run_directory import RunDirectory
     from ccgym.envs.errors import InputError
+    from ccgym.training.config import load_config
+    from ccgym.training.run_directory import RunDirectory
 
     given = {"emulators": args.emulators, "seed": args.seed, "init": args.init}
     flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}

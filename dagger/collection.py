@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec
+from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from ccgym.training.config import TrainingConfig
+from ccgym.training.dataset import Sequences
+from ccgym.training.sharing import MOST_FLOWS, draw_sharing
+from ccgym.training.task_distribution import COLLECTION, DEAL, World, draw_stalls
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
-from .config import TrainingConfig
-from .dataset import Sequences
-from .sharing import MOST_FLOWS, draw_sharing
-from .world import COLLECTION, DEAL, World, draw_stalls
 
 IDEAL_STEPS_PER_DECISION = 2
 """A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""

@@ -11,12 +11,12 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import PolicyModule
 from ccgym.envs import _core
+from ccgym.training.config import TrainingConfig
+from ccgym.training.dataset import Dataset, Sequences
+from ccgym.training.task_distribution import FITTING
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet
-from .config import TrainingConfig
-from .dataset import Dataset, Sequences
-from .world import FITTING
 
 GRADIENT_SHARDS = 2
 """Parts of a batch whose gradients are taken side by side. Fixed: results do not depend on the workers."""

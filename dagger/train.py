@@ -12,21 +12,21 @@ from functools import partial
 
 import torch
 from ccgym.agents.policy_file import PolicySpec, save_policy
-from ccgym.envs.emulators import select_emulators
+from ccgym.envs.specs.emulators import select_emulators
 from ccgym.oracle.window import ideal_windows as searched_windows
+from ccgym.training.config import TrainingConfig, provenance
+from ccgym.training.dataset import Dataset
+from ccgym.training.executors import open_executors
+from ccgym.training.monitoring import fly_curves, fly_windows, window_metrics
+from ccgym.training.plots import draw_curves, draw_quality, draw_trials, draw_windows
+from ccgym.training.progress import TrainingProgress
+from ccgym.training.rollouts import fly_trials, mean_regret, summarise, trial_metrics
+from ccgym.training.run_directory import REGRET, SECONDS, Checkpoint, RunDirectory
+from ccgym.training.task_distribution import make_world, validation_world
 from matplotlib.figure import Figure
 
 from .collection import Collector
-from .config import TrainingConfig, provenance
-from .dataset import Dataset
-from .executors import open_executors
 from .fitting import fit, make_optimiser, make_policy
-from .picture import draw_curves, draw_quality, draw_trials, draw_windows
-from .progress import TrainingProgress
-from .run_directory import REGRET, SECONDS, Checkpoint, RunDirectory
-from .trial import fly_trials, mean_regret, summarise, trial_metrics
-from .watching import fly_curves, fly_windows, window_metrics
-from .world import make_world, validation_world
 
 FINAL_SECONDS = 30.0
 """Length of the flights of the best policy over the emulators it was trained for."""

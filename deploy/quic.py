@@ -20,8 +20,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
-from ccgym.envs.program_output import program_output
-from ccgym.envs.user_cache import user_cache
+from ccgym.envs.host.program_output import program_output
+from ccgym.envs.host.user_cache import user_cache
 
 CRATE, VERSION = "tquic_tools", "1.6.0"
 ALGORITHMS = {"quic-bbr": "BBR", "quic-copa": "COPA", "quic-cubic": "CUBIC"}

@@ -3,6 +3,6 @@
 Importing this package registers the environments: `gymnasium.make("ccgym/Path-v0", ...)`.
 """
 
-from .registration import register_when_gymnasium_is_loaded
+from ccgym.envs.gym.registration import register_environments
 
-register_when_gymnasium_is_loaded()
+register_environments()

@@ -15,9 +15,9 @@ from typing import IO
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.event_log import EventLog
-from ccgym.envs.flow_metrics import OPPORTUNITY_IP_BYTES
-from ccgym.envs.link_log import LinkLog
+from ccgym.envs.logs.event_log import EventLog
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
+from ccgym.envs.logs.link_log import LinkLog
 
 _LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")

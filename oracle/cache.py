@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec
-from ccgym.envs.user_cache import user_cache
+from ccgym.envs.host.user_cache import user_cache
+from ccgym.envs.specs.emulators import EmulatorSpec
 
 
 def load(spec: EmulatorSpec, search: Path) -> dict[str, float] | None:

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from numpy.typing import NDArray
 
 from .poisson_window import poisson_window

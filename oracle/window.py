@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec
-from ccgym.envs.flow_metrics import measure
-from ccgym.envs.link_log import LinkLog
+from ccgym.envs.logs.flow_metrics import measure
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import EmulatorSpec
 from numpy.typing import NDArray
 
 from . import cache

@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from ccgym.dagger.config import RunConfig
+from ccgym.training.config import RunConfig
 from pydantic import Field, model_validator
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import select_emulators
-from ccgym.envs.random_emulators import random_emulators
-from ccgym.envs.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.envs.specs.random_emulators import random_emulators
 
 from .agent import AmongPeers, Shape, initial_policy
 from .config import RlConfig

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.agents.policy_file import PolicyModule
-from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.rewards import Reward
-from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.envs.gym.rewards import Reward
+from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
 
 from .agent import Shape

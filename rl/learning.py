@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.agents.policy_file import load_policy
-from ccgym.dagger.run_directory import RunDirectory
+from ccgym.training.run_directory import RunDirectory
 
 from .agent import Shape, find_shape, initial_policy
 from .config import RlConfig

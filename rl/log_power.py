@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from ccgym.envs.rewards import Floats, Info
+from ccgym.envs.gym.rewards import Floats, Info
 
 LEAST_MBPS = 1e-3
 LEAST_DELAY_MS = 1.0

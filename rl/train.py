@@ -2,7 +2,7 @@
 
 Every iteration is a function of (weights, optimiser, its number, the seed) alone, and the state after each
 is on disk: a run that was stopped or killed goes on to the same weights, bit for bit, as one that was not.
-The run directory is that of imitation training: ccgym.dagger.run_directory.
+The run directory is that of imitation training: ccgym.training.run_directory.
 """
 
 import math
@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 from ccgym.agents.policy_file import save_policy
-from ccgym.dagger.config import provenance
-from ccgym.dagger.picture import draw_trials
-from ccgym.dagger.progress import TrainingProgress
-from ccgym.dagger.run_directory import REGRET, Checkpoint, RunDirectory
-from ccgym.dagger.trial import fly_trials, summarise, trial_metrics
-from ccgym.envs.emulators import select_emulators
+from ccgym.envs.specs.emulators import select_emulators
 from ccgym.oracle.window import ideal_windows
+from ccgym.training.config import provenance
+from ccgym.training.plots import draw_trials
+from ccgym.training.progress import TrainingProgress
+from ccgym.training.rollouts import fly_trials, summarise, trial_metrics
+from ccgym.training.run_directory import REGRET, Checkpoint, RunDirectory
 from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError, OutsideError
-from ccgym.envs.process_group import POLL_S, ProcessGroup
+from ccgym.envs.host.process_group import POLL_S, ProcessGroup
 
 CONNECT_S = 10.0
 """Longest time until an end listens, or both are connected."""

@@ -20,12 +20,12 @@
 #include "agents/controllers/pcc/allegro.hh"
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/vivace.hh"
-#include "agents/policy/policy_file.hh"
 #include "agents/controllers/remy.hh"
 #include "agents/controllers/scream/scream.hh"
 #include "agents/controllers/sprout/sprout.hh"
 #include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"
+#include "agents/policy/policy_file.hh"
 
 namespace ccgym {
 

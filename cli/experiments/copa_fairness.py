@@ -19,7 +19,7 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Flies each scheme against itself."""
-    from ccgym.evaluation.copa_fairness import fairness_lines, fairness_rows
+    from ccgym.experiments.copa_fairness import fairness_lines, fairness_rows
 
     rows = list(fairness_rows(SEED))
     print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(fairness_lines(rows)))

@@ -19,7 +19,7 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Flies over every link and path."""
-    from ccgym.evaluation.copa_judge import copa_lines, copa_rows
+    from ccgym.experiments.copa_judge import copa_lines, copa_rows
 
     rows = copa_rows(SEED)
     print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(copa_lines(rows)))

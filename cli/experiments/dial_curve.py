@@ -5,7 +5,7 @@ import json
 import os
 from dataclasses import asdict
 
-from ccgym.cli.arguments import count
+from ccgym.configs.arguments import count
 
 from .policies import add_policy_argument, policy_file_of
 
@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     """Flies all three curves over every emulator."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.evaluation.dial_curve import dial_bars, dial_lines, dial_rows
     from ccgym.evaluation.schemes import select_schemes
+    from ccgym.experiments.dial_curve import dial_bars, dial_lines, dial_rows
 
     policy_file = policy_file_of(args.scheme)
     select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a dial

@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccgym.cli.arguments import count, seconds
+from ccgym.configs.arguments import count, seconds
 
 if TYPE_CHECKING:
-    from ccgym.evaluation.results import Evaluation
-    from ccgym.evaluation.session import Plan
+    from ccgym.evaluation.metrics.results import Evaluation
+    from ccgym.evaluation.sessions.session import Plan
 
 SEED = 1
 
@@ -32,9 +32,9 @@ def plan_flights(args: argparse.Namespace, backend: str, schemes: str) -> "Plan"
     Raises:
         InputError: an emulator or a scheme is unknown.
     """
-    from ccgym.envs.emulators import select_emulators
+    from ccgym.envs.specs.emulators import select_emulators
     from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.session import Plan
+    from ccgym.evaluation.sessions.session import Plan
 
     emulators, selected = select_emulators(args.emulators), select_schemes(schemes)
     command = shlex.join(["ccgym", *sys.argv[1:]])
@@ -47,8 +47,8 @@ def fly(args: argparse.Namespace, backend: str, schemes: str) -> "Evaluation":
     Raises:
         InputError: as `plan_flights`, or the backend cannot fly it here.
     """
-    from ccgym.cli.flying import fly_plan
-    from ccgym.evaluation.results import load_evaluation
+    from ccgym.evaluation.metrics.results import load_evaluation
+    from ccgym.evaluation.sessions.flying import fly_plan
 
     folder = args.out / backend
     fly_plan(plan_flights(args, backend, schemes), folder)

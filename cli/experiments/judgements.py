@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccgym.evaluation.judges import Bounds, Judgement
+    from ccgym.experiments.judges import Bounds, Judgement
 
 
 def print_judgements(
@@ -19,7 +19,7 @@ def print_judgements(
         heads: who judges, and by which delay: `judge` and `delay`.
         as_json: all as one JSON object.
     """
-    from ccgym.evaluation.judges import judgement_lines
+    from ccgym.experiments.judges import judgement_lines
 
     if as_json:
         print(json.dumps({where: [asdict(row) for row in rows] for where, rows in tables.items()}))

@@ -20,7 +20,7 @@ add_arguments = partial(add_flight_arguments, emulators="field,calibrated", sche
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of both evaluations, then compares them."""
     from ccgym.envs.errors import InputError
-    from ccgym.evaluation.judges import KERNEL_BOUNDS, KERNEL_JUDGES, judge_by_kernel
+    from ccgym.experiments.judges import KERNEL_BOUNDS, KERNEL_JUDGES, judge_by_kernel
 
     schemes = args.schemes.split(",")
     for scheme in schemes:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from ccgym.cli.arguments import seconds
+from ccgym.configs.arguments import seconds
 
 from .judgements import print_judgements
 

@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
     """Searches every window."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.envs.emulators import select_emulators
+    from ccgym.envs.specs.emulators import select_emulators
     from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
     from ccgym.oracle.window import ideal_windows
 

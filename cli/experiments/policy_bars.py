@@ -6,12 +6,12 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ccgym.cli.arguments import count
+from ccgym.configs.arguments import count
 
 from .policies import add_policy_argument, policy_file_of
 
 if TYPE_CHECKING:
-    from ccgym.evaluation.bar import Bar
+    from ccgym.experiments.bar import Bar
 
 HELP = "what a policy must hold in the twin, measured"
 DESCRIPTION = (
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     """Measures the bars one by one."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.evaluation.policy_bars import measure_bars
+    from ccgym.experiments.policy_bars import measure_bars
 
     policy_file = policy_file_of(args.scheme)
 

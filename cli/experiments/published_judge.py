@@ -24,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Flies every scheme that has figures."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.evaluation.published_figures import STANFORD_2019
-    from ccgym.evaluation.published_judge import PublishedJudge, averages_lines, published_lines
+    from ccgym.experiments.published_figures import STANFORD_2019
+    from ccgym.experiments.published_judge import PublishedJudge, averages_lines, published_lines
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         judge = PublishedJudge(executor, SEED)

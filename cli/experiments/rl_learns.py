@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Trains what is left to train, then evaluates."""
-    from ccgym.dagger.config import config_file, load_config
     from ccgym.rl.config import RlConfig
     from ccgym.rl.learning import measure_learning
+    from ccgym.training.config import config_file, load_config
 
     overrides = {} if args.iterations is None else {"iterations": args.iterations}
     config = load_config(config_file(args.config), overrides, RlConfig)

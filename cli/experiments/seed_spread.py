@@ -6,7 +6,7 @@ import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
 
-from ccgym.cli.arguments import count
+from ccgym.configs.arguments import count
 
 from .trainings import add_training_arguments
 
@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Trains what is left to train, then flies."""
-    from ccgym.dagger.config import TrainingConfig, config_file, load_config
-    from ccgym.evaluation.seed_spread import RIVAL, WANTED_SHARE, measure_spread
+    from ccgym.experiments.seed_spread import RIVAL, WANTED_SHARE, measure_spread
+    from ccgym.training.config import TrainingConfig, config_file, load_config
 
     overrides = {} if args.iterations is None else {"iterations": args.iterations}
     config = load_config(config_file(args.config), overrides, TrainingConfig)

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ccgym.cli.arguments import count, seeds
+from ccgym.configs.arguments import count, seeds
 
 
 def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: str) -> None:

@@ -18,8 +18,8 @@ add_arguments = partial(add_flight_arguments, emulators="field", schemes="kernel
 
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of both, then compares them."""
-    from ccgym.cli.flying import fly_in_turns
-    from ccgym.evaluation.transparency import compare, transparency_lines
+    from ccgym.evaluation.sessions.flying import fly_in_turns
+    from ccgym.experiments.transparency import compare, transparency_lines
 
     outside = plan_flights(args, "mahimahi", args.schemes)
     inside = replace(outside, tunnel=True)

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left in real mahimahi, then the same in the twin."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from ccgym.evaluation.parity import compare, parity_lines
+    from ccgym.experiments.parity import compare, parity_lines
 
     real = fly(args, "mahimahi", args.schemes)
     with ThreadPoolExecutor(os.cpu_count()) as executor:

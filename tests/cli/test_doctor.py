@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ccgym.cli import doctor
 from ccgym.cli.main import main
-from ccgym.envs.host_checks import Check
+from ccgym.envs.host.host_checks import Check
 from ccgym.tests.tunnel.tunnel_ends import needs_tunnels
 
 WELL = Check("tun", True, "/dev/net/tun", "real mahimahi")
@@ -15,7 +15,7 @@ ILL = Check(
 
 
 def find(monkeypatch: pytest.MonkeyPatch, *checks: Check) -> None:
-    monkeypatch.setattr("ccgym.envs.host_checks.check_host", lambda: list(checks))
+    monkeypatch.setattr("ccgym.envs.host.host_checks.check_host", lambda: list(checks))
     monkeypatch.setattr(doctor, "check_installation", list)
 
 
@@ -137,6 +137,6 @@ def test_a_tunnel_that_is_not_built_names_the_packages(
 
 def test_without_a_tun_device_there_is_no_tunnel(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = Check("tun", False, "/dev/net/tun is missing", "real mahimahi", "sudo modprobe tun")
-    monkeypatch.setattr("ccgym.envs.host_checks.check_tun", lambda: missing)
+    monkeypatch.setattr("ccgym.envs.host.host_checks.check_tun", lambda: missing)
     check = doctor.check_tunnel()
     assert (check.ok, check.found, check.mend) == (False, missing.found, missing.mend)

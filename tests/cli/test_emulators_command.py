@@ -5,7 +5,7 @@ import json
 
 import pytest
 from ccgym.cli import emulators
-from ccgym.envs.emulators import EmulatorSpec, emulator_groups
+from ccgym.envs.specs.emulators import EmulatorSpec, emulator_groups
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

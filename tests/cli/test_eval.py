@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.cli.main import main
-from ccgym.envs.link_log import read_link_log
+from ccgym.envs.logs.link_log import read_link_log
 
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 FIGURES = {

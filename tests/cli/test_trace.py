@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ccgym.cli.main import main
-from ccgym.envs.traces import read_trace
+from ccgym.envs.specs.traces import read_trace
 
 KINDS = {
     "constant": ["--rate-mbps", "12"],

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from ccgym.dagger.config import TrainingConfig
-from ccgym.dagger.executors import RayExecutor
-from ccgym.dagger.run_directory import RunDirectory
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
+from ccgym.training.config import TrainingConfig
+from ccgym.training.executors import RayExecutor
+from ccgym.training.run_directory import RunDirectory
 
 TinyConfig = Callable[..., TrainingConfig]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ccgym.envs.two_hosts import TwoHosts
+from ccgym.envs.host.two_hosts import TwoHosts
 from safetensors.numpy import save_file
 
 HIDDEN, INPUTS, ACTIONS = 32, 9, 5

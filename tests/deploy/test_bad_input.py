@@ -4,7 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ccgym.tests.deploy.endpoint_programs import RECEIVER, SENDER, free_port, receiver, run_sender
+
+from .endpoint_programs import RECEIVER, SENDER, free_port, receiver, run_sender
 
 
 def complaint(argv: list[str]) -> str:

@@ -13,8 +13,9 @@ from ccgym.cli.main import main
 from ccgym.deploy.export import export_scheme
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.tests.deploy import wire_format as wire
-from ccgym.tests.deploy.endpoint_programs import running
+
+from . import wire_format as wire
+from .endpoint_programs import running
 
 FEATURES = len(_core.POLICY_FEATURES["scale_free"])
 LEAST, INITIAL, MOST = 2, 10, 40

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from ccgym.tests.deploy.endpoint_programs import SENDER, fly, free_port, is_gone, receiver, running
+
+from .endpoint_programs import SENDER, fly, free_port, is_gone, receiver, running
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

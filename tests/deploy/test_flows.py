@@ -5,8 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ccgym.envs.two_hosts import TwoHosts
-from ccgym.tests.deploy.endpoint_programs import fly, receiver, run_sender
+from ccgym.envs.host.two_hosts import TwoHosts
+
+from .endpoint_programs import fly, receiver, run_sender
 
 PORT = 5000
 DATA_BYTES = 1436

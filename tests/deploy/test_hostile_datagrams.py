@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ccgym.tests.deploy import wire_format as wire
-from ccgym.tests.deploy.endpoint_programs import SENDER, free_port, receiver, running
+from . import wire_format as wire
+from .endpoint_programs import SENDER, free_port, receiver, running
 
 FLOW = 0x1122334455667788
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.deploy import quic
-from ccgym.tests.deploy.endpoint_programs import wait_until
+
+from .endpoint_programs import wait_until
 
 
 @pytest.fixture

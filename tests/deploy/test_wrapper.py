@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from ccgym.deploy.export import export_scheme
-from ccgym.tests.deploy.endpoint_programs import free_port, is_gone, running, wait_until
+
+from .endpoint_programs import free_port, is_gone, running, wait_until
 
 BARE = ["env", "-i", "PATH=/usr/bin:/bin"]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []

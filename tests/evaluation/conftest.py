@@ -7,8 +7,8 @@ import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
-from ccgym.envs.emulator_spec import EmulatorSpec
-from ccgym.envs.emulators import NamedEmulator
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ccgym.envs.errors import InputError
-from ccgym.envs.link_log import LinkLog
+from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.run_files import (
     RunFiles,
     read_merged_log,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
-from ccgym.envs.variation_spec import RateStep
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.oracle.ideal import STEADY_QUEUE_MS, STEADY_QUEUE_SHARE, ideal_windows, shared_windows
 from ccgym.oracle.poisson_window import poisson_window
 from ccgym.oracle.published import PUBLISHED_WINDOWS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.oracle import cache
 from ccgym.oracle import window as search
 from ccgym.oracle.published import PUBLISHED_WINDOWS

@@ -15,12 +15,14 @@ PYTHON_FLOORS = {
     "envs": 1,
     "oracle": 2,
     "deploy": 2,
-    "dagger": 3,
+    "training": 3,
     "tunnel": 3,
+    "dagger": 4,
     "rl": 4,
-    "evaluation": 4,
-    "bench": 5,
-    "cli": 6,
+    "evaluation": 5,
+    "experiments": 6,
+    "bench": 6,
+    "cli": 7,
 }
 CPP_FLOORS = {"transport": 0, "agents": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
 

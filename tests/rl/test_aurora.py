@@ -3,12 +3,12 @@
 import pytest
 from ccgym.agents.policy_file import load_policy
 from ccgym.agents.shipped import policy_path
-from ccgym.dagger.config import config_file, load_config
 from ccgym.envs import _core
-from ccgym.envs.emulators import EmulatorSpec, LinkSpec, select_emulators
-from ccgym.envs.flow_metrics import FlowMetrics, measure
-from ccgym.envs.link_log import LinkLog
+from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.rl.config import RlConfig
+from ccgym.training.config import config_file, load_config
 
 SECONDS = 15.0
 POLICY = policy_path("aurora")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ccgym.dagger.run_directory import RunDirectory
 from ccgym.rl.config import RlConfig
 from ccgym.rl.learning import Learning, measure_learning
+from ccgym.training.run_directory import RunDirectory
 
 TinyConfig = Callable[..., RlConfig]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from ccgym.envs.rewards import Floats, Info, power
-from ccgym.envs.sb3_vec_env import PathSb3VecEnv
-from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.envs.gym.rewards import Floats, Info, power
+from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.rl.agent import AmongPeers
 from ccgym.rl.config import RlConfig
 from ccgym.rl.log_power import LogPower, Reference, Watch

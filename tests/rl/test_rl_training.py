@@ -10,15 +10,15 @@ import pytest
 import torch
 from ccgym.agents.policy_file import load_policy, save_policy
 from ccgym.agents.shipped import policy_path
-from ccgym.dagger.config import config_file, load_config
-from ccgym.dagger.run_directory import REGRET, RunDirectory
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.sb3_vec_env import PathSb3VecEnv
-from ccgym.envs.vector_env import PathVectorEnv
+from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.rl.agent import find_shape, make_model, to_policy
 from ccgym.rl.config import RlConfig
 from ccgym.rl.train import train
+from ccgym.training.config import config_file, load_config
+from ccgym.training.run_directory import REGRET, RunDirectory
 from pydantic import ValidationError
 
 TinyConfig = Callable[..., RlConfig]

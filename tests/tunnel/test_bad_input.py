@@ -6,8 +6,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from ccgym.tests.tunnel.tunnel_ends import needs_tunnels, run_tunnel
 from ccgym.tunnel.session import program
+
+from .tunnel_ends import needs_tunnels, run_tunnel
 
 pytestmark = needs_tunnels
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from ccgym.tests.deploy.endpoint_programs import wait_until
-from ccgym.tests.tunnel.tunnel_ends import namespace_of, needs_tunnels, processes_in, read_log, small_disk
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
+
+from .tunnel_ends import namespace_of, needs_tunnels, processes_in, read_log, small_disk
 
 pytestmark = needs_tunnels
 PINGS = ["sh", "-c", "exec ping -q -i 0.01 $CCGYM_TUNNEL_PEER"]

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.tests.deploy.endpoint_programs import wait_until
-from ccgym.tests.tunnel.tunnel_ends import needs_tunnels, output, read_log, started
 from ccgym.tunnel.session import PacketLogs, parse_listening
+
+from .tunnel_ends import needs_tunnels, output, read_log, started
 
 pytestmark = needs_tunnels
 

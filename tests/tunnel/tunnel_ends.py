@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ccgym.envs.process_group import ProcessGroup
+from ccgym.envs.host.process_group import ProcessGroup
 from ccgym.tunnel.session import program
 
 needs_tunnels = pytest.mark.skipif(

@@ -1,0 +1,178 @@
+"""`PathParallelEnv`: several learning flows on one network path, for PettingZoo."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from ccgym.envs._core import Flow
+from ccgym.envs.errors import InputError
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import ParallelEnv
+
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .registration import EPISODE_STEPS
+from .rewards import Info, Reward
+
+Observations = dict[str, NDArray[np.float32]]
+Infos = dict[str, dict[str, Any]]
+
+
+class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
+    """Several flows on one network path, each an agent that sets its own congestion window or rate.
+
+    What an agent sees, does and earns is that of `PathEnv`; with one flow this is `PathEnv`, bit for bit. All
+    agents decide in the same instants, every 10 ms; one that hears nothing lets instants pass: it keeps its
+    observation, its action is ignored, its reward and its info are 0. `queue_packets` counts the packets of
+    all flows.
+
+    An agent joins `agents` when its flow has come to its first decision. It is terminated when its flow has
+    stopped, and truncated with all others after `max_steps`.
+
+    ```python
+    >>> from ccgym.envs._core import Flow
+    >>> flows = [Flow(), Flow(start_s=1, stop_s=5), Flow("cubic", extra_delay_ms=20)]
+    >>> env = PathParallelEnv(emulator="synthetic/20mbps-40ms", flows=flows)
+    >>> observations, infos = env.reset(seed=1)
+    >>> env.possible_agents
+    ['flow_0', 'flow_1']
+
+    ```
+
+    | Parameter   | Type                   | Default              | Description                             |
+    |-------------|------------------------|----------------------|-----------------------------------------|
+    | `emulator`  | **str** or spec        | `"calibrated/india"` | a name, or `EmulatorSpec`               |
+    | `flows`     | **int** or list        | `2`                  | that learn; or `Flow` objects, of which |
+    |             |                        |                      | those that name no scheme learn         |
+    | `max_steps` | **int**                | `1000`               | instants, then truncation               |
+
+    `features`, `actions` and `reward` are those of `PathEnv`, and so are `save_state` and `restore_state`.
+    """
+
+    metadata = {"name": "ccgym/Path-v0", "render_modes": []}  # noqa: RUF012  as PettingZoo declares it
+
+    def __init__(
+        self,
+        *,
+        emulator: Emulators = DEFAULT_EMULATOR,
+        flows: int | Sequence[Flow] = 2,
+        features: str = "indigo",
+        actions: str = "indigo",
+        reward: str | Reward = "power",
+        max_steps: int = EPISODE_STEPS,
+    ) -> None:
+        """Builds the path; see the class for the arguments.
+
+        Raises:
+            InputError: an argument is unknown or out of range, none of the flows learns, or the emulator or
+                its trace is broken.
+        """
+        specs = emulator_specs(emulator)
+        shared = [Flow() for _ in range(flows)] if isinstance(flows, int) else list(flows)
+        if len(specs) != 1:
+            raise InputError(f"emulator: {len(specs)} emulators for one path; give one")
+        if max_steps < 1 or all(flow.scheme for flow in shared):
+            raise InputError("at least one flow must learn, and max_steps be at least 1")
+        self._engine = PathEngine(
+            specs, features=features, actions=actions, reward=reward, threads=1, flows=shared
+        )
+        self.possible_agents = [f"flow_{i}" for i, flow in enumerate(shared) if not flow.scheme]
+        self.agents: list[str] = []
+        self._max_steps = max_steps
+        self._elapsed_steps = 0
+        self._seeded = False
+        self.render_mode = None
+
+    def observation_space(self, agent: str) -> spaces.Space[NDArray[np.float32]]:  # noqa: ARG002
+        """The same for every agent, see `PathEnv`."""
+        return self._engine.observation_space
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:  # noqa: ARG002
+        """The same for every agent, see `PathEnv`."""
+        return self._engine.action_space
+
+    def reset(
+        self,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> tuple[Observations, Infos]:
+        """Begins a new episode and flies it to the first decision of whoever decides first.
+
+        Args:
+            seed: of this episode and those that follow; None: go on with the last seed, at first with any.
+            options: none is known.
+        """
+        if seed is None and not self._seeded:
+            seed = int(np.random.default_rng().integers(2**63))
+        path = np.zeros(1, dtype=np.int32)
+        if seed is not None:
+            self._engine.seed(path, [seed])
+            self._seeded = True
+        observations = self._begin(self._engine.reset())
+        return observations, {agent: {} for agent in self.agents}
+
+    def _begin(self, observations: NDArray[np.float32]) -> Observations:
+        self._elapsed_steps = 0
+        self.agents = []
+        self._note_who_joins()
+        return self._given(observations)
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """Lets every agent act and flies on to the next instant at which one decides.
+
+        Returns:
+            For each agent observation, reward, terminated, truncated and info.
+
+        Raises:
+            ValueError: an action lies outside the action space.
+        """
+        flat = np.zeros(len(self.possible_agents), np.result_type(*actions.values()) if actions else np.int64)
+        for agent, action in actions.items():
+            flat[self._row(agent)] = np.asarray(action).item()
+        observations, rewards, info = self._engine.step(flat)
+        self._elapsed_steps += 1
+        self._note_who_joins()
+        over = self._elapsed_steps >= self._max_steps
+        states = self._engine.states
+        gone = {agent: states[self._row(agent)] == "gone" for agent in self.agents}
+        result = (
+            self._given(observations),
+            {agent: float(rewards[self._row(agent)]) for agent in self.agents},
+            gone,
+            dict.fromkeys(self.agents, over),
+            {agent: self._info_of(agent, info) for agent in self.agents},
+        )
+        self.agents = [] if over else [agent for agent in self.agents if not gone[agent]]
+        return result
+
+    def save_state(self) -> EpisodeState:
+        """Where the episode stands, for `restore_state`."""
+        return self._engine.save()
+
+    def restore_state(self, state: EpisodeState) -> Observations:
+        """Goes back to a saved place; returns the observations there.
+
+        Raises:
+            InputError: it was saved by an environment of another emulator, flows, features or actions.
+        """
+        observations = self._begin(self._engine.begin_again(state))
+        self._seeded = True
+        for actions in state.actions:
+            observations = self.step({agent: actions[self._row(agent)] for agent in self.agents})[0]
+        return observations
+
+    def _row(self, agent: str) -> int:
+        return self.possible_agents.index(agent)
+
+    def _note_who_joins(self) -> None:
+        states = zip(self.possible_agents, self._engine.states, strict=True)
+        deciding = {agent for agent, state in states if state == "deciding"}
+        self.agents = [agent for agent in self.possible_agents if agent in deciding or agent in self.agents]
+
+    def _given(self, observations: NDArray[np.float32]) -> Observations:
+        return {agent: observations[self._row(agent)] for agent in self.agents}
+
+    def _info_of(self, agent: str, info: Info) -> dict[str, Any]:
+        return {name: float(values[self._row(agent)]) for name, values in info.items()}

@@ -1,0 +1,313 @@
+"""`PathEnv`: one network path as a Gymnasium environment."""
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from ccgym.envs.errors import InputError
+from numpy.typing import NDArray
+
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .rewards import Info, Reward
+
+if TYPE_CHECKING:
+    from .rendering import EpisodePicture
+
+
+class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
+    """A sender with endless data on one network path: the agent sets its congestion window.
+
+    ## Description
+
+    A sender with endless data faces a network path: a bottleneck link with a queue, loss, and a propagation
+    delay each way, as one of the project's emulators describes it (`ccgym emulators` lists them). Every 10 ms
+    the agent sets the congestion window, the number of packets that may be in flight; it sees what the
+    acknowledgements of the last step tell, nothing of the path itself. A small window leaves the link idle, a
+    large one fills its queue and makes every packet wait. The setting is that of Indigo in "Pantheon: the
+    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 4.
+
+    The path is mahimahi's in virtual time: packet for packet what the real program would do.
+
+    ## Action Space
+
+    With `actions="indigo"`, a `Discrete(5)`; W is the congestion window in packets:
+
+    | Num | Action           |
+    |-----|------------------|
+    | 0   | W becomes W / 2  |
+    | 1   | W becomes W - 10 |
+    | 2   | W stays          |
+    | 3   | W becomes W + 10 |
+    | 4   | W becomes 2 W    |
+
+    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Where
+    others are heard on the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; and
+    for two round trips in every ten or more with a standing queue the action does not count, while the flow
+    lets the queue run empty or listens to whether others do, so that flows share a bottleneck fairly.
+
+    With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
+    it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
+    flight over the path without a queue, and the flow stops two round trips after the last acknowledgement.
+    It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
+    (Jay et al., ICML 2019), section 3.1.
+
+    The window begins at 10 packets and stays between 2 and 100,000.
+
+    ## Observation Space
+
+    With `features="indigo"`, a `ndarray` of shape `(9,)`, float32. The averages run over the acknowledgements
+    of the last step, each new one with weight 1/8; they are 0 when none came.
+
+    | Num | Observation                                            | Unit         | Min | Max |
+    |-----|--------------------------------------------------------|--------------|-----|-----|
+    | 0   | queueing delay: round-trip time minus the least so far | 200 ms       | 0   | Inf |
+    | 1   | delivery rate over the last round trip                 | 200 Mbit/s   | 0   | Inf |
+    | 2   | sending rate over the last round trip                  | 200 Mbit/s   | 0   | Inf |
+    | 3   | congestion window                                      | 5000 packets | 0   | Inf |
+    | 4-8 | previous action, one-hot; at first the last one        | -            | 0   | 1   |
+
+    With `features="scale_free"`, a `ndarray` of shape `(28,)`, float32, each entry divided by its own
+    constant (`ccgym.envs._core.POLICY_FEATURES`) and cut to [-4, 4]. R is the least round-trip time so far, q
+    the mean queueing delay of the step, bdp(r) the packets that a rate r delivers in R. Means over n round
+    trips are exponential. Entries 20 to 24 are by the receiver's clock, which the way of the ACKs does not
+    disturb.
+
+    | Num | Observation                                                       | Unit       | Min | Max |
+    |-----|-------------------------------------------------------------------|------------|-----|-----|
+    | 0   | ln W                                                              | ln packets | -4  | 4   |
+    | 1   | ln(1 + R)                                                         | ln ms      | -4  | 4   |
+    | 2   | ln(1 + q / R)                                                     | -          | -4  | 4   |
+    | 3   | ln(1 + q / 10 ms)                                                 | -          | -4  | 4   |
+    | 4   | ln(1 + least queueing delay of the step / 10 ms)                  | -          | -4  | 4   |
+    | 5   | ln(bdp(delivery rate in the step) / W)                            | -          | -4  | 4   |
+    | 6   | ln(bdp(delivery rate over the last round trip) / W)               | -          | -4  | 4   |
+    | 7   | as 6, with the mean over 4 round trips                            | -          | -4  | 4   |
+    | 8   | as 6, with the mean over 16 round trips                           | -          | -4  | 4   |
+    | 9   | as 6, with the maximum over 10 round trips                        | -          | -4  | 4   |
+    | 10  | ln(sending rate / delivery rate) over the last round trip         | -          | -4  | 4   |
+    | 11  | ln((packets in flight + 1) / W)                                   | -          | -4  | 4   |
+    | 12  | square root of the loss over 2 round trips                        | -          | -4  | 4   |
+    | 13  | square root of the loss over 16 round trips                       | -          | -4  | 4   |
+    | 14  | ln(1 + mean deviation of the round-trip time / 10 ms)             | -          | -4  | 4   |
+    | 15  | ln((q + 1 ms) / (q over 2 round trips + 1 ms))                    | -          | -4  | 4   |
+    | 16  | ln((q over 2 round trips + 1 ms) / (q over 8 round trips + 1 ms)) | -          | -4  | 4   |
+    | 17  | ln(duration of the step / 10 ms)                                  | -          | -4  | 4   |
+    | 18  | age of the flow / 20 R, at most 1                                 | -          | -4  | 4   |
+    | 19  | previous action                                                   | -          | -4  | 4   |
+    | 20  | ln(1 + mean queueing delay of the data in the step / 10 ms)       | -          | -4  | 4   |
+    | 21  | ln(1 + that of the packet acknowledged last / 10 ms)              | -          | -4  | 4   |
+    | 22  | ln(1 + least q over 8 round trips / 10 ms)                        | -          | -4  | 4   |
+    | 23  | ln(bdp(rate at which the step's data arrived) / W)                | -          | -4  | 4   |
+    | 24  | as 23, with the mean over 2 round trips                           | -          | -4  | 4   |
+    | 25  | ln W less its mean over 2 round trips                             | -          | -4  | 4   |
+    | 26  | ln W less its mean over 8 round trips                             | -          | -4  | 4   |
+    | 27  | preference from low delay (0) to full throughput (1): 0.5         | -          | -4  | 4   |
+
+    With `features="aurora"`, a `ndarray` of shape `(30,)`, float32, cut to [-4, 4]: three entries for each of
+    the last ten steps, the oldest first. A step without acknowledgements repeats both ratios.
+
+    | Num      | Observation                                                   | Unit      | Min | Max |
+    |----------|---------------------------------------------------------------|-----------|-----|-----|
+    | 0, 3, .. | change of the mean round-trip time since the last step / time | ms per ms | -4  | 4   |
+    | 1, 4, .. | mean round-trip time / least so far                           | 2         | 0   | 4   |
+    | 2, 5, .. | sending rate / delivery rate over the last round trip         | 2         | 0   | 4   |
+
+    ## Rewards
+
+    Each is of the step alone; T is its throughput, D the mean round-trip time of its acknowledgements.
+
+    | `reward` | Value                                                                | In a silent step  |
+    |----------|----------------------------------------------------------------------|-------------------|
+    | `power`  | (T / mean rate of the link) / (D / propagation round-trip time)      | 0                 |
+    | `aurora` | 10 T - 1000 D - 2000 loss; T in packets of 1500 bytes per s, D in s  | D is 0            |
+    | `copa`   | ln(T in Mbit/s) - 0.5 ln(D in ms): Copa's utility (NSDI 2018)        | T is 1 kbit/s     |
+
+    `power` is at most about 1; on a link whose rate varies it can exceed 1 for a while.
+
+    ## Starting State
+
+    A new flow at time 0 of the link's schedule, flown to its first decision: one step after its first
+    acknowledgement.
+
+    ## Episode End
+
+    1. Truncation: 1000 steps (`max_episode_steps` of `gymnasium.make`).
+
+    It never terminates. A step lasts 10 ms; one in which no acknowledgement comes, up to 1 s.
+
+    ## Information
+
+    `step` returns in `info`:
+
+    | Key                   | Meaning                                                   | Unit    |
+    |-----------------------|-----------------------------------------------------------|---------|
+    | `time_ms`             | since the flow began                                      | ms      |
+    | `throughput_mbps`     | delivered in the step                                     | Mbit/s  |
+    | `delay_ms`            | mean round-trip time of the step's acknowledgements       | ms      |
+    | `loss`                | lost in the step / (delivered + lost)                     | -       |
+    | `queue_packets`       | that wait at the bottleneck                               | packets |
+    | `cwnd_packets`        | congestion window                                         | packets |
+    | `oracle_cwnd_packets` | as given to the constructor, if it was; also from `reset` | packets |
+
+    ## Arguments
+
+    ```python
+    >>> import gymnasium as gym
+    >>> env = gym.make("ccgym/Path-v0", emulator="calibrated/nepal", features="scale_free")
+    >>> observation, info = env.reset(seed=1)
+    >>> observation.shape
+    (28,)
+
+    ```
+
+    | Parameter             | Type                | Default              | Description                |
+    |-----------------------|---------------------|----------------------|----------------------------|
+    | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
+    | `features`            | **str**             | `"indigo"`           | as above                   |
+    | `actions`             | **str**             | `"indigo"`           | as above                   |
+    | `reward`              | **str**, function   | `"power"`            | as above                   |
+    | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
+    | `backend`             | **str**             | `"twin"`             | `twin` or `mahimahi`       |
+    | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
+
+    A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+
+    With `backend="mahimahi"` the native sender flies in real mahimahi shells, in real time: it goes on with
+    its window until the action comes, seeds change nothing, and `queue_packets` is NaN, since nobody can
+    know. A program that is killed ends the episode with a `MahimahiError`; `close()` takes the shells down.
+
+    `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
+    rate of the link and the propagation round-trip time.
+
+    `save_state()` in mid-episode returns a small value; `restore_state(value)`, in any environment of the
+    same arguments, goes back there, and all that follows has the same bits. The seed and the actions so far
+    decide everything, so that they are the value, and `restore_state` flies them again.
+
+    Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
+    without a seed goes on to the next episode of the last one.
+
+    ## Vectorized environment
+
+    `gymnasium.make_vec("ccgym/Path-v0", num_envs=256, ...)` makes a `PathVectorEnv`: one call steps all.
+
+    ## Version History
+
+    * v0: initial version.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 100}  # noqa: RUF012  as Gymnasium declares it
+
+    def __init__(
+        self,
+        *,
+        emulator: Emulators = DEFAULT_EMULATOR,
+        features: str = "indigo",
+        actions: str = "indigo",
+        reward: str | Reward = "power",
+        oracle_cwnd_packets: float | None = None,
+        backend: str = "twin",
+        render_mode: str | None = None,
+    ) -> None:
+        """Builds the path; see the class for the arguments.
+
+        Raises:
+            InputError: an argument is unknown, or the emulator or its trace is broken.
+        """
+        specs = emulator_specs(emulator)
+        if len(specs) != 1:
+            raise InputError(f"emulator: {len(specs)} emulators for one flow; give one, or use make_vec")
+        self._engine = PathEngine(
+            specs,
+            features=features,
+            actions=actions,
+            reward=reward,
+            threads=1,
+            oracle_cwnd_packets=None if oracle_cwnd_packets is None else [oracle_cwnd_packets],
+            backend=backend,
+        )
+        self.observation_space = self._engine.observation_space
+        self.action_space = self._engine.action_space
+        self._path = np.zeros(1, dtype=np.int32)
+        self._seeded = False
+        self.render_mode = render_mode
+        self._picture = None if render_mode is None else self._make_picture(specs[0].name)
+
+    def _make_picture(self, emulator: str) -> "EpisodePicture":
+        if self.render_mode not in self.metadata["render_modes"]:
+            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+        from .rendering import EpisodePicture  # matplotlib takes a while to load
+
+        return EpisodePicture(
+            emulator, float(self._engine.capacity_mbps[0]), float(self._engine.propagation_rtt_ms[0])
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins a new episode.
+
+        Args:
+            seed: of this episode and those that follow; None: go on with the last seed, at first with any.
+            options: none is known.
+
+        Returns:
+            The first observation, and info.
+        """
+        super().reset(seed=seed, options=options)
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**63))
+        if seed is not None:
+            self._engine.seed(self._path, [seed])
+            self._seeded = True
+        if self._picture is not None:
+            self._picture.begin()
+        observation: NDArray[np.float32] = self._engine.reset()[0]
+        return observation, _only(self._engine.reset_info())
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Acts and flies to the next decision.
+
+        Returns:
+            Observation, reward, terminated (never), truncated (never: the time limit is a wrapper), info.
+
+        Raises:
+            ValueError: the action lies outside the action space.
+        """
+        observations, rewards, info = self._engine.step(action)
+        if self._picture is not None:
+            self._picture.add(info, 0)
+        return observations[0], float(rewards[0]), False, False, _only(info)
+
+    def save_state(self) -> "EpisodeState":
+        """Where the episode stands, for `restore_state`.
+
+        Raises:
+            InputError: the flow is in real shells, whose time does not come back.
+        """
+        return self._engine.save()
+
+    def restore_state(self, state: "EpisodeState") -> NDArray[np.float32]:
+        """Goes back to a saved place; returns the observation there.
+
+        Raises:
+            InputError: it was saved by an environment of another emulator, features or actions.
+        """
+        observation: NDArray[np.float32] = self._engine.begin_again(state)[0]
+        self._seeded = True
+        if self._picture is not None:
+            self._picture.begin()
+        for action in state.actions:
+            observation = self.step(action)[0]
+        return observation
+
+    def close(self) -> None:
+        """Takes down the shells of `backend="mahimahi"`."""
+        self._engine.close()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
+        return None if self._picture is None else self._picture.draw()
+
+
+def _only(info: Info) -> dict[str, Any]:
+    return {name: float(values[0]) for name, values in info.items()}

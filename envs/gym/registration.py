@@ -1,0 +1,17 @@
+"""Registers the environments with Gymnasium: `import ccgym.envs` does, and the entry point `gymnasium.envs`."""
+
+import gymnasium
+
+PATH_ENV_ID = "ccgym/Path-v0"
+EPISODE_STEPS = 1000  # decisions, as in Indigo's training: at least 10 s
+
+
+def register_environments() -> None:
+    """Registers each environment, once. The classes are imported when one is made."""
+    if PATH_ENV_ID not in gymnasium.registry:
+        gymnasium.register(
+            id=PATH_ENV_ID,
+            entry_point="ccgym.envs.gym.path_env:PathEnv",
+            vector_entry_point="ccgym.envs.gym.vector_env:PathVectorEnv",
+            max_episode_steps=EPISODE_STEPS,
+        )

@@ -1,0 +1,234 @@
+"""`PathVectorEnv`: a batch of network paths as one native Gymnasium vector environment."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .registration import EPISODE_STEPS
+from .rewards import Reward
+
+if TYPE_CHECKING:
+    from .rendering import EpisodePicture
+
+T = TypeVar("T")
+
+
+class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
+    """A batch of flows, each what `PathEnv` is alone, advanced by one C++ call per step, the GIL released.
+
+    Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i flies over the
+    i-th emulator, modulo their number. `reset(seed=s)` gives flow i the seed s + i, and flow i then goes
+    through exactly what `PathEnv` goes through after `reset(seed=s + i)`, whatever the size of the batch and
+    the number of threads.
+
+    A flow whose episode ends is reset in the same step: its observation is the first of the next episode; the
+    last of the old one stands in `info["final_obs"]`, its `info` in `info["final_info"]`. All episodes begin
+    together, and so they end together.
+
+    ```python
+    >>> import gymnasium as gym
+    >>> envs = gym.make_vec("ccgym/Path-v0", num_envs=256, emulator="synthetic,calibrated", threads=2)
+    >>> observations, info = envs.reset(seed=1)
+    >>> observations.shape
+    (256, 9)
+
+    ```
+
+    | Parameter             | Type                 | Default              | Description                  |
+    |-----------------------|----------------------|----------------------|------------------------------|
+    | `num_envs`            | **int**              | `1`                  | flows in the batch           |
+    | `max_episode_steps`   | **int**              | `1000`               | steps, then truncation       |
+    | `emulator`            | **str**, spec, list  | `"calibrated/india"` | groups and lists as well     |
+    | `oracle_cwnd_packets` | **float** or list    | `None`               | one for all, or per emulator |
+    | `threads`             | **int**              | `1`                  | that share the batch         |
+
+    `features`, `actions`, `reward`, `backend` and `render_mode` are those of `PathEnv`, and so are
+    `save_state` and `restore_state`. Each flow has its own real shells; `render()` draws each flow.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        max_episode_steps: int = EPISODE_STEPS,
+        *,
+        emulator: Emulators = DEFAULT_EMULATOR,
+        features: str = "indigo",
+        actions: str = "indigo",
+        reward: str | Reward = "power",
+        oracle_cwnd_packets: float | Sequence[float] | None = None,
+        threads: int = 1,
+        backend: str = "twin",
+        render_mode: str | None = None,
+    ) -> None:
+        """Builds the batch; see the class for the arguments.
+
+        Raises:
+            InputError: an argument is unknown or out of range, or an emulator or its trace is broken.
+        """
+        if min(num_envs, max_episode_steps, threads) < 1:
+            raise InputError("num_envs, max_episode_steps and threads must be at least 1")
+        self.num_envs = num_envs
+        specs = self._dealt("emulator", emulator_specs(emulator))
+        self._engine = PathEngine(
+            specs,
+            features=features,
+            actions=actions,
+            reward=reward,
+            threads=threads,
+            oracle_cwnd_packets=self._dealt_windows(oracle_cwnd_packets),
+            backend=backend,
+        )
+        self.single_observation_space = self._engine.observation_space
+        self.single_action_space = self._engine.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._max_episode_steps = max_episode_steps
+        self._elapsed_steps = 0
+        self._flows = np.arange(num_envs, dtype=np.int32)
+        self._everywhere = np.ones(num_envs, dtype=np.bool_)
+        self._everywhere.flags.writeable = False  # handed out with every step
+        self._seeded = False
+        self.render_mode = render_mode
+        self._pictures = [] if render_mode is None else self._make_pictures(specs)
+
+    def _make_pictures(self, specs: Sequence[EmulatorSpec]) -> list["EpisodePicture"]:
+        if self.render_mode not in self.metadata["render_modes"]:
+            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+        from .rendering import EpisodePicture  # matplotlib takes a while to load
+
+        capacities, round_trips = self._engine.capacity_mbps, self._engine.propagation_rtt_ms
+        return [
+            EpisodePicture(spec.name, float(capacity), float(rtt))
+            for spec, capacity, rtt in zip(specs, capacities, round_trips, strict=True)
+        ]
+
+    def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
+        if not 0 < len(values) <= self.num_envs:
+            raise InputError(
+                f"{argument}: {len(values)} for {self.num_envs} flows; give 1 or more, at most one per flow"
+            )
+        return [values[flow % len(values)] for flow in range(self.num_envs)]
+
+    def _dealt_windows(self, windows: float | Sequence[float] | None) -> list[float] | None:
+        if windows is None:
+            return None
+        return self._dealt("oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows])
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins a new episode of every flow.
+
+        Args:
+            seed: of flow 0, its successors for the others; or one per flow, None to keep the flow's own.
+            options: `{"emulator": ...}`, other emulators from now on, as the constructor takes them.
+
+        Returns:
+            Observations of shape (num_envs, entries), and info.
+        """
+        super().reset(seed=seed if isinstance(seed, int) else None, options=options)
+        if options and "emulator" in options:
+            specs = self._dealt("emulator", emulator_specs(options["emulator"]))
+            self._engine.set_emulators(specs)
+            if self._pictures:
+                self._pictures = self._make_pictures(specs)
+        if not self._seeded:
+            self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
+            self._seeded = True
+        self._seed_flows(range(seed, seed + self.num_envs) if isinstance(seed, int) else seed)
+        observations = self._begin(self._engine.reset())
+        return observations, _masked(self._engine.reset_info(), self._everywhere)
+
+    def _begin(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        self._elapsed_steps = 0
+        for picture in self._pictures:
+            picture.begin()
+        return observations
+
+    def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
+        if seeds is None:
+            return
+        if len(seeds) != self.num_envs:
+            raise InputError(
+                f"seed: {len(seeds)} seeds for {self.num_envs} flows; give one seed, or one per flow"
+            )
+        given = {flow: seed for flow, seed in enumerate(seeds) if seed is not None}
+        self._engine.seed(np.fromiter(given, dtype=np.int32), list(given.values()))
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Advances every flow by one step and resets those whose episode has ended.
+
+        Args:
+            actions: one per flow, shape of `action_space`.
+
+        Returns:
+            Observations (num_envs, entries), rewards, terminations (never), truncations (num_envs,), info.
+
+        Raises:
+            ValueError: an action lies outside the action space.
+        """
+        observations, rewards, info = self._engine.step(actions)
+        infos = _masked(info, self._everywhere)
+        for row, picture in enumerate(self._pictures):
+            picture.add(info, row)
+        self._elapsed_steps += 1
+        over = self._elapsed_steps == self._max_episode_steps
+        if over:
+            infos = self._final_infos(observations, infos)
+            observations = self._begin(self._engine.reset())
+        nowhere = np.zeros(self.num_envs, dtype=np.bool_)
+        return observations, rewards, nowhere, np.full(self.num_envs, over), infos
+
+    def save_state(self) -> EpisodeState:
+        """Where the episodes stand, for `restore_state`.
+
+        Raises:
+            InputError: the flows are in real shells, whose time does not come back.
+        """
+        return self._engine.save()
+
+    def restore_state(self, state: EpisodeState) -> NDArray[np.float32]:
+        """Goes back to a saved place; returns the observations there.
+
+        Raises:
+            InputError: it was saved by an environment of other emulators, features or actions.
+        """
+        observations = self._begin(self._engine.begin_again(state))
+        self._seeded = True
+        for actions in state.actions:
+            observations = self.step(actions)[0]
+        return observations
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """The episode of each flow so far, a picture (480, 640, 3) each; None without a `render_mode`."""
+        return None if self.render_mode is None else tuple(picture.draw() for picture in self._pictures)
+
+    def close_extras(self, **_: Any) -> None:
+        """Takes down the shells of `backend="mahimahi"`."""
+        self._engine.close()
+
+    def _final_infos(self, observations: NDArray[np.float32], infos: dict[str, Any]) -> dict[str, Any]:
+        final_obs = np.empty(self.num_envs, dtype=object)  # as gymnasium's own: an array of arrays
+        for flow, observation in enumerate(observations):
+            final_obs[flow] = observation
+        final = {"final_info": infos, "final_obs": final_obs}
+        return {
+            **_masked(self._engine.reset_info(), self._everywhere),
+            **_masked(final, self._everywhere),
+        }
+
+
+def _masked(info: Mapping[str, Any], present: NDArray[np.bool_]) -> dict[str, Any]:
+    """Adds to each entry the mask that tells, under `_name`, which flows have it."""
+    return {**info, **{f"_{name}": present for name in info}}

@@ -1,0 +1,1 @@
+"""This machine: its users, processes, scheduling priority, namespaces, and what it lacks."""

@@ -1,0 +1,228 @@
+"""What one direction of a link saw: the log of mahimahi's mm-link, or a flight in the twin.
+
+The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE
+DELAY` a departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred
+everywhere alike). Times are whole ms, sizes include the 4-byte header of the TUN device.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.schedules import opportunities_through
+
+from .event_log import Array, EventLog
+
+TUN_HEADER_BYTES = 4
+BACKGROUND_BYTES = (80, 52)
+"""Sizes of the IPv6 listener reports and router solicitations that a new shell sends by itself."""
+
+QUEUE_ARGUMENTS = ("packets", "bytes", "target", "interval", "qdelay_ref", "max_burst")
+
+LARGEST_NUMBER = 2**31 - 1
+
+_LAYOUTS = {"#": "iki", "+": "iki", "-": "ikii", "d": "ikii"}
+_HEADER_NUMBER = r"^# {}: (\d{{1,18}})$"
+_QUEUE = re.compile(r"^# queue: (\w+)(?: \[(.*)\])?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class QueueSettings:
+    """A queue as mm-link was told: its kind and `packets`, `bytes`, `target`, ... where they are not 0."""
+
+    kind: str
+    arguments: dict[str, int]
+
+
+@dataclass(frozen=True)
+class LinkLogHeader:
+    """The settings a link wrote above its log."""
+
+    queue: QueueSettings
+    once: bool
+    """The trace was not repeated."""
+    init_timestamp_ms: int
+    """Wall clock at the log's time 0, ms since the epoch."""
+    base_ms: int
+    """When the trace began, on the log's clock."""
+
+
+@dataclass(frozen=True)
+class LinkLog:
+    """Events of one direction of a link, in the order they happened; times in ms on one clock.
+
+    Every array has shape (number of such events,). Delays are those inside the link only.
+    """
+
+    arrival_ms: Array
+    arrival_bytes: Array
+    departure_ms: Array
+    departure_bytes: Array
+    departure_delay_ms: Array
+    opportunity_ms: Array
+    header_bytes: int = TUN_HEADER_BYTES
+    """How much of every packet's size is not IP."""
+    header: LinkLogHeader | None = None
+
+    @classmethod
+    def from_flight(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
+        """The log of a twin's flight over a link that delivers by `schedule`."""
+        end_ms = max(_last(flight.departure_ms), _last(flight.arrival_ms))
+        return cls(
+            flight.arrival_ms,
+            flight.arrival_bytes,
+            flight.departure_ms,
+            flight.departure_bytes,
+            flight.departure_delay_ms,
+            opportunities_through(schedule, end_ms),
+        )
+
+    @classmethod
+    def between_ends(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
+        """The same flight as its sender and its receiver saw it: propagation included, all loss seen."""
+        link = cls.from_flight(flight, schedule)
+        received = ~np.isnan(flight.received_ms)
+        received_ms = flight.received_ms[received]
+        return replace(
+            link,
+            arrival_ms=flight.sent_ms,
+            departure_ms=received_ms,
+            departure_bytes=link.departure_bytes[received],
+            departure_delay_ms=np.round(received_ms - flight.departed_sent_ms[received], 3),
+        )
+
+    def shifted(self, delay_ms: float) -> "LinkLog":
+        """The same packets, seen `delay_ms` later where they leave, and delayed by so much more."""
+        return replace(
+            self,
+            departure_ms=self.departure_ms + delay_ms,
+            departure_delay_ms=self.departure_delay_ms + delay_ms,
+        )
+
+    def without_background(self) -> "LinkLog":
+        """The same log without the packets a mahimahi shell sends by itself."""
+        arrived = ~np.isin(self.arrival_bytes, BACKGROUND_BYTES)
+        departed = ~np.isin(self.departure_bytes, BACKGROUND_BYTES)
+        return replace(
+            self,
+            arrival_ms=self.arrival_ms[arrived],
+            arrival_bytes=self.arrival_bytes[arrived],
+            departure_ms=self.departure_ms[departed],
+            departure_bytes=self.departure_bytes[departed],
+            departure_delay_ms=self.departure_delay_ms[departed],
+        )
+
+
+def merged_log(flows: list[LinkLog]) -> LinkLog:
+    """All packets of the flows that shared a link, as one log."""
+    first = flows[0]
+    arrival = np.argsort(np.concatenate([flow.arrival_ms for flow in flows]), kind="stable")
+    departure = np.argsort(np.concatenate([flow.departure_ms for flow in flows]), kind="stable")
+
+    def column(name: str, order: Array) -> Array:
+        values: Array = np.concatenate([getattr(flow, name) for flow in flows])[order]
+        return values
+
+    return LinkLog(
+        arrival_ms=column("arrival_ms", arrival),
+        arrival_bytes=column("arrival_bytes", arrival),
+        departure_ms=column("departure_ms", departure),
+        departure_bytes=column("departure_bytes", departure),
+        departure_delay_ms=column("departure_delay_ms", departure),
+        opportunity_ms=first.opportunity_ms,
+        header_bytes=first.header_bytes,
+        header=first.header,
+    )
+
+
+def read_link_log(path: Path) -> LinkLog:
+    """Reads a log of mm-link.
+
+    Raises:
+        InputError: the file is not such a log; the message names file, line and what is wrong there.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the link log: {error.strerror}") from error
+    head, body = _split_header(text)
+    events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
+
+    def column(kind: str, field: int) -> Array:
+        numbers = events.values(kind, field)
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= LARGEST_NUMBER:
+            raise InputError(f"{path}: a '{kind}' line has a number beyond 0 to {LARGEST_NUMBER}")
+        return numbers.astype(np.int32)
+
+    return LinkLog(
+        arrival_ms=column("+", 0),
+        arrival_bytes=column("+", 2),
+        departure_ms=column("-", 0),
+        departure_bytes=column("-", 2),
+        departure_delay_ms=column("-", 3),
+        opportunity_ms=column("#", 0),
+        header=_parse_header(path, head.decode(errors="replace")),
+    )
+
+
+def _last(times: Array) -> float:
+    return float(times[-1]) if len(times) else 0.0
+
+
+def _split_header(text: bytes) -> tuple[bytes, bytes]:
+    length = 0
+    while text.startswith(b"#", length):
+        length = text.find(b"\n", length) + 1 or len(text)
+    return text[:length], text[length:]
+
+
+def _parse_header(path: Path, head: str) -> LinkLogHeader:
+    queue = _QUEUE.search(head)
+    if queue is None:
+        raise InputError(f"{path}: no '# queue:' line in the header: not a log of mm-link")
+    options = _command_options(head)
+    direction = "downlink" if re.match(r"# mahimahi mm-link \(down", head, re.IGNORECASE) else "uplink"
+    # The line of the queue tells its limits only, the command line what else CoDel and PIE were given.
+    arguments = parse_queue_arguments(options.get(f"--{direction}-queue-args", ""))
+    arguments |= parse_queue_arguments(queue[2] or "")
+    return LinkLogHeader(
+        QueueSettings(queue[1], arguments),
+        "--once" in options,
+        _header_number(path, head, "init timestamp"),
+        _header_number(path, head, "base timestamp"),
+    )
+
+
+def parse_queue_arguments(text: str) -> dict[str, int]:
+    """What mm-link reads from a queue's arguments: of each name its first number, separators at will."""
+    found = ((name, re.search(rf"{name}=(\d+)", text)) for name in QUEUE_ARGUMENTS)
+    values = {name: min(int(number[1]), LARGEST_NUMBER) for name, number in found if number}
+    return {name: value for name, value in values.items() if value}
+
+
+def _command_options(head: str) -> dict[str, str]:
+    """The options on the header's command line, up to the inner command."""
+    line = re.search(r"^# command line: (.*)$", head, re.MULTILINE)
+    try:
+        words = shlex.split(line[1]) if line else []
+    except ValueError:
+        words = []
+    own = words[: words.index("--")] if "--" in words else words
+    options: dict[str, str] = {}
+    for word, following in zip_longest(own, own[1:], fillvalue=""):
+        name, assigned, value = word.partition("=")
+        options.setdefault(name, value if assigned else following)
+    return options
+
+
+def _header_number(path: Path, head: str, name: str) -> int:
+    found = re.search(_HEADER_NUMBER.format(name), head, re.MULTILINE)
+    if found is None:
+        raise InputError(f"{path}: no '# {name}: NUMBER' line in the header: not a log of mm-link")
+    return int(found[1])

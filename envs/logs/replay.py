@@ -1,0 +1,129 @@
+"""A log of the real mm-link against the twin: the same arrivals, every departure compared."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.schedules import opportunities_through, trace_schedule
+
+from .link_log import LinkLog, QueueSettings
+
+Departure = tuple[int, int, int]
+"""Time in ms, bytes with TUN header, delay in ms."""
+
+_Event = TypeVar("_Event", int, Departure)
+_MOST_TIMES_THE_LOGGED = 100
+_FEW_OPPORTUNITIES = 1_000_000
+_TWIN_ARGUMENTS = {
+    "packets": "queue_packets",
+    "bytes": "queue_bytes",
+    "target": "target_ms",
+    "interval": "interval_ms",
+    "qdelay_ref": "qdelay_ref_ms",
+    "max_burst": "max_burst_ms",
+}
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How the twin's departures compare with the log's."""
+
+    arrivals: int
+    departures: int
+    mismatches: int
+    """Departures that only the log has, or only the twin, whichever are more."""
+    first_mismatch: dict[str, Departure | int | None] | None
+    """Where the sequences first differ: the index, and the departure of each, None where one has ended."""
+    opportunities: int
+    opportunity_mismatches: int
+    """As `mismatches`, of delivery opportunities: none, unless the link ran another trace."""
+    undelivered: int
+    """Packets of the log that arrived and never departed: dropped, or still waiting at its end."""
+    twin_undelivered: int
+
+
+def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, seed: int = 0) -> Replay:
+    """Feeds the arrivals of `log` to the twin's link and compares what departs.
+
+    Args:
+        log: of the real mm-link.
+        trace: the file the link ran.
+        queue: None: as in the log's header.
+        seed: of what a PIE queue drops by chance; mm-link's own is not known.
+
+    Raises:
+        InputError: there is no such queue, it lacks a parameter, or the trace is broken.
+    """
+    assert log.header is not None
+    schedule = trace_schedule(trace, once=log.header.once)
+    base_ms, end_ms = log.header.base_ms, _end_ms(log)
+    *flown, _, _ = _core.replay(
+        _link(schedule, queue or log.header.queue),
+        log.arrival_ms,
+        log.arrival_bytes,
+        base_ms=base_ms,
+        end_ms=end_ms,
+        seed=seed,
+    )
+    logged_departures = _departures(log.departure_ms, log.departure_bytes, log.departure_delay_ms)
+    departures = _departures(*flown)
+    _require_its_trace(trace, schedule.count_through(end_ms - base_ms), len(log.opportunity_ms))
+    opportunities_ms = base_ms + opportunities_through(schedule, end_ms - base_ms)
+    return Replay(
+        arrivals=len(log.arrival_ms),
+        departures=len(logged_departures),
+        mismatches=_differences(logged_departures, departures),
+        first_mismatch=_first_mismatch(logged_departures, departures),
+        opportunities=len(log.opportunity_ms),
+        opportunity_mismatches=_differences(log.opportunity_ms.tolist(), opportunities_ms.tolist()),
+        undelivered=len(log.arrival_ms) - len(logged_departures),
+        twin_undelivered=len(log.arrival_ms) - len(departures),
+    )
+
+
+def _require_its_trace(trace: Path, expected: int, logged: int) -> None:
+    """Before millions of opportunities that the link never had are written down to be counted."""
+    if expected > _MOST_TIMES_THE_LOGGED * logged + _FEW_OPPORTUNITIES:
+        raise InputError(
+            f"{trace}: has {expected} opportunities until the end of the log, which tells of {logged}: "
+            "give the trace that the link ran"
+        )
+
+
+def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:
+    arguments = {_TWIN_ARGUMENTS[name]: value for name, value in queue.arguments.items()}
+    try:
+        return _core.Link(schedule, queue=queue.kind, **arguments)
+    except ValueError as error:
+        told = "--queue KIND --queue-args packets=N,bytes=N,target=MS,interval=MS,qdelay_ref=MS,max_burst=MS"
+        raise InputError(f"queue: {error} (what the log's header lacks: {told})") from None
+
+
+def _end_ms(log: LinkLog) -> int:
+    ends = [times[-1] for times in (log.arrival_ms, log.departure_ms, log.opportunity_ms) if len(times)]
+    return int(max(ends, default=log.header.base_ms if log.header else 0))
+
+
+def _departures(*columns: np.ndarray) -> list[Departure]:
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _differences(logged: list[_Event], flown: list[_Event]) -> int:
+    only_logged = (Counter(logged) - Counter(flown)).total()
+    only_flown = (Counter(flown) - Counter(logged)).total()
+    return max(only_logged, only_flown)
+
+
+def _first_mismatch(
+    logged: list[Departure], flown: list[Departure]
+) -> dict[str, Departure | int | None] | None:
+    if logged == flown:
+        return None
+    shared = min(len(logged), len(flown))
+    index = next((index for index in range(shared) if logged[index] != flown[index]), shared)
+    at = [sequence[index] if index < len(sequence) else None for sequence in (logged, flown)]
+    return {"index": index, "log": at[0], "twin": at[1]}

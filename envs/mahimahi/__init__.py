@@ -1,0 +1,1 @@
+"""Real mahimahi shells: started, watched, taken down, with kernel TCP in them."""

@@ -1,0 +1,226 @@
+"""One direction of a path: when it may deliver, what it loses, what waits in front of it."""
+
+import math
+from functools import lru_cache
+from typing import Annotated
+
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from pydantic import model_validator
+
+from .schedules import cellular_schedule, constant_schedule, markov_schedule, poisson_schedule, trace_schedule
+from .spec_fields import (
+    Arrivals,
+    AsTuple,
+    PeriodSeconds,
+    PositiveMs,
+    Probability,
+    Queue,
+    QueueLimit,
+    RateMbps,
+    RateOrNoneMbps,
+    Seed,
+    SojournSeconds,
+    SpecModel,
+    TracePath,
+)
+from .variation_spec import MS_PER_S, RateStep, RateWalk, step_function, walk_function
+
+# What each queue needs beyond a limit in packets or bytes.
+_QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
+_CAPACITY = (
+    "rate_mbps",
+    "arrivals",
+    "seed",
+    "period_s",
+    "rates_mbps",
+    "mean_stay_ms",
+    "rate_steps",
+    "rate_walk",
+    "trace",
+)
+
+
+DATA_TUN_BYTES = 1468
+"""A data packet as a queue counts it."""
+
+
+class OnOff(SpecModel):
+    """mm-onoff: packets pass, then are dropped, in turns; begins on."""
+
+    mean_on_s: SojournSeconds  # of an exponential time
+    mean_off_s: SojournSeconds
+
+
+class LinkSpec(SpecModel):
+    """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
+
+    rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; of cellular arrivals their mean
+    arrivals: Arrivals = "constant"  # how the opportunities of the rate lie
+    seed: Seed = 1  # of arrivals that are not constant
+    period_s: PeriodSeconds = 60.0  # after it, what is drawn or goes in steps begins anew
+    rates_mbps: Annotated[tuple[RateOrNoneMbps, ...], AsTuple] | None = None  # markov: between these
+    mean_stay_ms: PositiveMs | None = None  # markov: exponential, at each of them
+    rate_steps: Annotated[tuple[RateStep, ...], AsTuple] | None = None  # from `rate_mbps` on
+    rate_walk: RateWalk | None = None  # from `rate_mbps` on
+    trace: TracePath | None = None  # mahimahi trace file
+    loss: Probability = 0.0  # of each packet, independently
+    onoff: OnOff | None = None
+    queue: Queue = "infinite"
+    packets: QueueLimit | None = None  # most packets that wait
+    bytes: QueueLimit | None = None  # most bytes that wait, each packet with its 4-byte TUN header
+    target_ms: PositiveMs | None = None  # codel
+    interval_ms: PositiveMs | None = None  # codel
+    qdelay_ref_ms: PositiveMs | None = None  # pie
+    max_burst_ms: PositiveMs | None = None  # pie
+
+    @model_validator(mode="after")
+    def _check_capacity(self) -> "LinkSpec":
+        if self.arrivals == "markov":
+            self._check_markov()
+        elif self.rates_mbps is not None or self.mean_stay_ms is not None:
+            raise ValueError("rates_mbps and mean_stay_ms go with arrivals: markov")
+        elif (self.rate_mbps is None) == (self.trace is None):
+            given = "neither" if self.trace is None else "both"
+            raise ValueError(f"has {given} of rate_mbps and trace; give exactly one")
+        if self.trace is not None and self.arrivals != "constant":
+            raise ValueError("arrivals goes with rate_mbps; a trace has its own arrivals")
+        return self
+
+    def _check_markov(self) -> None:
+        if self.rate_mbps is not None:
+            raise ValueError("markov arrivals take rates_mbps instead of rate_mbps")
+        if self.rates_mbps is None or self.mean_stay_ms is None:
+            raise ValueError("markov arrivals need rates_mbps and mean_stay_ms")
+        if len(self.rates_mbps) < 2 or not any(self.rates_mbps):
+            raise ValueError("rates_mbps needs at least two rates, one of them above 0")
+
+    @model_validator(mode="after")
+    def _check_variation(self) -> "LinkSpec":
+        given = [name for name in ("rate_steps", "rate_walk") if getattr(self, name) is not None]
+        if len(given) == 2:
+            raise ValueError("has both of rate_steps and rate_walk; give at most one")
+        if given and (self.rate_mbps is None or self.arrivals == "cellular"):
+            raise ValueError(f"{given[0]} goes with rate_mbps and constant or poisson arrivals")
+        walk = self.rate_walk
+        if walk and self.rate_mbps and not walk.low_mbps <= self.rate_mbps <= walk.high_mbps:
+            raise ValueError(f"rate_mbps {self.rate_mbps} is not within the bounds of rate_walk")
+        if given:
+            self.varying_rate()
+        return self
+
+    @model_validator(mode="after")
+    def _check_queue(self) -> "LinkSpec":
+        limited = self.packets is not None or self.bytes is not None
+        if self.queue == "infinite" and limited:
+            raise ValueError("an infinite queue takes no packets or bytes; a limited one is queue: droptail")
+        if self.queue != "infinite" and not limited:
+            raise ValueError(f"a {self.queue} queue needs packets or bytes")
+        for owner, names in _QUEUE_PARAMETERS.items():
+            for name in names:
+                if (getattr(self, name) is not None) != (self.queue == owner):
+                    verb = "needs" if self.queue == owner else "does not take"
+                    raise ValueError(f"queue {self.queue} {verb} {name}")
+        return self
+
+    def mirrored(self) -> "LinkSpec":
+        """Returns the downlink that a file leaves out: same rate or trace, infinite queue, nothing lost."""
+        return LinkSpec(**{name: getattr(self, name) for name in _CAPACITY})
+
+    @property
+    def varies(self) -> bool:
+        """Whether its rate changes in the course of time."""
+        generated = self.arrivals in ("markov", "cellular")
+        return generated or any((self.trace, self.rate_steps, self.rate_walk))
+
+    @property
+    def queue_packets(self) -> float:
+        """How many data packets may wait, infinite where all may."""
+        return min(self.packets or math.inf, (self.bytes or math.inf) / DATA_TUN_BYTES)
+
+    def scaled(self, rate_factor: float, queue_factor: float) -> "LinkSpec":
+        """Returns this link with other rates and limits of its queue; a trace stays what it is."""
+        changes: dict[str, object] = {}
+        for name in ("packets", "bytes"):
+            if getattr(self, name) is not None:
+                changes[name] = max(1, round(getattr(self, name) * queue_factor))
+        if self.rate_mbps is not None:
+            changes["rate_mbps"] = self.rate_mbps * rate_factor
+        if self.rates_mbps is not None:
+            changes["rates_mbps"] = tuple(rate * rate_factor for rate in self.rates_mbps)
+        if self.rate_steps is not None:
+            changes["rate_steps"] = tuple(step.scaled(rate_factor) for step in self.rate_steps)
+        if self.rate_walk is not None:
+            changes["rate_walk"] = self.rate_walk.scaled(rate_factor)
+        return self.model_copy(update=changes)
+
+    def schedule(self, *, once: bool = False, exact: bool = False) -> _core.Schedule:
+        """Returns when this link may deliver; equal links share one schedule.
+
+        Args:
+            once: a trace is not repeated.
+            exact: as in continuous timing; what is drawn is not cut to whole ms, a trace file has no others.
+
+        Raises:
+            InputError: the trace cannot be read or is broken.
+        """
+        if self.trace is not None:
+            return self._trace_schedule(once)
+        if self.arrivals == "markov":
+            assert self.rates_mbps is not None
+            assert self.mean_stay_ms is not None
+            return markov_schedule(self.rates_mbps, self.mean_stay_ms, self.seed, self.period_s, exact=exact)
+        assert self.rate_mbps is not None
+        if self.arrivals == "cellular":
+            return cellular_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
+        if self.rate_steps or self.rate_walk:
+            return _varying_schedule(self, exact)
+        if self.arrivals == "poisson":
+            return poisson_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
+        return constant_schedule(self.rate_mbps)
+
+    def _trace_schedule(self, once: bool) -> _core.Schedule:
+        assert self.trace is not None
+        if str(self.trace).startswith("$"):
+            variable = self.trace.parts[0][1:]
+            raise InputError(f"{self.trace}: set {variable} to the folder of the trace files; it is not set")
+        return trace_schedule(self.trace, once=once)
+
+    def varying_rate(self) -> _core.StepFunction:
+        """Returns the rate in Mbit/s over time, of a link with `rate_steps` or `rate_walk`."""
+        assert self.rate_mbps is not None
+        if self.rate_walk is None:
+            steps = [(step.at_s, step.rate_mbps) for step in self.rate_steps or ()]
+            return step_function(self.rate_mbps, steps, self.period_s)
+        bounds = (self.rate_walk.low_mbps, self.rate_walk.high_mbps)
+        return walk_function(self.rate_mbps, self.rate_walk, bounds, self.period_s)
+
+    def to_link(self, *, once: bool = False, exact: bool = False) -> _core.Link:
+        """Returns the twin of this link.
+
+        Args:
+            once: a trace is not repeated.
+            exact: see `schedule`.
+
+        Raises:
+            InputError: the trace cannot be read or is broken.
+        """
+        return _core.Link(
+            self.schedule(once=once, exact=exact),
+            queue=self.queue,
+            queue_packets=self.packets or 0,
+            queue_bytes=self.bytes or 0,
+            target_ms=self.target_ms or 0,
+            interval_ms=self.interval_ms or 0,
+            qdelay_ref_ms=self.qdelay_ref_ms or 0,
+            max_burst_ms=self.max_burst_ms or 0,
+            loss=self.loss,
+            mean_on_ms=MS_PER_S * self.onoff.mean_on_s if self.onoff else 0.0,
+            mean_off_ms=MS_PER_S * self.onoff.mean_off_s if self.onoff else 0.0,
+        )
+
+
+@lru_cache(maxsize=2048)
+def _varying_schedule(link: LinkSpec, exact: bool) -> _core.Schedule:
+    poisson = link.arrivals == "poisson"
+    return _core.Schedule.varying(link.varying_rate(), poisson=poisson, seed=link.seed, exact=exact)

@@ -1,0 +1,72 @@
+"""Who shares a path: flows with times and delays of their own, and traffic that is nobody's flow."""
+
+from math import inf
+from typing import Literal
+
+from ccgym.envs import _core
+from pydantic import model_validator
+
+from .spec_fields import DelayMs, IpBytes, RateMbps, Seconds, Seed, SojournSeconds, SpecModel
+
+
+class FlowSpec(SpecModel):
+    """One of several flows over a path."""
+
+    scheme: str | None = None  # None: whichever the path is flown with
+    start_s: Seconds = 0.0
+    stop_s: Seconds | None = None  # None: with the flight
+    extra_delay_ms: DelayMs = 0.0  # one way, each direction, of this flow alone
+
+    @model_validator(mode="after")
+    def _check_times(self) -> "FlowSpec":
+        _check_order(self.start_s, self.stop_s)
+        return self
+
+    def to_flow(self) -> _core.Flow:
+        """Returns the twin of this flow."""
+        return _core.Flow(
+            scheme=self.scheme or "",
+            start_s=self.start_s,
+            stop_s=inf if self.stop_s is None else self.stop_s,
+            extra_delay_ms=self.extra_delay_ms,
+        )
+
+
+class CrossTraffic(SpecModel):
+    """Datagrams that take the uplink's queue along with the flows' data."""
+
+    kind: Literal["constant", "poisson", "onoff"]
+    rate_mbps: RateMbps  # of IP packets; of onoff while it is on
+    mean_on_s: SojournSeconds | None = None  # onoff
+    mean_off_s: SojournSeconds | None = None  # onoff
+    packet_bytes: IpBytes = 1500
+    start_s: Seconds = 0.0
+    stop_s: Seconds | None = None  # None: with the flight
+    seed: Seed = 1
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> "CrossTraffic":
+        for name in ("mean_on_s", "mean_off_s"):
+            if (getattr(self, name) is not None) != (self.kind == "onoff"):
+                verb = "needs" if self.kind == "onoff" else "does not take"
+                raise ValueError(f"{self.kind} cross traffic {verb} {name}")
+        _check_order(self.start_s, self.stop_s)
+        return self
+
+    def to_cross_traffic(self) -> _core.CrossTraffic:
+        """Returns the twin of this traffic."""
+        return _core.CrossTraffic(
+            self.kind,
+            rate_mbps=self.rate_mbps,
+            mean_on_ms=1000 * (self.mean_on_s or 0.0),
+            mean_off_ms=1000 * (self.mean_off_s or 0.0),
+            packet_bytes=self.packet_bytes,
+            start_ms=1000 * self.start_s,
+            stop_ms=inf if self.stop_s is None else 1000 * self.stop_s,
+            seed=self.seed,
+        )
+
+
+def _check_order(start_s: float, stop_s: float | None) -> None:
+    if stop_s is not None and stop_s <= start_s:
+        raise ValueError(f"stop_s {stop_s:g} is not after start_s {start_s:g}")

@@ -1,0 +1,1 @@
+"""Where a run is flown: the twin, real mahimahi, tunnels, real paths."""

@@ -1,0 +1,58 @@
+"""What every backend does: fly the flows of a run over an emulator, and say what the link saw of each."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.schemes import Scheme
+
+from .remote_path import NamedPath, Network, RemotePathSpec
+
+Emulators = list[NamedEmulator] | list[NamedPath]
+"""What an evaluation flies over, under the names that reports use."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of a run."""
+
+    scheme: Scheme
+    start_s: float
+    """After the first one; of a flow alone in the twin, after its link's schedule."""
+    seconds: float
+
+
+class Backend(Protocol):
+    """Flies the flows of a run over an emulator."""
+
+    name: str
+    in_real_time: bool
+    """Whether two flights at once would disturb each other."""
+
+    def check(self, emulators: Emulators, line_ups: list[list[Scheme]]) -> None:
+        """Raises InputError or OutsideError when a machine lacks what flying these takes."""
+
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """Why these schemes cannot fly over this emulator here, in one line; None: they can."""
+
+    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+        """What the link that carried the data saw of each flow.
+
+        Delays are within the link. What else the backend records goes into `files`.
+        """
+
+
+def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
+    """Whether packets are told apart at both ends of the path, or seen in the link's log only."""
+    return tunnel or (backend == "mahimahi" and flows > 1)
+
+
+def unseen_loss(spec: Network, backend: str, flows: int, tunnel: bool) -> float:
+    """The probability of the loss stage behind the link, where the logs do not see it."""
+    if isinstance(spec, RemotePathSpec) or measured_end_to_end(backend, flows, tunnel):
+        return 0.0
+    if spec.delay_varies and not spec.before_link("loss"):  # the twin then tells what was received
+        return 0.0
+    return spec.uplink.loss

@@ -1,0 +1,134 @@
+"""Flights in real mahimahi shells: the sender inside, so that data take the uplink, the receiver outside.
+
+A flow alone is seen by mm-link, whose log is kept. Several flows are told apart by what the kernel sees of
+them at both ends; mm-link's log then gives the opportunities.
+"""
+
+import os
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from ccgym.envs.errors import InputError
+from ccgym.envs.host.host_checks import check_kernel_tcp
+from ccgym.envs.host.process_group import ProcessGroup
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.logs.packet_capture import PacketCapture, paired_uids
+from ccgym.envs.mahimahi.shells import (
+    MahimahiError,
+    MahimahiShell,
+    free_port,
+    require,
+    require_mahimahi,
+    shell_command,
+)
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.schemes import Kind, Scheme
+
+from .backend import Emulators, Flow
+from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
+from .programs import check_programs, flow_programs, sender_listens
+from .remote_path import Network
+from .two_ends import matched_flow
+
+
+class MahimahiBackend:
+    """Real shells, in real time."""
+
+    name = "mahimahi"
+    in_real_time = True
+
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+        """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
+        require_mahimahi()
+        schemes = [scheme for line_up in line_ups for scheme in line_up]
+        if any(scheme.kind is Kind.KERNEL for scheme in schemes):
+            require(check_kernel_tcp())
+        check_programs(schemes)
+        if any(len(line_up) > 1 for line_up in line_ups) and os.geteuid() != 0:
+            raise InputError("several flows in real mahimahi are told apart by root only: run as root")
+
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        if (reason := not_in_shells(spec)) is not None:
+            return reason
+        listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
+        if len(line_up) > 1 and listening:
+            return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
+        return None
+
+    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+        """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        assert isinstance(spec, EmulatorSpec)
+        mirrored = sender_listens(flows[0].scheme)
+        if mirrored:  # who listens is outside, so that its data take the downlink
+            spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
+        with MahimahiShell(spec) as shell:
+            if len(flows) == 1:
+                _fly_alone(shell, flows[0])
+                log = shell.downlink_log() if mirrored else shell.uplink_log()
+                logs = [log.without_background()]
+            else:
+                logs = _fly_together(shell, spec, flows)
+            data, acks = ("downlink", "uplink") if mirrored else ("uplink", "downlink")
+            shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
+            shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
+            return logs
+
+
+def not_in_shells(spec: Network) -> str | None:
+    """What of an emulator no shell does, in one line."""
+    assert isinstance(spec, EmulatorSpec)
+    try:
+        shell_command(spec)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
+    programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
+    port = free_port(programs.protocol)
+    shell.serve(programs.listen(port), programs.protocol, port)
+    limit_s = flow.seconds + SETTLING_S
+    base = "$MAHIMAHI_BASE"
+    words = map(shlex.quote, programs.call(base, port))
+    command = " ".join(word.replace(base, f"'\"{base}\"'") for word in words)  # the shell fills in the base
+    if not programs.ends_itself:
+        command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
+    caller = shell.start(command)
+    if caller.wait(limit_s + OVERRUN_S) != 0:
+        raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}")
+
+
+def _fly_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[Flow]) -> list[LinkLog]:
+    """Every flow with programs of its own, begun in its turn."""
+
+    def stage(file: Path) -> str:
+        return str(shell.stage(file))
+
+    programs = [flow_programs(flow.scheme, flow.seconds, stage) for flow in flows]
+    ports = []
+    for number, each in enumerate(programs, 1):
+        ports.append(free_port(each.protocol))
+        shell.serve(each.listen(ports[-1]), each.protocol, ports[-1], f"listener-{number}")
+    shell.open()
+    with (
+        PacketCapture(ports, shell.namespace, outgoing=True) as sent,
+        PacketCapture(ports, outgoing=False) as received,
+    ):
+
+        def start(index: int) -> ProcessGroup:
+            return shell.run_inside(programs[index].call(shell.base, ports[index]), f"flow-{index + 1}")
+
+        run_flows(flows, programs, start)
+    link = shell.uplink_log()
+    assert link.header is not None
+    logs = []
+    for port in ports:
+        own, theirs = sent.records(port), received.records(port)
+        log = matched_flow(own, paired_uids(own, theirs), link.header.init_timestamp_ms, link.opportunity_ms)
+        logs.append(replace(log.shifted(-spec.delay_ms), header=link.header))
+    return logs

@@ -1,0 +1,148 @@
+"""The two programs of a flow: one listens at a port, the other calls it."""
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from ccgym.deploy import quic
+from ccgym.envs.errors import InputError
+from ccgym.envs.host.host_user import HostUser
+from ccgym.evaluation.schemes import Kind, Scheme
+
+SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
+_LONGER_S = 3600.0
+"""What is cut off is asked to fly so much longer."""
+
+WRAPPER_ANSWER_S = 20.0
+
+Stage = Callable[[Path], str]
+"""Makes a file of ours available where the programs run, and says where it is there."""
+
+
+@dataclass(frozen=True)
+class FlowPrograms:
+    """How to start the flow of a scheme; its data flow from the caller to the listener unless told."""
+
+    protocol: str
+    """tcp, udp or any: what the listener listens for."""
+    listen: Callable[[int], list[str]]
+    """Port -> command."""
+    call: Callable[[str, int], list[str]]
+    """Address and port of the listener -> command."""
+    ends_itself: bool
+    """With exit code 0 once its time is over; else it flies on until it is cut off."""
+    sender_listens: bool = False
+
+
+def flow_programs(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
+    """The programs of a flow that lasts `seconds`.
+
+    Raises:
+        InputError: a program is missing.
+    """
+    if scheme.kind is Kind.KERNEL:
+        return _kernel_tcp(scheme, seconds)
+    if scheme.kind is Kind.PANTHEON:
+        return _wrapper(scheme.controller)
+    if scheme.kind is Kind.QUIC:
+        return _quic(scheme, stage)
+    return _endpoint(scheme, seconds, stage)
+
+
+def sender_listens(scheme: Scheme) -> bool:
+    """Whether the side that sends is started first, and called: its data flow from the listener."""
+    if scheme.kind is Kind.PANTHEON:
+        return run_first(scheme.controller) == "sender"
+    return scheme.kind is Kind.QUIC
+
+
+def _kernel_tcp(scheme: Scheme, seconds: float) -> FlowPrograms:
+    """iperf3, a fresh server for each flow; cut off, for its good-bye waits behind a full queue."""
+    options = ["--congestion", scheme.controller, "--time", f"{seconds + _LONGER_S:.0f}"]
+    return FlowPrograms(
+        "tcp",
+        lambda port: ["iperf3", "--server", "--one-off", "--port", str(port)],
+        lambda address, port: ["iperf3", "--client", address, "--port", str(port), *options],
+        ends_itself=False,
+    )
+
+
+def _wrapper(wrapper: str) -> FlowPrograms:
+    """A Pantheon scheme: one side is started first and listens, both fly on until they are ended."""
+    first = run_first(wrapper)
+    second = {"receiver": "sender", "sender": "receiver"}[first]
+    return FlowPrograms(
+        "any",
+        lambda port: [wrapper, first, str(port)],
+        lambda address, port: [wrapper, second, address, str(port)],
+        ends_itself=False,
+        sender_listens=first == "sender",
+    )
+
+
+def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
+    """A QUIC server sends what its client downloads, until both are ended."""
+    return FlowPrograms(
+        "udp",
+        lambda port: quic.server_command(scheme.controller, port, stage),
+        lambda address, port: quic.client_command(address, port, stage),
+        ends_itself=False,
+        sender_listens=True,
+    )
+
+
+def check_programs(schemes: list[Scheme]) -> None:
+    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    for scheme in schemes:
+        if scheme.kind is Kind.PANTHEON:
+            run_first(scheme.controller)
+        elif scheme.kind in (Kind.NATIVE, Kind.POLICY):
+            endpoint_program(SENDER)
+
+
+@cache
+def run_first(wrapper: str) -> str:
+    """Which side of a Pantheon scheme is started first: sender or receiver.
+
+    Raises:
+        InputError: the wrapper does not say.
+    """
+    argv = HostUser.unprivileged().command([wrapper, "run_first"])
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=WRAPPER_ANSWER_S, check=False, cwd="/"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InputError(f"{wrapper} run_first: {error}") from None
+    if done.stdout.strip() not in ("sender", "receiver"):
+        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise InputError(f"{wrapper} run_first: expected 'sender' or 'receiver' on its output: {said}")
+    return done.stdout.strip()
+
+
+def _endpoint(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
+    sender, receiver = stage(endpoint_program(SENDER)), stage(endpoint_program(RECEIVER))
+    policy = scheme.policy_file
+    controller = scheme.controller if policy is None else scheme.controller_with(stage(policy))
+    options = ["--scheme", controller, "--seconds", f"{seconds:g}"]
+    return FlowPrograms(
+        "udp",
+        lambda port: [receiver, str(port), "--once"],
+        lambda address, port: [sender, address, str(port), *options],
+        ends_itself=True,
+    )
+
+
+def endpoint_program(name: str) -> Path:
+    """A program of the endpoint, as it was built.
+
+    Raises:
+        InputError: it was not.
+    """
+    path = Path(str(files("ccgym.deploy") / "bin" / name))
+    if not path.is_file():
+        raise InputError(f"{path} is not built: run `make setup`")
+    return path

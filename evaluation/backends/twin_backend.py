@@ -1,0 +1,60 @@
+"""Flights in the twin, in virtual time."""
+
+from dataclasses import replace
+
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.schemes import Kind, Scheme
+
+from .backend import Emulators, Flow
+from .remote_path import Network
+
+
+class TwinBackend:
+    """mahimahi in virtual time, inside this process."""
+
+    name = "twin"
+    in_real_time = False
+
+    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+        """It needs nothing of the machine."""
+
+    def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
+        """Foreign programs fly in real time only, and some queues are not in the twin."""
+        for scheme in line_up:
+            if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
+                return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
+        assert isinstance(spec, EmulatorSpec)
+        try:
+            spec.to_path()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def fly(self, spec: Network, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
+        """Flows begin at their time after the links' schedules."""
+        assert isinstance(spec, EmulatorSpec)
+        path = spec.to_path()
+        first = flows[0]
+        if len(flows) == 1 and first.start_s == 0:
+            flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            return [_log(flight, spec)]
+        sharing = [
+            _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
+            for flow in flows
+        ]
+        flights = _core.fly(path, sharing, seconds=first.start_s + first.seconds, seed=seed)
+        logs = [_log(flight, spec) for flight in flights]
+        longest = max((log.opportunity_ms for log in logs), key=len)
+        return [replace(log, opportunity_ms=longest) for log in logs]
+
+
+def _log(flight: _core.Flight, spec: EmulatorSpec) -> LinkLog:
+    """Where the delay varies, what is more than the delay it begins with counts as the link's."""
+    schedule = spec.uplink.schedule()
+    if spec.delay_varies:
+        return LinkLog.between_ends(flight, schedule).shifted(-spec.delay_ms)
+    return LinkLog.from_flight(flight, schedule)

@@ -1,0 +1,1 @@
+"""What runs measured: figures of flows, fairness, series over time, the leaderboard."""

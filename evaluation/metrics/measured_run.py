@@ -1,0 +1,75 @@
+"""The figures of a run: of each flow, of all together, and how evenly they shared."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.link_log import LinkLog, merged_log
+from ccgym.evaluation.run_files import replaced
+
+from .fairness import Fairness, fairness
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """Metrics of one run."""
+
+    flows: list[FlowMetrics]
+    """In the order in which they began."""
+    total: FlowMetrics
+    """Of all packets together; of a single flow its own."""
+    fairness: Fairness | None
+
+
+def measure_run(
+    logs: list[LinkLog], delay_ms: float, *, seconds: float | None, interval_s: float, unseen_loss: float
+) -> MeasuredRun:
+    """Measures the flows of a run, each begun `interval_s` after the one before; see `measure`.
+
+    Args:
+        logs: of each flow, delays within the link.
+        delay_ms: one-way propagation delay outside the link.
+        seconds: from the beginning of the first flow to the end of all.
+        interval_s: between beginnings.
+        unseen_loss: probability of a loss stage behind where the logs were taken.
+
+    Raises:
+        ValueError: a flow has nothing to measure.
+    """
+    flows = []
+    for index, log in enumerate(logs):
+        own_s = None if seconds is None else seconds - index * interval_s
+        try:
+            flows.append(measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss))
+        except ValueError as error:
+            raise ValueError(f"flow {index + 1}: {error}" if len(logs) > 1 else str(error)) from None
+    if len(flows) == 1:
+        return MeasuredRun(flows, flows[0], None)
+    total = measure(merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss)
+    return MeasuredRun(flows, total, fairness(logs, flows, total))
+
+
+def write_measured_run(run: MeasuredRun, path: Path) -> None:
+    """Keeps the figures of a run whose logs are not kept."""
+    with replaced(path) as stream:
+        json.dump(asdict(run), stream)
+        stream.write("\n")
+
+
+def read_measured_run(path: Path) -> MeasuredRun:
+    """What `write_measured_run` wrote.
+
+    Raises:
+        InputError: the file is something else, or of another version.
+    """
+    try:
+        content = json.loads(path.read_text())
+        return MeasuredRun(
+            [FlowMetrics(**flow) for flow in content["flows"]],
+            FlowMetrics(**content["total"]),
+            None if content["fairness"] is None else Fairness(**content["fairness"]),
+        )
+    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: not the figures of a run : {error}") from None

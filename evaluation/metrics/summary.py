@@ -1,0 +1,194 @@
+"""`summary.json`: every run's figures, and how the schemes compare over all scenarios."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.sessions.session import REFUSED
+
+from .results import Evaluation, RunResult, Scenario
+
+SCHEMA = 1
+CLEARLY = 0.02
+"""Another scheme is clearly better when it has this share more throughput and this share less delay."""
+NEAR_BEST = 0.9
+"""Share of the best power within which a scheme wins a scenario."""
+_FIGURES = (
+    "throughput_mbps",
+    "p95_delay_ms",
+    "mean_delay_ms",
+    "p99_delay_ms",
+    "loss",
+    "utilisation",
+    "queueing_delay_ms",
+)
+
+
+@dataclass(frozen=True)
+class SchemeMean:
+    """Mean over the runs of one scheme in one scenario."""
+
+    scheme: str
+    throughput_mbps: float
+    p95_delay_ms: float
+
+    @property
+    def power(self) -> float:
+        """Mbit/s per ms."""
+        return self.throughput_mbps / self.p95_delay_ms
+
+    def clearly_beats(self, other: "SchemeMean") -> bool:
+        """Has both clearly more throughput and clearly less p95 delay."""
+        faster = self.throughput_mbps >= (1 + CLEARLY) * other.throughput_mbps
+        return faster and self.p95_delay_ms <= (1 - CLEARLY) * other.p95_delay_ms
+
+
+@dataclass(frozen=True)
+class LeagueRow:
+    """How one scheme did over all scenarios; one in which it failed counts as neither frontier nor win."""
+
+    scheme: str
+    frontier_share: float
+    """Share of scenarios in which no other scheme clearly beats it."""
+    mean_log_power: float | None
+    """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
+    winning_rate: float
+    """Share of scenarios in which its power is within 10 % of the best."""
+    failed_runs: int = 0
+    failure: str = ""
+    """Why most of them failed."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether most of the failed runs were never tried."""
+        return self.failure.startswith(REFUSED)
+
+    @property
+    def shortfall(self) -> str:
+        """How many runs failed, or were never tried."""
+        runs = "run" if self.failed_runs == 1 else "runs"
+        return f"{self.failed_runs} {runs} {'not flown' if self.refused else 'failed'}"
+
+    @property
+    def reason(self) -> str:
+        """The failure, without what `shortfall` says already."""
+        return self.failure.removeprefix(REFUSED)
+
+
+def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
+    """Throughput and p95 delay of every scheme, all flows of a run together, the mean over its runs."""
+    schemes = dict.fromkeys(run.scheme for run in runs)
+    return [_mean(scheme, [run.total for run in runs if run.scheme == scheme]) for scheme in schemes]
+
+
+def _mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
+    return SchemeMean(
+        scheme,
+        float(np.mean([total.throughput_mbps for total in totals])),
+        float(np.mean([total.p95_delay_ms for total in totals])),
+    )
+
+
+def league(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeagueRow]:
+    """The table over all scenarios, best mean log power first."""
+    rows = [_league_row(scheme, scenarios) for scheme in schemes]
+    return sorted(
+        rows, key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True
+    )
+
+
+def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
+    frontier = wins = 0
+    log_powers = []
+    for means in scenarios:
+        for own in means:
+            if own.scheme == scheme:
+                frontier += not any(other.clearly_beats(own) for other in means)
+                wins += own.power >= NEAR_BEST * max(other.power for other in means)
+                log_powers.append(math.log(own.power))
+    return LeagueRow(
+        scheme,
+        frontier / len(scenarios),
+        float(np.mean(log_powers)) if log_powers else None,
+        wins / len(scenarios),
+    )
+
+
+def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
+    """The league of a whole evaluation."""
+    rows = league([scheme_means(scenario.runs) for scenario in evaluation.scenarios], evaluation.schemes)
+    return [_with_failures(row, evaluation) for row in rows]
+
+
+def _with_failures(row: LeagueRow, evaluation: Evaluation) -> LeagueRow:
+    reasons = Counter(
+        failure.reason
+        for scenario in evaluation.scenarios
+        for failure in scenario.failures
+        if failure.scheme == row.scheme
+    )
+    (most, _), *_ = reasons.most_common(1) or [("", 0)]
+    return replace(row, failed_runs=reasons.total(), failure=most)
+
+
+def summarise(evaluation: Evaluation) -> dict[str, Any]:
+    """The content of `summary.json`."""
+    return {
+        "schema": SCHEMA,
+        "scenarios": [_scenario_entry(scenario) for scenario in evaluation.scenarios],
+        "table": [vars(row) for row in evaluation_league(evaluation)],
+        "failures": [
+            {"emulator": scenario.label, **vars(failure)}
+            for scenario in evaluation.scenarios
+            for failure in scenario.failures
+        ],
+    }
+
+
+def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "emulator": scenario.label,
+        "backend": scenario.backend,
+        "schemes": [entry for run in scenario.runs for entry in _run_entries(run)],
+    }
+
+
+def _run_entries(run: RunResult) -> list[dict[str, Any]]:
+    """One of each flow; of several flows also who flew it, and one of all together, `"flow": "all"`."""
+    if len(run.flows) == 1:
+        return [_entry(run, 1, run.total)]
+    flows = [
+        {
+            **_entry(run, flow.flow, flow.metrics),
+            "flow_scheme": flow.flow_scheme,
+            "begins_s": _begins_s(run, flow.metrics),
+        }
+        for flow in run.flows
+    ]
+    together = _entry(run, "all", run.total)
+    if run.fairness is not None:
+        together["jain_index"] = run.fairness.mean
+        together["jain_over_time"] = {"s": run.fairness.bin_s, "index": run.fairness.jain}
+    return [*flows, together]
+
+
+def _entry(run: RunResult, flow: int | str, metrics: FlowMetrics) -> dict[str, Any]:
+    figures = {name: getattr(metrics, name) for name in _FIGURES}
+    return {"scheme": run.scheme, "run": run.run, "flow": flow, **figures}
+
+
+def _begins_s(run: RunResult, flow: FlowMetrics) -> float:
+    return round((flow.start_ms - run.total.start_ms) / 1000, 3)
+
+
+def write_summary(summary: dict[str, Any], path: Path) -> None:
+    """Writes `summary.json`."""
+    with replaced(path) as stream:
+        json.dump(summary, stream, indent=2)
+        stream.write("\n")

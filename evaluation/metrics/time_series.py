@@ -1,0 +1,52 @@
+"""How a flow went over time: throughput against capacity in bins, and the delay of its packets."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from ccgym.envs.logs.event_log import Array
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES, FlowMetrics
+from ccgym.envs.logs.link_log import LinkLog
+
+BIN_MS = 500.0
+DELAY_BUCKETS = 300
+"""Of the packets of each bucket those of least and of most delay are kept."""
+
+
+@dataclass(frozen=True)
+class TimeSeries:
+    """Times in s since the flow's window began; rates in Mbit/s of IP bytes; delays one way in ms."""
+
+    bin_s: Array
+    """End of each bin, shape (bins,)."""
+    throughput_mbps: Array
+    capacity_mbps: Array
+    """Empty where the log has no opportunities."""
+    delay_s: Array
+    """When each kept packet left the link, shape (packets,)."""
+    delay_ms: Array
+
+
+def time_series(log: LinkLog, metrics: FlowMetrics, delay_ms: float) -> TimeSeries:
+    """The series of the flow in `log` over the window of `metrics`; `delay_ms`: propagation."""
+    edges_ms = metrics.start_ms + BIN_MS * np.arange(max(1, int(metrics.duration_ms // BIN_MS)) + 1)
+    sizes = log.departure_bytes - log.header_bytes
+    delivered, _ = np.histogram(log.departure_ms, edges_ms, weights=sizes)
+    offered, _ = np.histogram(log.opportunity_ms, edges_ms)
+    inside = (log.departure_ms >= edges_ms[0]) & (log.departure_ms <= metrics.start_ms + metrics.duration_ms)
+    kept = np.flatnonzero(inside)[_extremes(log.departure_delay_ms[inside])]
+    return TimeSeries(
+        (edges_ms[1:] - edges_ms[0]) / 1000,
+        8 * delivered / (1000 * BIN_MS),
+        8 * OPPORTUNITY_IP_BYTES * offered / (1000 * BIN_MS) if len(log.opportunity_ms) else np.zeros(0),
+        (log.departure_ms[kept] - edges_ms[0]) / 1000,
+        log.departure_delay_ms[kept] + delay_ms,
+    )
+
+
+def _extremes(values: Array) -> Array:
+    """Indices of the least and the greatest value of every bucket, in order."""
+    if len(values) <= 2 * DELAY_BUCKETS:
+        return np.arange(len(values))
+    buckets = np.array_split(np.arange(len(values)), DELAY_BUCKETS)
+    kept = [[bucket[np.argmin(values[bucket])], bucket[np.argmax(values[bucket])]] for bucket in buckets]
+    return np.unique(kept)

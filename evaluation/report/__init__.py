@@ -1,0 +1,1 @@
+"""The report: one page with its plots and tables."""

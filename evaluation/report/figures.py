@@ -1,0 +1,204 @@
+"""The pictures of the report as plotly figures; the page gives them paper and ink."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from ccgym.evaluation.metrics.results import Scenario
+from ccgym.evaluation.metrics.summary import SchemeMean, scheme_means
+
+from .palette import Style
+
+Figure = dict[str, Any]
+
+WIDE = 4.0
+"""Delays that span more than this ratio go on a logarithmic axis."""
+_ELLIPSE_POINTS = 60
+_LABEL_PLACES = ("top center", "bottom center")
+_MOST_TICKS = 7
+_NEUTRAL = "rgba(128,128,128,0.55)"
+
+
+def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
+    """Throughput over p95 delay of every scheme: mean, runs, and the ellipse of one standard deviation."""
+    traces: list[Figure] = []
+    means = scheme_means(scenario.runs)
+    places = _label_places([mean.p95_delay_ms for mean in means])
+    for mean, place in zip(means, places, strict=True):
+        totals = [run.total for run in scenario.runs if run.scheme == mean.scheme]
+        points = np.array([[total.p95_delay_ms, total.throughput_mbps] for total in totals])
+        traces += _cloud(points, mean.scheme, styles[mean.scheme])
+        traces.append(_mean_marker(mean, styles[mean.scheme], place))
+    delays = [run.total.p95_delay_ms for run in scenario.runs]
+    top = max(run.total.throughput_mbps for run in scenario.runs)
+    capacity = float(np.mean([run.total.capacity_mbps for run in scenario.runs]))
+    layout = {
+        "xaxis": _delay_axis(delays, "95th percentile one-way delay (ms), lower is further right"),
+        "yaxis": {"title": {"text": "throughput (Mbit/s)"}, "range": [0, 1.12 * max(top, capacity)]},
+        "shapes": _frontier_line(means) + ([_capacity_line(capacity)] if capacity else []),
+    }
+    return {"data": traces, "layout": layout}
+
+
+def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Figure:
+    """Every scheme over all scenarios: mean utilisation, geometric mean of p95 delay / propagation."""
+    clouds = {scheme: np.array([_relative(scenario, scheme) for scenario in scenarios]) for scheme in styles}
+    clouds = {scheme: points[~np.isnan(points[:, 0])] for scheme, points in clouds.items()}
+    means = [
+        SchemeMean(scheme, float(points[:, 1].mean()), math.exp(float(np.log(points[:, 0]).mean())))
+        for scheme, points in clouds.items()
+        if len(points)
+    ]
+    traces = []
+    for mean, place in zip(means, _label_places([mean.p95_delay_ms for mean in means]), strict=True):
+        style = styles[mean.scheme]
+        traces += _cloud(clouds[mean.scheme], mean.scheme, style, ellipse=False)
+        traces.append(_mean_marker(mean, style, place, " %", " x propagation"))
+    ratios = [ratio for points in clouds.values() for ratio in points[:, 0]]
+    layout = {
+        "xaxis": _delay_axis(ratios, "p95 one-way delay / propagation delay, lower is further right"),
+        "yaxis": {"title": {"text": "utilisation (%)"}, "range": [0, 112]},
+        "shapes": [_capacity_line(100)],
+    }
+    return {"data": traces, "layout": layout}
+
+
+def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
+    """The scheme's mean in a scenario as (p95 delay / propagation, utilisation in %); NaN where unknown."""
+    runs = [run for run in scenario.runs if run.scheme == scheme]
+    if not runs or not scenario.delay_ms or not runs[0].total.capacity_mbps:
+        return math.nan, math.nan
+    mean = scheme_means(runs)[0]
+    used = mean.throughput_mbps / float(np.mean([run.total.capacity_mbps for run in runs]))
+    return mean.p95_delay_ms / scenario.delay_ms, 100 * used
+
+
+def _label_places(delays: list[float]) -> list[str]:
+    """Above and below in turn along the delay axis, so that neighbours do not write over each other."""
+    places = [""] * len(delays)
+    for rank, index in enumerate(np.argsort(delays)):
+        places[index] = _LABEL_PLACES[rank % 2]
+    return places
+
+
+def _cloud(points: Any, scheme: str, style: Style, ellipse: bool = True) -> list[Figure]:
+    """The single runs, small, and the ellipse around them."""
+    runs = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": rounded(points[:, 0]),
+        "y": rounded(points[:, 1]),
+        "marker": {"symbol": style.marker, "size": 7, "color": style.translucent(0.45)},
+        "name": scheme,
+        "legendgroup": scheme,
+        "showlegend": False,
+        "hovertemplate": f"{scheme}: %{{y:.2f}} at %{{x:.1f}}<extra></extra>",
+    }
+    if len(points) < 2 or not ellipse:
+        return [runs]
+    outline = _ellipse(points)
+    shade = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": rounded(outline[:, 0]),
+        "y": rounded(outline[:, 1]),
+        "fill": "toself",
+        "fillcolor": style.translucent(0.14),
+        "line": {"width": 1, "color": style.translucent(0.5)},
+        "legendgroup": scheme,
+        "showlegend": False,
+        "hoverinfo": "skip",
+    }
+    return [shade, runs]
+
+
+def _ellipse(points: Any) -> Any:
+    """Points one standard deviation around the mean, along the axes of the covariance."""
+    spread, axes = np.linalg.eigh(np.cov(points.T))
+    turn = np.linspace(0, 2 * math.pi, _ELLIPSE_POINTS)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    outline = points.mean(axis=0) + circle * np.sqrt(np.maximum(spread, 0)) @ axes.T
+    return np.maximum(outline, [1e-3, 0])
+
+
+def _mean_marker(
+    mean: SchemeMean, style: Style, place: str, unit: str = " Mbit/s", delay_unit: str = " ms"
+) -> Figure:
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": rounded([mean.p95_delay_ms]),
+        "y": rounded([mean.throughput_mbps]),
+        "text": [mean.scheme],
+        "textposition": place,
+        "textfont": {"color": style.colour, "size": 13},
+        "marker": {"symbol": style.marker, "size": 14, "color": style.colour, "line": {"width": 1.5}},
+        "name": mean.scheme,
+        "legendgroup": mean.scheme,
+        "hovertemplate": f"{mean.scheme}: %{{y:.2f}}{unit} at %{{x:.1f}}{delay_unit}<extra>mean</extra>",
+    }
+
+
+def _frontier_line(means: list[SchemeMean]) -> list[Figure]:
+    """Steps from one mean that no other beats to the next."""
+    best: list[SchemeMean] = []
+    for mean in sorted(means, key=lambda mean: (mean.p95_delay_ms, -mean.throughput_mbps)):
+        if not best or mean.throughput_mbps > best[-1].throughput_mbps:
+            best.append(mean)
+    line = {"type": "line", "layer": "below", "line": {"color": _NEUTRAL, "width": 1, "dash": "dot"}}
+    steps = []
+    for low, high in pairwise(best):
+        steps.append(
+            _segment(line, low.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, low.throughput_mbps)
+        )
+        steps.append(
+            _segment(line, high.p95_delay_ms, high.p95_delay_ms, low.throughput_mbps, high.throughput_mbps)
+        )
+    return steps
+
+
+def _segment(line: Figure, x0: float, x1: float, y0: float, y1: float) -> Figure:
+    return {**line, "x0": x0, "x1": x1, "y0": y0, "y1": y1}
+
+
+def _capacity_line(capacity: float) -> Figure:
+    return {
+        "type": "line",
+        "layer": "below",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": capacity,
+        "y1": capacity,
+        "line": {"color": _NEUTRAL, "width": 1},
+        "label": {"text": "capacity", "textposition": "start", "font": {"size": 11, "color": _NEUTRAL}},
+    }
+
+
+def _delay_axis(values: list[float], title: str) -> Figure:
+    """Inverted, as in Pantheon; logarithmic to base 2 when the values span much."""
+    low, high = min(values), max(values)
+    axis: Figure = {"title": {"text": title}}
+    if high <= WIDE * low:
+        margin = 0.12 * (high - low) + 0.02 * high
+        return axis | {"range": [high + margin, max(0, low - margin)]}
+    return axis | log_axis(low, high) | {"range": [math.log10(high * 1.25), math.log10(low / 1.25)]}
+
+
+def log_axis(low: float, high: float) -> Figure:
+    """A logarithmic axis with a tick at every power of two, or at every few where those are many."""
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    ticks = [2.0**power for power in range(first, last + 1, 1 + (last - first) // _MOST_TICKS)]
+    return {
+        "type": "log",
+        "range": [math.log10(low / 1.3), math.log10(high * 1.3)],
+        "tickvals": ticks,
+        "ticktext": [f"{tick:g}" for tick in ticks],
+    }
+
+
+def rounded(values: Any) -> list[float]:
+    """Four significant decimals are more than a picture shows."""
+    rounded: list[float] = np.round(np.asarray(values, np.float64), 4).tolist()
+    return rounded

@@ -1,0 +1,40 @@
+"""Summary and report of a data directory."""
+
+from pathlib import Path
+from typing import Any
+
+from ccgym.evaluation.metrics.results import load_evaluation
+from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
+
+from .report import write_report
+
+
+def publish(folder: Path) -> dict[str, Any]:
+    """Measures all runs in `folder`, writes summary.json and report.html there, returns the summary.
+
+    Raises:
+        InputError: `folder` is no data directory, or a log in it is broken.
+    """
+    evaluation = load_evaluation(folder)
+    summary = summarise(evaluation)
+    write_summary(summary, folder / "summary.json")
+    write_report(evaluation, folder / "report.html")
+    return summary
+
+
+def league_lines(summary: dict[str, Any]) -> list[str]:
+    """The league of a summary as a table for a terminal."""
+    rows = [LeagueRow(**row) for row in summary["table"]]
+    width = max(len("scheme"), *(len(row.scheme) for row in rows))
+    lines = [f"{'scheme':{width}}  frontier share  mean log power  winning rate"]
+    for row in rows:
+        figures = ("-", "-", "-")
+        if row.mean_log_power is not None:
+            figures = (
+                f"{100 * row.frontier_share:.0f} %",
+                f"{row.mean_log_power:.3f}",
+                f"{100 * row.winning_rate:.0f} %",
+            )
+        line = f"{row.scheme:{width}}  {figures[0]:>14}  {figures[1]:>14}  {figures[2]:>12}"
+        lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
+    return lines

@@ -1,0 +1,198 @@
+"""`report.html`: the whole evaluation on one page that needs nothing but itself."""
+
+import json
+import math
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
+from ccgym.evaluation.metrics.summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
+from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.sessions.session import REFUSED
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from plotly.offline import get_plotlyjs
+
+from .figures import Figure, frontier, overall_frontier
+from .heat_maps import heat_maps
+from .palette import styles
+from .run_figures import has_series, runs_over_time
+
+UNKNOWN = "\N{EN DASH}"
+MOST_CELLS = 100
+"""Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
+MOST_OPEN = 12
+"""Scenarios whose sections are shown open."""
+COLUMNS = {
+    "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
+    "utilisation": ("utilisation", "%", 100, 1, max),
+    "p95_delay_ms": ("p95 delay", "ms", 1, 1, min),
+    "p99_delay_ms": ("p99 delay", "ms", 1, 1, min),
+    "mean_delay_ms": ("mean delay", "ms", 1, 1, min),
+    "queueing_delay_ms": ("queueing delay", "ms", 1, 1, min),
+    "loss": ("loss", "%", 100, 2, min),
+    "power": ("power", "kbit/s per ms", 1000, 1, max),
+}
+"""Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
+
+
+def write_report(evaluation: Evaluation, path: Path) -> None:
+    """Writes the page."""
+    page = _environment().get_template("report.html").render(_content(evaluation))
+    with replaced(path) as stream:
+        stream.write(page)
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("ccgym.evaluation.report", "templates"),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _content(evaluation: Evaluation) -> dict[str, Any]:
+    colours = styles(evaluation.schemes)
+    league = evaluation_league(evaluation)
+    flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
+    figures: dict[str, Figure] = {}
+    if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
+        figures["overall"] = overall_frontier(flown, colours)
+    large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
+    maps = heat_maps(evaluation) if large else {}
+    figures |= {f"heat-{group}": figure for group, figure in maps.items()}
+    for index, scenario in enumerate(evaluation.scenarios):
+        if scenario.runs:
+            figures[f"frontier-{index}"] = frontier(scenario, colours)
+        for run in _runs(scenario):
+            figures[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours)
+    return {
+        "plotly_js": get_plotlyjs(),
+        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        "has_overall": "overall" in figures,
+        "session": evaluation.session,
+        "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "colours": {scheme: style.colour for scheme, style in colours.items()},
+        "league": league,
+        "any_failed": any(row.failed_runs for row in league),
+        "clearly": f"{100 * CLEARLY:.0f} %",
+        "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
+        "scenarios": [
+            _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
+        ],
+        "schemes": evaluation.schemes,
+        "glance": [] if large else _glance(evaluation),
+        "heat_maps": list(maps),
+        "open": len(evaluation.scenarios) <= MOST_OPEN,
+        "columns": COLUMNS,
+    }
+
+
+def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
+    return {
+        "index": index,
+        "label": scenario.label,
+        "backend": scenario.backend,
+        "description": scenario.description,
+        "rows": _rows(scenario),
+        "runs": _runs(scenario),
+        "shared": any(len(run.flows) > 1 for run in scenario.runs),
+        "failures": [each for each in scenario.failures if not each.reason.startswith(REFUSED)],
+    }
+
+
+def _runs(scenario: Scenario) -> list[int]:
+    """The numbers of the runs whose course is known."""
+    return sorted({run.run for run in scenario.runs if has_series(run)})
+
+
+def _rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """One row per scheme: mean and standard deviation of every metric over its runs, the best marked."""
+    schemes = dict.fromkeys(run.scheme for run in scenario.runs)
+    by_scheme = {scheme: [run for run in scenario.runs if run.scheme == scheme] for scheme in schemes}
+    best = {
+        metric: best_of(_mean(runs, metric) for runs in by_scheme.values()) if by_scheme else math.nan
+        for metric, (_, _, _, _, best_of) in COLUMNS.items()
+    }
+    return [
+        {
+            "scheme": scheme,
+            "runs": len(runs),
+            "cells": [_cell(runs, metric, best[metric]) for metric in COLUMNS],
+            "flows": _flow_rows(runs),
+            "jain": _mean_jain(runs),
+        }
+        for scheme, runs in by_scheme.items()
+    ]
+
+
+def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
+    _, _, factor, decimals, _ = COLUMNS[metric]
+    if _is_unknown([run.total for run in runs], metric):
+        return {"text": UNKNOWN, "deviation": "", "best": False}
+    mean = _mean(runs, metric)
+    several = len(runs) > 1
+    deviation = float(np.std([getattr(run.total, metric) for run in runs], ddof=1)) if several else 0.0
+    return {
+        "text": f"{factor * mean:.{decimals}f}",
+        "deviation": f"{factor * deviation:.{decimals}f}" if several else "",
+        "best": math.isclose(mean, best, rel_tol=1e-9),
+    }
+
+
+def _mean(runs: list[RunResult], metric: str) -> float:
+    return float(np.mean([getattr(run.total, metric) for run in runs]))
+
+
+def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
+    """The means of each flow of a scheme that flew several."""
+    if len(runs[0].flows) == 1:
+        return []
+    return [
+        {
+            "name": f"flow {flow.flow}, {flow.flow_scheme}",
+            "cells": [_figure([run.flows[index].metrics for run in runs], metric) for metric in COLUMNS],
+        }
+        for index, flow in enumerate(runs[0].flows)
+    ]
+
+
+def _figure(metrics: list[FlowMetrics], metric: str) -> str:
+    if _is_unknown(metrics, metric):
+        return UNKNOWN
+    _, _, factor, decimals, _ = COLUMNS[metric]
+    return f"{factor * np.mean([getattr(each, metric) for each in metrics]):.{decimals}f}"
+
+
+def _is_unknown(metrics: list[FlowMetrics], metric: str) -> bool:
+    """On a real path nobody knows what the link could have delivered."""
+    return metric == "utilisation" and not any(each.capacity_mbps for each in metrics)
+
+
+def _mean_jain(runs: list[RunResult]) -> str:
+    means = [run.fairness.mean for run in runs if run.fairness is not None]
+    return f"{np.mean(means):.3f}" if means else ""
+
+
+def _glance(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Per scenario, what each scheme reached, with its power as a share of the best."""
+    rows = []
+    for index, scenario in enumerate(evaluation.scenarios):
+        means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}
+        best = max((mean.power for mean in means.values()), default=1.0)
+        cells = [
+            {
+                "throughput": f"{means[scheme].throughput_mbps:.2f}",
+                "delay": f"{means[scheme].p95_delay_ms:.0f}",
+                "share": round(means[scheme].power / best, 3),
+            }
+            if scheme in means
+            else None
+            for scheme in evaluation.schemes
+        ]
+        rows.append({"index": index, "label": scenario.label, "cells": cells})
+    return rows

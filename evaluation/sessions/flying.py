@@ -1,0 +1,125 @@
+"""Flying a plan from the command line: checked, resumed, watched, published."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.backends.backend import Backend
+from ccgym.evaluation.backends.make_backend import make_backend
+from ccgym.evaluation.report.publish import publish
+from ccgym.evaluation.sessions.session import Outcome, Plan, fly_session, open_session
+from ccgym.evaluation.sessions.workers import fly_in_workers
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+MOST_LINES = 100
+"""A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
+
+
+def fly_plan(plan: Plan, folder: Path, *, leave_out: bool = False) -> dict[str, Any]:
+    """Flies what is left of the plan in `folder`, then publishes all of it; returns the summary.
+
+    Args:
+        plan: what to fly.
+        folder: where it is kept.
+        leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
+
+    Raises:
+        InputError: the backend cannot fly it here, or the folder holds something else.
+    """
+    _fly([_session(plan, folder, leave_out)])
+    return publish(folder)
+
+
+def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
+    """Flies what is left of several plans in real time, a run of each in turn: all meet the same weather.
+
+    Raises:
+        InputError: as `fly_plan`.
+    """
+    _fly([_session(plan, folder, leave_out=False) for plan, folder in plans])
+    for _, folder in plans:
+        publish(folder)
+
+
+@dataclass(frozen=True)
+class _Session:
+    total: int
+    """Without what is not flown."""
+    left: int
+    outcomes: Iterator[Outcome]
+
+
+def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
+    backend = make_backend(plan.backend, plan.tunnel)
+    backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
+    refused = _refusals(plan, backend, leave_out)
+    flights = open_session(plan, folder)
+    for reason in dict.fromkeys(refused):
+        print(f"not flown: {reason}", file=sys.stderr)
+    total = (len(plan.emulators) * len(plan.schemes) - len(refused)) * plan.runs
+    left = len(flights) - len(refused) * plan.runs
+    if backend.in_real_time:
+        return _Session(total, left, fly_session(plan, folder, flights, backend))
+    return _Session(total, left, fly_in_workers(plan, folder, flights))
+
+
+def _fly(sessions: list[_Session]) -> None:
+    # A termination leaves through the contexts that take shells down, as an interrupt does.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
+    with _progress(total, left) as show:
+        for turn in zip_longest(*(each.outcomes for each in sessions)):
+            for outcome in filter(None, turn):
+                show(outcome)
+
+
+def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
+    """Why the backend does not fly some schemes over some emulators, a reason for each pair.
+
+    Raises:
+        InputError: it flies nothing of the plan, or not all that is asked by name.
+    """
+    line_ups = [scheme.line_up(plan.flows) for scheme in plan.schemes]
+    reasons = [backend.refusal(each.spec, line_up) for each in plan.emulators for line_up in line_ups]
+    refused = [reason for reason in reasons if reason is not None]
+    if refused and (not leave_out or len(refused) == len(reasons)):
+        raise InputError(refused[0])
+    return refused
+
+
+@contextmanager
+def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
+    """Shows each outcome on stderr: one line, above a bar where stderr is a terminal."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    if left < total:
+        console.print(f"{total - left} of {total} runs stand already")
+    columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("flying", total=total, completed=total - left)
+        done = total - left
+
+        def show(outcome: Outcome) -> None:
+            nonlocal done
+            if outcome.refused:
+                return
+            done += 1
+            if not console.is_terminal or total <= MOST_LINES or outcome.metrics is None:
+                console.print(f"[{done}/{total}] {_line(outcome)}", markup=False)
+            bar.advance(task)
+
+        yield show
+
+
+def _line(outcome: Outcome) -> str:
+    flight = outcome.flight
+    who = f"{flight.emulator.label} {flight.scheme.label} run {flight.run}"
+    if outcome.metrics is None:
+        return f"{who}: FAILED: {outcome.failure}"
+    return f"{who}: {outcome.metrics.throughput_mbps:.2f} Mbit/s, p95 {outcome.metrics.p95_delay_ms:.0f} ms"

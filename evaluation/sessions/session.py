@@ -1,0 +1,294 @@
+"""A session: schemes x emulators x runs, flown in random order, kept in Pantheon's data directory.
+
+    DIR/session.json                                   what was asked, and on what it ran
+    DIR/data/GROUP/NAME/pantheon_metadata.json         one folder per emulator, in Pantheon's layout
+    DIR/data/GROUP/NAME/SCHEME_datalink_run1.log ...   see run_files
+
+Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.json.
+
+A run is complete once its statistics page stands; a session that was interrupted flies the others only.
+"""
+
+import json
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.mahimahi.shells import shell_command
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.backends.backend import Backend, Emulators, Flow, unseen_loss
+from ccgym.evaluation.backends.clock_offset import applied_offset_ms
+from ccgym.evaluation.backends.remote_path import NamedPath, Network, RemotePathSpec
+from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
+from ccgym.evaluation.report.statistics_page import statistics_page
+from ccgym.evaluation.run_files import RunFiles, replaced, write_merged_log
+from ccgym.evaluation.schemes import Scheme
+
+from .provenance import provenance
+
+SCHEMA = 1
+REFUSED = "cannot fly here: "
+"""How the reason of a run begins that was never tried."""
+SHORTEST_FLOW = 0.8
+"""A flow that lasted less than this share of its time is a failed run."""
+_FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
+_UNSAID = {"flows": 1, "interval": 0.0, "tunnel": False}
+"""Of evaluations begun before these could be chosen."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an evaluation is to fly."""
+
+    emulators: Emulators
+    schemes: list[Scheme]
+    runs: int
+    seconds: float
+    seed: int
+    backend: str
+    command: str
+    """As the user typed it."""
+    flows: int = 1
+    """Of each run; a mix has one for each of its members at least."""
+    interval_s: float = 0.0
+    """Between the beginnings of a run's flows, which end together."""
+    tunnel: bool = False
+    """Whether every flow goes through an instrumented tunnel of its own."""
+    keep_logs: bool = True
+
+    def __post_init__(self) -> None:
+        for scheme in self.schemes:
+            latest_s = (len(scheme.line_up(self.flows)) - 1) * self.interval_s
+            if latest_s >= self.seconds:
+                raise InputError(
+                    f"--interval {self.interval_s:g}: the last flow of {scheme.label} would begin after "
+                    f"{latest_s:g} s, when the run of {self.seconds:g} s is over"
+                )
+
+    def flows_of(self, scheme: Scheme) -> list[Flow]:
+        """The flows of a run of `scheme`."""
+        return [
+            Flow(member, index * self.interval_s, self.seconds - index * self.interval_s)
+            for index, member in enumerate(scheme.line_up(self.flows))
+        ]
+
+
+@dataclass(frozen=True)
+class Flight:
+    """One run of the plan."""
+
+    emulator: NamedEmulator | NamedPath
+    scheme: Scheme
+    run: int
+
+    def seed(self, session_seed: int) -> int:
+        """The same for all schemes, which meet the same network."""
+        entropy = [session_seed, self.run, *self.emulator.label.encode()]
+        return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
+
+    def files(self, folder: Path) -> RunFiles:
+        """Where this run is kept."""
+        return RunFiles(emulator_folder(folder, self.emulator.label), self.scheme.label, self.run)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: with metrics, or with the reason why it failed."""
+
+    flight: Flight
+    metrics: FlowMetrics | None
+    failure: str
+
+    @property
+    def refused(self) -> bool:
+        """Whether it was never tried."""
+        return self.failure.startswith(REFUSED)
+
+
+def emulator_folder(folder: Path, label: str) -> Path:
+    """Where the runs over one emulator are kept."""
+    return folder / "data" / label
+
+
+def open_session(plan: Plan, folder: Path) -> list[Flight]:
+    """Prepares the folder, new or interrupted, and returns what is left to fly, in the order to fly it in.
+
+    Raises:
+        InputError: the folder holds another evaluation.
+    """
+    path = folder / "session.json"
+    described = _describe(plan)
+    if path.exists():
+        described = _continued(path, described)
+    elif folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} is not empty and holds no evaluation to go on with: choose another --out")
+    for emulator in plan.emulators:
+        emulator_folder(folder, emulator.label).mkdir(parents=True, exist_ok=True)
+    with replaced(path) as stream:
+        json.dump(described, stream, indent=2)
+    for emulator in plan.emulators:
+        with replaced(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
+            json.dump(_pantheon_metadata(plan, emulator.spec, described), stream, indent=4, sort_keys=True)
+    return [flight for flight in _flights(plan) if not flight.files(folder).statistics.exists()]
+
+
+def fly_session(plan: Plan, folder: Path, flights: list[Flight], backend: Backend) -> Iterator[Outcome]:
+    """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
+    for flight in flights:
+        yield fly_flight(plan, folder, flight, backend)
+
+
+def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Outcome:
+    """Flies one run, whatever befalls it."""
+    files = flight.files(folder)
+    refused = backend.refusal(flight.emulator.spec, flight.scheme.line_up(plan.flows))
+    if refused is not None:
+        return failed(flight, files, REFUSED + refused)
+    try:
+        metrics = _fly(plan, flight, files, backend).total
+    except Exception as error:  # it must not cost the other runs
+        return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
+    files.failure.unlink(missing_ok=True)
+    return Outcome(flight, metrics, "")
+
+
+def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
+    """Keeps the reason why a run failed."""
+    with replaced(files.failure) as stream:
+        stream.write(reason + "\n")
+    return Outcome(flight, None, reason)
+
+
+def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
+    spec, flows = flight.emulator.spec, plan.flows_of(flight.scheme)
+    started = time.time()
+    logs = backend.fly(spec, flows, flight.seed(plan.seed), files)
+    ended = time.time()
+    measured = measure_run(
+        logs,
+        spec.delay_ms,
+        seconds=plan.seconds,
+        interval_s=plan.interval_s,
+        unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
+    )
+    expected_s = spec.own_flow_seconds(plan.seconds) if isinstance(spec, EmulatorSpec) else plan.seconds
+    if measured.total.duration_ms < 1000 * SHORTEST_FLOW * expected_s:
+        raise ValueError(f"the flow lasted {measured.total.duration_ms / 1000:.1f} s of {expected_s:g} s")
+    header = logs[0].header
+    if plan.keep_logs:
+        init_ms = 1000 * started if header is None else header.init_timestamp_ms
+        write_merged_log(files.data_log, logs, spec.delay_ms, init_ms)
+    else:
+        write_measured_run(measured, files.measured)
+    with replaced(files.statistics) as stream:
+        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
+    return measured
+
+
+def _flights(plan: Plan) -> list[Flight]:
+    """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
+    order = np.random.default_rng(plan.seed)
+    flights = []
+    for run in range(1, plan.runs + 1):
+        this_round = [Flight(emulator, scheme, run) for emulator in plan.emulators for scheme in plan.schemes]
+        flights += [this_round[index] for index in order.permutation(len(this_round))]
+    return flights
+
+
+def _describe(plan: Plan) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "command": plan.command,
+        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "backend": plan.backend,
+        "seconds": plan.seconds,
+        "runs": plan.runs,
+        "seed": plan.seed,
+        "flows": plan.flows,
+        "interval": plan.interval_s,
+        "tunnel": plan.tunnel,
+        "schemes": {
+            scheme.label: {
+                "kind": scheme.kind.value,
+                "flies": scheme.fingerprint(),
+                **({"members": [member.label for member in scheme.members]} if scheme.members else {}),
+            }
+            for scheme in plan.schemes
+        },
+        "emulators": {
+            emulator.label: emulator.spec.model_dump(mode="json", exclude_none=True)
+            for emulator in plan.emulators
+        },
+        "provenance": provenance(),
+    }
+
+
+def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
+    """The session of `path` with what the plan adds: more runs, schemes or emulators."""
+    try:
+        before = json.loads(path.read_text())
+        before = {**_UNSAID, **before}
+        for key in _FIXED:
+            if before[key] != described[key]:
+                raise InputError(
+                    f"{path}: this one has {key} {before[key]}, not {described[key]}: choose another --out"
+                )
+        for key in ("schemes", "emulators"):
+            for label, value in described[key].items():
+                if before[key].setdefault(label, value) != value:
+                    raise InputError(
+                        f"{path}: {label} has changed since this evaluation began: choose another --out"
+                    )
+    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
+        raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
+    return {**before, "runs": max(before["runs"], described["runs"])}
+
+
+def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> dict[str, object]:
+    """The keys Pantheon's analysis reads."""
+    return {
+        **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
+        "cc_schemes": sorted(described["schemes"]),
+        "flows": plan.flows,
+        "interval": plan.interval_s,
+        "run_times": described["runs"],
+        "start_run_id": 1,
+        "runtime": plan.seconds,
+        "random_order": True,
+        "git_summary": provenance().get("git", ""),
+    }
+
+
+def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
+    try:
+        command = shell_command(spec)
+    except InputError:  # the twin's alone: no shells to name
+        command = ["mm-link", "uplink.trace", "downlink.trace"]
+    link = command.index("mm-link")
+    return {
+        "mode": "local",
+        "uplink_trace": command[link + 1],
+        "downlink_trace": command[link + 2],
+        "prepend_mm_cmds": " ".join(command[:link]),
+        "extra_mm_link_args": " ".join(option for option in command[link + 3 :] if "-queue" in option),
+    }
+
+
+def _remote_metadata(spec: RemotePathSpec) -> dict[str, object]:
+    return {
+        "mode": "remote",
+        "remote_path": spec.remote,
+        "sender_side": "local" if spec.direction == "up" else "remote",
+        "server_side": "remote",
+        "local_desc": platform.node(),
+        "remote_desc": spec.destination.rpartition("@")[2],
+        **({"ntp_addr": spec.ntp} if spec.ntp else {}),
+    }

@@ -1,0 +1,111 @@
+"""Flights in virtual time on all cores: each in a worker process, whose end costs that flight only."""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from ccgym.evaluation.backends.make_backend import make_backend
+
+from .session import Flight, Outcome, Plan, failed, fly_flight
+
+STALL_S = 60.0
+"""A flight that takes so much longer than its own time, in virtual time, does not end at all."""
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+class _Worker:
+    """A process that flies one flight after the other."""
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self._plan, self._folder = plan, folder
+        self.connection, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._flight: Flight | None = None
+        self._deadline = 0.0
+
+    def give(self, flight: Flight) -> None:
+        """Lets it begin."""
+        self._flight = flight
+        self._deadline = time.monotonic() + self._plan.seconds + STALL_S
+        self.connection.send(flight)
+
+    def outcome(self) -> Outcome | None:
+        """How the flight ended, once it has; a worker that crashed or stalls is at its end."""
+        assert self._flight is not None
+        try:
+            if self.connection.poll():
+                outcome: Outcome = self.connection.recv()
+                return outcome
+        except (EOFError, OSError):
+            self._process.join()
+            return self._failed(f"crashed: {_how_it_ended(self._process.exitcode)}")
+        if time.monotonic() > self._deadline:
+            self.end()
+            return self._failed(f"stalled: no end after {self._plan.seconds + STALL_S:.0f} s of real time")
+        return None
+
+    def _failed(self, reason: str) -> Outcome:
+        assert self._flight is not None
+        return failed(self._flight, self._flight.files(self._folder), reason)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be given another flight."""
+        return self._process.is_alive()
+
+    def end(self) -> None:
+        """Ends it at once."""
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+
+def fly_in_workers(plan: Plan, folder: Path, flights: list[Flight]) -> Iterator[Outcome]:
+    """Flies what is left on all cores; outcomes come as they are ready. See `fly_session`."""
+    waiting = deque(flights)
+    count = min(len(os.sched_getaffinity(0)), len(flights))
+    busy = [_Worker(plan, folder) for _ in range(count)]
+    try:
+        for worker in busy:
+            worker.give(waiting.popleft())
+        while busy:
+            wait([worker.connection for worker in busy], timeout=1.0)
+            for worker in list(busy):
+                if (outcome := worker.outcome()) is None:
+                    continue
+                busy.remove(worker)
+                if waiting:
+                    busy.append(worker if worker.alive else _Worker(plan, folder))
+                    busy[-1].give(waiting.popleft())
+                elif worker.alive:
+                    worker.end()
+                yield outcome
+    finally:
+        for worker in busy:
+            worker.end()
+
+
+def _serve(connection: Connection, plan: Plan, folder: Path) -> None:
+    """The worker's side: flies what it is given until the other end is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    backend = make_backend(plan.backend)
+    while True:
+        try:
+            flight: Flight = connection.recv()
+        except EOFError:
+            return
+        connection.send(fly_flight(plan, folder, flight, backend))
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    return signal.Signals(-code).name

@@ -1,0 +1,1 @@
+"""What `ccgym reproduce` runs: experiments beside published or independent references."""

@@ -1,0 +1,153 @@
+"""The same environment in real mahimahi shells: it agrees in kind with the twin and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.envs.gym.path_env import PathEnv
+from ccgym.envs.gym.registration import PATH_ENV_ID, register_environments
+from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.host.program_output import program_output
+from ccgym.envs.mahimahi.shells import MahimahiError
+from ccgym.envs.specs.emulators import EmulatorSpec
+
+register_environments()
+
+STAY = 2
+CHILDREN_S = 10.0
+
+
+def spec(name: str = "test", rate_mbps: float = 6.0, delay_ms: int = 20) -> EmulatorSpec:
+    return EmulatorSpec.model_validate(
+        {"name": name, "delay_ms": delay_ms, "uplink": {"rate_mbps": rate_mbps}}
+    )
+
+
+def descendants() -> dict[int, str]:
+    """The processes that this one has started, and theirs, by their command line."""
+    listed = subprocess.run(
+        ["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, timeout=CHILDREN_S, check=True
+    ).stdout
+    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
+    family: set[int] = {os.getpid()}
+    found: dict[int, str] = {}
+    for _ in rows:
+        grown = {
+            int(pid): args for pid, parent, args in rows if int(parent) in family and int(pid) not in family
+        }
+        if not grown:
+            break
+        family |= set(grown)
+        found |= grown
+    return {pid: args for pid, args in found.items() if not args.startswith("ps -e")}
+
+
+def pid_of(part: str) -> int:
+    return next(pid for pid, args in descendants().items() if part in args.split()[0])
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_behind() -> Iterator[None]:
+    before = set(descendants())
+    yield
+    deadline = time.monotonic() + CHILDREN_S
+    while set(descendants()) - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert {pid: args for pid, args in descendants().items() if pid not in before} == {}
+
+
+def stay_for(env: PathEnv, steps: int) -> None:
+    for _ in range(steps):
+        env.step(STAY)
+
+
+def means(env: gymnasium.Env[Any, Any], steps: int) -> dict[str, float]:
+    """Of observations and info over `steps` at the window that three openings by 10 packets bring."""
+    env.reset(seed=1)
+    seen = []
+    for step in range(steps):
+        observation, reward, _, _, info = env.step(3 if step < 3 else STAY)
+        seen.append({**{str(i): value for i, value in enumerate(observation)}, "reward": reward, **info})
+    kept = [row for row in seen[steps // 2 :] if row["delay_ms"] > 0]
+    return {name: float(np.mean([row[name] for row in kept])) for name in kept[0]}
+
+
+def test_agrees_in_kind_with_the_twin() -> None:
+    live = gymnasium.make(PATH_ENV_ID, emulator=spec(), backend="mahimahi")
+    real, twin = means(live, 200), means(PathEnv(emulator=spec()), 200)
+    live.close()
+    assert real.keys() == twin.keys()
+    assert real["cwnd_packets"] == twin["cwnd_packets"] == 40
+    assert real["delay_ms"] == pytest.approx(twin["delay_ms"], rel=0.1)
+    assert real["0"] == pytest.approx(twin["0"], rel=0.2)  # queueing delay
+    assert real["1"] == pytest.approx(twin["1"], rel=0.1)  # delivery rate
+    assert real["3"] == twin["3"]  # window
+    assert real["loss"] == twin["loss"] == 0
+    assert np.isnan(real["queue_packets"])
+
+
+def test_several_fly_at_once_each_over_its_own_path() -> None:
+    emulators = [spec("slow", 3.0, 10), spec("fast", 12.0, 30)]
+    envs = PathVectorEnv(
+        2, 60, emulator=emulators, backend="mahimahi", features="aurora", actions="rate", reward="aurora"
+    )
+    envs.reset(seed=1)
+    began_s = time.monotonic()
+    delays_ms = []
+    for step in range(61):  # over the end of an episode
+        observations, _, _, truncations, info = envs.step(np.zeros((2, 1), dtype=np.float32))
+        assert truncations.all() == (step == 59)
+        assert observations in envs.observation_space
+        if step != 59:
+            delays_ms.append(info["delay_ms"])
+    slow, fast = np.median(delays_ms, axis=0)
+    assert slow >= 20
+    assert 60 <= fast < 90
+    assert time.monotonic() - began_s > 0.6
+    envs.close()
+
+
+def nat_rules() -> str:
+    return program_output(["iptables", "-t", "nat", "-S"])
+
+
+@pytest.mark.parametrize("killed", ["ccgym-sender", "mm-link", "mm-delay", "ccgym-receiver"])
+def test_a_killed_program_ends_the_episode_with_a_clear_error(killed: str) -> None:
+    rules_before = nat_rules()
+    env = PathEnv(emulator=spec("doomed"), backend="mahimahi")
+    env.reset()
+    env.step(STAY)
+    folder = Path(f"/proc/{pid_of('ccgym-sender')}/cwd").readlink()
+    assert folder.name.startswith("ccgym-shell-")
+    os.kill(pid_of(killed), signal.SIGKILL)
+    with pytest.raises(MahimahiError, match=r"doomed: the \w+( or its mahimahi shells)? ended in mid-flight"):
+        stay_for(env, steps=300)
+    assert not folder.exists()
+    assert nat_rules() == rules_before
+    with pytest.raises(MahimahiError, match="doomed: the flow does not stand: reset the environment"):
+        env.step(STAY)
+    env.reset()
+    env.step(STAY)
+    env.close()
+
+
+def test_a_forgotten_environment_takes_its_shells_along() -> None:
+    code = (
+        "from ccgym.envs.gym.path_env import PathEnv\n"
+        "env = PathEnv(backend='mahimahi'); env.reset(); env.step(2)"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
+def test_an_unknown_backend_is_told() -> None:
+    with pytest.raises(InputError, match="backend: 'ns3' is unknown; known are twin, mahimahi"):
+        PathEnv(backend="ns3")

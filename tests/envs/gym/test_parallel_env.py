@@ -1,0 +1,138 @@
+"""Several learning flows on one path: PettingZoo's contract, and agreement with the single environment."""
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from ccgym.envs._core import Flow
+from ccgym.envs.errors import InputError
+from ccgym.envs.gym.parallel_env import PathParallelEnv
+from ccgym.envs.gym.path_env import PathEnv
+from ccgym.envs.specs.emulators import EmulatorSpec
+from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+STAY = 2
+SHARED = EmulatorSpec.model_validate(
+    {
+        "name": "shared",
+        "delay_ms": 20,
+        "uplink": {"rate_mbps": 12.0, "loss": 0.005, "queue": "droptail", "packets": 60},
+    }
+)
+JOINING = [Flow(), Flow(start_s=0.3, stop_s=0.8), Flow("reno"), Flow(start_s=0.5, extra_delay_ms=15)]
+KINDS = [{}, {"features": "aurora", "actions": "rate", "reward": "aurora"}]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("flows", [1, 3, JOINING])
+def test_passes_the_tests_of_pettingzoo(kind: dict[str, Any], flows: Any) -> None:
+    def make() -> PathParallelEnv:
+        return PathParallelEnv(emulator=SHARED, flows=flows, max_steps=150, **kind)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about unbounded observations
+        parallel_api_test(make(), num_cycles=400)
+        parallel_seed_test(make, num_cycles=60)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_flow_alone_is_the_single_environment(kind: dict[str, Any]) -> None:
+    alone, shared = PathEnv(emulator=SHARED, **kind), PathParallelEnv(emulator=SHARED, flows=1, **kind)
+    alone.action_space.seed(1)
+    observation, _ = alone.reset(seed=5)
+    observations, _ = shared.reset(seed=5)
+    for _ in range(200):
+        np.testing.assert_array_equal(observation, observations["flow_0"])
+        action = alone.action_space.sample()
+        observation, reward, *_, info = alone.step(action)
+        observations, rewards, _, _, infos = shared.step({"flow_0": action})
+        assert rewards == {"flow_0": reward}
+        assert infos == {"flow_0": info}
+
+
+def test_flows_join_and_leave() -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=200)
+    env.reset(seed=1)
+    assert env.possible_agents == ["flow_0", "flow_1", "flow_3"]
+    assert env.agents == ["flow_0"]
+    lives: dict[str, list[float]] = {}
+    ended: dict[str, float] = {}
+    while env.agents:
+        *_, terminations, truncations, infos = env.step(dict.fromkeys(env.agents, STAY))
+        for agent, info in infos.items():
+            lives.setdefault(agent, []).append(info["time_ms"])
+        time_ms = infos["flow_0"]["time_ms"]
+        ended |= {agent: time_ms for agent, gone in terminations.items() if gone}
+    assert set(lives) == {"flow_0", "flow_1", "flow_3"}
+    assert ended == {"flow_1": pytest.approx(800, abs=20)}
+    assert all(truncations.values())
+    assert lives["flow_3"][-1] < lives["flow_0"][-1] - 480  # each counts from its own start
+    assert len(lives["flow_0"]) == 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_restored_state_goes_on_with_the_same_bits(kind: dict[str, Any]) -> None:
+    saved = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=150, **kind)
+    other = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=150, **kind)
+    saved.reset(seed=2)
+    space = saved.action_space("flow_0")
+    space.seed(1)
+
+    def acts() -> dict[str, Any]:
+        return {agent: space.sample() for agent in saved.agents}
+
+    for _ in range(60):  # of four flows three have come
+        before, *_ = saved.step(acts())
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    past = []
+    while saved.agents:
+        given = acts()
+        past.append((given, saved.step(given)))
+    np.testing.assert_equal(other.restore_state(state), before)
+    for given, expected in past:
+        assert set(other.agents) == set(given)
+        np.testing.assert_equal(other.step(given), expected)
+    assert not other.agents
+
+
+def test_a_state_of_other_flows_is_refused() -> None:
+    two, joining = PathParallelEnv(emulator=SHARED), PathParallelEnv(emulator=SHARED, flows=JOINING)
+    two.reset(seed=1)
+    with pytest.raises(InputError, match="another emulator"):
+        joining.restore_state(two.save_state())
+
+
+def test_flows_share_the_link_as_their_windows() -> None:
+    env = PathParallelEnv(emulator="synthetic/20mbps-40ms", flows=4, max_steps=600)
+    env.reset(seed=1)
+    delivered = dict.fromkeys(env.possible_agents, 0.0)
+    last_ms = dict.fromkeys(env.possible_agents, 0.0)
+    windows = dict.fromkeys(env.possible_agents, 0.0)
+    for step in range(600):
+        *_, infos = env.step(dict.fromkeys(env.agents, 3 if step < 6 else STAY))
+        for agent, info in infos.items():
+            if info["time_ms"]:  # it has not let this instant pass
+                if step >= 200:
+                    delivered[agent] += info["throughput_mbps"] * (info["time_ms"] - last_ms[agent])
+                last_ms[agent], windows[agent] = info["time_ms"], info["cwnd_packets"]
+    rates_mbps = np.array(list(delivered.values())) / 4000
+    assert rates_mbps.sum() == pytest.approx(20, rel=0.02)
+    shares = np.array(list(windows.values())) / sum(windows.values())
+    assert rates_mbps == pytest.approx(20 * shares, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"flows": 0}, "at least one flow must learn, and max_steps be at least 1"),
+        ({"flows": [Flow("reno")]}, "at least one flow must learn, and max_steps be at least 1"),
+        ({"max_steps": 0}, "at least one flow must learn, and max_steps be at least 1"),
+        ({"emulator": "calibrated"}, "emulator: 6 emulators for one path; give one"),
+    ],
+)
+def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PathParallelEnv(**arguments)
+    assert str(caught.value) == message

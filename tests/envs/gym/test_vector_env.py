@@ -1,0 +1,292 @@
+"""The native vector environment: one row is one `PathEnv`, whatever stands around it."""
+
+import pickle
+import resource
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.envs.gym.path_env import PathEnv
+from ccgym.envs.gym.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
+from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.specs.emulators import EmulatorSpec
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+register_environments()
+
+STAY = 2
+LOSSY = [
+    EmulatorSpec.model_validate(
+        {
+            "name": f"lossy-{rate}",
+            "delay_ms": delay,
+            "uplink": {"rate_mbps": rate, "loss": 0.03, "queue": "droptail", "packets": 40},
+        }
+    )
+    for rate, delay in ((2.0, 5), (12.0, 20), (30.0, 40))
+]
+
+
+def rows(envs: PathVectorEnv, actions: np.ndarray[Any, Any], seed: int) -> list[list[Any]]:
+    """What each flow goes through under actions (steps, flows): its observations, rewards and info."""
+    observations, _ = envs.reset(seed=seed)
+    seen = [[observation.tobytes()] for observation in observations]
+    for action in actions:
+        observations, rewards, terminations, truncations, info = envs.step(action)
+        for flow, row in enumerate(seen):
+            row.append(observations[flow].tobytes())
+            row.append((rewards[flow], terminations[flow], truncations[flow]))
+            row.append({name: float(info[name][flow]) for name in ("time_ms", "loss") if name in info})
+    return seen
+
+
+def random_actions(steps: int, flows: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(11).integers(0, 5, size=(steps, flows))
+
+
+def test_gymnasium_makes_the_native_vector_environment() -> None:
+    envs = gymnasium.make_vec(PATH_ENV_ID, num_envs=4, emulator="calibrated/india")
+    assert isinstance(envs.unwrapped, PathVectorEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    observations, _ = envs.reset(seed=1)
+    assert observations in envs.observation_space
+    assert observations.dtype == np.float32
+    envs.action_space.seed(1)
+    observations, rewards, terminations, truncations, _ = envs.step(envs.action_space.sample())
+    assert observations in envs.observation_space
+    assert rewards.shape == terminations.shape == truncations.shape == (4,)
+    envs.close()
+
+
+def alone(spec: EmulatorSpec, window: float, length: int) -> gymnasium.Env[Any, Any]:
+    return gymnasium.wrappers.TimeLimit(PathEnv(emulator=spec, oracle_cwnd_packets=window), length)
+
+
+def test_agrees_step_by_step_with_gymnasiums_own_vector_over_single_environments() -> None:
+    steps, length = 60, 25  # two ends of episode
+    ours = PathVectorEnv(3, length, emulator=LOSSY, oracle_cwnd_packets=[5, 50, 250])
+    theirs = SyncVectorEnv(
+        [partial(alone, spec, window, length) for spec, window in zip(LOSSY, (5, 50, 250), strict=True)],
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    assert_equal(ours.reset(seed=9), theirs.reset(seed=9))
+    for actions in random_actions(steps, 3):
+        assert_equal(ours.step(actions), theirs.step(actions))
+
+
+def assert_equal(ours: Any, theirs: Any) -> None:
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys()
+        for name in theirs:
+            assert_equal(ours[name], theirs[name])
+    elif isinstance(theirs, tuple) or (isinstance(theirs, np.ndarray) and theirs.dtype == object):
+        assert len(ours) == len(theirs)
+        for our, their in zip(ours, theirs, strict=True):
+            assert_equal(our, their)
+    else:
+        np.testing.assert_array_equal(ours, theirs, strict=isinstance(theirs, np.ndarray))
+
+
+def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
+    actions = random_actions(120, 7)
+    first = rows(PathVectorEnv(7, 50, emulator=LOSSY), actions, seed=3)
+    assert rows(PathVectorEnv(7, 50, emulator=LOSSY), actions, seed=3) == first
+    assert rows(PathVectorEnv(7, 50, emulator=LOSSY, threads=2), actions, seed=3) == first
+    assert rows(PathVectorEnv(7, 50, emulator=LOSSY, threads=5), actions, seed=3) == first
+    assert rows(PathVectorEnv(7, 50, emulator=LOSSY), actions, seed=4) != first
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    position=st.integers(0, 8), size=st.integers(1, 9), threads=st.integers(1, 3), seed=st.integers(0, 2**40)
+)
+def test_neither_position_nor_size_of_the_batch_matters(
+    position: int, size: int, threads: int, seed: int
+) -> None:
+    position = min(position, size - 1)
+    actions = random_actions(60, 1)
+    alone = rows(PathVectorEnv(1, 40, emulator=LOSSY[1]), actions, seed=seed + position)
+    batch = PathVectorEnv(size, 40, emulator=LOSSY[1], threads=threads)
+    assert rows(batch, np.repeat(actions, size, axis=1), seed=seed)[position] == alone[0]
+
+
+def test_a_seed_per_flow_restarts_only_the_seeded_ones() -> None:
+    envs = PathVectorEnv(2, emulator=LOSSY[1])
+    actions = random_actions(80, 2)
+
+    def rewards(seed: Any) -> np.ndarray[Any, Any]:
+        envs.reset(seed=seed)
+        return np.array([envs.step(action)[1] for action in actions])
+
+    first = rewards([5, 6])
+    second = rewards([5, None])
+    np.testing.assert_array_equal(first[:, 0], second[:, 0])
+    assert (first[:, 1] != second[:, 1]).any()
+    np.testing.assert_array_equal(first, rewards([5, 6]))
+
+
+def test_an_ended_episode_is_reset_in_the_same_step() -> None:
+    envs = PathVectorEnv(2, 3, emulator=LOSSY[1])
+    stay = np.full(2, STAY)
+    envs.reset(seed=1)
+    for _ in range(2):
+        *_, truncations, info = envs.step(stay)
+        assert not truncations.any()
+        assert "final_obs" not in info
+    observations, _, terminations, truncations, info = envs.step(stay)
+    assert truncations.all()
+    assert not terminations.any()
+    assert info["_final_obs"].all()
+    assert "time_ms" not in info
+    assert info["final_info"]["time_ms"].min() > 0
+    assert not np.array_equal(info["final_obs"][0], observations[0])
+    *_, truncations, info = envs.step(stay)
+    assert not truncations.any()
+    assert info["time_ms"].max() < 1000
+
+
+def test_an_episode_lasts_a_thousand_steps_when_made_by_gymnasium() -> None:
+    envs = gymnasium.make_vec(PATH_ENV_ID, num_envs=2, emulator="synthetic/5mbps-10ms")
+    envs.reset(seed=1)
+    ends = [envs.step(np.full(2, STAY))[3].tolist() for _ in range(EPISODE_STEPS)]
+    assert ends == [[False, False]] * (EPISODE_STEPS - 1) + [[True, True]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_restored_state_goes_on_with_the_same_bits(threads: int) -> None:
+    saved = PathVectorEnv(3, 30, emulator=LOSSY)
+    other = PathVectorEnv(3, 30, emulator=LOSSY, threads=threads)
+    actions = random_actions(100, 3)
+    saved.reset(seed=3)
+    for action in actions[:50]:  # into the second episode
+        before, *_ = saved.step(action)
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    expected = [saved.step(action) for action in actions[50:]]  # two more ends of episode
+    assert other.restore_state(state).tobytes() == before.tobytes()
+    for action, step in zip(actions[50:], expected, strict=True):
+        assert_equal(other.step(action), step)
+
+
+def test_a_state_does_not_change_with_what_is_done_later() -> None:
+    envs = PathVectorEnv(2, emulator=LOSSY[1])
+    envs.reset(seed=1)
+    action = np.full(2, STAY)
+    before, *_ = envs.step(action)
+    state = envs.save_state()
+    action[:] = 4
+    envs.step(action)
+    assert envs.restore_state(state).tobytes() == before.tobytes()
+
+
+def test_a_state_of_other_emulators_is_refused() -> None:
+    lossy, changed = PathVectorEnv(2, emulator=LOSSY[0]), PathVectorEnv(2, emulator=LOSSY[0])
+    lossy.reset(seed=1)
+    changed.reset(seed=1, options={"emulator": LOSSY[1]})
+    with pytest.raises(InputError, match="another emulator"):
+        changed.restore_state(lossy.save_state())
+
+
+def test_ten_thousand_environments_fly_in_one_process() -> None:
+    before = resident_kilobytes()
+    envs = PathVectorEnv(10_000, emulator=LOSSY[1], threads=2)
+    envs.reset(seed=1)
+    for _ in range(3):
+        _, rewards, *_ = envs.step(np.full(10_000, STAY))
+    assert (rewards > 0).all()
+    assert (resident_kilobytes() - before) / 10_000 < 100
+
+
+def resident_kilobytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1e3
+
+
+def test_each_flow_is_drawn_from_the_beginning_of_its_episode() -> None:
+    envs = gymnasium.make_vec(
+        PATH_ENV_ID, num_envs=2, emulator=LOSSY[:2], max_episode_steps=40, render_mode="rgb_array"
+    )
+    alone = PathEnv(emulator=LOSSY[1], render_mode="rgb_array")
+    envs.reset(seed=4)
+    alone.reset(seed=5)
+    for action in random_actions(45, 2):  # into the second episode
+        *_, truncations, _ = envs.step(action)
+        alone.step(action[1])
+        if truncations[1]:
+            alone.reset()
+    frames = envs.render()
+    assert frames is not None
+    first, second = frames
+    np.testing.assert_array_equal(second, alone.render())
+    assert not np.array_equal(first, second)
+
+
+def test_nothing_is_drawn_unless_asked_for() -> None:
+    assert PathVectorEnv(1).render() is None
+    with pytest.raises(InputError, match="render_mode: 'human' is unknown; known is rgb_array"):
+        PathVectorEnv(1, render_mode="human")
+
+
+def test_emulators_are_dealt_in_turn() -> None:
+    envs = PathVectorEnv(
+        4, emulator=["synthetic/5mbps-10ms", "synthetic/200mbps-80ms"], oracle_cwnd_packets=[15, 2760]
+    )
+    envs.reset(seed=1)
+    *_, info = envs.step(np.full(4, STAY))
+    delays_ms = info["delay_ms"]
+    assert delays_ms[0] == delays_ms[2] < 60
+    assert delays_ms[1] == delays_ms[3] > 150
+    assert info["oracle_cwnd_packets"].tolist() == [15, 2760, 15, 2760]
+
+
+def test_what_a_step_returns_is_not_overwritten_by_the_next() -> None:
+    envs = PathVectorEnv(2, emulator=LOSSY[1])
+    envs.reset(seed=1)
+    step = envs.step(np.full(2, 4))
+    kept = [part.copy() for part in step[:4]] + [step[4]["time_ms"].copy()]
+    envs.step(np.full(2, 4))
+    for before, after in zip(kept, [*step[:4], step[4]["time_ms"]], strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"num_envs": 5, "emulator": "calibrated"},
+            "emulator: 6 for 5 flows; give 1 or more, at most one per flow",
+        ),
+        (
+            {"num_envs": 2, "emulator": []},
+            "emulator: 0 for 2 flows; give 1 or more, at most one per flow",
+        ),
+        ({"num_envs": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
+        (
+            {"oracle_cwnd_packets": [1, 2]},
+            "oracle_cwnd_packets: 2 for 1 flows; give 1 or more, at most one per flow",
+        ),
+        ({"threads": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
+        ({"max_episode_steps": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
+    ],
+)
+def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        PathVectorEnv(**arguments)
+    assert str(caught.value) == message
+
+
+def test_the_number_of_seeds_must_fit() -> None:
+    with pytest.raises(InputError, match="seed: 3 seeds for 2 flows; give one seed, or one per flow"):
+        PathVectorEnv(2).reset(seed=[1, 2, 3])
+
+
+def test_an_action_outside_the_space_names_its_flow() -> None:
+    envs = PathVectorEnv(3)
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match=r"action 7 of flow 2 is not within \[0, 4\]"):
+        envs.step(np.array([0, 1, 7]))

@@ -1,0 +1,85 @@
+"""Who runs ahead of whom: what is refused is done without, and real shells are ahead of what runs in them."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ccgym.envs.host import precedence as module
+from ccgym.envs.host.host_checks import check_precedence
+from ccgym.envs.host.precedence import (
+    NICENESS,
+    PROGRAM_PRIORITY,
+    SHELL_PRIORITY,
+    Precedence,
+    precedence,
+    program_first,
+    shells_first,
+    within_shells,
+)
+from ccgym.envs.mahimahi.shells import MahimahiShell
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+
+ANSWER_S = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _ask_anew() -> Iterator[None]:
+    precedence.cache_clear()
+    yield
+    precedence.cache_clear()
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
+    """Programs ahead in PATH that refuse, as the kernel does where a right is lacking."""
+    for name in names:
+        program = folder / name
+        program.write_text("#!/bin/sh\nexit 1\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_where_real_time_is_refused_niceness_is_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    refuse(monkeypatch, tmp_path, "chrt")
+    assert precedence() is (Precedence.NICE if os.geteuid() == 0 else Precedence.NONE)
+    monkeypatch.setattr(module, "precedence", lambda: Precedence.NICE)
+    assert shells_first(["mm-link"]) == ["nice", "-n", str(NICENESS), "mm-link"]
+    assert within_shells(["sh"]) == ["sh"]
+
+
+def test_where_all_is_refused_programs_run_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refuse(monkeypatch, tmp_path, "chrt", "nice")
+    assert precedence() is Precedence.NONE
+    assert shells_first(["a"]) == program_first(["a"]) == within_shells(["a"]) == ["a"]
+    check = check_precedence()
+    assert check.ok
+    assert "tens of ms late" in check.found
+
+
+def test_shells_are_ahead_of_the_programs_in_and_around_them() -> None:
+    if precedence() is not Precedence.REAL_TIME:
+        pytest.skip("takes the right to real-time scheduling")
+    spec = EmulatorSpec.model_validate({"name": "test", "delay_ms": 1, "uplink": {"rate_mbps": 12}})
+    with MahimahiShell(spec) as shell:
+        shells = shell.start("chrt --pid $$; exec sleep 60")
+        assert priority(shells.pid) == SHELL_PRIORITY
+        assert "SCHED_RR" in await_text(shell.folder / "mahimahi.out")
+        with shell.serve(["iperf3", "--server", "--port", "5999"], "tcp", 5999) as server:
+            assert priority(server.pid) == PROGRAM_PRIORITY
+        assert f"priority: {PROGRAM_PRIORITY}\n" in (shell.folder / "mahimahi.out").read_text()
+
+
+def priority(process: int) -> int:
+    assert os.sched_getscheduler(process) == os.SCHED_RR
+    return os.sched_getparam(process).sched_priority
+
+
+def await_text(file: Path) -> str:
+    deadline = time.monotonic() + ANSWER_S
+    while "priority" not in file.read_text():
+        assert time.monotonic() < deadline, f"{file} does not say"
+        time.sleep(0.01)
+    return file.read_text()

@@ -1,0 +1,62 @@
+"""Several flows on one path of the twin, as Python sees them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from ccgym.envs import _core
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+
+DUMBBELL = EmulatorSpec.model_validate(
+    {
+        "name": "dumbbell",
+        "delay_ms": 20,
+        "uplink": {"rate_mbps": 12.0, "queue": "droptail", "packets": 80},
+    }
+)
+
+
+def test_each_flow_has_its_own_flight() -> None:
+    flows = [_core.Flow("fixed:30"), _core.Flow("reno", start_s=1, stop_s=3, extra_delay_ms=10)]
+    first, second = _core.fly(DUMBBELL.to_path(), flows, seconds=5, seed=1)
+    assert first.arrival_ms[0] == 0
+    assert second.arrival_ms[0] == 1000
+    assert second.arrival_ms[-1] < 3000
+    assert second.cwnd_ms[[0, -1]].tolist() == [1010, 3000]
+    assert first.opportunities == second.opportunities == 5000
+
+
+def test_one_flow_in_a_list_is_the_flow_alone() -> None:
+    alone = _core.fly(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
+    (listed,) = _core.fly(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
+    np.testing.assert_array_equal(alone.departure_ms, listed.departure_ms)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start_s": 2, "stop_s": 1}, "stop_s 1"),
+        ({"start_s": float("nan")}, "start_s nan"),
+        ({"extra_delay_ms": -1}, "extra_delay_ms -1"),
+    ],
+)
+def test_a_bad_flow_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _core.Flow("reno", **arguments)
+
+
+def test_learners_share_a_path_with_a_scheme() -> None:
+    link = DUMBBELL.uplink.to_link()
+    flows = [_core.Flow(), _core.Flow("reno"), _core.Flow(start_s=0.5, stop_s=1.5)]
+    path = _core.Path(20, link, link, flows=flows)
+    batch = _core.PathBatch([path] * 3, features="indigo", actions="indigo")
+    observations = np.zeros((6, batch.observation_size), dtype=np.float32)
+    telemetry = np.zeros((6, len(_core.TELEMETRY)))
+    assert (len(batch), batch.paths) == (6, 3)
+    batch.reset(np.arange(3, dtype=np.int32), np.ones(3, dtype=np.uint64), observations)
+    seen: set[str] = set()
+    for _ in range(300):
+        seen.update(_core.FLOW_STATES[state] for state in batch.states[1::2])
+        batch.step(np.full(6, 2, dtype=np.float32), observations, telemetry)
+    assert seen == set(_core.FLOW_STATES)
+    np.testing.assert_array_equal(telemetry[::2], telemetry[[0, 0, 0]])

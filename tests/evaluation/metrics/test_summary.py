@@ -1,0 +1,75 @@
+"""The league's definitions, on cases whose answers can be counted."""
+
+import math
+
+import pytest
+from ccgym.evaluation.metrics.summary import LeagueRow, SchemeMean, league
+from ccgym.evaluation.sessions.session import REFUSED
+
+
+def rows(*scenarios: list[SchemeMean]) -> dict[str, LeagueRow]:
+    schemes = list(dict.fromkeys(mean.scheme for scenario in scenarios for mean in scenario))
+    return {row.scheme: row for row in league(list(scenarios), schemes)}
+
+
+def test_a_scheme_that_another_beats_clearly_is_off_the_frontier() -> None:
+    # 10.2 >= 1.02 x 10 and 49 <= 0.98 x 50: just clearly better in both.
+    table = rows([SchemeMean("a", 10.2, 49), SchemeMean("b", 10, 50)])
+    assert (table["a"].frontier_share, table["b"].frontier_share) == (1, 0)
+
+
+@pytest.mark.parametrize(("throughput", "delay"), [(10.19, 49), (10.2, 49.1), (20, 50), (10, 10)])
+def test_better_in_one_or_a_little_in_both_beats_nobody(throughput: float, delay: float) -> None:
+    table = rows([SchemeMean("a", throughput, delay), SchemeMean("b", 10, 50)])
+    assert (table["a"].frontier_share, table["b"].frontier_share) == (1, 1)
+
+
+def test_frontier_share_counts_scenarios() -> None:
+    table = rows(
+        [SchemeMean("a", 20, 10), SchemeMean("b", 10, 50)],
+        [SchemeMean("a", 10, 50), SchemeMean("b", 20, 60)],
+        [SchemeMean("a", 10, 50), SchemeMean("b", 20, 20)],
+        [SchemeMean("a", 10, 50), SchemeMean("b", 10, 50)],
+    )
+    assert (table["a"].frontier_share, table["b"].frontier_share) == (0.75, 0.75)
+
+
+def test_mean_log_power() -> None:
+    # ln(20 / 10) and ln(10 / 40): their mean is ln(2) / 2 - ln(4) / 2 = -ln(2) / 2.
+    table = rows([SchemeMean("a", 20, 10)], [SchemeMean("a", 10, 40)])
+    assert table["a"].mean_log_power == pytest.approx(-math.log(2) / 2)
+
+
+def test_winning_is_within_a_tenth_of_the_best_power() -> None:
+    # Powers 1, 0.9 and 0.89.
+    table = rows([SchemeMean("a", 100, 100), SchemeMean("b", 90, 100), SchemeMean("c", 89, 100)])
+    assert [table[name].winning_rate for name in "abc"] == [1, 1, 0]
+
+
+def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> None:
+    table = rows([SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)])
+    assert (table["a"].frontier_share, table["a"].winning_rate) == (0.5, 0.5)
+    # Its power is the mean over where it flew.
+    assert table["a"].mean_log_power == pytest.approx(math.log(2))
+
+
+def test_a_scheme_that_never_flew() -> None:
+    (row,) = (row for row in league([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
+    assert row == LeagueRow("b", 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("runs", "failure", "shortfall", "reason"),
+    [
+        (1, "no answer", "1 run failed", "no answer"),
+        (3, f"{REFUSED}not in the twin", "3 runs not flown", "not in the twin"),
+    ],
+)
+def test_what_was_never_tried_did_not_fail(runs: int, failure: str, shortfall: str, reason: str) -> None:
+    row = LeagueRow("a", 0, None, 0, failed_runs=runs, failure=failure)
+    assert (row.shortfall, row.reason) == (shortfall, reason)
+
+
+def test_the_most_power_comes_first() -> None:
+    scenario = [SchemeMean("a", 10, 10), SchemeMean("b", 30, 10), SchemeMean("c", 20, 10)]
+    assert [row.scheme for row in league([scenario], ["a", "b", "c", "absent"])] == ["b", "c", "a", "absent"]

@@ -1,0 +1,60 @@
+"""Flights on all cores: what one of them does to the others."""
+
+import dataclasses
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.backends.twin_backend import TwinBackend
+from ccgym.evaluation.metrics.results import load_evaluation
+from ccgym.evaluation.metrics.summary import summarise
+from ccgym.evaluation.schemes import select_schemes
+from ccgym.evaluation.sessions import workers
+from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+from ccgym.evaluation.sessions.workers import fly_in_workers
+
+
+@pytest.fixture
+def plan(two_emulators: list[NamedEmulator]) -> Plan:
+    return Plan(two_emulators, select_schemes("copa,fixed:30"), 1, 2.0, 1, "twin", "", keep_logs=False)
+
+
+def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) -> None:
+    together = list(fly_in_workers(plan, tmp_path / "a", open_session(plan, tmp_path / "a")))
+    in_turn = list(fly_session(plan, tmp_path / "b", open_session(plan, tmp_path / "b"), TwinBackend()))
+    assert sorted(together, key=str) == sorted(in_turn, key=str)
+    assert summarise(load_evaluation(tmp_path / "a")) == summarise(load_evaluation(tmp_path / "b"))
+    assert not list(tmp_path.rglob("*_datalink_*"))
+    assert open_session(plan, tmp_path / "a") == []
+
+
+def test_a_crash_costs_its_own_flight_only(plan: Plan, tmp_path: Path) -> None:
+    long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:20"), seconds=1000.0)
+    flights = sorted(open_session(long, tmp_path), key=lambda flight: -len(flight.scheme.label))
+    outcomes = fly_in_workers(long, tmp_path, flights)
+    ended = [next(outcomes)]
+    (victim, *_) = multiprocessing.active_children()
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGSEGV)
+    ended += outcomes
+    assert len(ended) == 4
+    assert [outcome.failure for outcome in ended if outcome.metrics is None] == ["crashed: SIGSEGV"]
+    assert multiprocessing.active_children() == []
+
+
+def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:4000"), seconds=50_000.0)
+    monkeypatch.setattr(workers, "STALL_S", 0.1 - long.seconds)
+    outcomes = list(fly_in_workers(long, tmp_path, open_session(long, tmp_path)))
+    assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of real time"}
+    assert len(summarise(load_evaluation(tmp_path))["failures"]) == 4
+
+
+def test_leaving_early_leaves_no_worker(plan: Plan, tmp_path: Path) -> None:
+    outcomes = fly_in_workers(plan, tmp_path, open_session(plan, tmp_path))
+    next(outcomes)
+    outcomes.close()  # type: ignore[attr-defined]
+    assert multiprocessing.active_children() == []

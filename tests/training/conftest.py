@@ -1,0 +1,57 @@
+"""A training run small enough for a test: one emulator, few environments, short episodes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ccgym.training.config import TrainingConfig
+
+EMULATORS = """
+emulators:
+  - {name: small, delay_ms: 10, uplink: {rate_mbps: 4}}
+"""
+
+TINY = {
+    "name": "tiny",
+    "features": "scale_free",
+    "actions": "log_window",
+    "architecture": "lstm",
+    "hidden": [16],
+    "iterations": 4,
+    "environments": 6,
+    "episode_steps": 64,
+    "sequence_steps": 16,
+    "kick_probability": 0.05,
+    "max_kick_steps": 2,
+    "stalls": {"share": 0.5, "max_probability": 0.05, "max_ms": 3},
+    "dataset_iterations": 2,
+    "batch_sequences": 8,
+    "initial_learning_rate": 3e-3,
+    "final_learning_rate": 1e-3,
+    "max_gradient_norm": 1.0,
+    "evaluation_interval": 2,
+    "evaluation_seconds": 2.0,
+}
+
+TinyConfig = Callable[..., TrainingConfig]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def tiny_config(tmp_path: Path) -> TinyConfig:
+    """Makes the tiny configuration, with the options given instead of its own."""
+    emulators = tmp_path / "emulators.yaml"
+    emulators.write_text(EMULATORS)
+
+    def make(**options: Any) -> TrainingConfig:
+        selection = f"file:{emulators}"
+        return TrainingConfig.model_validate(
+            TINY | {"emulators": selection, "validation": selection, "watched": selection} | options
+        )
+
+    return make

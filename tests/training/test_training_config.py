@@ -1,0 +1,79 @@
+"""The training configuration: what comes along loads, mistakes are told in one line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
+
+TinyConfig = Callable[..., TrainingConfig]
+
+
+@pytest.mark.parametrize("name", ["indigo2", "indigo-2018"])
+def test_shipped_config_loads(name: str) -> None:
+    config = load_config(config_file(name), {}, TrainingConfig)
+    assert config.sequences_per_iteration > 0
+
+
+def test_flags_win_over_the_file() -> None:
+    config = load_config(config_file("indigo2"), {"seed": 7, "emulators": "synthetic"}, TrainingConfig)
+    assert (config.seed, config.emulators) == (7, "synthetic")
+
+
+def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    save_config(tiny_config(seed=5), tmp_path / "config.yaml")
+    assert load_config(tmp_path / "config.yaml", {}, TrainingConfig) == tiny_config(seed=5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("learnign_rate: 1", "learnign_rate: unknown key"),
+        ("stalls: {sahre: 1}", "stalls.sahre: unknown key"),
+        ("hidden: 0", "hidden:"),
+        ("actions: guess", "actions: 'guess' is not one of"),
+        ("features: scent", "features: 'scent' is not one of"),
+        ("sequence_steps: 7", "sequence_steps (7) must divide episode_steps"),
+    ],
+)
+def test_mistake_is_told_in_one_line(change: str, message: str, tmp_path: Path) -> None:
+    key = change.partition(":")[0]
+    lines = config_file("indigo2").read_text().splitlines()
+    file = tmp_path / "mine.yaml"
+    file.write_text("\n".join([line for line in lines if not line.startswith(f"{key}:")] + [change]))
+    with pytest.raises(InputError) as caught:
+        load_config(file, {}, TrainingConfig)
+    assert str(caught.value).startswith(f"{file}: {message}")
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_config_names_those_that_come_along(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="aurora, indigo-2018, indigo-power, indigo2-power, indigo2"):
+        load_config(tmp_path / "none.yaml", {}, TrainingConfig)
+
+
+def test_config_that_is_no_yaml_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("a: [")
+    with pytest.raises(InputError, match="not valid YAML"):
+        load_config(tmp_path / "bad.yaml", {}, TrainingConfig)
+
+
+@pytest.mark.parametrize(("iterations", "shares"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (4, [1, 0.75, 0.5])])
+def test_the_experts_share_of_the_flights_falls_to_nothing(
+    tiny_config: TinyConfig, iterations: int, shares: list[float]
+) -> None:
+    config = tiny_config(expert_iterations=iterations)
+    assert [config.expert_share(iteration) for iteration in range(3)] == shares
+    assert config.expert_share(iterations) == 0
+
+
+def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> None:
+    shipped = load_config(config_file("indigo2"), {"seed": 3}, TrainingConfig)
+    command = "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 3"
+    assert provenance(shipped, 6) == f"{command}, iteration 7"
+    ablated = load_config(
+        config_file("indigo2"), {"seed": 3, "features": "indigo", "hidden": [32]}, TrainingConfig
+    )
+    assert provenance(ablated, 6) == f"{command} --set 'features=\"indigo\"' --set 'hidden=[32]', iteration 7"
+    assert " --config tiny " in provenance(tiny_config(), 0)

@@ -1,0 +1,1 @@
+"""What every trainer shares: task distribution, run directory, evaluation rollouts, monitoring, plots."""

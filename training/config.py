@@ -1,0 +1,201 @@
+"""The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+import yaml
+from ccgym.configs import config_files
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.spec_errors import first_mistake
+from ccgym.oracle.preference import DIAL
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+
+class Stalls(BaseModel):
+    """Host jitter: the sender is held up at random, as a busy machine would hold it up."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    share: float = Field(0.0, ge=0, le=1)
+    """Share of the environments with stalls."""
+    max_probability: float = Field(0.0, ge=0, le=1)
+    """Probability per millisecond that a stall begins, drawn per environment from (0, this]."""
+    max_ms: int = Field(1, ge=1)
+    """Longest stall in ms, drawn per environment from 1..this."""
+
+
+class RunConfig(BaseModel):
+    """What the configuration of every training algorithm has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """What the exported policy says it is."""
+    emulators: str = "synthetic,calibrated"
+    """What to train on, as for `--emulators`."""
+    validation: str = "validation"
+    """Emulators the best checkpoint is chosen on; training never sees them."""
+    seed: int = Field(1, ge=0)
+    iterations: int = Field(gt=0)
+    """Rounds of collecting and learning; the learning rate decays over all of them."""
+    environments: int = Field(gt=0)
+    """Flows flown at once, dealt out evenly over the emulators."""
+    episode_steps: int = Field(gt=0)
+    """Decisions per flow and iteration; every iteration starts all flows anew."""
+    evaluation_interval: int = Field(gt=0)
+    """Iterations between evaluations in the twin."""
+    evaluation_seconds: float = Field(30.0, gt=0)
+    """Length of an evaluation flight in seconds."""
+
+
+class TrainingConfig(RunConfig):
+    """Everything a run of DAgger depends on besides the machine."""
+
+    architecture: Literal["lstm", "mlp"]
+    """Kind of network: one LSTM layer, or linear layers with tanh between them."""
+    features: Literal["indigo", "scale_free"]
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
+    actions: Literal["indigo", "log_window"]
+    """Action set: a key of `_core.POLICY_ACTIONS`."""
+    hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
+    """Units of each hidden layer; an LSTM has one."""
+    preferences: tuple[float, float] = (0.5, 0.5)
+    """Range of the dial from low delay (0) to full throughput (1) that is trained, drawn per flight."""
+    default_share: float = Field(0.0, ge=0, le=1)
+    """Of the flights, have the dial in its middle."""
+
+    variations: int = Field(0, ge=0)
+    """Emulators like each of `emulators` that are trained on as well."""
+    variation: float = Field(0.0, ge=0, le=3)
+    """Their rates and delays differ by a factor of up to e to this power."""
+    random_emulators: int = Field(0, ge=0)
+    """So many random emulators are trained on as well, as `random:N` gives them."""
+    fading_emulators: int = Field(0, ge=0)
+    """So many fading links, as radio makes them, are trained on as well: fading.py."""
+    shares: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 0.0, 1.0)
+    """Parts of the flights: `emulators`, those like them, random ones, shared links, fading links."""
+    stalls: Stalls = Stalls()
+    """Sender stalls as domain randomisation."""
+
+    expert_iterations: int = Field(1, ge=0)
+    """Over so many iterations the part of the flights that the expert steers falls from 1 to 0 (beta)."""
+    curriculum_iterations: int = Field(0, ge=0)
+    """Over so many iterations the emulators of each group enter, those of the smallest BDP first; 0: all at
+    once."""
+    sequence_steps: int = Field(gt=0)
+    """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
+    kick_probability: float = Field(0.0, ge=0, le=1)
+    """Probability per decision that a random action is held for a few decisions."""
+    max_kick_steps: int = Field(1, ge=1)
+    """Longest time a random action is held, in decisions."""
+
+    dataset_iterations: int = Field(gt=0)
+    """Iterations kept for training; the oldest is dropped first."""
+    epoch_sequences: int | None = Field(None, gt=0)
+    """Sequences per epoch: the newest iteration's and a random choice of older ones; none: all kept."""
+    batch_sequences: int = Field(gt=0)
+    """Sequences per gradient step."""
+    max_epochs: int = Field(1, ge=1)
+    """Epochs per iteration; fewer when the loss stops falling."""
+
+    initial_learning_rate: float = Field(gt=0)
+    final_learning_rate: float = Field(gt=0)
+    """The rate falls from the initial to the final one along half a cosine."""
+    l2: float = Field(0.0, ge=0)
+    """Weight of half the squared norm of all parameters in the loss."""
+    max_gradient_norm: float | None = Field(None, gt=0)
+    """Gradients are scaled down to this norm; none: never."""
+
+    watched: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
+    """Emulators whose windows TensorBoard shows over time beside the oracle's, as for `--emulators`."""
+
+    @model_validator(mode="after")
+    def _sequences_fill_episodes(self) -> Self:
+        if self.episode_steps % self.sequence_steps:
+            raise ValueError(
+                f"sequence_steps ({self.sequence_steps}) must divide episode_steps ({self.episode_steps})"
+            )
+        if self.architecture == "lstm" and len(self.hidden) != 1:
+            raise ValueError(f"hidden ({list(self.hidden)}) must have one entry for an lstm")
+        return self
+
+    def expert_share(self, iteration: int) -> float:
+        """Of the flights of an iteration."""
+        return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
+
+    @property
+    def dial(self) -> tuple[float, ...]:
+        """Places of the dial at which a curve is drawn, of those that are trained."""
+        low, high = self.preferences
+        return tuple(place for place in DIAL if low <= place <= high) if low < high else (low,)
+
+    @property
+    def state_size(self) -> int:
+        """Numbers that the network remembers: hidden state and cell of an LSTM."""
+        return 2 * self.hidden[0] if self.architecture == "lstm" else 0
+
+    @property
+    def sequences_per_iteration(self) -> int:
+        """How many training sequences one iteration yields."""
+        return self.environments * (self.episode_steps // self.sequence_steps)
+
+
+Config = TypeVar("Config", bound=RunConfig)
+
+
+def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Config:
+    """Reads `file` as a configuration of a `kind`; `overrides` (from flags) win.
+
+    Raises:
+        InputError: one line, on any mistake.
+    """
+    content = read_options(file)
+    try:
+        return kind.model_validate(content | overrides)
+    except ValidationError as error:
+        raise InputError(f"{file}: {first_mistake(error, kind)}") from None
+
+
+def read_options(file: Path) -> dict[str, Any]:
+    """What stands in a configuration file, unchecked. Raises InputError when it is no mapping."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        known = ", ".join(config_files("training"))
+        raise InputError(
+            f"{file}: cannot read the config: {error.strerror}; those that come along: {known}"
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{file}: expected a mapping of training options")
+    return content
+
+
+def config_file(name_or_path: str) -> Path:
+    """`indigo2` means the config of that name that comes along; anything else is a path."""
+    return config_files("training").get(name_or_path, Path(name_or_path))
+
+
+def provenance(config: RunConfig, iteration: int) -> str:
+    """What a policy file says of its training: enough to repeat it."""
+    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
+    shipped = config_files("training").get(config.name)
+    if shipped is not None and read_options(shipped).get("algo") == getattr(config, "algo", None):
+        base = load_config(shipped, {"emulators": config.emulators, "seed": config.seed}, type(config))
+        ours, theirs = (one.model_dump(mode="json") for one in (config, base))
+        command += "".join(
+            f" --set {shlex.quote(f'{key}={json.dumps(value)}')}"
+            for key, value in ours.items()
+            if value != theirs[key]
+        )
+    return f"{command}, iteration {iteration + 1}"
+
+
+def save_config(config: BaseModel, file: Path) -> None:
+    """Writes every option, given or default, as `load_config` reads them."""
+    temporary = file.with_suffix(".partial")
+    temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))
+    temporary.replace(file)

@@ -1,0 +1,125 @@
+"""Trials: the exported policy flown in the twin, beside the oracle's window on the same path and seed."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.oracle.window import stalling_path
+from numpy.typing import NDArray
+
+TRIAL_SEED = 0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One policy on one emulator: Mbit/s of IP bytes, p95 one-way delay in ms with propagation."""
+
+    emulator: str
+    throughput_mbps: float
+    p95_delay_ms: float
+    oracle_throughput_mbps: float
+    oracle_p95_delay_ms: float
+
+    @property
+    def relative_throughput(self) -> float:
+        """As a share of the oracle window's."""
+        return self.throughput_mbps / self.oracle_throughput_mbps
+
+    @property
+    def relative_delay(self) -> float:
+        """The p95 delay as a multiple of the oracle window's."""
+        return self.p95_delay_ms / self.oracle_p95_delay_ms
+
+    @property
+    def regret(self) -> float:
+        """What is missing to the oracle's throughput plus the excess over its delay, as shares of them."""
+        return max(0.0, 1 - self.relative_throughput) + max(0.0, self.relative_delay - 1)
+
+
+def fly_trials(
+    policy_file: Path,
+    emulators: Sequence[NamedEmulator],
+    windows: NDArray[np.float64],
+    seconds: float,
+    executor: Executor,
+    *,
+    stalling: bool = False,
+) -> list[Trial]:
+    """Flies the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
+
+    def trial(emulator: NamedEmulator, window: float) -> Trial:
+        ours = fly_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
+        oracles = _fly_window(emulator, window, seconds, stalling=stalling)
+        return Trial(
+            emulator.label,
+            ours.throughput_mbps,
+            ours.p95_delay_ms,
+            oracles.throughput_mbps,
+            oracles.p95_delay_ms,
+        )
+
+    return list(executor.map(trial, emulators, windows))
+
+
+def mean_regret(trials: Sequence[Trial]) -> float:
+    """What the best checkpoint has least of: on the validation emulators, with and without stalls."""
+    return float(np.mean([trial.regret for trial in trials]))
+
+
+def fly_measured(
+    emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = TRIAL_SEED
+) -> FlowMetrics:
+    """One flight of a scheme in the twin."""
+    path = stalling_path(emulator.spec) if stalling else emulator.spec.to_path()
+    flight = _core.fly(path, scheme, seconds=seconds, seed=seed)
+    log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule())
+    return measure(log, emulator.spec.delay_ms)
+
+
+@cache
+def _fly_window(emulator: NamedEmulator, window: float, seconds: float, *, stalling: bool) -> FlowMetrics:
+    return fly_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
+
+
+def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:
+    """The figures of every emulator under the names they have in TensorBoard."""
+    return {
+        f"{quantity}/{trial.emulator}": getattr(trial, quantity)
+        for quantity in ("throughput_mbps", "p95_delay_ms", "relative_throughput", "relative_delay")
+        for trial in trials
+    }
+
+
+def summarise(trials: Sequence[Trial]) -> str:
+    """One line for people: mean and worst beside the oracle windows."""
+    return _beside_oracle(
+        [trial.relative_throughput for trial in trials], [trial.relative_delay for trial in trials]
+    )
+
+
+def summarise_groups(metrics: Mapping[str, float]) -> list[str]:
+    """The same for every group of emulators in what `trial_metrics` returned."""
+    figures = [
+        (name.split("/")[1], share, metrics[name.replace("throughput", "delay", 1)])
+        for name, share in metrics.items()
+        if name.startswith("relative_throughput/")
+    ]
+    lines = []
+    for group in dict.fromkeys(group for group, _, _ in figures):
+        throughputs, delays = zip(*[row[1:] for row in figures if row[0] == group], strict=True)
+        lines.append(f"{group} ({len(delays)}): {_beside_oracle(throughputs, delays)}")
+    return lines
+
+
+def _beside_oracle(throughputs: Sequence[float], delays: Sequence[float]) -> str:
+    return (
+        f"{np.mean(throughputs):.3f} (worst {min(throughputs):.3f}) of the oracle's throughput "
+        f"at {np.mean(delays):.3f} (worst {max(delays):.3f}) x its p95 delay"
+    )
