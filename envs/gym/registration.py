@@ -1,4 +1,4 @@
-"""Registers the environments with Gymnasium: `import ccgym.envs` does, and the entry point `gymnasium.envs`."""
+"""Registers the environments: `import ccgym.envs` calls it, and Gymnasium's entry point `gymnasium.envs`."""
 
 import gymnasium
 
