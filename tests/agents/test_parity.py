@@ -1,5 +1,6 @@
 """The C++ network against PyTorch: equal to 1e-5, with the same choice, over whole episodes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,8 @@ def assert_parity(
     theirs = torch_outputs(module, observations)
     assert ours.shape == theirs.shape
     assert np.abs(ours - theirs).max() <= TOLERANCE
-    assert (ours.argmax(axis=1) == theirs.argmax(axis=1)).all()
+    chosen = np.take_along_axis(theirs, ours.argmax(axis=1)[:, None], axis=1)
+    assert (theirs.max(axis=1, keepdims=True) - chosen <= 2 * TOLERANCE).all()  # the same but for a tie
 
 
 def indigo_episode(rng: np.random.Generator) -> NDArray[np.float32]:
@@ -80,19 +82,37 @@ def bottleneck() -> _core.Path:
     return _core.Path(30, _core.Link(schedule, queue="droptail", queue_bytes=90_000), _core.Link(schedule))
 
 
-def fly_in_gym(module: LstmPolicy, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """An episode that PyTorch flies: observations (T, I) and telemetry (T, len(TELEMETRY))."""
+Decide = Callable[[NDArray[np.float32]], float]
+"""The action that follows the observations so far, (T, I)."""
+
+
+def decide_in_torch(module: LstmPolicy, actions: str) -> Decide:
+    state = None
+
+    def decide(observations: NDArray[np.float32]) -> float:
+        nonlocal state
+        with torch.no_grad():
+            outputs, state = module(torch.from_numpy(observations[None, -1:]), state)
+        return float(outputs[0, 0].argmax() if actions == "indigo" else outputs[0, 0, 0])
+
+    return decide
+
+
+def decide_natively(policy_file: Path) -> Decide:
+    """With the network of the sender, which answers with the same bits on every machine."""
+    return lambda observations: float(_core.evaluate_policy(str(policy_file), observations)[-1, 0])
+
+
+def fly_in_gym(decide: Decide, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """An episode: observations (T, I) and telemetry (T, len(TELEMETRY))."""
     batch = _core.PathBatch([bottleneck()], features=spec.feature_set, actions=spec.actions)
     observation = np.zeros((1, batch.observation_size), dtype=np.float32)
     observations = np.zeros((EPISODE_STEPS, batch.observation_size), dtype=np.float32)
     telemetry = np.zeros((EPISODE_STEPS, len(_core.TELEMETRY)))
     batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
-    state = None
     for step in range(EPISODE_STEPS):
         observations[step] = observation[0]
-        with torch.no_grad():
-            outputs, state = module(torch.from_numpy(observations[None, step : step + 1]), state)
-        action = outputs[0, 0].argmax() if spec.actions == "indigo" else outputs[0, 0, 0]
+        action = decide(observations[: step + 1])
         batch.step(np.array([action], dtype=np.float32), observation, telemetry[step : step + 1])
     return observations, telemetry
 
@@ -142,21 +162,21 @@ def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
     steps: list[NDArray[np.float64]] = []
     while not steps or steps[-1][0] < 8990:
-        batch.step(torch_outputs(queue_keeper(), observation)[0], observation, telemetry)
+        batch.step(_core.evaluate_policy(str(path), observation)[0], observation, telemetry)
         steps.append(telemetry[0].copy())
     begin_ms, end_ms = steps[0][0] - steps[0][_core.TELEMETRY.index("step_ms")], steps[-1][0]
     acknowledged_ms = flight.departure_ms + 60  # a round trip later
     in_flight = np.count_nonzero((acknowledged_ms > begin_ms) & (acknowledged_ms <= end_ms))
     in_gym = sum(step[_core.TELEMETRY.index("delivered_bytes")] for step in steps) / 1464
-    assert in_gym == pytest.approx(in_flight, abs=1)
+    assert in_gym == in_flight
     assert in_flight > 0.8 * 9e3  # most of the link: 12 Mbit/s are 1 packet per ms
 
 
 def test_a_policy_flies_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
-    path, module, spec = tmp_path / "policy.safetensors", delay_keeper(), PolicySpec("indigo", "log_window")
-    save_policy(path, module, spec, trained_on="nothing")
+    path, spec = tmp_path / "policy.safetensors", PolicySpec("indigo", "log_window")
+    save_policy(path, delay_keeper(), spec, trained_on="nothing")
     flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
-    _, telemetry = fly_in_gym(module, spec)
+    _, telemetry = fly_in_gym(decide_natively(path), spec)
     time_ms, step_ms, cwnd = (
         telemetry[:, _core.TELEMETRY.index(name)] for name in ("time_ms", "step_ms", "cwnd_packets")
     )
@@ -175,7 +195,7 @@ def test_networks_agree_over_episodes_recorded_in_the_gym(
     torch.manual_seed(6)
     spec = PolicySpec(feature_set, actions)
     module = LstmPolicy(len(_core.POLICY_FEATURES[feature_set]), 32, _core.POLICY_ACTIONS[actions])
-    observations, _ = fly_in_gym(module, spec)
+    observations, _ = fly_in_gym(decide_in_torch(module, actions), spec)
     assert_parity(module, observations, tmp_path / "policy.safetensors", spec)
 
 

@@ -66,10 +66,8 @@ def test_a_second_sender_is_not_let_into_a_flow(tmp_path: Path) -> None:
 
 def test_a_receiver_that_never_comes_is_named_and_nothing_is_left() -> None:
     port = free_port()
-    start = time.monotonic()
     with running([SENDER, "127.0.0.1", str(port), "--scheme", "copa"]) as sending:
-        assert sending.wait(timeout=20) == 1
-        assert 9.9 < time.monotonic() - start < 12
+        assert sending.wait(timeout=60) == 1
         _, complaint = sending.communicate()
         assert is_gone(sending.pid)
     assert complaint == (

@@ -93,10 +93,11 @@ def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -
             sent_at.append(time.monotonic_ns())
             sender.send(wire.data(FLOW, seq))
             time.sleep(0.02)
+        continued_at = time.monotonic_ns()
         listening.send_signal(signal.SIGCONT)
         received_at = [wire.parse_ack(sender.recv(100)).received_at_ns for _ in range(5)]
-    delays_ms = [(received - sent) / 1e6 for sent, received in zip(sent_at, received_at, strict=True)]
-    assert all(0 <= delay < 20 for delay in delays_ms)  # one host, one steady clock
+    assert all(sent <= received for sent, received in zip(sent_at, received_at, strict=True))  # one clock
+    assert received_at[-1] < continued_at
 
 
 def test_the_sender_believes_only_acks_of_its_flow(tmp_path: Path) -> None:

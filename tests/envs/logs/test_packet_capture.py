@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from ccgym.envs.errors import OutsideError
-from ccgym.envs.logs.packet_capture import PacketCapture, paired_uids
+from ccgym.envs.logs.packet_capture import SLOTS, PacketCapture, paired_uids
 
-PACKETS = 70_000
-"""More than the 65536 that IP can tell apart."""
+PACKETS = SLOTS + 9000
+"""More than the ring holds, and than the 65536 that IP can tell apart."""
 
 
 @pytest.fixture
@@ -42,6 +42,19 @@ def test_every_packet_is_seen_once_at_each_end(sockets: tuple[socket.socket, int
     assert sent.bytes[:8].tolist() == [128, 129, 130, 131, 132, 133, 134, 128]
     assert began_ms <= sent.time_ms[0] <= received.time_ms[0] <= received.time_ms[-1] <= ended_ms
     assert not len(out.records(1).uid)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root captures")
+def test_a_capture_that_lost_packets_has_no_records(sockets: tuple[socket.socket, int]) -> None:
+    sender, port = sockets
+    late, whole = PacketCapture([port], outgoing=True), PacketCapture([1], outgoing=True)
+    for _ in range(SLOTS + 1000):  # nobody empties the ring yet
+        sender.send(bytes(8))
+    with late, whole:
+        pass
+    with pytest.raises(OutsideError, match="the capture lost 1000 packets"):
+        late.records(port)
+    assert not len(whole.records(1).uid)
 
 
 def test_others_are_told_that_it_takes_root() -> None:
