@@ -17,6 +17,7 @@ from safetensors.torch import save
 
 from .lstm import LstmPolicy
 from .mlp import MlpPolicy
+from .seen_links import SeenLinks
 
 FORMAT_VERSION = 1
 
@@ -56,8 +57,17 @@ class PolicySpec:
     """Revision of the training code; empty outside a repository."""
 
 
-def save_policy(path: Path, module: PolicyModule, spec: PolicySpec, *, trained_on: str) -> None:
+def save_policy(
+    path: Path, module: PolicyModule, spec: PolicySpec, *, trained_on: str, seen: SeenLinks | None = None
+) -> None:
     """Writes `module` as a policy file, replacing an older one at once or not at all.
+
+    Args:
+        path: of the file.
+        module: the network.
+        spec: how it is flown.
+        trained_on: how it was trained.
+        seen: the links it was trained and validated on; None: the file does not say.
 
     Raises:
         PolicyFileError: the C++ controller would refuse the file.
@@ -66,7 +76,8 @@ def save_policy(path: Path, module: PolicyModule, spec: PolicySpec, *, trained_o
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         unchecked = Path(folder) / path.name
-        unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata)}))
+        links = {} if seen is None else seen.as_metadata()
+        unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata), **links}))
         _check(unchecked)
         unchecked.replace(path)
 

@@ -33,14 +33,44 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"groups": listed}))
         return 0
     width = max(len(emulator.label) for group in groups.values() for emulator in group)
-    for group in groups.values():
+    for name, group in groups.items():
+        print(_heading(name, group))
         for emulator in group:
             print(_line(emulator, width))
     return 0
 
 
+def _heading(name: str, group: "list[NamedEmulator]") -> str:
+    """The group's split, and which of the policies that come along were trained or validated on it."""
+    seen = [f"{policy}: {how}" for policy, how in _seen_by(group).items()]
+    split = group[0].split.value if group[0].split else "none"
+    return f"# {name}: split {split}" + (f"; seen by {', '.join(seen)}" if seen else "")
+
+
+def _seen_by(group: "list[NamedEmulator]") -> dict[str, str]:
+    """The shipped policies that have seen any of the emulators, and in what."""
+    from ccgym.agents.seen_links import read_seen_links
+    from ccgym.agents.shipped import shipped_policies
+    from ccgym.envs.errors import InputError
+    from ccgym.envs.specs.digest import spec_digest
+
+    try:
+        digests = [spec_digest(emulator.spec) for emulator in group]
+    except InputError:  # its traces are not on this machine
+        return {}
+    policies = {name: read_seen_links(file) for name, file in shipped_policies().items()}
+    seen = {name: {known.how(digest) for digest in digests} for name, known in policies.items() if known}
+    return {
+        name: next(how for how in ("train", "validation") if how in answers)
+        for name, answers in seen.items()
+        if answers & {"train", "validation"}
+    }
+
+
 def _as_json(emulator: "NamedEmulator") -> dict[str, object]:
-    return {"label": emulator.label, **emulator.spec.model_dump(mode="json", exclude_none=True)}
+    split = emulator.split.value if emulator.split else None
+    spec = emulator.spec.model_dump(mode="json", exclude_none=True)
+    return {"label": emulator.label, "split": split, **spec}
 
 
 def _line(emulator: "NamedEmulator", width: int) -> str:

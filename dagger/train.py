@@ -12,11 +12,11 @@ from functools import partial
 
 import torch
 from ccgym.agents.policy_file import PolicySpec, save_policy
-from ccgym.envs.specs.emulators import select_emulators
 from ccgym.oracle.window import ideal_windows as searched_windows
 from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
 from ccgym.training.executors import open_executors
+from ccgym.training.links import links_to_train_on, links_to_validate_on, seen_links
 from ccgym.training.monitoring import fly_curves, fly_windows, window_metrics
 from ccgym.training.plots import draw_curves, draw_quality, draw_trials, draw_windows
 from ccgym.training.progress import TrainingProgress
@@ -58,8 +58,8 @@ def train(
     """
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
-    emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
-    watched = select_emulators(config.watched)
+    emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
+    watched = links_to_validate_on("watched", config.watched)
     policy = make_policy(config)
     policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
     optimiser = make_optimiser(policy, config)
@@ -88,7 +88,12 @@ def train(
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
         validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
         collector = Collector(config, world)
-        examiner = Collector(config, validation_world(config)) if config.random_emulators else None
+        unseen = validation_world(config)
+        examiner = Collector(config, unseen) if config.random_emulators else None
+        seen = seen_links(
+            [spec for specs in world.groups.values() for spec in specs],
+            [*(emulator.spec for emulator in validation + watched), *unseen.groups["random"]],
+        )
 
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
@@ -125,9 +130,8 @@ def train(
             best_regret = done.best_regret
             pictures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                save_policy(
-                    run.candidate_policy, policy, policy_spec, trained_on=provenance(config, iteration)
-                )
+                made = provenance(config, iteration)
+                save_policy(run.candidate_policy, policy, policy_spec, trained_on=made, seen=seen)
                 flights = partial(
                     fly_trials,
                     run.candidate_policy,

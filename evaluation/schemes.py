@@ -2,10 +2,12 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from ccgym.agents.seen_links import read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
@@ -64,6 +66,22 @@ class Scheme:
         if self.kind is not Kind.POLICY:
             return None
         return Path(self.controller.removeprefix("policy:").removesuffix(f":{self.preference}"))
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether a policy flies in it."""
+        return any(scheme.kind is Kind.POLICY for scheme in self.members or (self,))
+
+    def seen(self, digests: Mapping[str, str]) -> dict[str, str]:
+        """Whether its policies had these links in training, each: `train`, `validation`, `no`, `unknown`."""
+        files = [scheme.policy_file for scheme in self.members or (self,)]
+        policies = [read_seen_links(file) for file in files if file is not None]
+
+        def answer(digest: str) -> str:
+            answers = {"unknown" if seen is None else seen.how(digest) for seen in policies}
+            return next(each for each in ("train", "validation", "unknown", "no") if each in answers)
+
+        return {label: answer(digest) for label, digest in digests.items()}
 
     def controller_with(self, policy_file: str | Path) -> str:
         """The controller of a POLICY whose file has been copied elsewhere."""

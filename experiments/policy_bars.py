@@ -1,6 +1,7 @@
 """What a policy with a dial must hold in the twin: each promise measured, and where the policy loses.
 
-Every measurement is seeded, on emulators that come along or are drawn; training sees the synthetic ones only.
+Every measurement is seeded, on emulators that come along or are drawn from the split `test`; training sees
+the synthetic ones only.
 """
 
 import os
@@ -25,7 +26,6 @@ from .sharing_bars import sharing_bars
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
-UNSEEN_SEED = 777
 CLEARLY = 0.02
 FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
@@ -48,10 +48,11 @@ class Loss:
 
 
 class PolicyBars:
-    """The measurements of one policy file."""
+    """The measurements of one policy file; what is drawn follows from the seed."""
 
-    def __init__(self, policy_file: Path, executor: Executor) -> None:
+    def __init__(self, policy_file: Path, seed: int, executor: Executor) -> None:
         self._file = policy_file
+        self._seed = seed
         self._executor = executor
 
     def scheme(self, preference: float | None = None) -> str:
@@ -103,7 +104,7 @@ class PolicyBars:
 
     def frontier(self, count: int) -> tuple[Bar, list[Loss]]:
         """Random unseen emulators, against the native schemes."""
-        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED}")]
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._against_rivals, specs))
         share = float(np.mean([on_frontier for on_frontier, _ in rows]))
         losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
@@ -130,7 +131,7 @@ class PolicyBars:
 
     def freezing(self, count: int) -> Bar:
         """The least utilisation over many random emulators."""
-        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{UNSEEN_SEED + 1}")]
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}")]
         used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
         frozen = sum(share < FREEZE_UTILISATION for share in used)
         return Bar(
@@ -260,7 +261,13 @@ WORST = 20
 
 
 def measure_bars(
-    policy_file: Path, executor: Executor, *, emulators: int, freezing: int, say: Callable[[Bar], None]
+    policy_file: Path,
+    executor: Executor,
+    *,
+    emulators: int,
+    freezing: int,
+    seed: int,
+    say: Callable[[Bar], None],
 ) -> tuple[list[Bar], list[Loss]]:
     """Everything, with the emulators on which the policy is farthest behind.
 
@@ -269,9 +276,10 @@ def measure_bars(
         executor: flies side by side.
         emulators: how many random emulators a bar takes.
         freezing: how many the one on freezing takes.
+        seed: of what is drawn.
         say: is told every bar as soon as it is known.
     """
-    bars = PolicyBars(policy_file, executor)
+    bars = PolicyBars(policy_file, seed, executor)
     measured: list[Bar] = []
 
     def keep(*new: Bar) -> None:
@@ -286,6 +294,6 @@ def measure_bars(
     keep(bars.steps())
     frontier, losses = bars.frontier(emulators)
     keep(frontier)
-    keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), executor))
+    keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), seed, executor))
     keep(bars.freezing(freezing))
     return measured, losses[:WORST]

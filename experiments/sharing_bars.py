@@ -7,29 +7,29 @@ from functools import partial
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
 from numpy.typing import NDArray
 
 from .bar import Bar
 
 SECONDS = 30.0
-UNSEEN_SEED = 777
 JOINING_RUNS = 9
 LATEST_S = 0.2
 
 
-def sharing_bars(scheme: str, count: int, executor: Executor) -> list[Bar]:
-    """Flows of the policy on one bottleneck, and one against Cubic."""
+def sharing_bars(scheme: str, count: int, seed: int, executor: Executor) -> list[Bar]:
+    """Flows of the policy on one bottleneck, and one against Cubic; links and times follow from the seed."""
     return [
-        _joining(scheme, executor),
+        _joining(scheme, seed, executor),
         _against_cubic(scheme),
-        _grid(scheme, count, executor),
-        _unequal_rtts(scheme, count, executor),
+        _grid(scheme, count, seed, executor),
+        _unequal_rtts(scheme, count, seed, executor),
     ]
 
 
-def _joining(scheme: str, executor: Executor) -> Bar:
-    runs = list(executor.map(partial(_joining_run, scheme), range(JOINING_RUNS)))
+def _joining(scheme: str, seed: int, executor: Executor) -> Bar:
+    runs = list(executor.map(partial(_joining_run, scheme, seed), range(JOINING_RUNS)))
     jain, used = np.median(runs, axis=0)
     return Bar(
         f"ten flows join and leave each second, {JOINING_RUNS} runs",
@@ -39,12 +39,12 @@ def _joining(scheme: str, executor: Executor) -> Bar:
     )
 
 
-def _joining_run(scheme: str, number: int) -> tuple[float, float]:
+def _joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     """Median Jain index and utilisation of 46 Mbit/s, 20 ms of round trip and 1 BDP.
 
     Ten flows join, one a second, and leave in that order; all at other fractions of it in every run.
     """
-    late_s = np.random.default_rng([UNSEEN_SEED, number]).uniform(0, LATEST_S, 10)
+    late_s = _generator(Family.TIMES_OF_FLOWS, seed, number).uniform(0, LATEST_S, 10)
     flows = [_core.Flow(scheme, start_s=i + late, stop_s=20.0 + i + late) for i, late in enumerate(late_s)]
     throughputs = _throughputs(_droptail(46.0, 10, 1.0), flows, SECONDS)
     rates = _while_there(throughputs, flows)
@@ -64,13 +64,13 @@ def _against_cubic(scheme: str) -> Bar:
     )
 
 
-def _grid(scheme: str, count: int, executor: Executor) -> Bar:
-    jain = float(np.median(list(executor.map(partial(_grid_case, scheme), range(count)))))
+def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+    jain = float(np.median(list(executor.map(partial(_grid_case, scheme, seed), range(count)))))
     return Bar(f"{count} unseen links with 2 to 16 flows", "median Jain >= 0.93", f"{jain:.3f}", jain >= 0.93)
 
 
-def _grid_case(scheme: str, number: int) -> float:
-    rng = np.random.default_rng([UNSEEN_SEED, number])
+def _grid_case(scheme: str, seed: int, number: int) -> float:
+    rng = _generator(Family.SHARED_LINK, seed, number)
     rate, round_trip, queue = (
         float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4))
     )
@@ -78,8 +78,8 @@ def _grid_case(scheme: str, number: int) -> float:
     return _late_jain(_rates(_droptail(rate, round(round_trip / 2), queue), flows, SECONDS))
 
 
-def _unequal_rtts(scheme: str, count: int, executor: Executor) -> Bar:
-    jain = float(np.median(list(executor.map(partial(_unequal_case, scheme), range(count)))))
+def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+    jain = float(np.median(list(executor.map(partial(_unequal_case, scheme, seed), range(count)))))
     return Bar(
         f"{count} unseen links with two flows, one of twice the RTT",
         "median Jain >= 0.85",
@@ -88,12 +88,16 @@ def _unequal_rtts(scheme: str, count: int, executor: Executor) -> Bar:
     )
 
 
-def _unequal_case(scheme: str, number: int) -> float:
-    rng = np.random.default_rng([UNSEEN_SEED, number])
+def _unequal_case(scheme: str, seed: int, number: int) -> float:
+    rng = _generator(Family.UNEQUAL_LINK, seed, number)
     rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 60), (0.5, 4)))
     delay = round(round_trip / 2)
     flows = [_core.Flow(scheme), _core.Flow(scheme, extra_delay_ms=float(delay))]
     return _late_jain(_rates(_droptail(rate, delay, queue), flows, SECONDS))
+
+
+def _generator(family: Family, seed: int, number: int) -> np.random.Generator:
+    return split_generator(Split.TEST, family, seed, number)
 
 
 def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:

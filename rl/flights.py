@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.envs.specs.emulators import select_emulators
 from ccgym.envs.specs.random_emulators import random_emulators
+from ccgym.envs.specs.splits import Split
+from ccgym.training.links import links_to_validate_on
 
 from .agent import AmongPeers, Shape, initial_policy
 from .config import RlConfig
@@ -17,7 +18,7 @@ DEAL = 0
 FLIGHT = 1
 """What a random stream is for: part of its seed, after the configuration's."""
 UNSEEN = 1_000_000
-"""Distance of the seeds of the emulators and flights that training never sees."""
+"""Distance of the seeds of the flights that training never sees."""
 STEPS_PER_S = 100
 
 
@@ -57,11 +58,20 @@ class Examiner:
     """Flights over emulators that training never sees: what a policy would earn there."""
 
     def __init__(
-        self, config: RlConfig, shape: Shape, *, seed: int, episodes: int = 1, threads: int = 1
+        self,
+        config: RlConfig,
+        shape: Shape,
+        *,
+        split: Split,
+        seed: int,
+        episodes: int = 1,
+        threads: int = 1,
     ) -> None:
-        """`episodes` per emulator; the `seed` is of the chance on them, and of the random ones among them."""
-        named = [emulator.spec for emulator in select_emulators(config.validation)]
-        specs = [*named, *random_emulators(config.unseen_emulators, seed)]
+        """`episodes` per emulator; the `seed` is of the chance on them.
+
+        The emulators are those that the configuration names for validation, and random ones of `split`.
+        """
+        specs = examined_links(config, split)
         references = _references(config, shape, specs, threads)
         self._seed = seed
         self._steps = round(STEPS_PER_S * config.evaluation_seconds)
@@ -82,6 +92,12 @@ class Examiner:
     def mean_reward(self, actor: Actor) -> float:
         """Per step, always of the same flights."""
         return mean_reward(self._envs, actor, self._steps, self._seed)
+
+
+def examined_links(config: RlConfig, split: Split) -> list[EmulatorSpec]:
+    """Those named for validation, and random ones of a split."""
+    named = [emulator.spec for emulator in links_to_validate_on("validation", config.validation)]
+    return [*named, *random_emulators(config.unseen_emulators, config.seed, split)]
 
 
 def _references(

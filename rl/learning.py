@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.agents.policy_file import load_policy
+from ccgym.envs.specs.splits import Split
 from ccgym.training.run_directory import RunDirectory
 
 from .agent import Shape, find_shape, initial_policy
@@ -59,7 +60,7 @@ def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -
         InputError: a run in `folder` cannot be gone on with.
     """
     shape = find_shape(config)
-    examiner = Examiner(config, shape, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
+    examiner = Examiner(config, shape, split=Split.TEST, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
     config = config.model_copy(
         update={"evaluation_interval": config.iterations}
     )  # the last policy: no choice

@@ -12,9 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 from ccgym.agents.policy_file import save_policy
-from ccgym.envs.specs.emulators import select_emulators
+from ccgym.agents.seen_links import SeenLinks, read_seen_links
+from ccgym.agents.shipped import policy_path
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
 from ccgym.training.config import provenance
+from ccgym.training.links import links_to_train_on, links_to_validate_on, seen_links
 from ccgym.training.plots import draw_trials
 from ccgym.training.progress import TrainingProgress
 from ccgym.training.rollouts import fly_trials, summarise, trial_metrics
@@ -23,7 +27,7 @@ from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy
 from .config import RlConfig
-from .flights import FLIGHT, UNSEEN, Examiner, Flights
+from .flights import FLIGHT, UNSEEN, Examiner, Flights, examined_links
 from .flying import as_actor
 
 
@@ -74,10 +78,11 @@ def train(
     """
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # sums keep their order on any machine
-    emulators, validation = select_emulators(config.emulators), select_emulators(config.validation)
+    emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
+    seen = _seen_links(config, [emulator.spec for emulator in emulators])
     shape = find_shape(config)
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
-    examiner = Examiner(config, shape, seed=config.seed + UNSEEN, threads=workers)
+    examiner = Examiner(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, flights.envs)
     if resume:
         done = run.load()
@@ -107,7 +112,8 @@ def train(
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, shape)
-                save_policy(run.candidate_policy, module, spec, trained_on=provenance(config, iteration))
+                made = provenance(config, iteration)
+                save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
                 trials = fly_trials(
                     run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                 )
@@ -133,6 +139,15 @@ def train(
             if last:
                 break
     run.close_logs()
+
+
+def _seen_links(config: RlConfig, trained_on: list[EmulatorSpec]) -> SeenLinks | None:
+    """What this training sees, and what the policy has seen that it starts from; None: that does not say."""
+    seen = seen_links(trained_on, examined_links(config, Split.VALIDATION))
+    if not config.init:
+        return seen
+    before = read_seen_links(policy_path(config.init))
+    return None if before is None else seen.with_those_of(before)
 
 
 def _state(model: Model) -> tuple[dict[str, torch.Tensor], dict[str, object]]:

@@ -34,9 +34,9 @@ class RunConfig(BaseModel):
     name: str
     """What the exported policy says it is."""
     emulators: str = "synthetic,calibrated"
-    """What to train on, as for `--emulators`."""
+    """What to train on, as for `--emulators`: links of the split `train`, or files."""
     validation: str = "validation"
-    """Emulators the best checkpoint is chosen on; training never sees them."""
+    """Emulators the best checkpoint is chosen on; none of the split `test`."""
     seed: int = Field(1, ge=0)
     iterations: int = Field(gt=0)
     """Rounds of collecting and learning; the learning rate decays over all of them."""
@@ -71,7 +71,7 @@ class TrainingConfig(RunConfig):
     variation: float = Field(0.0, ge=0, le=3)
     """Their rates and delays differ by a factor of up to e to this power."""
     random_emulators: int = Field(0, ge=0)
-    """So many random emulators are trained on as well, as `random:N` gives them."""
+    """So many random emulators are trained on as well, as `random:train:N` gives them."""
     fading_emulators: int = Field(0, ge=0)
     """So many fading links, as radio makes them, are trained on as well: fading.py."""
     shares: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 0.0, 1.0)
@@ -109,7 +109,7 @@ class TrainingConfig(RunConfig):
     """Gradients are scaled down to this norm; none: never."""
 
     watched: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
-    """Emulators whose windows TensorBoard shows over time beside the oracle's, as for `--emulators`."""
+    """Emulators whose windows TensorBoard shows over time beside the oracle's; none of the split `test`."""
 
     @model_validator(mode="after")
     def _sequences_fill_episodes(self) -> Self:

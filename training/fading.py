@@ -7,6 +7,7 @@ the time nothing is delivered.
 
 import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.envs.specs.variation_spec import RateStep
 from numpy.typing import NDArray
 
@@ -27,10 +28,11 @@ FADING_ACKS_SHARE = 0.4
 ACK_RATE_MBPS = (1.0, 100.0)
 
 
-def fading_emulators(count: int, seed: int) -> list[EmulatorSpec]:
-    """`count` paths over fading links; the i-th depends on the seed and on i alone."""
+def fading_emulators(count: int, seed: int, split: Split) -> list[EmulatorSpec]:
+    """`count` paths over fading links; the i-th depends on split, seed and i alone."""
     return [
-        _fading_emulator(f"fading-{index}", np.random.default_rng((seed, index))) for index in range(count)
+        _fading_emulator(f"fading-{index}", split_generator(split, Family.FADING_EMULATOR, seed, index))
+        for index in range(count)
     ]
 
 

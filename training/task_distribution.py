@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
+from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import bdp_packets
 
 from .config import Stalls, TrainingConfig
@@ -18,9 +19,6 @@ DEAL = 1
 COLLECTION = 2
 FITTING = 3
 """What a random stream is for: part of its seed, after the configuration's."""
-UNSEEN = 1_000_000
-"""Distance of the seed of the random emulators that training never sees."""
-
 
 LEAST_SHARED_MBPS = 4.0
 LEAST_SHARED_QUEUE_PACKETS = 10
@@ -78,13 +76,13 @@ def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
 
 def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
     """What a configuration trains on: the emulators asked for, others like them, random ones."""
-    others = random_emulators(config.random_emulators, config.seed) if config.random_emulators else []
+    others = random_emulators(config.random_emulators, config.seed, Split.TRAIN)
     groups = {
         "asked": emulators,
         "like": vary(config, emulators),
         "random": others,
         "shared": [spec for spec in others if _may_be_shared(spec)],
-        "fading": fading_emulators(config.fading_emulators, config.seed),
+        "fading": fading_emulators(config.fading_emulators, config.seed, Split.TRAIN),
     }
     if config.curriculum_iterations:
         groups = {group: sorted(members, key=bdp_packets) for group, members in groups.items()}
@@ -115,9 +113,9 @@ def _may_be_shared(spec: EmulatorSpec) -> bool:
 
 
 def validation_world(config: TrainingConfig) -> World:
-    """Random emulators of another seed, which training never sees."""
+    """Random emulators of the validation's split, which training never sees."""
     count = min(config.environments, config.random_emulators)
-    return World({"random": random_emulators(count, config.seed + UNSEEN)}, {"random": 1.0})
+    return World({"random": random_emulators(count, config.seed, Split.VALIDATION)}, {"random": 1.0})
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:

@@ -2,6 +2,7 @@
 
 The file format is a contract:
 
+    split: train                           # or validation, test; of links that are nobody's: none
     emulators:
       - name: nepal
         delay_ms: 28                       # one way, each direction
@@ -24,6 +25,7 @@ from pydantic import ValidationError
 from .emulator_spec import EmulatorSpec, LinkSpec
 from .random_emulators import random_emulators
 from .spec_errors import first_mistake
+from .splits import Split
 
 __all__ = [
     "EmulatorSpec",
@@ -44,6 +46,7 @@ class NamedEmulator:
 
     label: str  # group/name
     spec: EmulatorSpec
+    split: Split | None = None  # None: of a file that names none
 
 
 def load_emulators(path: Path) -> list[EmulatorSpec]:
@@ -52,13 +55,26 @@ def load_emulators(path: Path) -> list[EmulatorSpec]:
     Raises:
         InputError: the file cannot be read or breaks the format; names file, entry, key, what is wrong.
     """
+    return _read_group(path)[1]
+
+
+def _read_group(path: Path) -> tuple[Split | None, list[EmulatorSpec]]:
+    """The split and the emulators of a file."""
     content = _read_yaml(path)
-    entries = content.get("emulators") if isinstance(content, dict) and len(content) == 1 else None
+    group = content if isinstance(content, dict) and content.keys() <= {"split", "emulators"} else {}
+    entries = group.get("emulators")
     if not isinstance(entries, list):
-        raise InputError(f"{path}: expected one key, `emulators`, with a list of emulators")
+        raise InputError(f"{path}: expected a key, `emulators`, with a list of emulators, and maybe `split`")
     if not entries:
         raise InputError(f"{path}: emulators: the list is empty; it needs at least one emulator")
-    return _parse_entries(path, entries)
+    return _parse_split(path, group.get("split")), _parse_entries(path, entries)
+
+
+def _parse_split(path: Path, split: object) -> Split | None:
+    known = [each.value for each in Split]
+    if split is None or split in known:
+        return None if split is None else Split(split)
+    raise InputError(f"{path}: split: {split!r} is not one of {', '.join(known)}")
 
 
 def _read_yaml(path: Path) -> object:
@@ -97,15 +113,17 @@ def emulator_groups() -> dict[str, list[NamedEmulator]]:
 
 
 def _load_group(group: str, path: Path) -> list[NamedEmulator]:
-    return [NamedEmulator(f"{group}/{spec.name}", spec) for spec in load_emulators(path)]
+    split, specs = _read_group(path)
+    return [NamedEmulator(f"{group}/{spec.name}", spec, split) for spec in specs]
 
 
 def select_emulators(selection: str) -> list[NamedEmulator]:
     """Returns the emulators of a comma-separated list, each once, in order.
 
     The list holds groups (`synthetic`), single ones (`calibrated/india`), files (`file:PATH`, whose labels
-    begin with the file's stem), `random:N` or `random:N:SEED`, see `random_emulators`, and `all`: every one
-    that ships and whose traces are here.
+    begin with the file's stem), `random:N` or `random:N:SEED`, links of the split `test`, see
+    `random_emulators`, `random:train:N` and `random:validation:N`, links of these, also with a seed, and
+    `all`: every one that ships and whose traces are here.
 
     Raises:
         InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
@@ -135,21 +153,22 @@ def _find(item: str) -> list[NamedEmulator]:
     found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
     if not found:
         labels = ", ".join(emulator.label for group in groups.values() for emulator in group)
-        known = (
-            f"known groups: {', '.join(groups)}, all, random:N[:SEED], file:PATH; known emulators: {labels}"
-        )
-        raise InputError(f"unknown emulator {item!r}; {known}")
+        known = f"known groups: {', '.join(groups)}, all, random:[SPLIT:]N[:SEED], file:PATH"
+        raise InputError(f"unknown emulator {item!r}; {known}; known emulators: {labels}")
     return found
 
 
 def _random_group(item: str) -> list[NamedEmulator]:
-    numbers = re.fullmatch(r"random:([0-9]{1,6})(?::([0-9]{1,18}))?", item)
-    if not numbers or not 0 < int(numbers[1]) <= MOST_RANDOM:
+    named = re.fullmatch(r"random:(?:(train|validation|test):)?([0-9]{1,6})(?::([0-9]{1,18}))?", item)
+    if not named or not 0 < int(named[2]) <= MOST_RANDOM:
         raise InputError(
-            f"{item}: not random:N or random:N:SEED with N from 1 to {MOST_RANDOM} and a whole SEED"
+            f"{item}: not random:N or random:N:SEED with N from 1 to {MOST_RANDOM} and a whole SEED, "
+            "nor random:train:N or random:validation:N"
         )
-    specs = random_emulators(int(numbers[1]), seed=int(numbers[2] or DEFAULT_RANDOM_SEED))
-    return [NamedEmulator(f"random/{spec.name}", spec) for spec in specs]
+    split = Split(named[1] or Split.TEST)
+    specs = random_emulators(int(named[2]), int(named[3] or DEFAULT_RANDOM_SEED), split)
+    group = "random" if split is Split.TEST else f"random-{split.value}"
+    return [NamedEmulator(f"{group}/{spec.name}", spec, split) for spec in specs]
 
 
 def _has_traces(emulator: NamedEmulator) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .emulator_spec import EmulatorSpec, LinkSpec
+from .splits import Family, Split, split_generator
 from .variation_spec import RateStep, RateWalk
 
 RATE_MBPS = (0.3, 300.0)  # log-uniform
@@ -33,10 +34,11 @@ _BITS_PER_PACKET = 12_000
 _SEEDS = 2**31
 
 
-def random_emulators(count: int, seed: int) -> list[EmulatorSpec]:
-    """Returns `count` emulators named SEED-0, SEED-1, ...; the i-th depends on the seed and on i alone."""
+def random_emulators(count: int, seed: int, split: Split) -> list[EmulatorSpec]:
+    """Returns `count` emulators named SEED-0, SEED-1, ...; the i-th depends on split, seed and i alone."""
     return [
-        _random_emulator(f"{seed}-{index}", np.random.default_rng((seed, index))) for index in range(count)
+        _random_emulator(f"{seed}-{index}", split_generator(split, Family.RANDOM_EMULATOR, seed, index))
+        for index in range(count)
     ]
 
 

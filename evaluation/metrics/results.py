@@ -1,7 +1,7 @@
 """What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,13 @@ class Scenario:
     """One-way propagation; 0 where it is unknown."""
     runs: list[RunResult]
     failures: list[Failure]
+    seen: dict[str, str] = field(default_factory=dict)
+    """Of each learned scheme, whether it was trained on this: `train`, `validation`, `no`, `unknown`."""
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was in no training of any scheme."""
+        return all(answer == "no" for answer in self.seen.values())
 
     @property
     def flows(self) -> list[FlowResult]:
@@ -117,7 +124,8 @@ def _load_session(folder: Path) -> Evaluation:
             session.get("tunnel", False),
             spec,
         )
-        empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [])
+        seen = {scheme: links.get(label, "unknown") for scheme, links in session.get("seen", {}).items()}
+        empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen)
         scenarios.append(_scenario(folder / "data" / label, empty, conditions))
     return Evaluation(folder, session, scenarios)
 

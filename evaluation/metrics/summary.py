@@ -122,14 +122,24 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
 
 def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
     """The league of a whole evaluation."""
-    rows = league([scheme_means(scenario.runs) for scenario in evaluation.scenarios], evaluation.schemes)
-    return [_with_failures(row, evaluation) for row in rows]
+    return _league_of(evaluation.scenarios, evaluation.schemes)
 
 
-def _with_failures(row: LeagueRow, evaluation: Evaluation) -> LeagueRow:
+def unseen_league(evaluation: Evaluation) -> list[LeagueRow]:
+    """The league of the scenarios that no learned scheme has seen in its training; empty: there are none."""
+    unseen = [scenario for scenario in evaluation.scenarios if scenario.is_unseen]
+    return _league_of(unseen, evaluation.schemes) if unseen else []
+
+
+def _league_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeagueRow]:
+    rows = league([scheme_means(scenario.runs) for scenario in scenarios], schemes)
+    return [_with_failures(row, scenarios) for row in rows]
+
+
+def _with_failures(row: LeagueRow, scenarios: list[Scenario]) -> LeagueRow:
     reasons = Counter(
         failure.reason
-        for scenario in evaluation.scenarios
+        for scenario in scenarios
         for failure in scenario.failures
         if failure.scheme == row.scheme
     )
@@ -143,6 +153,10 @@ def summarise(evaluation: Evaluation) -> dict[str, Any]:
         "schema": SCHEMA,
         "scenarios": [_scenario_entry(scenario) for scenario in evaluation.scenarios],
         "table": [vars(row) for row in evaluation_league(evaluation)],
+        "unseen": {
+            "scenarios": sum(scenario.is_unseen for scenario in evaluation.scenarios),
+            "table": [vars(row) for row in unseen_league(evaluation)],
+        },
         "failures": [
             {"emulator": scenario.label, **vars(failure)}
             for scenario in evaluation.scenarios
@@ -155,6 +169,7 @@ def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
     return {
         "emulator": scenario.label,
         "backend": scenario.backend,
+        "seen": scenario.seen,
         "schemes": [entry for run in scenario.runs for entry in _run_entries(run)],
     }
 

@@ -23,8 +23,27 @@ def publish(folder: Path) -> dict[str, Any]:
 
 
 def league_lines(summary: dict[str, Any]) -> list[str]:
-    """The league of a summary as a table for a terminal."""
-    rows = [LeagueRow(**row) for row in summary["table"]]
+    """The leagues of a summary as tables for a terminal: of what no learned scheme has seen, then of all."""
+    scenarios, unseen = len(summary["scenarios"]), summary["unseen"]["scenarios"]
+    if not any(scenario["seen"] for scenario in summary["scenarios"]):
+        return _table_lines(summary["table"])
+    if unseen == scenarios:
+        return ["No learned scheme has seen any scenario in its training.", *_table_lines(summary["table"])]
+    headline = [f"{unseen} of {scenarios} scenarios, which no learned scheme has seen in its training:"]
+    if not unseen:
+        headline = ["A learned scheme has seen every scenario, or does not say what it has seen."]
+    return [
+        *headline,
+        *_table_lines(summary["unseen"]["table"]),
+        *(["", f"all {scenarios} scenarios:"] if unseen else []),
+        *_table_lines(summary["table"]),
+    ]
+
+
+def _table_lines(table: list[dict[str, Any]]) -> list[str]:
+    if not table:
+        return []
+    rows = [LeagueRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
     lines = [f"{'scheme':{width}}  frontier share  mean log power  winning rate"]
     for row in rows:

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
-from ccgym.evaluation.metrics.summary import CLEARLY, NEAR_BEST, evaluation_league, scheme_means
+from ccgym.evaluation.metrics.summary import (
+    CLEARLY,
+    NEAR_BEST,
+    LeagueRow,
+    evaluation_league,
+    scheme_means,
+    unseen_league,
+)
 from ccgym.evaluation.run_files import replaced
 from ccgym.evaluation.sessions.session import REFUSED
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -36,6 +43,14 @@ COLUMNS = {
     "power": ("power", "kbit/s per ms", 1000, 1, max),
 }
 """Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
+
+
+_SEEN = {
+    "train": "trained on it",
+    "validation": "validated on it",
+    "no": "has not seen it",
+    "unknown": "does not say whether it has seen it",
+}
 
 
 def write_report(evaluation: Evaluation, path: Path) -> None:
@@ -77,7 +92,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "session": evaluation.session,
         "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": {scheme: style.colour for scheme, style in colours.items()},
-        "league": league,
+        "leagues": _leagues(evaluation, league),
         "any_failed": any(row.failed_runs for row in league),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
@@ -92,12 +107,27 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
+def _leagues(evaluation: Evaluation, league: list[LeagueRow]) -> list[dict[str, Any]]:
+    """The headline first: what no learned scheme has seen, unless that is all or nothing."""
+    scenarios = evaluation.scenarios
+    unseen = sum(scenario.is_unseen for scenario in scenarios)
+    if unseen in (0, len(scenarios)):
+        learned = any(scenario.seen for scenario in scenarios)
+        known = "seen by no learned scheme in its training" if unseen else "all seen by a learned scheme"
+        return [{"title": f"League ({known})" if learned else "League", "rows": league}]
+    return [
+        {"title": f"League of the {unseen} scenarios unseen in training", "rows": unseen_league(evaluation)},
+        {"title": f"League of all {len(scenarios)} scenarios", "rows": league},
+    ]
+
+
 def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
     return {
         "index": index,
         "label": scenario.label,
         "backend": scenario.backend,
         "description": scenario.description,
+        "seen": [f"{scheme}: {_SEEN[how]}" for scheme, how in scenario.seen.items()],
         "rows": _rows(scenario),
         "runs": _runs(scenario),
         "shared": any(len(run.flows) > 1 for run in scenario.runs),

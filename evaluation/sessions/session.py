@@ -22,6 +22,7 @@ import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.mahimahi.shells import shell_command
+from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.backends.backend import Backend, Emulators, Flow, unseen_loss
@@ -204,6 +205,7 @@ def _flights(plan: Plan) -> list[Flight]:
 
 
 def _describe(plan: Plan) -> dict[str, Any]:
+    digests = {emulator.label: _digest(emulator.spec) for emulator in plan.emulators}
     return {
         "schema": SCHEMA,
         "command": plan.command,
@@ -227,26 +229,35 @@ def _describe(plan: Plan) -> dict[str, Any]:
             emulator.label: emulator.spec.model_dump(mode="json", exclude_none=True)
             for emulator in plan.emulators
         },
+        "digests": digests,
+        "seen": {scheme.label: scheme.seen(digests) for scheme in plan.schemes if scheme.is_learned},
         "provenance": provenance(),
     }
+
+
+def _digest(spec: Network) -> str:
+    """A real path has none: no training has seen it."""
+    return spec_digest(spec) if isinstance(spec, EmulatorSpec) else ""
 
 
 def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     """The session of `path` with what the plan adds: more runs, schemes or emulators."""
     try:
         before = json.loads(path.read_text())
-        before = {**_UNSAID, **before}
+        before = {**_UNSAID, "digests": {}, "seen": {}, **before}
         for key in _FIXED:
             if before[key] != described[key]:
                 raise InputError(
                     f"{path}: this one has {key} {before[key]}, not {described[key]}: choose another --out"
                 )
-        for key in ("schemes", "emulators"):
+        for key in ("schemes", "emulators", "digests"):
             for label, value in described[key].items():
                 if before[key].setdefault(label, value) != value:
                     raise InputError(
                         f"{path}: {label} has changed since this evaluation began: choose another --out"
                     )
+        for label, seen in described["seen"].items():
+            before["seen"].setdefault(label, {}).update(seen)
     except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
         raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
     return {**before, "runs": max(before["runs"], described["runs"])}

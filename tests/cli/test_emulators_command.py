@@ -17,7 +17,10 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_lists_every_emulator_with_its_parameters(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys).splitlines()
+    printed_lines = printed(capsys).splitlines()
+    headings = [line for line in printed_lines if line.startswith("#")]
+    assert headings[-1] == "# varying: split validation; seen by indigo: validation, indigo2: validation"
+    lines = [line for line in printed_lines if not line.startswith("#")]
     labels = [emulator.label for group in emulator_groups().values() for emulator in group]
     assert [line.split()[0] for line in lines] == labels
     (nepal,) = [line for line in lines if line.startswith("calibrated/nepal ")]
@@ -42,4 +45,5 @@ def test_json_holds_the_whole_specs(capsys: pytest.CaptureFixture[str]) -> None:
     for name, group in groups.items():
         for entry, emulator in zip(listed[name], group, strict=True):
             assert entry.pop("label") == emulator.label
+            assert entry.pop("split") == (emulator.split and emulator.split.value)
             assert EmulatorSpec.model_validate(entry) == emulator.spec

@@ -2,6 +2,7 @@
 
 import numpy as np
 from ccgym.envs.specs.emulators import LinkSpec
+from ccgym.envs.specs.splits import Split
 from ccgym.training.fading import fading_emulators
 from numpy.typing import NDArray
 
@@ -15,12 +16,12 @@ def deliveries(link: LinkSpec) -> NDArray[np.float64]:
 
 
 def test_same_seed_draws_alike_and_a_longer_list_begins_with_the_shorter() -> None:
-    assert fading_emulators(3, 5) == fading_emulators(6, 5)[:3]
-    assert fading_emulators(3, 5) != fading_emulators(3, 6)
+    assert fading_emulators(3, 5, Split.TRAIN) == fading_emulators(6, 5, Split.TRAIN)[:3]
+    assert fading_emulators(3, 5, Split.TRAIN) != fading_emulators(3, 6, Split.TRAIN)
 
 
 def test_links_vary_and_some_have_short_queues_and_fading_acks() -> None:
-    specs = fading_emulators(40, 1)
+    specs = fading_emulators(40, 1, Split.TRAIN)
     assert all(spec.uplink.varies for spec in specs)
     limited = [spec.uplink.queue_packets for spec in specs if np.isfinite(spec.uplink.queue_packets)]
     assert 2 <= len(limited) <= 16
@@ -29,7 +30,7 @@ def test_links_vary_and_some_have_short_queues_and_fading_acks() -> None:
 
 
 def test_rates_lie_around_their_mean() -> None:
-    for spec in fading_emulators(20, 2):
+    for spec in fading_emulators(20, 2, Split.TRAIN):
         assert 0.4 <= spec.uplink.schedule().mean_rate_mbps <= 70
 
 
@@ -38,7 +39,7 @@ def test_rates_are_as_unsteady_as_recorded_ones() -> None:
     of them deliver nothing."""
     fast = [
         counts
-        for counts in (deliveries(spec.uplink) for spec in fading_emulators(60, 3))
+        for counts in (deliveries(spec.uplink) for spec in fading_emulators(60, 3, Split.TRAIN))
         if counts.mean() > 10  # below that chance alone makes the difference
     ]
     steps = [np.median(np.abs(np.diff(np.log(counts + 0.5)))) for counts in fast]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.training.config import Stalls, TrainingConfig
 from ccgym.training.sharing import draw_sharing
@@ -72,8 +73,8 @@ def test_more_emulators_than_flights_all_get_their_turn(tiny_config: TinyConfig)
 
 def test_emulators_to_validate_on_are_not_trained_on(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=50, environments=20)
-    trained = {spec.name for spec in make_world(config, [POLICED]).groups["random"]}
-    validated = {spec.name for spec in validation_world(config).groups["random"]}
+    trained = {spec_digest(spec) for spec in make_world(config, [POLICED]).groups["random"]}
+    validated = {spec_digest(spec) for spec in validation_world(config).groups["random"]}
     assert (len(trained), len(validated), trained & validated) == (50, 20, set())
 
 

@@ -135,7 +135,7 @@ def test_an_unknown_name_lists_the_known_ones(selection: str) -> None:
     wrong = selection.split(",")[-1]
     assert str(caught.value).startswith(f"unknown emulator {wrong!r}; known groups: ")
     assert all(f" {group}," in str(caught.value) for group in ("calibrated", "cellular", "varying"))
-    assert "random:N[:SEED], file:PATH" in str(caught.value)
+    assert "random:[SPLIT:]N[:SEED], file:PATH" in str(caught.value)
     assert "calibrated/india" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -227,8 +227,15 @@ def test_a_mistake_is_told_with_file_entry_and_key(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "{path}: expected one key, `emulators`, with a list of emulators"),
-        ("emulators: 3\n", "{path}: expected one key, `emulators`, with a list of emulators"),
+        ("", "{path}: expected a key, `emulators`, with a list of emulators, and maybe `split`"),
+        (
+            "emulators: 3\n",
+            "{path}: expected a key, `emulators`, with a list of emulators, and maybe `split`",
+        ),
+        (
+            "split: exam\nemulators: [{name: a, delay_ms: 1, uplink: {rate_mbps: 1}}]\n",
+            "{path}: split: 'exam' is not one of train, validation, test",
+        ),
         ("emulators: []\n", "{path}: emulators: the list is empty; it needs at least one emulator"),
         ("emulators: [{]\n", "{path}:1: not valid YAML: expected the node content, but found ']'"),
         ("emulators: [india]\n", "{path}: emulators[0]: 'india' is not a mapping of keys to values"),

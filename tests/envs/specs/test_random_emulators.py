@@ -15,15 +15,16 @@ from ccgym.envs.specs.random_emulators import (
     RATE_MBPS,
     random_emulators,
 )
+from ccgym.envs.specs.splits import Split
 
 
 def test_the_same_seed_draws_the_same_emulators() -> None:
-    assert random_emulators(20, seed=3) == random_emulators(30, seed=3)[:20]
-    assert random_emulators(20, seed=3) != random_emulators(20, seed=4)
+    assert random_emulators(20, 3, Split.TEST) == random_emulators(30, 3, Split.TEST)[:20]
+    assert random_emulators(20, 3, Split.TEST) != random_emulators(20, 4, Split.TEST)
 
 
 def test_every_emulator_lies_in_the_ranges() -> None:
-    for spec in random_emulators(500, seed=1):
+    for spec in random_emulators(500, 1, Split.TEST):
         link = spec.uplink
         assert link.rate_mbps is not None
         assert RATE_MBPS[0] <= link.rate_mbps <= RATE_MBPS[1]
@@ -41,7 +42,7 @@ def kind_of(spec: EmulatorSpec) -> str:
 
 
 def test_a_thousand_hold_every_kind_and_every_size() -> None:
-    specs = random_emulators(1000, seed=2)
+    specs = random_emulators(1000, 2, Split.TEST)
     kinds = Counter(map(kind_of, specs))
     assert {kind: kinds[kind] / 1000 for kind in KINDS} == pytest.approx(KINDS, abs=0.05)
     assert np.mean([spec.uplink.queue == "infinite" for spec in specs]) == pytest.approx(0.3, abs=0.05)
@@ -56,7 +57,7 @@ def test_a_thousand_hold_every_kind_and_every_size() -> None:
 
 def test_every_kind_flies() -> None:
     for kind in KINDS:
-        spec = next(spec for spec in random_emulators(100, seed=5) if kind_of(spec) == kind)
+        spec = next(spec for spec in random_emulators(100, 5, Split.TEST) if kind_of(spec) == kind)
         flight = _core.fly(spec.to_path(), "fixed:20", seconds=3, seed=1)
         assert flight.delivered_packets > 0, kind
 
@@ -64,8 +65,10 @@ def test_every_kind_flies() -> None:
 def test_a_selection_draws_them() -> None:
     selected = select_emulators("random:3")
     assert [emulator.label for emulator in selected] == ["random/1-0", "random/1-1", "random/1-2"]
-    assert [emulator.spec for emulator in selected] == random_emulators(3, seed=1)
-    assert [emulator.spec for emulator in select_emulators("random:2:9")] == random_emulators(2, seed=9)
+    assert [emulator.spec for emulator in selected] == random_emulators(3, 1, Split.TEST)
+    assert [emulator.spec for emulator in select_emulators("random:2:9")] == random_emulators(
+        2, 9, Split.TEST
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,5 +77,8 @@ def test_a_selection_draws_them() -> None:
 def test_a_wrong_number_is_told(selection: str) -> None:
     with pytest.raises(InputError) as caught:
         select_emulators(selection)
-    right = "not random:N or random:N:SEED with N from 1 to 100000 and a whole SEED"
+    right = (
+        "not random:N or random:N:SEED with N from 1 to 100000 and a whole SEED, "
+        "nor random:train:N or random:validation:N"
+    )
     assert str(caught.value) == f"{selection}: {right}"

@@ -2,14 +2,19 @@
 
 import dataclasses
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ccgym.agents.mlp import MlpPolicy
+from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.seen_links import SeenLinks
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.backends.backend import Flow
 from ccgym.evaluation.backends.make_backend import make_backend
@@ -17,6 +22,7 @@ from ccgym.evaluation.backends.remote_path import Network
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
+from ccgym.evaluation.report.publish import league_lines
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.sessions.session import Flight, Outcome, Plan, fly_session, open_session
@@ -266,3 +272,52 @@ def test_a_delay_that_steps_is_told_as_the_packets_had_it(nesting: list[str], tm
     early, late = series.delay_ms[series.delay_s < 1.9], series.delay_ms[series.delay_s > 2.1]
     assert 21 <= early.min() <= early.max() <= 25
     assert 61 <= late.min() <= late.max() <= 65
+
+
+def seen_policy(file: Path, spec: EmulatorSpec) -> str:
+    """A policy that was trained on one link and validated on another."""
+    seen = SeenLinks(frozenset({spec_digest(spec)}), frozenset({"AAAAAAAA"}))
+    policy = PolicySpec(feature_set="scale_free", actions="log_window")
+    save_policy(file, MlpPolicy(28, [4], 1), policy, trained_on="", seen=seen)
+    return f"policy:{file}"
+
+
+def test_scenarios_that_a_scheme_was_trained_on_are_apart_from_the_others(plan: Plan, tmp_path: Path) -> None:
+    quick, slow = plan.emulators
+    assert isinstance(quick.spec, EmulatorSpec)
+    scheme = seen_policy(tmp_path / "mine.safetensors", quick.spec)
+    learned = dataclasses.replace(plan, schemes=select_schemes(f"copa,{scheme}"), runs=1)
+    fly(learned, tmp_path / "out")
+    summary = summarise(load_evaluation(tmp_path / "out"))
+    seen = {scenario["emulator"]: scenario["seen"] for scenario in summary["scenarios"]}
+    assert seen == {quick.label: {"mine": "train"}, slow.label: {"mine": "no"}}
+    assert summary["unseen"]["scenarios"] == 1
+    powers = {row["scheme"]: row["mean_log_power"] for row in summary["unseen"]["table"]}
+    (alone,) = [each for each in load_evaluation(tmp_path / "out").scenarios if each.label == slow.label]
+    (copa,) = [run for run in alone.runs if run.scheme == "copa"]
+    assert powers["copa"] == pytest.approx(math.log(copa.total.throughput_mbps / copa.total.p95_delay_ms))
+    lines = league_lines(summary)
+    assert lines[0] == "1 of 2 scenarios, which no learned scheme has seen in its training:"
+    assert "all 2 scenarios:" in lines
+
+
+def test_a_mix_has_seen_what_one_of_its_members_has(plan: Plan, tmp_path: Path) -> None:
+    quick, slow = plan.emulators
+    assert isinstance(quick.spec, EmulatorSpec)
+    assert isinstance(slow.spec, EmulatorSpec)
+    (mix,) = select_schemes(f"{seen_policy(tmp_path / 'mine.safetensors', quick.spec)}+cubic")
+    assert mix.is_learned
+    digests = {"quick": spec_digest(quick.spec), "slow": spec_digest(slow.spec)}
+    assert mix.seen(digests) == {"quick": "train", "slow": "no"}
+
+
+def test_an_evaluation_is_not_gone_on_with_after_its_trace_has_changed(plan: Plan, tmp_path: Path) -> None:
+    trace = tmp_path / "link.trace"
+    trace.write_text("1\n2\n")
+    spec = EmulatorSpec(name="traced", delay_ms=10, uplink=LinkSpec(trace=trace))
+    traced = dataclasses.replace(plan, emulators=[NamedEmulator("own/traced", spec)])
+    open_session(traced, tmp_path / "out")
+    open_session(traced, tmp_path / "out")
+    trace.write_text("1\n3\n")
+    with pytest.raises(InputError, match="own/traced has changed since this evaluation began"):
+        open_session(traced, tmp_path / "out")

@@ -1,0 +1,55 @@
+"""What links a policy has seen: digests that its file carries beside the tensors."""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+METADATA_KEY = "ccgym_links"
+DIGEST_CHARACTERS = 8
+
+
+@dataclass(frozen=True)
+class SeenLinks:
+    """Digests of emulators, as `ccgym.envs.specs.digest` makes them."""
+
+    train: frozenset[str]
+    """Of those whose flights the policy was fitted to."""
+    validation: frozenset[str]
+    """Of those it was chosen or watched on."""
+
+    def how(self, digest: str) -> str:
+        """`train`, `validation`, or `no`: the policy has not seen it."""
+        return "train" if digest in self.train else "validation" if digest in self.validation else "no"
+
+    def with_those_of(self, other: "SeenLinks") -> "SeenLinks":
+        """Of a policy that was trained further."""
+        return SeenLinks(self.train | other.train, self.validation | other.validation)
+
+    def as_metadata(self) -> dict[str, str]:
+        """As the file carries them: sorted, and one after the other."""
+        lists = {"train": _joined(self.train), "validation": _joined(self.validation)}
+        return {METADATA_KEY: json.dumps(lists)}
+
+
+def read_seen_links(policy_file: Path) -> SeenLinks | None:
+    """None: the file does not say."""
+    try:
+        with safe_open(policy_file, framework="np") as file:
+            metadata = file.metadata() or {}
+    except (OSError, SafetensorError):
+        return None
+    if METADATA_KEY not in metadata:
+        return None
+    lists = json.loads(metadata[METADATA_KEY])
+    return SeenLinks(_parted(lists["train"]), _parted(lists["validation"]))
+
+
+def _joined(digests: Collection[str]) -> str:
+    return "".join(sorted(digests))
+
+
+def _parted(text: str) -> frozenset[str]:
+    return frozenset(text[at : at + DIGEST_CHARACTERS] for at in range(0, len(text), DIGEST_CHARACTERS))

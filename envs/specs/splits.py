@@ -1,0 +1,35 @@
+"""The splits of links: what a policy is trained on, what it is chosen on, and what it is judged on.
+
+Whatever is drawn belongs to a split, which is part of the random stream's seed: no seed of one split gives a
+link of another.
+"""
+
+from enum import Enum, IntEnum
+
+import numpy as np
+
+
+class Split(str, Enum):
+    """Named as in the file of a group and in `random:SPLIT:N`."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+
+
+class Family(IntEnum):
+    """What is drawn; its number is part of the seed, and never given to another."""
+
+    RANDOM_EMULATOR = 1
+    FADING_EMULATOR = 2
+    SHARED_LINK = 3
+    UNEQUAL_LINK = 4
+    TIMES_OF_FLOWS = 5
+
+
+_SALTS = {Split.TRAIN: 0x7261696E, Split.VALIDATION: 0x76616C69, Split.TEST: 0x74657374}
+
+
+def split_generator(split: Split, family: Family, seed: int, index: int) -> np.random.Generator:
+    """The random stream of the `index`-th draw of a family; other splits, other streams."""
+    return np.random.default_rng(np.random.SeedSequence([_SALTS[split], family, seed, index]))
