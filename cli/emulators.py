@@ -85,7 +85,7 @@ def _line(emulator: "NamedEmulator", width: int) -> str:
 def _link(link: "LinkSpec") -> str:
     parts = [f"trace {link.trace}" if link.trace else _rate(link)]
     if link.arrivals != "constant":
-        parts.append(f"{link.arrivals} (seed {link.seed})")
+        parts.append(link.arrivals + ("" if link.seed is None else f" (seed {link.seed})"))
     parts += [f"{key} {_value(link, key)}" for key in ("rate_steps", "rate_walk") if getattr(link, key)]
     if link.loss:
         parts.append(f"loss {100 * link.loss:g} %")

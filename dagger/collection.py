@@ -1,6 +1,7 @@
 """Collection: the learner, at first the expert, flies many emulators at once; all it meets is recorded."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -85,11 +86,15 @@ class Collector:
         generator = np.random.default_rng([self._config.seed, DEAL, iteration])
         crews: list[Crew] = []
         first = 0
+        left = Counter(group for group, _ in dealt)
         while first < len(dealt):
             group, spec = dealt[first]
             wanted = int(generator.integers(2, MOST_FLOWS + 1)) if group == "shared" else 1
-            crews.append(Crew(first, min(wanted, len(dealt) - first), group, spec))
+            if group == "shared" and left[group] - wanted == 1:  # nobody is left to share with
+                wanted += 1 if wanted < MOST_FLOWS else -1
+            crews.append(Crew(first, min(wanted, left[group]), group, spec))
             first += crews[-1].count
+            left[group] -= crews[-1].count
         return crews
 
     def sequences(self) -> Sequences:
@@ -142,14 +147,15 @@ def _fly_crew(config: TrainingConfig, pilot: _core.Pilot, iteration: int, crew: 
     generator = np.random.default_rng([config.seed, COLLECTION, iteration, crew.first])
     probability, max_ms = draw_stalls(config.stalls, generator)
     preference = _draw_preference(config, generator)
-    path = crew.spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
+    spec = crew.spec.drawn(int(generator.integers(2**63)))  # what is flown is what is labelled
+    path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
     steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
     if crew.group == "shared":
-        sharing = draw_sharing(crew.count, crew.spec, config.episode_steps * STEP_MS / 1e3, generator)
-        path = crew.spec.to_path(stall_probability=probability, stall_max_ms=max_ms, flows=sharing.flows())
-        ideal = sharing.ideal_windows(crew.spec, preference, steps)
+        sharing = draw_sharing(crew.count, spec, config.episode_steps * STEP_MS / 1e3, generator)
+        path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms, flows=sharing.flows())
+        ideal = sharing.ideal_windows(spec, preference, steps)
     else:
-        ideal = ideal_windows(crew.spec, preference, steps)[None]
+        ideal = ideal_windows(spec, preference, steps)[None]
     recording = _empty_recording(config, crew.count)
     _core.rollout(
         path,

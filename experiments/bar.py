@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+_STATES = {True: "held  ", False: "MISSED", None: "UNSURE"}
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -10,9 +12,15 @@ class Bar:
     name: str
     wanted: str
     measured: str
-    met: bool
+    met: bool | None
+    """None: what was measured does not say, as its 95 % interval holds both."""
 
     @property
     def line(self) -> str:
         """For people."""
-        return f"{'held  ' if self.met else 'MISSED'}  {self.name}: {self.measured}; wanted: {self.wanted}"
+        return f"{_STATES[self.met]}  {self.name}: {self.measured}; wanted: {self.wanted}"
+
+
+def all_met(*parts: bool | None) -> bool | None:
+    """Of a promise with several parts: one that is missed decides, then one that is not sure."""
+    return False if False in parts else None if None in parts else True

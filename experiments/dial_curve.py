@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.evaluation.metrics.intervals import share_interval
 from ccgym.oracle.preference import DIAL
 from ccgym.oracle.window import bdp_packets
 from ccgym.training.monitoring import FIXED_BDPS
@@ -172,12 +173,12 @@ def dial_bars(rows: Sequence[DialRow]) -> list[Bar]:
 
 
 def _share_bar(what: str, wanted: str, held: Sequence[bool]) -> Bar:
-    share = float(np.mean(held))
+    interval = share_interval(sum(held), len(held))
     return Bar(
         f"{what} on {len(held)} random unseen emulators",
         f"{wanted} on >= {WANTED_SHARE:.0%}",
-        f"{share:.1%}",
-        share >= WANTED_SHARE,
+        f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+        interval.at_least(WANTED_SHARE),
     )
 
 

@@ -17,9 +17,11 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
+from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_window, stalling_path
+from numpy.typing import NDArray
 
 from .bar import Bar
 from .sharing_bars import sharing_bars
@@ -27,6 +29,8 @@ from .sharing_bars import sharing_bars
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
 CLEARLY = 0.02
+SETTLED_SHARE = 0.95
+"""The rest is for what probes the path now and then."""
 FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
 
@@ -106,13 +110,14 @@ class PolicyBars:
         """Random unseen emulators, against the native schemes."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._against_rivals, specs))
-        share = float(np.mean([on_frontier for on_frontier, _ in rows]))
+        held = sum(on_frontier for on_frontier, _ in rows)
+        interval = share_interval(held, len(rows))
         losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
         bar = Bar(
             f"frontier share on {count} random unseen emulators against {', '.join(RIVALS)}",
             ">= 95 %",
-            f"{share:.1%}",
-            share >= 0.95,
+            f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+            interval.at_least(0.95),
         )
         return bar, losses
 
@@ -173,12 +178,14 @@ class PolicyBars:
         late = sorted(
             took - allowed for took, allowed in self._executor.map(lambda case: self._step(*case), cases)
         )
-        median = late[len(late) // 2]
+        interval = bootstrap_interval(late, np.median)
+        assert interval is not None
         return Bar(
             "after the rate falls or rises by 4",
-            "within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
-            f"median {median:+.0f} ms beside that, worst {late[-1]:+.0f} ms",
-            median <= 0,
+            "settled within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
+            f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
+            f"worst {late[-1]:+.0f} ms",
+            interval.at_most(0),
         )
 
     def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
@@ -191,8 +198,14 @@ class PolicyBars:
         flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
         later = flight.cwnd_ms >= at_ms
         near = np.abs(flight.cwnd_packets[later] / ideal - 1) <= max(0.15, 1 / ideal)
-        first = int(np.argmax(near)) if near.any() else len(near)
-        return first * STEP_MS, 5 * 2 * delay_ms + 100
+        return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
+
+
+def settling_step(near: NDArray[np.bool_]) -> int:
+    """The first step from which on SETTLED_SHARE of all that follow are near; how many there are: none is."""
+    share_of_rest = np.cumsum(near[::-1])[::-1] / np.arange(len(near), 0, -1)
+    settled = near & (share_of_rest >= SETTLED_SHARE)
+    return int(np.argmax(settled)) if settled.any() else len(near)
 
 
 def describe(spec: EmulatorSpec) -> str:

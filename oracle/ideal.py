@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from numpy.typing import NDArray
 
@@ -48,8 +49,35 @@ CLOCK_MS = 1.0
 Windows = NDArray[np.float64]
 
 
+def refuse_unread(spec: EmulatorSpec, *, shared: bool = False) -> None:
+    """Raises InputError for the first key of `spec` that the closed forms do not read.
+
+    Where the path is `shared`, the caller knows the flows.
+    """
+    links = (spec.uplink, spec.downlink)
+    unread = {
+        "delay_steps": spec.delay_steps is not None,
+        "delay_walk": spec.delay_walk is not None,
+        "onoff": any(link.onoff is not None for link in links),
+        "cross_traffic": bool(spec.cross_traffic),
+        "flows": bool(spec.flows) and not shared,
+        "once": spec.once,
+    }
+    for key, given in unread.items():
+        if given:
+            raise InputError(
+                f"{spec.name}: {key}: the oracle's labels do not take it into account; train on emulators "
+                f"without {key}"
+            )
+
+
 def ideal_windows(spec: EmulatorSpec, preference: float, steps: int) -> Windows:
-    """Ideal windows in packets, (steps,), at the times STEP_MS / 2, 3 STEP_MS / 2, ... of a flow."""
+    """Ideal windows in packets, (steps,), at the times STEP_MS / 2, 3 STEP_MS / 2, ... of a flow.
+
+    Raises:
+        InputError: see `refuse_unread`.
+    """
+    refuse_unread(spec)
     if spec.uplink.varies:
         windows = _clairvoyant(spec, preference, steps)
     else:
@@ -100,7 +128,11 @@ def shared_windows(
     Each flow has its part of the rate. The queue that they keep together is longer the smaller that part is:
     one queue for all, and a target that falls with the rate, have only one equilibrium (Copa, NSDI 2018). On
     a contested link another flow fills the queue, and the share of it has to be taken as well.
+
+    Raises:
+        InputError: see `refuse_unread`.
     """
+    refuse_unread(spec, shared=True)
     share = _packets_per_ms(spec) / present
     queue_ms = _steady_queue_ms(spec) + np.where(present > 1, SHARED_QUEUE_MS / np.sqrt(share), 0.0)
     queue_ms = np.minimum(

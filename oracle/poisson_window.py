@@ -8,7 +8,8 @@ networks of queues, JACM 1975). Sums over that distribution are incomplete gamma
 
 import math
 
-import torch
+import numpy as np
+from scipy.special import gammainc, gammaincc, gammaincinv, gammaln
 
 GRID = 96
 LEAST_WINDOW = 2.0
@@ -35,20 +36,12 @@ def poisson_window(
     within = packets_per_ms * round_trip_ms
     lowest = max(LEAST_WINDOW, within - TAILS * math.sqrt(within))
     highest = max(lowest, min(REACH * within + REACH_PACKETS, within + queue_packets + 1))
-    windows = torch.exp(torch.linspace(math.log(lowest), math.log(highest), GRID, dtype=torch.float64))
-    mean = torch.full_like(windows, within)
-    probability = torch.exp(windows * mean.log() - mean - torch.lgamma(windows + 1))
-    idle = probability / torch.special.gammaincc(windows + 1, mean)  # Erlang's loss formula
+    windows = np.exp(np.linspace(math.log(lowest), math.log(highest), GRID))
+    probability = np.exp(windows * math.log(within) - within - gammaln(windows + 1))
+    idle = probability / gammaincc(windows + 1, within)  # Erlang's loss formula
     throughput = packets_per_ms * (1 - idle)
-    all_within = torch.special.gammainc(windows, mean)
-    sojourn_ms = (_gamma_quantile(windows, P95 * (1 - all_within) + all_within) - within) / packets_per_ms
-    delay_ms = round_trip_ms / 2 + sojourn_ms.clamp(0, queue_packets / packets_per_ms)
-    score = throughput.log() - delay_weight * delay_ms.clamp_min(free_ms).log()
+    all_within = gammainc(windows, within)
+    sojourn_ms = (gammaincinv(windows, P95 * (1 - all_within) + all_within) - within) / packets_per_ms
+    delay_ms = round_trip_ms / 2 + np.clip(sojourn_ms, 0, queue_packets / packets_per_ms)
+    score = np.log(throughput) - delay_weight * np.log(np.maximum(delay_ms, free_ms))
     return float(windows[int(score.argmax())])
-
-
-def _gamma_quantile(shape: torch.Tensor, probability: torch.Tensor) -> torch.Tensor:
-    """Wilson and Hilferty's approximation (PNAS 1931)."""
-    z = torch.special.ndtri(probability.clamp(1e-12, 1 - 1e-12))
-    quantile: torch.Tensor = shape * (1 - 1 / (9 * shape) + z / (3 * shape.sqrt())).clamp_min(0) ** 3
-    return quantile

@@ -148,7 +148,7 @@ def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:
     links = {"uplink": spec.uplink, "downlink": spec.downlink}
     return spec.model_copy(
         update={
-            name: link.model_copy(update={"seed": link.seed + seed})
+            name: link.model_copy(update={"seed": (link.seed or 0) + seed})
             for name, link in links.items()
             if link.arrivals == "poisson"
         }

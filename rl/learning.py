@@ -1,6 +1,5 @@
 """Does it learn? Policies trained from several seeds, beside a random, a fixed and the initial one."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 from ccgym.agents.policy_file import load_policy
 from ccgym.envs.specs.splits import Split
 from ccgym.training.run_directory import RunDirectory
+from scipy.stats import sem, t
 
 from .agent import Shape, find_shape, initial_policy
 from .config import RlConfig
@@ -37,20 +37,14 @@ class Learning:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % confidence interval of the mean over seeds (Student's t)."""
-        half = _student_t(len(self.learnt) - 1) * float(np.std(self.learnt, ddof=1))
-        mean = float(np.mean(self.learnt))
-        return mean - half / math.sqrt(len(self.learnt)), mean + half / math.sqrt(len(self.learnt))
+        low, high = t.interval(0.95, len(self.learnt) - 1, loc=np.mean(self.learnt), scale=sem(self.learnt))
+        return float(low), float(high)
 
     @property
     def learns(self) -> bool:
         """Whether the whole interval lies above all others."""
         others = [self.random, self.fixed] + ([] if self.initial is None else [self.initial])
         return self.interval[0] > max(others)
-
-
-def _student_t(degrees: int) -> float:
-    """Its 97.5 % quantile for 1 to 10 degrees of freedom."""
-    return (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)[degrees - 1]
 
 
 def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -> Learning:

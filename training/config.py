@@ -50,6 +50,9 @@ class RunConfig(BaseModel):
     """Length of an evaluation flight in seconds."""
 
 
+Group = Literal["named", "perturbed", "random", "shared", "fading"]
+
+
 class TrainingConfig(RunConfig):
     """Everything a run of DAgger depends on besides the machine."""
 
@@ -74,8 +77,15 @@ class TrainingConfig(RunConfig):
     """So many random emulators are trained on as well, as `random:train:N` gives them."""
     fading_emulators: int = Field(0, ge=0)
     """So many fading links, as radio makes them, are trained on as well: fading.py."""
-    shares: tuple[float, float, float, float, float] = (1.0, 1.0, 1.0, 0.0, 1.0)
-    """Parts of the flights: `emulators`, those like them, random ones, shared links, fading links."""
+    shares: dict[Group, Annotated[float, Field(ge=0)]] = {
+        "named": 1.0,
+        "perturbed": 1.0,
+        "random": 1.0,
+        "shared": 0.0,
+        "fading": 1.0,
+    }
+    """Parts of the flights: `emulators`, those like them, random ones, several flows on a random one, fading
+    links. What is not given is 0."""
     stalls: Stalls = Stalls()
     """Sender stalls as domain randomisation."""
 
@@ -119,6 +129,19 @@ class TrainingConfig(RunConfig):
             )
         if self.architecture == "lstm" and len(self.hidden) != 1:
             raise ValueError(f"hidden ({list(self.hidden)}) must have one entry for an lstm")
+        return self
+
+    @model_validator(mode="after")
+    def _shares_leave_somebody_to_fly(self) -> Self:
+        sizes = {
+            "named": 1,
+            "perturbed": self.variations,
+            "random": self.random_emulators,
+            "shared": self.random_emulators,
+            "fading": self.fading_emulators,
+        }
+        if not any(share > 0 and sizes[group] for group, share in self.shares.items()):
+            raise ValueError("shares: no group with emulators has a share above 0; give one to named")
         return self
 
     def expert_share(self, iteration: int) -> float:

@@ -86,7 +86,7 @@ def _ideal_windows(
     spec: EmulatorSpec, own: Sequence[FlowSpec], others: Sequence[FlowSpec], steps: int
 ) -> Windows:
     """Of each flow of one's own, (flows, steps)."""
-    if len(own) + len(others) == 1:
+    if not spec.flows:
         return ideal_windows(spec, DEFAULT_PREFERENCE, steps)[None]
     sharing = Sharing(
         np.array([flow.start_s for flow in own]),

@@ -76,11 +76,11 @@ def mean_regret(trials: Sequence[Trial]) -> float:
 def fly_measured(
     emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = TRIAL_SEED
 ) -> FlowMetrics:
-    """One flight of a scheme in the twin."""
-    path = stalling_path(emulator.spec) if stalling else emulator.spec.to_path()
+    """One flight of a scheme in the twin, over the seed's draw of the path."""
+    spec = emulator.spec.drawn(seed)
+    path = stalling_path(spec) if stalling else spec.to_path()
     flight = _core.fly(path, scheme, seconds=seconds, seed=seed)
-    log = LinkLog.from_flight(flight, emulator.spec.uplink.schedule())
-    return measure(log, emulator.spec.delay_ms)
+    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
 
 
 @cache

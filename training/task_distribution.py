@@ -9,6 +9,7 @@ import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
+from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import bdp_packets
 
 from .config import Stalls, TrainingConfig
@@ -56,16 +57,17 @@ class World:
         return emulators[: math.ceil(len(emulators) * (iteration + 1) / self.curriculum_iterations)]
 
     def _counts(self, environments: int) -> dict[str, int]:
-        """Flights per group; what rounding leaves over goes to the last one."""
+        """Flights per group; what rounding leaves over goes to those that it took most from."""
         present = {
             group: self.shares[group]
             for group, emulators in self.groups.items()
             if emulators and self.shares[group] > 0
         }
-        counts = {
-            group: int(environments * share / sum(present.values())) for group, share in present.items()
-        }
-        counts[list(counts)[-1]] += environments - sum(counts.values())
+        exact = {group: environments * share / sum(present.values()) for group, share in present.items()}
+        counts = {group: int(count) for group, count in exact.items()}
+        left = environments - sum(counts.values())
+        for group in sorted(exact, key=lambda group: counts[group] - exact[group])[:left]:
+            counts[group] += 1
         return counts
 
 
@@ -75,28 +77,26 @@ def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
 
 
 def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
-    """What a configuration trains on: the emulators asked for, others like them, random ones."""
+    """What a configuration trains on: the emulators named, others like them, random ones.
+
+    Raises:
+        InputError: the oracle does not know what is right on one of the emulators named.
+    """
     others = random_emulators(config.random_emulators, config.seed, Split.TRAIN)
-    groups = {
-        "asked": emulators,
-        "like": vary(config, emulators),
+    for spec in emulators:
+        refuse_unread(spec)
+    groups: dict[str, Sequence[EmulatorSpec]] = {
+        "named": emulators,
+        "perturbed": vary(config, emulators),
         "random": others,
         "shared": [spec for spec in others if _may_be_shared(spec)],
         "fading": fading_emulators(config.fading_emulators, config.seed, Split.TRAIN),
     }
     if config.curriculum_iterations:
         groups = {group: sorted(members, key=bdp_packets) for group, members in groups.items()}
-    return World(
-        groups,
-        {
-            "asked": config.shares[0],
-            "like": config.shares[1],
-            "random": config.shares[2],
-            "shared": config.shares[3],
-            "fading": config.shares[4],
-        },
-        config.curriculum_iterations,
-    )
+    given = {str(group): share for group, share in config.shares.items()}
+    shares = {group: given.get(group, 0.0) for group in groups}
+    return World(groups, shares, config.curriculum_iterations)
 
 
 def _may_be_shared(spec: EmulatorSpec) -> bool:

@@ -168,6 +168,12 @@ void bind_schedule(nb::module_& module) {
                   "The lines of a mahimahi trace (uint32), repeated unless `once`; ValueError when they are "
                   "none.")
       .def(
+          "beginning_at",
+          [](const ScheduleHandle& handle, int64_t begin_ms) {
+            return ScheduleHandle{handle.schedule->beginning_at(begin_ms)};
+          },
+          "begin_ms"_a, "The same opportunities for one who comes so much after the schedule's beginning.")
+      .def(
           "opportunities_ms",
           [](const ScheduleHandle& handle) { return to_numpy(handle.schedule->opportunities_ms()); },
           "One period in whole ms (uint32): exactly the lines of a mahimahi trace file.")

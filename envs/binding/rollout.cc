@@ -47,8 +47,10 @@ void fly(const PathSpec& path, const Pilot& pilot, const std::string& features, 
   if (sequence_decisions == 0 || decisions % sequence_decisions != 0) {
     throw std::invalid_argument("sequence_decisions must divide the decisions of a flow");
   }
-  if (!(ideal_step_ms > 0) || ideal_packets.size() < learners || ideal_packets.size() % learners != 0) {
-    throw std::invalid_argument("ideal_packets must have as many entries for every flow, one or more");
+  if (!(ideal_step_ms > 0) || ideal_packets.ndim() != 2 || ideal_packets.shape(0) != learners ||
+      ideal_packets.shape(1) == 0) {
+    throw std::invalid_argument("ideal_packets should be of shape (" + std::to_string(learners) +
+                                ", G), a row for each flow that learns, G at least 1");
   }
   const std::size_t rows = learners * decisions;
   const std::size_t width = feature_divisors(policy.feature_set).size();

@@ -84,7 +84,8 @@ class EpisodeState:
 class PathEngine:
     """Paths with flows that learn, all stepped by one C++ call; a row is a learner, by default one per path.
 
-    The seed of a path's k-th episode is a function of the path's own seed and k alone: neither the batch
+    The seed of a path's k-th episode is a function of the path's own seed and k alone, and it draws all that
+    chance decides there: arrivals, the place in a schedule at which the flow begins, loss. Neither the batch
     around it, nor the number of threads, nor when its neighbours are reset changes a bit of it.
     """
 
@@ -216,6 +217,8 @@ class PathEngine:
         seeds = _episode_seeds(self._seeds, self._episodes)
         self._episodes += np.uint64(1)
         self._acted.clear()
+        for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
+            self._batch.set_path(index, self._path(spec.drawn(seed, begins=not self._live)))
         self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
         return self._observations.copy()
 

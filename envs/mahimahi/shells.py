@@ -78,6 +78,7 @@ def shell_command(spec: EmulatorSpec) -> list[str]:
 def _require_expressible(spec: EmulatorSpec) -> None:
     beyond = {
         "timing: continuous": spec.timing != "mahimahi",
+        "begin_s": any(link.begin_s for _, link in _links(spec)),
         "delay_steps": spec.delay_steps is not None,
         "delay_walk": spec.delay_walk is not None,
         "flows": bool(spec.flows),

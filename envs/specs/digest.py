@@ -33,7 +33,7 @@ def spec_digest(spec: EmulatorSpec) -> str:
 
 def _given(part: EmulatorSpec | LinkSpec, exclude: set[str]) -> dict[str, Any]:
     given = part.model_dump(mode="json", exclude=exclude, exclude_defaults=True)
-    return {key: _without_seeds(value) for key, value in given.items() if key != "seed"}
+    return {key: _without_seeds(value) for key, value in given.items() if key not in ("seed", "begin_s")}
 
 
 def _without_seeds(value: Any) -> Any:

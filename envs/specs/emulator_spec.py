@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from pydantic import Field, model_validator
@@ -10,11 +11,14 @@ from pydantic import Field, model_validator
 from .link_spec import LinkSpec, OnOff
 from .spec_fields import AsTuple, DelayMs, EmulatorName, PeriodSeconds, SpecModel
 from .traffic_spec import CrossTraffic, FlowSpec
-from .variation_spec import DelayStep, DelayWalk, step_function, walk_function
+from .variation_spec import MS_PER_S, DelayStep, DelayWalk, step_function, walk_function
 
 __all__ = ["DEFAULT_NESTING", "EmulatorSpec", "LinkSpec", "OnOff"]
 
 Element = Literal["delay", "onoff", "loss", "link"]
+
+_DRAW = 0x64726177
+"""Keeps the draws of a run apart from everything else that its seed decides."""
 
 DEFAULT_NESTING: tuple[Element, ...] = ("delay", "onoff", "loss", "link")
 """mm-delay around mm-onoff around mm-loss around mm-link."""
@@ -93,6 +97,31 @@ class EmulatorSpec(SpecModel):
             changes["delay_steps"] = tuple(step.scaled(delay_factor) for step in self.delay_steps)
         if self.delay_walk is not None:
             changes["delay_walk"] = self.delay_walk.scaled(delay_factor)
+        return self.model_copy(update=changes)
+
+    def drawn(self, seed: int, *, begins: bool = True) -> "EmulatorSpec":
+        """Returns one draw of this path, as a run meets it: what its seeds leave open, and where it begins.
+
+        Args:
+            seed: same seed, same draw.
+            begins: whether to draw the place in the schedules at which a flight begins; traces that are not
+                repeated have no other than their beginning.
+        """
+        generator = np.random.default_rng([_DRAW, seed])
+        open_seed, place = int(generator.integers(2**63)), float(generator.random())
+        links = {"uplink": self.uplink.drawn(open_seed), "downlink": self.downlink.drawn(open_seed)}
+        changes: dict[str, object] = {
+            **links,
+            "cross_traffic": tuple(
+                traffic.drawn(open_seed + number) for number, traffic in enumerate(self.cross_traffic)
+            ),
+        }
+        if self.delay_walk is not None and self.delay_walk.seed is None:
+            changes["delay_walk"] = self.delay_walk.model_copy(update={"seed": open_seed})
+        if begins and not self.once:
+            periods_ms = [link.schedule().period_ms for link in links.values()]
+            begin = {"begin_s": int(place * max(periods_ms)) / MS_PER_S}
+            changes |= {name: link.model_copy(update=begin) for name, link in links.items()}
         return self.model_copy(update=changes)
 
     @property

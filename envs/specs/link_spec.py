@@ -8,7 +8,14 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from pydantic import model_validator
 
-from .schedules import cellular_schedule, constant_schedule, markov_schedule, poisson_schedule, trace_schedule
+from .schedules import (
+    cellular_schedule,
+    constant_schedule,
+    markov_schedule,
+    poisson_schedule,
+    schedule_from,
+    trace_schedule,
+)
 from .spec_fields import (
     Arrivals,
     AsTuple,
@@ -19,12 +26,13 @@ from .spec_fields import (
     QueueLimit,
     RateMbps,
     RateOrNoneMbps,
+    Seconds,
     Seed,
     SojournSeconds,
     SpecModel,
     TracePath,
 )
-from .variation_spec import MS_PER_S, RateStep, RateWalk, step_function, walk_function
+from .variation_spec import MS_PER_S, RateStep, RateWalk, drawn_seed, step_function, walk_function
 
 # What each queue needs beyond a limit in packets or bytes.
 _QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
@@ -32,6 +40,7 @@ _CAPACITY = (
     "rate_mbps",
     "arrivals",
     "seed",
+    "begin_s",
     "period_s",
     "rates_mbps",
     "mean_stay_ms",
@@ -57,7 +66,8 @@ class LinkSpec(SpecModel):
 
     rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; of cellular arrivals their mean
     arrivals: Arrivals = "constant"  # how the opportunities of the rate lie
-    seed: Seed = 1  # of arrivals that are not constant
+    seed: Seed | None = None  # fixes the arrivals of one recorded link; None: each run draws its own
+    begin_s: Seconds = 0.0  # into the schedule, at which a flight begins
     period_s: PeriodSeconds = 60.0  # after it, what is drawn or goes in steps begins anew
     rates_mbps: Annotated[tuple[RateOrNoneMbps, ...], AsTuple] | None = None  # markov: between these
     mean_stay_ms: PositiveMs | None = None  # markov: exponential, at each of them
@@ -155,7 +165,7 @@ class LinkSpec(SpecModel):
         return self.model_copy(update=changes)
 
     def schedule(self, *, once: bool = False, exact: bool = False) -> _core.Schedule:
-        """Returns when this link may deliver; equal links share one schedule.
+        """Returns when this link may deliver; equal links share one schedule, from its beginning on.
 
         Args:
             once: a trace is not repeated.
@@ -164,19 +174,24 @@ class LinkSpec(SpecModel):
         Raises:
             InputError: the trace cannot be read or is broken.
         """
+        whole = self._whole_schedule(once, exact)
+        return schedule_from(whole, round(MS_PER_S * self.begin_s)) if self.begin_s else whole
+
+    def _whole_schedule(self, once: bool, exact: bool) -> _core.Schedule:
+        seed = drawn_seed(self.seed)
         if self.trace is not None:
             return self._trace_schedule(once)
         if self.arrivals == "markov":
             assert self.rates_mbps is not None
             assert self.mean_stay_ms is not None
-            return markov_schedule(self.rates_mbps, self.mean_stay_ms, self.seed, self.period_s, exact=exact)
+            return markov_schedule(self.rates_mbps, self.mean_stay_ms, seed, self.period_s, exact=exact)
         assert self.rate_mbps is not None
         if self.arrivals == "cellular":
-            return cellular_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
+            return cellular_schedule(self.rate_mbps, seed, self.period_s, exact=exact)
         if self.rate_steps or self.rate_walk:
-            return _varying_schedule(self, exact)
+            return _varying_schedule(self.model_copy(update={"begin_s": 0.0}), exact)
         if self.arrivals == "poisson":
-            return poisson_schedule(self.rate_mbps, self.seed, self.period_s, exact=exact)
+            return poisson_schedule(self.rate_mbps, seed, self.period_s, exact=exact)
         return constant_schedule(self.rate_mbps)
 
     def _trace_schedule(self, once: bool) -> _core.Schedule:
@@ -185,6 +200,13 @@ class LinkSpec(SpecModel):
             variable = self.trace.parts[0][1:]
             raise InputError(f"{self.trace}: set {variable} to the folder of the trace files; it is not set")
         return trace_schedule(self.trace, once=once)
+
+    def drawn(self, seed: int) -> "LinkSpec":
+        """Returns this link with the seeds that it leaves open."""
+        changes: dict[str, object] = {"seed": seed} if self.seed is None else {}
+        if self.rate_walk is not None and self.rate_walk.seed is None:
+            changes["rate_walk"] = self.rate_walk.model_copy(update={"seed": seed})
+        return self.model_copy(update=changes)
 
     def varying_rate(self) -> _core.StepFunction:
         """Returns the rate in Mbit/s over time, of a link with `rate_steps` or `rate_walk`."""
@@ -223,4 +245,6 @@ class LinkSpec(SpecModel):
 @lru_cache(maxsize=2048)
 def _varying_schedule(link: LinkSpec, exact: bool) -> _core.Schedule:
     poisson = link.arrivals == "poisson"
-    return _core.Schedule.varying(link.varying_rate(), poisson=poisson, seed=link.seed, exact=exact)
+    return _core.Schedule.varying(
+        link.varying_rate(), poisson=poisson, seed=drawn_seed(link.seed), exact=exact
+    )

@@ -20,6 +20,12 @@ def constant_schedule(rate_mbps: float) -> _core.Schedule:
     return _core.Schedule.constant(rate_mbps)
 
 
+@lru_cache(maxsize=128)
+def schedule_from(schedule: _core.Schedule, begin_ms: int) -> _core.Schedule:
+    """Returns what is left of a schedule `begin_ms` after its beginning; then it begins anew."""
+    return schedule.beginning_at(begin_ms)
+
+
 @lru_cache(maxsize=2048)
 def poisson_schedule(
     rate_mbps: float, seed: int, period_s: float = 60.0, *, exact: bool = False
@@ -80,8 +86,8 @@ def _trace_schedule(path: Path, once: bool, _changed_ns: int) -> _core.Schedule:
 
 def opportunities_through(schedule: _core.Schedule, end_ms: float) -> NDArray[np.int64]:
     """The opportunities from 0 through `end_ms`, in ms, each as often as it has."""
-    period_ms = schedule.opportunities_ms().astype(np.int64)
-    periods = int(end_ms // period_ms[-1]) + 1 if schedule.repeats else 1
-    starts = np.arange(periods, dtype=np.int64)[:, None] * period_ms[-1]
-    times: NDArray[np.int64] = (starts + period_ms[None, :]).ravel()
+    within_ms = schedule.opportunities_ms().astype(np.int64)
+    periods = int(end_ms // schedule.period_ms) + 1 if schedule.repeats else 1
+    starts = np.arange(periods, dtype=np.int64)[:, None] * schedule.period_ms
+    times: NDArray[np.int64] = (starts + within_ms[None, :]).ravel()
     return times[times <= end_ms]

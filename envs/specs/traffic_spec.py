@@ -7,6 +7,7 @@ from ccgym.envs import _core
 from pydantic import model_validator
 
 from .spec_fields import DelayMs, IpBytes, RateMbps, Seconds, Seed, SojournSeconds, SpecModel
+from .variation_spec import drawn_seed
 
 
 class FlowSpec(SpecModel):
@@ -42,7 +43,7 @@ class CrossTraffic(SpecModel):
     packet_bytes: IpBytes = 1500
     start_s: Seconds = 0.0
     stop_s: Seconds | None = None  # None: with the flight
-    seed: Seed = 1
+    seed: Seed | None = None  # None: each run draws its own
 
     @model_validator(mode="after")
     def _check_kind(self) -> "CrossTraffic":
@@ -52,6 +53,10 @@ class CrossTraffic(SpecModel):
                 raise ValueError(f"{self.kind} cross traffic {verb} {name}")
         _check_order(self.start_s, self.stop_s)
         return self
+
+    def drawn(self, seed: int) -> "CrossTraffic":
+        """Returns this traffic with the seed that it leaves open."""
+        return self.model_copy(update={"seed": seed % 2**63}) if self.seed is None else self
 
     def to_cross_traffic(self) -> _core.CrossTraffic:
         """Returns the twin of this traffic."""
@@ -63,7 +68,7 @@ class CrossTraffic(SpecModel):
             packet_bytes=self.packet_bytes,
             start_ms=1000 * self.start_s,
             stop_ms=inf if self.stop_s is None else 1000 * self.stop_s,
-            seed=self.seed,
+            seed=drawn_seed(self.seed),
         )
 
 

@@ -40,7 +40,7 @@ class RateWalk(SpecModel):
     spread: Spread
     low_mbps: RateMbps
     high_mbps: RateMbps
-    seed: Seed = 1
+    seed: Seed | None = None  # None: each run draws its own
 
     @model_validator(mode="after")
     def _check_bounds(self) -> "RateWalk":
@@ -61,7 +61,7 @@ class DelayWalk(SpecModel):
     spread: Spread
     low_ms: DelayMs
     high_ms: DelayMs
-    seed: Seed = 1
+    seed: Seed | None = None  # None: each run draws its own
 
     @model_validator(mode="after")
     def _check_bounds(self) -> "DelayWalk":
@@ -73,6 +73,11 @@ class DelayWalk(SpecModel):
         """The same walk between `factor` times the bounds, rounded outward to whole ms."""
         bounds = {"low_ms": max(1, floor(self.low_ms * factor)), "high_ms": ceil(self.high_ms * factor)}
         return self.model_copy(update=bounds)
+
+
+def drawn_seed(seed: int | None) -> int:
+    """A seed that a spec leaves open, where nobody has drawn it."""
+    return 1 if seed is None else seed
 
 
 def step_function(first: float, steps: Sequence[tuple[float, float]], period_s: float) -> _core.StepFunction:
@@ -100,6 +105,6 @@ def walk_function(
         spread=walk.spread,
         low=bounds[0],
         high=bounds[1],
-        seed=walk.seed,
+        seed=drawn_seed(walk.seed),
         period_ms=MS_PER_S * period_s,
     )

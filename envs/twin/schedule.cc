@@ -93,8 +93,8 @@ uint32_t period_ticks(double period_ms, int64_t tick_ns) {
 Schedule::Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities)
     : period_ms_(period_ms), opportunities_(opportunities), mean_rate_mbps_(rate_mbps) {}
 
-Schedule::Schedule(std::vector<uint32_t> timestamps, Ending ending, int64_t tick_ns)
-    : period_ms_(timestamps.back() * tick_ns / kNsPerMs),
+Schedule::Schedule(std::vector<uint32_t> timestamps, int64_t period_ms, Ending ending, int64_t tick_ns)
+    : period_ms_(period_ms),
       opportunities_(static_cast<int64_t>(timestamps.size())),
       mean_rate_mbps_(kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) /
                       static_cast<double>(period_ms_)),
@@ -107,6 +107,25 @@ std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
   const int64_t per_minute = std::max<int64_t>(1, std::llround(rate_mbps * kOpportunitiesPerMinutePerMbps));
   const int64_t divisor = std::gcd(per_minute, kMinuteMs);
   return std::shared_ptr<const Schedule>(new Schedule(rate_mbps, kMinuteMs / divisor, per_minute / divisor));
+}
+
+std::shared_ptr<const Schedule> Schedule::beginning_at(int64_t begin_ms) const {
+  if (begin_ms < 0 || !repeats())
+    throw std::invalid_argument("only a schedule that repeats has other beginnings, from 0 ms on");
+  const auto begin = static_cast<uint32_t>(begin_ms % period_ms_ * kNsPerMs / tick_ns_);
+  const auto period = static_cast<uint32_t>(period_ms_ * kNsPerMs / tick_ns_);
+  std::vector<uint32_t> times = is_constant() ? opportunities_ms() : timestamps_;
+  const auto later = std::ranges::upper_bound(times, begin);
+  for (uint32_t& time : std::ranges::subrange(times.begin(), later)) time += period - begin;
+  for (uint32_t& time : std::ranges::subrange(later, times.end())) time -= begin;
+  std::ranges::rotate(times, later);
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(times), period_ms_, ending_, tick_ns_));
+}
+
+std::shared_ptr<const Schedule> Schedule::repeating(std::vector<uint32_t> timestamps, int64_t tick_ns) {
+  const int64_t period_ms = timestamps.back() * tick_ns / kNsPerMs;
+  return std::shared_ptr<const Schedule>(
+      new Schedule(std::move(timestamps), period_ms, Ending::repeats, tick_ns));
 }
 
 std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t seed, int64_t period_ms,
@@ -122,7 +141,7 @@ std::shared_ptr<const Schedule> Schedule::poisson(double rate_mbps, uint64_t see
     timestamps.push_back(static_cast<uint32_t>(at * ticks_per_ms(tick_ns)));
   }
   timestamps.push_back(end);
-  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps), Ending::repeats, tick_ns));
+  return repeating(std::move(timestamps), tick_ns);
 }
 
 std::shared_ptr<const Schedule> Schedule::varying(const StepFunction& rate_mbps, Arrivals arrivals,
@@ -136,7 +155,7 @@ std::shared_ptr<const Schedule> Schedule::varying(const StepFunction& rate_mbps,
   std::vector<uint32_t> timestamps = arrivals == Arrivals::poisson ? poisson_times(rate_mbps, seed, tick_ns)
                                                                    : even_times(rate_mbps, total, tick_ns);
   if (timestamps.empty() || timestamps.back() != end) timestamps.push_back(end);
-  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps), Ending::repeats, tick_ns));
+  return repeating(std::move(timestamps), tick_ns);
 }
 
 std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps_ms, Ending ending) {
@@ -149,7 +168,9 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   }
   if (timestamps_ms.back() == 0)
     throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
-  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), ending, kNsPerMs));
+  const int64_t period_ms = timestamps_ms.back();
+  return std::shared_ptr<const Schedule>(
+      new Schedule(std::move(timestamps_ms), period_ms, ending, kNsPerMs));
 }
 
 int64_t Schedule::count_through(int64_t ms) const {
@@ -221,7 +242,11 @@ void OpportunityCursor::place_trace(int64_t after_ns) {
   loop_base_ns_ = after_ns / period_ns * period_ns;
   const auto later = std::ranges::upper_bound(timestamps_, (after_ns - loop_base_ns_) / tick_ns_);
   index_ = std::distance(timestamps_.begin(), later);
-  next_ns_ = loop_base_ns_ + *later * tick_ns_;
+  if (index_ == opportunities_) {  // of a schedule that begins elsewhere the last one is not at the period
+    index_ = 0;
+    loop_base_ns_ += period_ns;
+  }
+  next_ns_ = loop_base_ns_ + timestamps_[static_cast<std::size_t>(index_)] * tick_ns_;
 }
 
 }  // namespace ccgym

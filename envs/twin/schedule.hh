@@ -34,6 +34,9 @@ class Schedule {
                                                Ending ending = Ending::repeats);
   // The factories throw std::invalid_argument: what is wrong and what would be right.
 
+  // The same opportunities for one who comes `begin_ms` after the schedule's own beginning.
+  [[nodiscard]] std::shared_ptr<const Schedule> beginning_at(int64_t begin_ms) const;
+
   [[nodiscard]] bool is_constant() const { return timestamps_.empty(); }
   [[nodiscard]] bool repeats() const { return ending_ == Ending::repeats; }
   [[nodiscard]] int64_t period_ms() const { return period_ms_; }
@@ -47,7 +50,9 @@ class Schedule {
 
  private:
   Schedule(double rate_mbps, int64_t period_ms, int64_t opportunities);
-  Schedule(std::vector<uint32_t> timestamps, Ending ending, int64_t tick_ns);
+  Schedule(std::vector<uint32_t> timestamps, int64_t period_ms, Ending ending, int64_t tick_ns);
+  // Over the time until the last one.
+  static std::shared_ptr<const Schedule> repeating(std::vector<uint32_t> timestamps, int64_t tick_ns);
 
   int64_t period_ms_;
   int64_t opportunities_;

@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.run_files import replaced
 from ccgym.evaluation.sessions.session import REFUSED
 
+from .intervals import Interval, bootstrap_interval, probability_above_zero
 from .results import Evaluation, RunResult, Scenario
 
 SCHEMA = 1
@@ -63,6 +65,18 @@ class LeagueRow:
     failed_runs: int = 0
     failure: str = ""
     """Why most of them failed."""
+    log_power_interval: tuple[float, float] | None = None
+    """Of the mean log power, over the scenarios."""
+    lead: float | None = None
+    """Mean of the differences in log power to the next scheme, over the scenarios that both flew in."""
+    lead_interval: tuple[float, float] | None = None
+    ahead_probability: float | None = None
+    """That it is ahead of the next scheme: of the order, so far as these scenarios tell."""
+
+    @property
+    def interval_text(self) -> str:
+        """The interval of its mean log power, for people."""
+        return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
 
     @property
     def refused(self) -> bool:
@@ -98,9 +112,28 @@ def _mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
 def league(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeagueRow]:
     """The table over all scenarios, best mean log power first."""
     rows = [_league_row(scheme, scenarios) for scheme in schemes]
-    return sorted(
-        rows, key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True
+    rows.sort(key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True)
+    return [*map(partial(_with_lead, scenarios), rows, rows[1:]), *rows[-1:]]
+
+
+def _with_lead(scenarios: list[list[SchemeMean]], row: LeagueRow, following: LeagueRow) -> LeagueRow:
+    """How sure the place of a scheme before the next one is, from scenarios that both flew in."""
+    powers = [{mean.scheme: mean.power for mean in means} for means in scenarios]
+    leads = [
+        math.log(power[row.scheme] / power[following.scheme])
+        for power in powers
+        if power.keys() >= {row.scheme, following.scheme}
+    ]
+    return replace(
+        row,
+        lead=float(np.mean(leads)) if leads else None,
+        lead_interval=_bounds(bootstrap_interval(leads)),
+        ahead_probability=probability_above_zero(leads),
     )
+
+
+def _bounds(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
 
 
 def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
@@ -117,6 +150,7 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
         frontier / len(scenarios),
         float(np.mean(log_powers)) if log_powers else None,
         wins / len(scenarios),
+        log_power_interval=_bounds(bootstrap_interval(log_powers)),
     )
 
 

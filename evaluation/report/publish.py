@@ -45,15 +45,20 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
         return []
     rows = [LeagueRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
-    lines = [f"{'scheme':{width}}  frontier share  mean log power  winning rate"]
+    headings = ["frontier share", "mean log power", f"{'95 % interval':>18}", "ahead of next", "winning rate"]
+    lines = ["  ".join([f"{'scheme':{width}}", *headings])]
     for row in rows:
-        figures = ("-", "-", "-")
+        figures = ("-", "-", "-", "-", "-")
         if row.mean_log_power is not None:
             figures = (
                 f"{100 * row.frontier_share:.0f} %",
                 f"{row.mean_log_power:.3f}",
+                row.interval_text,
+                "-" if row.ahead_probability is None else f"{100 * row.ahead_probability:.0f} %",
                 f"{100 * row.winning_rate:.0f} %",
             )
-        line = f"{row.scheme:{width}}  {figures[0]:>14}  {figures[1]:>14}  {figures[2]:>12}"
+        widths = (14, 14, 18, 13, 12)
+        columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
+        line = "  ".join([f"{row.scheme:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
     return lines

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
     CLEARLY,
@@ -141,7 +142,7 @@ def _runs(scenario: Scenario) -> list[int]:
 
 
 def _rows(scenario: Scenario) -> list[dict[str, Any]]:
-    """One row per scheme: mean and standard deviation of every metric over its runs, the best marked."""
+    """One row per scheme: mean and 95 % interval of every metric over its runs, the best marked."""
     schemes = dict.fromkeys(run.scheme for run in scenario.runs)
     by_scheme = {scheme: [run for run in scenario.runs if run.scheme == scheme] for scheme in schemes}
     best = {
@@ -163,13 +164,13 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
     if _is_unknown([run.total for run in runs], metric):
-        return {"text": UNKNOWN, "deviation": "", "best": False}
+        return {"text": UNKNOWN, "interval": "", "best": False}
     mean = _mean(runs, metric)
-    several = len(runs) > 1
-    deviation = float(np.std([getattr(run.total, metric) for run in runs], ddof=1)) if several else 0.0
+    interval = bootstrap_interval([getattr(run.total, metric) for run in runs])
+    bounds = [] if interval is None else [interval.low, interval.high]
     return {
         "text": f"{factor * mean:.{decimals}f}",
-        "deviation": f"{factor * deviation:.{decimals}f}" if several else "",
+        "interval": " to ".join(f"{factor * bound:.{decimals}f}" for bound in bounds),
         "best": math.isclose(mean, best, rel_tol=1e-9),
     }
 

@@ -95,6 +95,11 @@ class Flight:
         entropy = [session_seed, self.run, *self.emulator.label.encode()]
         return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
 
+    def drawn_spec(self, seed: int, *, begins: bool) -> Network:
+        """What this run meets: its own draw of the emulator; in real time nobody chooses where it begins."""
+        spec = self.emulator.spec
+        return spec.drawn(seed, begins=begins) if isinstance(spec, EmulatorSpec) else spec
+
     def files(self, folder: Path) -> RunFiles:
         """Where this run is kept."""
         return RunFiles(emulator_folder(folder, self.emulator.label), self.scheme.label, self.run)
@@ -169,9 +174,10 @@ def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
 
 
 def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
-    spec, flows = flight.emulator.spec, plan.flows_of(flight.scheme)
+    seed, flows = flight.seed(plan.seed), plan.flows_of(flight.scheme)
+    spec = flight.drawn_spec(seed, begins=not backend.in_real_time)
     started = time.time()
-    logs = backend.fly(spec, flows, flight.seed(plan.seed), files)
+    logs = backend.fly(spec, flows, seed, files)
     ended = time.time()
     measured = measure_run(
         logs,

@@ -101,7 +101,13 @@ DIAL = {"random_emulators": 24, "preferences": [0, 1]}
     [
         LSTM | {"actions": "log_window", "features": "scale_free"},
         LSTM | {"actions": "indigo", "features": "indigo"},
-        MLP | DIAL | {"fading_emulators": 4, "shares": [1, 1, 2, 2, 1], "iterations": 2},
+        MLP
+        | DIAL
+        | {
+            "fading_emulators": 4,
+            "shares": {"named": 1, "random": 2, "shared": 2, "fading": 1},
+            "iterations": 2,
+        },
     ],
 )
 def test_same_seed_gives_the_same_weights_on_any_number_of_workers(

@@ -1,9 +1,11 @@
 """What the bars of a policy call an emulator, and what they blame a loss on."""
 
+import numpy as np
 import pytest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.variation_spec import RateStep, RateWalk
-from ccgym.experiments.policy_bars import describe, hardships
+from ccgym.experiments.bar import Bar, all_met
+from ccgym.experiments.policy_bars import describe, hardships, settling_step
 
 
 def path(**uplink: object) -> EmulatorSpec:
@@ -43,3 +45,17 @@ def test_silence_a_short_queue_and_small_windows_are_hardships() -> None:
     ]
     assert hardships(path(rate_mbps=12.0, queue="droptail", packets=2)) == ["room for 2 packets"]
     assert hardships(path(rate_mbps=0.5)) == ["ideal window of 4.0 packets"]
+
+
+def test_a_window_that_crosses_the_ideal_one_has_not_settled() -> None:
+    crossing = np.array([False, True, False, False, True] + [True] * 20)
+    assert settling_step(crossing) == 4
+    assert settling_step(np.zeros(10, bool)) == 10
+    probing = np.ones(200, bool)
+    probing[150:155] = False
+    assert settling_step(probing) == 0, "what probes the path now and then is settled"
+
+
+def test_a_bar_that_is_not_sure_says_so() -> None:
+    assert Bar("share", ">= 95 %", "94 % to 97 %", met=None).line.startswith("UNSURE")
+    assert [all_met(True, None), all_met(None, False), all_met(True, True)] == [None, False, True]

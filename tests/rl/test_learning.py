@@ -15,7 +15,7 @@ def test_the_interval_is_that_of_students_t() -> None:
     learning = Learning([1.0, 2.0, 3.0, 4.0, 5.0], random=0.0, fixed=1.0)
     low, high = learning.interval
     assert (low + high) / 2 == pytest.approx(3)
-    assert high - 3 == pytest.approx(2.776 * 2.5**0.5 / 5**0.5)
+    assert high - 3 == pytest.approx(2.7764451 * 2.5**0.5 / 5**0.5)
     assert learning.learns
     assert not Learning([1.0, 2.0, 3.0], random=0.0, fixed=1.0).learns  # 2.5 wide on each side
 

@@ -115,7 +115,7 @@ def test_a_curriculum_lets_the_smallest_bdps_in_first(tiny_config: TinyConfig) -
 
 def test_without_a_curriculum_all_are_there_in_their_order(tiny_config: TinyConfig) -> None:
     specs = [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40)]
-    assert make_world(tiny_config(), specs).groups["asked"] == specs
+    assert make_world(tiny_config(), specs).groups["named"] == specs
 
 
 def test_validation_has_no_curriculum(tiny_config: TinyConfig) -> None:

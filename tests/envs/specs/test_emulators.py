@@ -191,7 +191,7 @@ RATE = "is not within [0.0002, 10000]"
         (changed(queue="pie", qdelay_ref_ms=5), "uplink: queue pie needs max_burst_ms"),
         (
             changed(ratembps=5),
-            "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, period_s, rates_mbps, "
+            "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, begin_s, period_s, rates_mbps, "
             "mean_stay_ms, rate_steps, rate_walk, trace, loss, onoff, queue, packets, bytes, target_ms, "
             "interval_ms, qdelay_ref_ms, max_burst_ms",
         ),

@@ -321,3 +321,18 @@ def test_an_evaluation_is_not_gone_on_with_after_its_trace_has_changed(plan: Pla
     trace.write_text("1\n3\n")
     with pytest.raises(InputError, match="own/traced has changed since this evaluation began"):
         open_session(traced, tmp_path / "out")
+
+
+def test_every_run_is_a_draw_of_its_own_and_all_schemes_meet_it(tmp_path: Path) -> None:
+    spec = EmulatorSpec(name="chance", delay_ms=10, uplink=LinkSpec(rate_mbps=6.0, arrivals="poisson"))
+    schemes = select_schemes("fixed:40,fixed:60")
+    plan = Plan([NamedEmulator("own/chance", spec)], schemes, 3, 3.0, 1, "twin", "ccgym eval ...")
+    fly(plan, tmp_path)
+    runs = load_evaluation(tmp_path).scenarios[0].runs
+    capacities = {
+        scheme.label: [run.total.capacity_mbps for run in runs if run.scheme == scheme.label]
+        for scheme in schemes
+    }
+    # A link that is never idle: what it could deliver is what was drawn, all but the first packets alike.
+    assert len({round(capacity, 1) for capacity in capacities["fixed-40"]}) > 1
+    assert capacities["fixed-40"] == pytest.approx(capacities["fixed-60"], rel=0.01)

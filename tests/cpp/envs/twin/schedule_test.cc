@@ -37,6 +37,28 @@ TEST(Schedule, ATraceRepeatsFromItsLastTimestampAsMahimahiDoes) {
             (std::vector<int64_t>{0, 3, 3, 10, 10, 13, 13, 20, 20}));
 }
 
+TEST(Schedule, OneThatBeginsElsewhereGivesWhatIsLeftAndThenBeginsAnew) {
+  for (const auto& whole :
+       {Schedule::constant(5), Schedule::trace({0, 3, 3, 10}), Schedule::poisson(7, 3, 500)}) {
+    for (const int64_t begin_ms : {1, 3, 9, 250, 12345}) {
+      const auto later = whole->beginning_at(begin_ms);
+      OpportunityCursor cursor{whole};
+      cursor.skip_through(begin_ms * kNsPerMs);
+      OpportunityCursor skipping{later};
+      for (const int64_t at : first(later, 400)) {
+        EXPECT_EQ(at + begin_ms, cursor.next_ns() / kNsPerMs);
+        cursor.advance();
+      }
+      EXPECT_EQ(later->count_through(7000),
+                whole->count_through(7000 + begin_ms) - whole->count_through(begin_ms));
+      skipping.skip_through(6'999'999'999);
+      EXPECT_EQ(skipping.next_ns() / kNsPerMs, later->last_through(skipping.next_ns() / kNsPerMs));
+    }
+  }
+  EXPECT_THROW(static_cast<void>(Schedule::trace({1, 2}, Schedule::Ending::once)->beginning_at(1)),
+               std::invalid_argument);
+}
+
 TEST(Schedule, SkippingLandsWhereAdvancingWould) {
   for (const auto& schedule : {Schedule::trace({0, 3, 3, 10}), Schedule::trace({5}), Schedule::constant(7.3),
                                Schedule::constant(100.42), Schedule::poisson(3, 1, 1000),
