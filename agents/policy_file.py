@@ -72,7 +72,7 @@ def save_policy(
     Raises:
         PolicyFileError: the C++ controller would refuse the file.
     """
-    metadata = _metadata(module, replace(spec, trained_on=trained_on, git=_git_revision()))
+    metadata = _metadata(module, replace(spec, trained_on=trained_on, git=git_revision()))
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         unchecked = Path(folder) / path.name
@@ -134,7 +134,8 @@ def _spec(metadata: dict[str, Any]) -> PolicySpec:
 
 
 @cache
-def _git_revision() -> str:
+def git_revision() -> str:
+    """Of this code; empty outside a repository."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

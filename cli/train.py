@@ -136,7 +136,7 @@ def _train(
         config = kept
     if args.resume or not run.is_finished(config):
         train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
-    return run.final_metrics() | {"iteration": run.best_metrics()["iteration"]}, run.best_policy
+    return run.metrics_of_best_policy(), run.best_policy
 
 
 def _setting(text: str) -> tuple[str, Any]:

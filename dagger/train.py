@@ -12,16 +12,17 @@ from functools import partial
 
 import torch
 from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import ideal_windows as searched_windows
 from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
 from ccgym.training.executors import open_executors
-from ccgym.training.links import links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from ccgym.training.monitoring import fly_curves, fly_windows, window_metrics
 from ccgym.training.plots import draw_curves, draw_quality, draw_trials, draw_windows
 from ccgym.training.progress import TrainingProgress
 from ccgym.training.rollouts import fly_trials, mean_regret, summarise, trial_metrics
-from ccgym.training.run_directory import REGRET, SECONDS, Checkpoint, RunDirectory
+from ccgym.training.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
 from ccgym.training.task_distribution import make_world, validation_world
 from matplotlib.figure import Figure
 
@@ -60,18 +61,25 @@ def train(
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     watched = links_to_validate_on("watched", config.watched)
+    world = make_world(config, [emulator.spec for emulator in emulators])
+    for emulator in watched:
+        refuse_unread(emulator.spec, shared=True)
     policy = make_policy(config)
     policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
+    links = digests(emulators, validation, watched)
     if resume:
+        run.check_origin(links)
         done = run.load()
         policy.load_state_dict(done.policy)
         optimiser.load_state_dict(done.optimiser)
         run.load_dataset(dataset, done.iterations, config.dataset_iterations)
     else:
-        run.create(config)
-        done = Checkpoint(0, policy.state_dict(), optimiser.state_dict(), best_regret=math.inf, decisions=0)
+        run.create(config, links)
+        done = Checkpoint(
+            0, policy.state_dict(), optimiser.state_dict(), best_criterion=math.inf, decisions=0
+        )
         run.save(done, None, config.dataset_iterations)
     run.open_logs(done.iterations)
     earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
@@ -83,7 +91,6 @@ def train(
         open_executors(workers, ray_address) as (threads, flyers),
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
-        world = make_world(config, [emulator.spec for emulator in emulators])
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
         validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
@@ -127,7 +134,7 @@ def train(
 
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
-            best_regret = done.best_regret
+            best_criterion = done.best_criterion
             pictures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 made = provenance(config, iteration)
@@ -141,20 +148,25 @@ def train(
                     executor=threads,
                 )
                 trials = flights()
-                regret = mean_regret(trials + flights(stalling=True))
+                regret = criterion = mean_regret(trials + flights(stalling=True))
                 if examiner is not None:
                     examiner.fly(run.candidate_policy, config.expert_iterations, flyers)
-                    regret += examiner.distance()
                     metrics["validation/distance"] = examiner.distance()
+                    # Both are shares: regret of the oracle's figures, a log distance of its window.
+                    criterion += examiner.distance() if config.actions == "log_window" else 0.0
                 windows = fly_windows(run.candidate_policy, watched, WATCH_SECONDS, threads)
-                metrics |= trial_metrics(trials) | window_metrics(windows) | {REGRET: regret}
+                metrics |= (
+                    trial_metrics(trials)
+                    | window_metrics(windows)
+                    | {"validation/regret": regret, CRITERION: criterion}
+                )
                 title = f"{config.name}, iteration {iteration + 1}"
                 pictures |= {"trials": draw_trials(title, trials), "windows": draw_windows(title, windows)}
                 progress.say(
                     f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
                 )
-                if regret < best_regret:
-                    best_regret = regret
+                if criterion < best_criterion:
+                    best_criterion = criterion
                     run.candidate_policy.replace(run.best_policy)
             if last:
                 ideal = searched_windows([emulator.spec for emulator in emulators], flyers)
@@ -163,12 +175,12 @@ def train(
                 curves = fly_curves(run.best_policy, watched, config.dial, WATCH_SECONDS, threads)
                 if curves:
                     pictures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
-                history = [*run.history(REGRET), (elapsed_s(), regret)]
+                history = [*run.history(CRITERION), (elapsed_s(), criterion)]
                 pictures["quality"] = draw_quality(config.name, history)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(
-                iteration + 1, policy.state_dict(), optimiser.state_dict(), best_regret, decisions
+                iteration + 1, policy.state_dict(), optimiser.state_dict(), best_criterion, decisions
             )
             metrics[SECONDS] = elapsed_s()
             run.log(iteration, metrics, pictures)

@@ -1,12 +1,15 @@
 """The schemes that can be evaluated: names, and what flies under each."""
 
 import hashlib
+import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 
+import ccgym.deploy
 from ccgym.agents.seen_links import read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
@@ -88,16 +91,31 @@ class Scheme:
         return f"policy:{policy_file}" + (f":{self.preference}" if self.preference else "")
 
     def fingerprint(self) -> str:
-        """Changes when what flies under this label does."""
+        """Changes when what flies under this label does: program, policy, kernel."""
         if self.members:
             return " + ".join(member.fingerprint() for member in self.members)
         if self.kind is Kind.QUIC:
             return f"{self.controller} of {quic.CRATE} {quic.VERSION}"
-        file = Path(self.controller) if self.kind is Kind.PANTHEON else self.policy_file
-        if file is None:
-            return self.controller
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        return f"{self.kind.value} sha256:{digest}" + (f" at {self.preference}" if self.preference else "")
+        if self.kind is Kind.KERNEL:
+            return f"{self.controller} of {platform.system()} {platform.release()}"
+        if self.kind is Kind.PANTHEON:
+            return f"{self.kind.value} sha256:{_digest(Path(self.controller))}"
+        if self.policy_file is None:
+            return f"{self.controller} of {_native_code()}"
+        preference = f" at {self.preference}" if self.preference else ""
+        return f"{self.kind.value} sha256:{_digest(self.policy_file)}{preference} of {_native_code()}"
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def _native_code() -> str:
+    """The core that flies in the twin, and the programs that fly outside of it."""
+    programs = sorted((Path(ccgym.deploy.__file__ or "").parent / "bin").glob("ccgym-*"))
+    digests = "".join(_digest(file) for file in [Path(_core.__file__ or ""), *programs])
+    return f"ccgym sha256:{hashlib.sha256(digests.encode()).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -135,13 +153,18 @@ ALL = "all"
 
 
 def all_schemes() -> list[Scheme]:
-    """Every known scheme that needs no argument."""
+    """Every known scheme that needs no argument and is installed.
+
+    Raises:
+        InputError: a policy that comes along is broken.
+    """
     schemes = []
     for known in known_schemes():
         try:
             schemes.append(_find(known.name))
         except InputError:
-            continue
+            if known.name in _SHIPPED:
+                raise
     return schemes
 
 

@@ -1,7 +1,8 @@
 """Search results on disk, found again by the emulator's content and the code that searched.
 
 One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec,
-trace file, search or twin has another key, so an entry is never wrong, only unused.
+trace file, search, metric, rendering of specs or twin has another key, so an entry is never wrong, only
+unused.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from ccgym.envs import _core
 from ccgym.envs.host.user_cache import user_cache
+from ccgym.envs.logs import flow_metrics, link_log
+from ccgym.envs.specs import emulators
 from ccgym.envs.specs.emulators import EmulatorSpec
 
 
@@ -51,5 +54,6 @@ def _key(spec: EmulatorSpec, search: Path) -> str:
 
 @cache
 def _code_version(search: Path) -> str:
-    binary = Path(_core.__file__ or "")
-    return hashlib.sha256(search.read_bytes() + binary.read_bytes()).hexdigest()
+    specs = sorted(Path(emulators.__file__).parent.glob("*.py"))
+    files = [search, Path(_core.__file__ or ""), Path(flow_metrics.__file__), Path(link_log.__file__), *specs]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

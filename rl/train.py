@@ -18,11 +18,11 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
 from ccgym.training.config import provenance
-from ccgym.training.links import links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from ccgym.training.plots import draw_trials
 from ccgym.training.progress import TrainingProgress
 from ccgym.training.rollouts import fly_trials, summarise, trial_metrics
-from ccgym.training.run_directory import REGRET, Checkpoint, RunDirectory
+from ccgym.training.run_directory import CRITERION, Checkpoint, RunDirectory
 from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy
@@ -84,13 +84,15 @@ def train(
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
     examiner = Examiner(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, flights.envs)
+    links = digests(emulators, validation)
     if resume:
+        run.check_origin(links)
         done = run.load()
         model.policy.load_state_dict(done.policy)
         model.policy.optimizer.load_state_dict(done.optimiser)
     else:
-        run.create(config)
-        done = Checkpoint(0, *_state(model), best_regret=math.inf, decisions=0)
+        run.create(config, links)
+        done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0)
         run.save(done, None, 0)
     run.open_logs(done.iterations)
 
@@ -108,7 +110,7 @@ def train(
 
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
-            best_regret = done.best_regret
+            best_criterion = done.best_criterion
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, shape)
@@ -118,17 +120,17 @@ def train(
                     run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                 )
                 reward = examiner.mean_reward(as_actor(module, shape.actions))
-                metrics |= trial_metrics(trials) | {"validation/reward": reward, REGRET: -reward}
+                metrics |= trial_metrics(trials) | {"validation/reward": reward, CRITERION: -reward}
                 pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
                 progress.say(
                     f"iteration {iteration + 1}: {summarise(trials)}; validation reward {reward:.4f}"
                 )
-                if -reward < best_regret:
-                    best_regret = -reward
+                if -reward < best_criterion:
+                    best_criterion = -reward
                     run.candidate_policy.replace(run.best_policy)
 
             # Save: a run that ends here, however it ends, goes on from here.
-            done = Checkpoint(iteration + 1, *_state(model), best_regret, int(metrics["decisions"]))
+            done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))
             run.log(iteration, metrics, pictures)
             run.save(done, None, 0)
             progress.advance(

@@ -35,6 +35,11 @@ def seen_links(train: Iterable[EmulatorSpec], validation: Iterable[EmulatorSpec]
     return SeenLinks(frozenset(map(spec_digest, train)), frozenset(map(spec_digest, validation)))
 
 
+def digests(*groups: Iterable[NamedEmulator]) -> dict[str, str]:
+    """By label, for a run to notice that an emulator or its trace has changed."""
+    return {emulator.label: spec_digest(emulator.spec) for group in groups for emulator in group}
+
+
 def _links(key: str, selection: str, allowed: set[Split]) -> list[NamedEmulator]:
     selected = select_emulators(selection)
     for emulator in selected:

@@ -2,20 +2,24 @@
 
 DIR/
 config.yaml                          the resolved configuration
+origin.json                          the revision of the code, the digests of the emulators that are named
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
-best/policy.safetensors              the policy with the least regret on the validation emulators
+best/policy.safetensors              the policy with the least criterion on the validation emulators
 metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
 events.out.tfevents.*                TensorBoard
 """
 
 import json
 import math
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
 
 import torch
+from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError
 from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
@@ -24,8 +28,8 @@ from torch.utils.tensorboard.summary import hparams
 from .config import Config, load_config, save_config
 from .dataset import Dataset, Sequences, load_sequences
 
-REGRET = "validation/regret"
-"""The metric that the best policy has least of."""
+CRITERION = "validation/criterion"
+"""The metric that the best policy has least of, whatever a trainer makes it of: see there."""
 SECONDS = "seconds"
 """The metric that says how long the training has taken, over all its parts."""
 
@@ -38,8 +42,8 @@ class Checkpoint:
     """Whole iterations done."""
     policy: dict[str, Any]
     optimiser: dict[str, Any]
-    best_regret: float
-    """Least regret on the validation emulators so far; infinite before the first evaluation."""
+    best_criterion: float
+    """Least so far on the validation emulators; infinite before the first evaluation."""
     decisions: int
     """Decisions collected."""
 
@@ -62,7 +66,7 @@ class RunDirectory(Generic[Config]):
 
     @property
     def best_policy(self) -> Path:
-        """The policy with the least regret so far."""
+        """The policy with the least criterion so far."""
         return self.folder / "best" / "policy.safetensors"
 
     @property
@@ -75,8 +79,8 @@ class RunDirectory(Generic[Config]):
         """The policy that collects."""
         return self.folder / "checkpoints" / "learner.safetensors"
 
-    def create(self, config: Config) -> None:
-        """Raises InputError when there is a run already."""
+    def create(self, config: Config, links: Mapping[str, str]) -> None:
+        """Begins a run over emulators of these digests. Raises InputError when there is a run already."""
         if self._config_file.exists():
             raise InputError(
                 f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
@@ -84,9 +88,32 @@ class RunDirectory(Generic[Config]):
         try:
             (self.folder / "best").mkdir(parents=True, exist_ok=True)
             self._dataset_folder.mkdir(parents=True, exist_ok=True)
+            origin = {"revision": git_revision(), "links": dict(links)}
+            self._origin_file.write_text(json.dumps(origin, indent=1))
             save_config(config, self._config_file)
         except OSError as error:
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
+
+    def check_origin(self, links: Mapping[str, str]) -> None:
+        """Says so when the code has changed since the run was begun.
+
+        Raises:
+            InputError: an emulator has.
+        """
+        if not self._origin_file.exists():
+            return
+        origin = json.loads(self._origin_file.read_text())
+        for label, digest in links.items():
+            if origin["links"].get(label, digest) != digest:
+                raise InputError(
+                    f"{label} has changed since the run in {self.folder} was begun: begin another with --out"
+                )
+        if origin["revision"] != git_revision():
+            print(
+                f"{self.folder}: begun with revision {origin['revision']}, this is {git_revision()}: "
+                "the weights may differ from those of an uninterrupted run",
+                file=sys.stderr,
+            )
 
     def config(self) -> Config:
         """Raises InputError when the folder holds no run."""
@@ -154,12 +181,12 @@ class RunDirectory(Generic[Config]):
         self._writer.flush()
 
     def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out
-        """The configuration as a row of TensorBoard's table of hyper-parameters, beside its regret."""
+        """The configuration as a row of TensorBoard's table of hyper-parameters, beside its criterion."""
         settings = {
             name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
             for name, value in self.config().model_dump(mode="json").items()
         }
-        for summary in hparams(settings, {REGRET: math.inf}):  # type: ignore[no-untyped-call]
+        for summary in hparams(settings, {CRITERION: math.inf}):  # type: ignore[no-untyped-call]
             file.add_summary(summary)
 
     def history(self, name: str) -> list[tuple[float, float]]:
@@ -168,11 +195,15 @@ class RunDirectory(Generic[Config]):
 
     def best_metrics(self) -> dict[str, float]:
         """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
-        return min((line for line in self._logged() if REGRET in line), key=lambda line: line[REGRET])
+        return min((line for line in self._logged() if CRITERION in line), key=lambda line: line[CRITERION])
 
     def final_metrics(self) -> dict[str, float]:
         """The metrics of the last iteration, with those of the best policy on the emulators asked for."""
         return self._logged()[-1]
+
+    def metrics_of_best_policy(self) -> dict[str, float]:
+        """What it reached when it was made on the validation emulators, in the end on those trained on."""
+        return self.final_metrics() | self.best_metrics()
 
     def _logged(self) -> list[dict[str, float]]:
         """The metrics of every iteration so far."""
@@ -188,6 +219,10 @@ class RunDirectory(Generic[Config]):
     @property
     def _config_file(self) -> Path:
         return self.folder / "config.yaml"
+
+    @property
+    def _origin_file(self) -> Path:
+        return self.folder / "origin.json"
 
     @property
     def _metrics_file(self) -> Path:

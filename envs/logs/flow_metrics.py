@@ -45,6 +45,10 @@ class FlowMetrics:
     pantheon_loss: float
 
 
+class NothingToMeasureError(ValueError):
+    """A log without a flow; what flew did not get through, which is no mistake of ours."""
+
+
 def measure(
     log: LinkLog, delay_ms: float, *, seconds: float | None = None, loss_probability: float = 0.0
 ) -> FlowMetrics:
@@ -60,7 +64,7 @@ def measure(
         loss_probability: of a loss stage behind the link, which the log does not see.
 
     Raises:
-        ValueError: no window: fewer than two instants at which data packets left the link.
+        NothingToMeasureError: no window: fewer than two instants at which data packets left the link.
     """
     start_ms, end_ms = _data_window(log, seconds)
     inside = (log.departure_ms >= start_ms) & (log.departure_ms <= end_ms)
@@ -95,7 +99,7 @@ def measure(
 def _data_window(log: LinkLog, seconds: float | None) -> tuple[float, float]:
     data_ms = log.departure_ms[log.departure_bytes >= log.departure_bytes.max(initial=0) / 2]
     if not len(data_ms) or data_ms[0] == data_ms[-1]:
-        raise ValueError(f"no flow to measure: {len(data_ms)} data packets left the link")
+        raise NothingToMeasureError(f"no flow to measure: {len(data_ms)} data packets left the link")
     start_ms, end_ms = float(data_ms[0]), float(data_ms[-1])
     return start_ms, end_ms if seconds is None else min(end_ms, start_ms + 1000 * seconds)
 

@@ -4,12 +4,12 @@ Whatever is drawn belongs to a split, which is part of the random stream's seed:
 link of another.
 """
 
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 
 import numpy as np
 
 
-class Split(str, Enum):
+class Split(StrEnum):
     """Named as in the file of a group and in `random:SPLIT:N`."""
 
     TRAIN = "train"

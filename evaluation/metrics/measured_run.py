@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog, merged_log
 from ccgym.evaluation.run_files import replaced
 
@@ -36,15 +36,17 @@ def measure_run(
         unseen_loss: probability of a loss stage behind where the logs were taken.
 
     Raises:
-        ValueError: a flow has nothing to measure.
+        NothingToMeasureError: in a flow.
     """
     flows = []
     for index, log in enumerate(logs):
         own_s = None if seconds is None else seconds - index * interval_s
         try:
             flows.append(measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss))
-        except ValueError as error:
-            raise ValueError(f"flow {index + 1}: {error}" if len(logs) > 1 else str(error)) from None
+        except NothingToMeasureError as error:
+            raise NothingToMeasureError(
+                f"flow {index + 1}: {error}" if len(logs) > 1 else str(error)
+            ) from None
     if len(flows) == 1:
         return MeasuredRun(flows, flows[0], None)
     total = measure(merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
         "has_overall": "overall" in figures,
         "session": evaluation.session,
-        "generated": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": {scheme: style.colour for scheme, style in colours.items()},
         "leagues": _leagues(evaluation, league),
         "any_failed": any(row.failed_runs for row in league),

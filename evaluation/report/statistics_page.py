@@ -1,6 +1,6 @@
 """The statistics page of a run, in Pantheon's words and with Pantheon's definitions."""
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.measured_run import MeasuredRun
@@ -38,4 +38,4 @@ def _figures(metrics: FlowMetrics) -> list[str]:
 
 
 def _utc(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -12,15 +12,16 @@ A run is complete once its statistics page stands; a session that was interrupte
 import json
 import platform
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.errors import InputError
-from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.mahimahi.shells import shell_command
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -161,6 +162,8 @@ def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Ou
     try:
         metrics = _fly(plan, flight, files, backend).total
     except Exception as error:  # it must not cost the other runs
+        if not isinstance(error, InputError | OutsideError):  # a mistake of ours
+            traceback.print_exc()
         return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
     files.failure.unlink(missing_ok=True)
     return Outcome(flight, metrics, "")
@@ -179,16 +182,19 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
     started = time.time()
     logs = backend.fly(spec, flows, seed, files)
     ended = time.time()
-    measured = measure_run(
-        logs,
-        spec.delay_ms,
-        seconds=plan.seconds,
-        interval_s=plan.interval_s,
-        unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
-    )
+    try:
+        measured = measure_run(
+            logs,
+            spec.delay_ms,
+            seconds=plan.seconds,
+            interval_s=plan.interval_s,
+            unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
+        )
+    except NothingToMeasureError as error:
+        raise OutsideError(str(error)) from None
     expected_s = spec.own_flow_seconds(plan.seconds) if isinstance(spec, EmulatorSpec) else plan.seconds
     if measured.total.duration_ms < 1000 * SHORTEST_FLOW * expected_s:
-        raise ValueError(f"the flow lasted {measured.total.duration_ms / 1000:.1f} s of {expected_s:g} s")
+        raise OutsideError(f"the flow lasted {measured.total.duration_ms / 1000:.1f} s of {expected_s:g} s")
     header = logs[0].header
     if plan.keep_logs:
         init_ms = 1000 * started if header is None else header.init_timestamp_ms
@@ -215,7 +221,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "command": plan.command,
-        "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "backend": plan.backend,
         "seconds": plan.seconds,
         "runs": plan.runs,

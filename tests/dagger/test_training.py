@@ -16,7 +16,7 @@ import yaml
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, load_config, save_config
-from ccgym.training.run_directory import REGRET, RunDirectory
+from ccgym.training.run_directory import CRITERION, RunDirectory
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
@@ -222,8 +222,8 @@ def test_tensorboard_shows_the_settings_beside_the_regret(tiny_config: TinyConfi
     shown_beside = HParamsPluginData.FromString(
         events.SummaryMetadata("_hparams_/experiment").plugin_data.content
     ).experiment.metric_infos
-    assert [info.name.tag for info in shown_beside] == [REGRET]
-    assert shown(tmp_path / "run", REGRET).keys() == {1}
+    assert [info.name.tag for info in shown_beside] == [CRITERION]
+    assert shown(tmp_path / "run", CRITERION).keys() == {1}
 
 
 def test_seconds_are_counted_over_all_parts_of_a_run(tiny_config: TinyConfig, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Names of schemes and what flies under them."""
 
+import platform
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,3 +101,21 @@ def test_the_dial_follows_the_last_colon() -> None:
     assert calm.policy_file == eager.policy_file == plain.policy_file
     assert calm.controller_with("copy.safetensors") == "policy:copy.safetensors:0.2"
     assert len({scheme.fingerprint() for scheme in (calm, eager, plain)}) == 3
+
+
+def test_a_fingerprint_names_the_code_that_flies() -> None:
+    copa, kernel, policy = select_schemes("copa,kernel-bbr,indigo2")
+    code = copa.fingerprint().split(" of ")[1]
+    assert re.fullmatch(r"ccgym sha256:[0-9a-f]{64}", code)
+    assert policy.fingerprint().endswith(code)
+    assert kernel.fingerprint() == f"bbr of {platform.system()} {platform.release()}"
+
+
+def test_a_broken_policy_that_comes_along_does_not_vanish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "indigo.safetensors"
+    broken.write_bytes(b"none")
+    monkeypatch.setattr("ccgym.evaluation.schemes.policy_path", lambda name: broken)
+    with pytest.raises(InputError, match=r"indigo\.safetensors"):
+        select_schemes("all")

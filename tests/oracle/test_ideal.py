@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.oracle.ideal import STEADY_QUEUE_MS, STEADY_QUEUE_SHARE, ideal_windows, shared_windows
@@ -104,3 +105,20 @@ def test_fair_shares_shrink_as_flows_join_and_leave_the_queue_to_all() -> None:
     together = present * windows[0] / (40 * PACKETS_PER_MS_PER_MBPS)
     assert together[0] == pytest.approx(60 + STEADY_QUEUE_MS + STEADY_QUEUE_SHARE * 30)
     assert np.all(np.diff(together) > 0), "the more flows, the longer the queue"
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("delay_steps", {"delay_steps": [{"at_s": 1, "delay_ms": 40}]}),
+        ("delay_walk", {"delay_walk": {"every_ms": 50, "spread": 0.1, "low_ms": 5, "high_ms": 60}}),
+        ("cross_traffic", {"cross_traffic": [{"kind": "constant", "rate_mbps": 3}]}),
+        ("flows", {"flows": [{}, {"scheme": "cubic"}]}),
+        ("onoff", {"uplink": {"rate_mbps": 12, "onoff": {"mean_on_s": 1, "mean_off_s": 1}}}),
+    ],
+)
+def test_what_the_closed_forms_do_not_read_is_refused_by_name(key: str, given: dict[str, object]) -> None:
+    fields = {"name": "odd", "delay_ms": 20, "uplink": {"rate_mbps": 12}} | given
+    spec = EmulatorSpec.model_validate(fields)
+    with pytest.raises(InputError, match=f"odd: {key}: the oracle's labels do not take it into account"):
+        ideal_windows(spec, 0.5, 10)

@@ -28,7 +28,7 @@ def test_a_python_that_is_too_old_is_refused_in_one_line(make_venv: ModuleType) 
 
 
 def test_this_python_is_new_enough(make_venv: ModuleType) -> None:
-    make_venv.check_python(">=3.10")
+    make_venv.check_python(">=3.11")
 
 
 def test_without_apt_the_set_up_says_what_is_skipped_and_goes_on(tmp_path: Path) -> None:

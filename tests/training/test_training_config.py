@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
+from ccgym.training.task_distribution import make_world
 
 TinyConfig = Callable[..., TrainingConfig]
 
@@ -77,3 +78,19 @@ def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> No
     )
     assert provenance(ablated, 6) == f"{command} --set 'features=\"indigo\"' --set 'hidden=[32]', iteration 7"
     assert " --config tiny " in provenance(tiny_config(), 0)
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [{"named": 0.0}, {"fading": 1.0}, {"random": 0.0, "named": 0.0}, {"crowd": 1.0}, {"named": -1.0}, {}],
+)
+def test_shares_that_leave_nobody_to_fly_are_refused(
+    tiny_config: TinyConfig, shares: dict[str, float]
+) -> None:
+    with pytest.raises(ValueError, match="shares"):
+        tiny_config(shares=shares)
+
+
+def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
+    config = tiny_config(random_emulators=8, shares={"random": 1.0})
+    assert {group for group, _ in make_world(config, []).deal(config, 0)} == {"random"}

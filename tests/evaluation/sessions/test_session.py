@@ -336,3 +336,13 @@ def test_every_run_is_a_draw_of_its_own_and_all_schemes_meet_it(tmp_path: Path) 
     # A link that is never idle: what it could deliver is what was drawn, all but the first packets alike.
     assert len({round(capacity, 1) for capacity in capacities["fixed-40"]}) > 1
     assert capacities["fixed-40"] == pytest.approx(capacities["fixed-60"], rel=0.01)
+
+
+def test_a_mistake_of_ours_shows_where_it_is_and_costs_one_run(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcomes = fly(plan, tmp_path, FailingBackend())
+    assert sum(outcome.metrics is None for outcome in outcomes) == 4
+    told = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in told
+    assert 'raise RuntimeError("stalled:\\n no ACK")' in told

@@ -1,0 +1,61 @@
+"""Who flies with whom: what is configured is what is trained."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from ccgym.agents.shipped import policy_path
+from ccgym.dagger.collection import Collector
+from ccgym.envs import _core
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.training.config import TrainingConfig
+from ccgym.training.task_distribution import World
+
+TinyConfig = Callable[..., TrainingConfig]
+
+
+def links(count: int) -> list[EmulatorSpec]:
+    return [
+        EmulatorSpec(name=f"link-{index}", delay_ms=20, uplink=LinkSpec(rate_mbps=10.0 + index))
+        for index in range(count)
+    ]
+
+
+def test_flows_that_share_take_no_flight_of_another_group(tiny_config: TinyConfig) -> None:
+    shares = {"random": 0.75, "shared": 0.1, "fading": 0.15}
+    world = World({group: links(8) for group in shares}, shares)
+    config = tiny_config(environments=96)
+    collector = Collector(config, world)
+    for iteration in range(20):
+        crews = collector._crews(iteration)  # what flies on which path has no other face
+        flown: Counter[str] = Counter()
+        for crew in crews:
+            flown[crew.group] += crew.count
+        # 72, 9.6 and 14.4 of 96: the flight that rounding leaves goes to the group that lost most by it.
+        assert flown == {"random": 72, "shared": 10, "fading": 14}
+        assert min(crew.count for crew in crews if crew.group == "shared") >= 2
+        assert [crew.first for crew in crews] == np.cumsum([0, *(crew.count for crew in crews)])[:-1].tolist()
+
+
+def test_windows_of_several_learners_need_a_row_each(tiny_config: TinyConfig) -> None:
+    path = links(1)[0].to_path(flows=[_core.Flow(), _core.Flow()])
+    for shape in ((1, 40), (40,), (2, 0)):
+        with pytest.raises(ValueError, match=r"ideal_packets should be of shape \(2, G\)"):
+            _core.rollout(
+                path,
+                _core.Pilot(str(policy_path("indigo2"))),
+                features="scale_free",
+                actions="log_window",
+                preference=0.5,
+                seed=1,
+                ideal_packets=np.ones(shape),
+                forced_acts=np.full((2, 16), np.nan, np.float32),
+                observations=np.empty((2, 16, 28), np.float32),
+                acts=np.empty((2, 16), np.float32),
+                labels=np.empty((2, 16), np.float32),
+                states=np.empty((2, 2, 0), np.float32),
+                sequence_decisions=8,
+                ideal_step_ms=10.0,
+                expert_acts=False,
+            )
