@@ -26,6 +26,7 @@ from ccgym.envs.mahimahi.shells import shell_command
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.evaluation.backends.backend import Backend, Emulators, Flow, unseen_loss
 from ccgym.evaluation.backends.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.remote_path import NamedPath, Network, RemotePathSpec
@@ -192,9 +193,10 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
         )
     except NothingToMeasureError as error:
         raise OutsideError(str(error)) from None
-    expected_s = spec.own_flow_seconds(plan.seconds) if isinstance(spec, EmulatorSpec) else plan.seconds
+    expected_s = _expected_s(spec, plan.seconds)
     if measured.total.duration_ms < 1000 * SHORTEST_FLOW * expected_s:
-        raise OutsideError(f"the flow lasted {measured.total.duration_ms / 1000:.1f} s of {expected_s:g} s")
+        lasted_s = measured.total.duration_ms / 1000
+        raise OutsideError(f"the flow lasted {lasted_s:.1f} s of {round(expected_s, 1):g} s")
     header = logs[0].header
     if plan.keep_logs:
         init_ms = 1000 * started if header is None else header.init_timestamp_ms
@@ -204,6 +206,15 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
     with replaced(files.statistics) as stream:
         stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
     return measured
+
+
+def _expected_s(spec: Network, seconds: float) -> float:
+    """How long its flow can be seen to leave the link, which may be silent at the beginning or the end."""
+    if not isinstance(spec, EmulatorSpec):
+        return seconds
+    opportunities_ms = opportunities_through(spec.uplink.schedule(once=spec.once), 1000 * seconds)
+    silent_s = seconds - float(np.ptp(opportunities_ms)) / 1000 if len(opportunities_ms) else 0.0
+    return max(0.0, spec.own_flow_seconds(seconds) - silent_s)
 
 
 def _flights(plan: Plan) -> list[Flight]:

@@ -16,6 +16,7 @@ from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.backends.backend import Flow
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.backends.remote_path import Network
@@ -346,3 +347,12 @@ def test_a_mistake_of_ours_shows_where_it_is_and_costs_one_run(
     told = capsys.readouterr().err
     assert "Traceback (most recent call last)" in told
     assert 'raise RuntimeError("stalled:\\n no ACK")' in told
+
+
+def test_a_run_that_begins_while_the_link_is_silent_has_not_failed(plan: Plan, tmp_path: Path) -> None:
+    silent = (RateStep(at_s=3, rate_mbps=0.0), RateStep(at_s=8, rate_mbps=12.0))
+    link = LinkSpec(rate_mbps=12.0, rate_steps=silent, period_s=10, queue="droptail", packets=50)
+    emulators = [NamedEmulator("own/silent", EmulatorSpec(name="silent", delay_ms=10, uplink=link))]
+    # Half of the time the link stands still: of twelve draws of 6 s about half begin or end there.
+    flown = fly(dataclasses.replace(plan, emulators=emulators, runs=12, seconds=6.0), tmp_path)
+    assert [outcome.failure for outcome in flown] == [""] * 36
