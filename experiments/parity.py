@@ -104,11 +104,12 @@ def _twin_flies(spec: Network, scheme: Scheme) -> bool:
 
 def _fly_likewise(plan: Plan, flight: Flight, real: Path, phase_ms: float) -> FlowMetrics:
     """A flight of `real` again, in the twin, from `phase_ms` after its ms began."""
-    spec, files = flight.emulator.spec, flight.files(real)
+    seed, files = flight.seed(plan.seed), flight.files(real)
+    spec = flight.drawn_spec(seed, begins=False)  # the real shells' draw
     assert isinstance(spec, EmulatorSpec)
     start_s = begun_s(files, spec) + phase_ms / 1000
     flow = Flow(flight.scheme, start_s, plan.seconds)
-    logs = TwinBackend().fly(spec, [flow], flight.seed(plan.seed), files)
+    logs = TwinBackend().fly(spec, [flow], seed, files)
     loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
     return measure_run(logs, spec.delay_ms, seconds=plan.seconds, interval_s=0, unseen_loss=loss).total
 

@@ -169,8 +169,7 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   if (timestamps_ms.back() == 0)
     throw std::invalid_argument("the last timestamp of a trace, its period, must not be 0");
   const int64_t period_ms = timestamps_ms.back();
-  return std::shared_ptr<const Schedule>(
-      new Schedule(std::move(timestamps_ms), period_ms, ending, kNsPerMs));
+  return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), period_ms, ending, kNsPerMs));
 }
 
 int64_t Schedule::count_through(int64_t ms) const {
