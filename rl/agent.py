@@ -136,7 +136,7 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
     }
     policy: dict[str, Any] = {
         "activation_fn": torch.nn.Tanh,
-        "log_std_init": float(np.log(_spread(config, shape))),
+        "log_std_init": math.log(_spread(config, shape)),
     }
     if config.held_steps:
         if shape.actions == "indigo":

@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import torch
 from ccgym.envs.errors import InputError
 
 CONNECT_S = 5.0
@@ -68,10 +69,12 @@ def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, An
 def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Executor, Executor]]:
     """Threads of this process for what shares its memory, and who flies: the same ones, or a Ray cluster.
 
+    Each thread computes alone, for PyTorch asks that of every one: no sum is shared out by chance.
+
     Raises:
         InputError: see `RayExecutor`.
     """
-    with ThreadPoolExecutor(workers) as threads:
+    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as threads:
         if ray_address is None:
             yield threads, threads
             return

@@ -5,6 +5,8 @@ of the next 40 ms by a factor of 1.2 to 1.6 at the median and of 2 to 7 at the 9
 the time nothing is delivered.
 """
 
+import math
+
 import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
@@ -67,7 +69,7 @@ def _levels(ticks: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Rates relative to their mean."""
     logarithm = rng.uniform(*SLOW_SPREAD) * _noise(ticks, _log_uniform(rng, SLOW_S), rng)
     logarithm += rng.uniform(*FAST_SPREAD) * _noise(ticks, _log_uniform(rng, FAST_S), rng)
-    levels = np.exp(logarithm)
+    levels = np.array([math.exp(each) for each in logarithm])
     dropouts = rng.random(ticks) < _log_uniform(rng, DROPOUTS_PER_S) * TICK_S
     lengths = rng.exponential(_log_uniform(rng, DROPOUT_S), ticks) / TICK_S
     for begin in np.flatnonzero(dropouts):
@@ -77,7 +79,7 @@ def _levels(ticks: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 def _noise(ticks: int, horizon_s: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """Normal noise of variance 1 whose correlation falls to 1 / e within the horizon."""
-    keep = np.exp(-TICK_S / horizon_s)
+    keep = math.exp(-TICK_S / horizon_s)
     steps = rng.standard_normal(ticks)
     noise = np.empty(ticks)
     noise[0] = steps[0]
@@ -87,4 +89,4 @@ def _noise(ticks: int, horizon_s: float, rng: np.random.Generator) -> NDArray[np
 
 
 def _log_uniform(rng: np.random.Generator, bounds: tuple[float, float]) -> float:
-    return float(np.exp(rng.uniform(*np.log(bounds))))
+    return math.exp(rng.uniform(math.log(bounds[0]), math.log(bounds[1])))

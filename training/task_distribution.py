@@ -126,7 +126,7 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
         _redrawn(
-            spec.scaled(*np.exp(generator.uniform(-config.variation, config.variation, 2)).tolist()),
+            spec.scaled(*map(math.exp, generator.uniform(-config.variation, config.variation, 2))),
             seed=int(generator.integers(2**31)),
         )
         for spec in emulators

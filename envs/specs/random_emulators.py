@@ -1,5 +1,6 @@
 """Domain randomisation: emulators drawn from a seed, wide enough to hold the paths of the Internet."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -100,4 +101,4 @@ def _walk(rate_mbps: float, rng: np.random.Generator) -> RateWalk:
 
 
 def _log_uniform(rng: np.random.Generator, bounds: tuple[float, float]) -> float:
-    return float(np.exp(rng.uniform(*np.log(bounds))))
+    return math.exp(rng.uniform(math.log(bounds[0]), math.log(bounds[1])))
