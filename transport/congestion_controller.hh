@@ -1,36 +1,31 @@
 // The one interface every congestion-control scheme meets the transport at.
 //
-// Sans-I/O: everything that decides takes `now`, the time since the flow began; a controller reads
-// no clock and no socket, so the same object flies in the virtual-time twin and over UDP.
-// Driver contract: `now` never decreases; the losses and the spurious time-out that an ACK reveals are
-// reported before that ACK; `on_timer` is called once, at or after its deadline; `next_timer` and `limits`
-// are read again after every callback; a packet leaves while inflight + packet <= cwnd and the pacer is due.
+// Sans-I/O: everything that decides takes `now`, the time since the flow began; a controller reads no clock
+// and no socket, so the same object flies in the virtual-time twin and over UDP. Driver contract:
+//   - `now` never decreases, and no callback calls another.
+//   - A packet is reported sent, then acknowledged or lost. One that was lost may arrive after all: it is
+//     reported spurious, and acknowledged right after.
+//   - One ACK is one `on_ack`, however many packets it acknowledges and shows to be lost. Losses that only
+//     time reveals are an `on_ack` that acknowledges nothing; rtt and rate are then those of the last ACK.
+//   - `on_restart` comes before the `on_sent` that ends an idle time.
+//   - `on_timer` is called once, at or after its deadline.
+//   - `next_timer` and `limits` are read again after every callback.
+//   - A packet leaves while inflight + packet <= cwnd and the pacer is due; one may always be in flight.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
+
+#include "transport/measurements.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 
-using Time = std::chrono::nanoseconds;  // since the flow began
-
-struct RttStats {
-  Time latest{};
-  Time smoothed{};
-  Time min{};
-};
-
-// One delivery-rate sample, after draft-cheng-iccrg-delivery-rate-estimation.
-struct RateSample {
-  int64_t delivered_bytes{};        // delivered between this packet's departure and its ACK
-  int64_t prior_delivered_bytes{};  // flow total when it left: marks BBR's rounds
-  Time interval{};                  // the longer of the send and the ACK interval
-  Time ack_interval{};              // the ACK interval alone (Indigo's delivery rate)
-  bool app_limited{};
-};
+inline constexpr int64_t kInitialWindowPackets = 10;  // RFC 6928: of every scheme whose text names no other
 
 struct SentPacket {
   uint64_t seq{};
@@ -42,29 +37,76 @@ struct AckedPacket {
   uint64_t seq{};
   int64_t bytes{};
   Time sent_at{};
-  Time received_at{};          // receiver clock: differences only
-  int64_t inflight_bytes{};    // without this packet
-  int64_t delivered_bytes{};   // flow total, with this packet
-  int64_t bytes_sent_since{};  // from this packet's departure on, itself included (Indigo's send rate)
-  RttStats rtt{};
-  RateSample rate{};
+  std::optional<Time> received_at{};      // receiver's clock: differences only; absent if it does not tell
+  int64_t inflight_bytes_at_departure{};  // with this packet
+  int64_t lost_bytes_at_departure{};      // flow totals, without this packet
+  int64_t delivered_bytes_at_departure{};
+
+  // By the receiver's clock; if it does not tell, as heard of at `now`, the way back included.
+  [[nodiscard]] Time arrived_at(Time now) const { return received_at.value_or(now); }
 };
 
 struct LostPacket {
   uint64_t seq{};
   int64_t bytes{};
   Time sent_at{};
+  int64_t inflight_bytes_at_departure{};
+  int64_t lost_bytes_at_departure{};
 };
 
-struct Loss {
-  std::span<const LostPacket> packets{};
-  int64_t inflight_bytes{};  // without the lost packets
-  bool timeout{};            // the retransmission timer expired: everything in flight is presumed lost
+enum class Limit : uint8_t { window, pacing, application };  // why the sender has not sent more
+
+// One ACK.
+struct AckEvent {
+  std::span<const AckedPacket> acked{};  // in the order they were sent; empty: time alone revealed the losses
+  std::span<const LostPacket> lost{};
+  int64_t inflight_bytes{};       // after all of this
+  int64_t delivered_bytes{};      // flow total, with these
+  int64_t declared_lost_bytes{};  // flow total, with these; what arrives after all stays in it
+  uint64_t next_seq{};            // of the next packet to leave
+  RttStats rtt{};
+  RateSample rate{};
+  int64_t ce_packets{};             // of `acked`, as far as the network marked congestion experienced
+  Limit limited_by{Limit::window};  // up to this ACK
+
+  [[nodiscard]] const AckedPacket& newest() const { return acked.back(); }
+  [[nodiscard]] int64_t acked_bytes() const { return sum_of(acked); }
+  [[nodiscard]] int64_t lost_bytes() const { return sum_of(lost); }
+  // From the newest packet's departure on, itself included (Indigo's send rate).
+  [[nodiscard]] int64_t bytes_sent_since() const {
+    return static_cast<int64_t>(next_seq - newest().seq) * newest().bytes;
+  }
+
+ private:
+  static int64_t sum_of(const auto& packets) {
+    int64_t bytes = 0;
+    for (const auto& packet : packets) bytes += packet.bytes;
+    return bytes;
+  }
+};
+
+// The sender has heard nothing for too long: everything in flight is presumed lost.
+struct Timeout {
+  std::span<const LostPacket> lost{};
+  int64_t delivered_bytes{};
+  int64_t declared_lost_bytes{};  // with these
+  uint64_t next_seq{};
+};
+
+// A packet that was given up arrives. With a time-out's first, all that left after it is in flight again
+// (RFC 5682): the time-out was spurious. That is reported once, and never after a later packet has arrived.
+struct SpuriousLoss {
+  uint64_t seq{};
+  int64_t bytes{};
+  Time sent_at{};
+  bool timeout{};
 };
 
 struct SendLimits {
   int64_t cwnd_bytes{};
-  std::optional<double> pacing_mbps{};  // absent: the window alone decides
+  std::optional<Rate> pacing_rate{};  // absent: the window alone decides
+  bool holds_back{
+      false};  // on purpose below what the path allows: samples say nothing of it (BBR's ProbeRTT)
 };
 
 class CongestionController {
@@ -76,13 +118,15 @@ class CongestionController {
 
   [[nodiscard]] virtual std::string_view name() const = 0;
   virtual void on_sent(Time /*now*/, const SentPacket& /*packet*/) {}
-  virtual void on_ack(Time now, const AckedPacket& packet) = 0;
-  virtual void on_loss(Time now, const Loss& loss) = 0;
-  // The last time-out gave up packets that are on their way after all (RFC 5682).
-  virtual void on_spurious_timeout(Time /*now*/) {}
+  virtual void on_ack(Time now, const AckEvent& ack) = 0;
+  virtual void on_timeout(Time now, const Timeout& timeout) = 0;
+  virtual void on_spurious_loss(Time /*now*/, const SpuriousLoss& /*loss*/) {}
+  virtual void on_restart(Time /*now*/, Time /*idle*/) {}  // the application has data again
   [[nodiscard]] virtual std::optional<Time> next_timer() const { return std::nullopt; }  // absolute deadline
   virtual void on_timer(Time /*now*/) {}
   [[nodiscard]] virtual SendLimits limits() const = 0;
+  [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }
+  [[nodiscard]] virtual std::unique_ptr<CongestionController> clone() const = 0;
 };
 
 }  // namespace ccgym

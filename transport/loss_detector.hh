@@ -21,7 +21,7 @@ class LossDetector {
               std::vector<LostPacket>& lost) {
     deadline_ = Time::max();
     for (; oldest_ < ring.next_seq(); ++oldest_) {
-      PacketRecord& record = ring[oldest_];
+      const PacketRecord& record = ring[oldest_];
       if (record.state != PacketState::in_flight) continue;
       if (oldest_ + 1 >= delivered_end_) return;
       const Time too_late = record.sent_at + reordering_patience(rtt);
@@ -29,8 +29,7 @@ class LossDetector {
         deadline_ = too_late;
         return;
       }
-      record.state = PacketState::lost;
-      lost.push_back({oldest_, packet_bytes, record.sent_at});
+      give_up(PacketState::lost, ring, packet_bytes, lost);
     }
   }
 
@@ -38,10 +37,8 @@ class LossDetector {
   void time_out(PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
     deadline_ = Time::max();
     for (; oldest_ < ring.next_seq(); ++oldest_) {
-      PacketRecord& record = ring[oldest_];
-      if (record.state != PacketState::in_flight) continue;
-      record.state = PacketState::timed_out;
-      lost.push_back({oldest_, packet_bytes, record.sent_at});
+      if (ring[oldest_].state == PacketState::in_flight)
+        give_up(PacketState::timed_out, ring, packet_bytes, lost);
     }
   }
 
@@ -66,6 +63,16 @@ class LossDetector {
 
   static Time reordering_patience(const RttStats& rtt) {  // RFC 9002: 9/8 of the RTT, at least 1 ms
     return std::max(Time{std::chrono::milliseconds{1}}, std::max(rtt.smoothed, rtt.latest) * 9 / 8);
+  }
+
+  void give_up(PacketState state, PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
+    PacketRecord& record = ring[oldest_];
+    record.state = state;
+    lost.push_back({.seq = oldest_,
+                    .bytes = packet_bytes,
+                    .sent_at = record.sent_at,
+                    .inflight_bytes_at_departure = record.inflight_packets * packet_bytes,
+                    .lost_bytes_at_departure = record.lost_packets * packet_bytes});
   }
 
   uint64_t delivered_end_{0};  // one past the largest delivered

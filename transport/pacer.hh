@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 
@@ -16,12 +16,12 @@ class Pacer {
   // A closed window is no late driver: waiting for it earns no burst.
   void on_window_opened(Time now) { release_ = std::max(release_, now); }
 
-  void on_sent(Time now, int64_t bytes, std::optional<double> rate_mbps) {
-    if (!rate_mbps) {
+  void on_sent(Time now, int64_t bytes, std::optional<Rate> rate) {
+    if (!rate) {
       release_ = Time{};
       return;
     }
-    const double gap_ns = std::min(static_cast<double>(bytes) * 8e3 / *rate_mbps, kMaxGapNs);
+    const double gap_ns = std::min(rate->ns_for(bytes), kMaxGapNs);
     release_ = std::max(release_, now - kMaxCredit) + Time{static_cast<int64_t>(gap_ns)};
   }
 

@@ -13,10 +13,12 @@ enum class PacketState : uint8_t { in_flight, delivered, lost, timed_out };
 
 struct PacketRecord {
   Time sent_at{};
-  [[no_unique_address]] RateMark rate_mark{};  // the state fits into its padding
+  [[no_unique_address]] RateMark rate_mark{};  // the state and a count fit into its padding
   PacketState state{PacketState::in_flight};
+  uint32_t inflight_packets{};  // with this one
+  int64_t lost_packets{};       // flow total when it left
 };
-static_assert(sizeof(PacketRecord) == 40);  // a large window is a matter of memory traffic
+static_assert(sizeof(PacketRecord) == 48);  // a large window is a matter of memory traffic
 
 class PacketRing {
  public:

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "transport/congestion_controller.hh"
+#include "transport/measurements.hh"
 
 namespace ccgym {
 
@@ -22,11 +22,14 @@ class RateSampler {
       first_sent_at_ = now;
       delivered_at_ = now;
     }
-    return {delivered_bytes_, delivered_at_, first_sent_at_, delivered_bytes_ < app_limited_until_bytes_};
+    return {delivered_bytes_, delivered_at_, first_sent_at_, delivered_bytes_ <= app_limited_until_bytes_};
   }
 
-  RateSample on_delivered(Time now, int64_t bytes, Time sent_at, const RateMark& mark) {
-    delivered_bytes_ += bytes;
+  // Each packet of an ACK, before its sample is taken.
+  void on_delivered(int64_t bytes) { delivered_bytes_ += bytes; }
+
+  // The sample of an ACK: of the packet that was sent last, which its mark belongs to.
+  RateSample sample(Time now, Time sent_at, const RateMark& mark) {
     delivered_at_ = now;
     first_sent_at_ = sent_at;
     const Time send_interval = sent_at - mark.first_sent_at;
@@ -38,17 +41,17 @@ class RateSampler {
             .app_limited = mark.app_limited};
   }
 
-  // There was room for a packet and nothing to send: until what is in flight now has arrived, samples tell of
-  // the application.
+  // The path was not asked for all it has: until what is in flight now, a packet at least, has arrived,
+  // samples tell of whoever held back.
   void on_app_limited(int64_t inflight_bytes) {
-    app_limited_until_bytes_ = delivered_bytes_ + std::max<int64_t>(inflight_bytes, 1);
+    app_limited_until_bytes_ = delivered_bytes_ + inflight_bytes;
   }
 
   [[nodiscard]] int64_t delivered_bytes() const { return delivered_bytes_; }
 
  private:
   int64_t delivered_bytes_{0};
-  int64_t app_limited_until_bytes_{0};
+  int64_t app_limited_until_bytes_{-1};
   Time delivered_at_{};
   Time first_sent_at_{};
 };

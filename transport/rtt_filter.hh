@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "transport/congestion_controller.hh"
+#include "transport/measurements.hh"
 
 namespace ccgym {
 

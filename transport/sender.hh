@@ -6,8 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,12 @@
 #include "transport/rtt_filter.hh"
 
 namespace ccgym {
+
+// A packet that an ACK says has arrived.
+struct Arrival {
+  uint64_t seq{};
+  std::optional<Time> received_at{};  // receiver's clock; absent if it does not tell
+};
 
 template <class Controller = CongestionController>
 class Sender {
@@ -36,41 +44,49 @@ class Sender {
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
   uint64_t on_sent(Time now) {
-    if (inflight_bytes_ == 0) timeout_base_ = now;
+    const bool idle = inflight_bytes_ == 0;
+    if (idle) end_idle_time(now);
     const uint64_t seq = ring_.next_seq();
     PacketRecord& record = ring_.push(losses_.oldest_in_flight());
-    record.sent_at = now;
-    record.rate_mark = sampler_.on_sent(now, inflight_bytes_ == 0);
-    record.state = PacketState::in_flight;
     inflight_bytes_ += packet_bytes_;
-    pacer_.on_sent(now, packet_bytes_, limits_.pacing_mbps);
+    record.sent_at = now;
+    record.rate_mark = sampler_.on_sent(now, idle);
+    record.state = PacketState::in_flight;
+    record.inflight_packets = static_cast<uint32_t>(inflight_bytes_ / packet_bytes_);
+    record.lost_packets = declared_lost_packets_;
+    pacer_.on_sent(now, packet_bytes_, limits_.pacing_rate);
     controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes_});
     settle_down(now);
+    if (!window_was_open_) {
+      limited_by_ = Limit::window;
+    } else if (pacer_.next_release(now) > now) {
+      limited_by_ = Limit::pacing;
+    }
     return seq;
   }
 
-  // One acknowledged packet; a duplicate, or a number that was never sent or is long gone, is ignored.
-  void on_ack(Time now, uint64_t seq, Time received_at) {
-    if (!ring_.holds(seq) || ring_[seq].state == PacketState::delivered) return;
-    settle(now, seq);
-    const PacketRecord& record = ring_[seq];
-    rtt_.add(now - record.sent_at);
+  // One ACK, of packets in the order they were sent. Duplicates, and numbers that were never sent or are long
+  // gone, are ignored.
+  void on_ack(Time now, std::span<const Arrival> arrivals) {
+    acked_.clear();
+    for (const Arrival& arrival : arrivals) take(now, arrival);
+    if (acked_.empty()) return;
+    timed_out_end_ = 0;  // this ACK has told whether the time-out was spurious
+    const AckedPacket& newest = acked_.back();
+    rtt_.add(now - newest.sent_at);
     probing_ = false;
     backoff_ = 1;
     timeout_base_ = now;
-    losses_.on_delivered(seq);
-    const RateSample rate = sampler_.on_delivered(now, packet_bytes_, record.sent_at, record.rate_mark);
-    report_losses(now);
-    controller_.on_ack(now, {.seq = seq,
-                             .bytes = packet_bytes_,
-                             .sent_at = record.sent_at,
-                             .received_at = received_at,
-                             .inflight_bytes = inflight_bytes_,
-                             .delivered_bytes = sampler_.delivered_bytes(),
-                             .bytes_sent_since = bytes_sent_since(seq),
-                             .rtt = rtt_.stats(),
-                             .rate = rate});
-    settle_down(now);
+    losses_.on_delivered(newest.seq);
+    rate_ = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
+    detect_losses(now);
+    report_ack(now);
+    if (limits_.holds_back) mark_app_limited();
+    note_window(now);
+  }
+  void on_ack(Time now, uint64_t seq, std::optional<Time> received_at) {
+    const std::array arrivals{Arrival{seq, received_at}};
+    on_ack(now, arrivals);
   }
 
   // Earliest deadline of the controller, the loss detector and the retransmission timer.
@@ -83,14 +99,17 @@ class Sender {
       controller_.on_timer(now);
       read_controller();
     }
-    if (losses_.deadline() <= now) report_losses(now);
+    if (losses_.deadline() <= now) find_overdue(now);
     if (timeout_at() <= now) time_out(now);
     note_window(now);
     set_timer();
   }
 
   // The application had nothing for a packet that might have left.
-  void on_app_limited() { sampler_.on_app_limited(inflight_bytes_); }
+  void on_app_limited() {
+    limited_by_ = Limit::application;
+    mark_app_limited();
+  }
 
   // Reads what the controller wants now, and draws the consequences: after every callback, and for a driver
   // that has given the controller a new window or timer between two.
@@ -104,7 +123,7 @@ class Sender {
   [[nodiscard]] int64_t delivered_bytes() const { return sampler_.delivered_bytes(); }
   [[nodiscard]] int64_t sent_packets() const { return static_cast<int64_t>(ring_.next_seq()); }
   [[nodiscard]] int64_t delivered_packets() const { return sampler_.delivered_bytes() / packet_bytes_; }
-  [[nodiscard]] int64_t lost_packets() const { return lost_packets_; }
+  [[nodiscard]] int64_t lost_packets() const { return declared_lost_packets_ - late_packets_; }
 
  private:
   static constexpr int64_t kMaxBackoff = 64;
@@ -122,41 +141,85 @@ class Sender {
 
   void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), timeout_at()}); }
 
-  // From the departure of packet `seq` on, itself included.
-  [[nodiscard]] int64_t bytes_sent_since(uint64_t seq) const {
-    return static_cast<int64_t>(ring_.next_seq() - seq) * packet_bytes_;
-  }
-
   void note_window(Time now) {
     const bool was_open = std::exchange(window_was_open_, window_is_open());
     if (window_was_open_ && !was_open) pacer_.on_window_opened(now);
   }
 
+  void mark_app_limited() { sampler_.on_app_limited(std::max(inflight_bytes_, packet_bytes_)); }
+
+  void end_idle_time(Time now) {
+    if (limited_by_ == Limit::application && !probing_ && ring_.next_seq() > 0)
+      controller_.on_restart(now, now - timeout_base_);
+    timeout_base_ = now;
+  }
+
+  void take(Time now, const Arrival& arrival) {
+    if (!ring_.holds(arrival.seq)) return;
+    PacketRecord& record = ring_[arrival.seq];
+    if (record.state == PacketState::delivered) return;
+    settle(now, arrival.seq, record);
+    sampler_.on_delivered(packet_bytes_);
+    acked_.push_back({.seq = arrival.seq,
+                      .bytes = packet_bytes_,
+                      .sent_at = record.sent_at,
+                      .received_at = arrival.received_at,
+                      .inflight_bytes_at_departure = record.inflight_packets * packet_bytes_,
+                      .lost_bytes_at_departure = record.lost_packets * packet_bytes_,
+                      .delivered_bytes_at_departure = record.rate_mark.delivered_bytes});
+  }
+
   // Takes a packet out of flight; one that was given up comes back to life first.
-  void settle(Time now, uint64_t seq) {
-    PacketRecord& record = ring_[seq];
-    if (record.state == PacketState::in_flight) {
+  void settle(Time now, uint64_t seq, PacketRecord& record) {
+    const PacketState was = std::exchange(record.state, PacketState::delivered);
+    if (was == PacketState::in_flight) {
       inflight_bytes_ -= packet_bytes_;
     } else {
-      --lost_packets_;
-      if (record.state == PacketState::timed_out) undo_timeout(now, seq);
+      ++late_packets_;
+      const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
+      if (was == PacketState::timed_out) revive_after(seq);
+      controller_.on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
+      if (timeout) timed_out_end_ = 0;
     }
-    record.state = PacketState::delivered;
   }
 
   // RFC 5682, section 3.1, step 3 (B): an ACK of what was sent before the first of the time-outs shows them
   // spurious. It decides at once: nothing is sent twice, so it can be no ACK of a second copy.
-  void undo_timeout(Time now, uint64_t seq) {
+  void revive_after(uint64_t seq) {
     const int64_t revived = losses_.undo_timeout(seq, ring_);
-    lost_packets_ -= revived;
+    late_packets_ += revived;
     inflight_bytes_ += revived * packet_bytes_;
-    if (seq < timed_out_end_) controller_.on_spurious_timeout(now);
   }
 
-  void report_losses(Time now) {
+  void detect_losses(Time now) {
     lost_.clear();
     losses_.detect(now, rtt_.stats(), ring_, packet_bytes_, lost_);
-    report(now, false);
+    settle_lost();
+  }
+
+  void settle_lost() {
+    const auto count = static_cast<int64_t>(lost_.size());
+    declared_lost_packets_ += count;
+    inflight_bytes_ -= count * packet_bytes_;
+  }
+
+  void report_ack(Time now) {
+    controller_.on_ack(now, {.acked = acked_,
+                             .lost = lost_,
+                             .inflight_bytes = inflight_bytes_,
+                             .delivered_bytes = sampler_.delivered_bytes(),
+                             .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                             .next_seq = ring_.next_seq(),
+                             .rtt = rtt_.stats(),
+                             .rate = rate_,
+                             .limited_by = limited_by_});
+    read_controller();
+  }
+
+  void find_overdue(Time now) {
+    acked_.clear();
+    detect_losses(now);
+    if (!lost_.empty()) report_ack(now);
   }
 
   // RFC 6298 (5.4)-(5.6): presume all lost, send one packet, double the time-out.
@@ -164,17 +227,13 @@ class Sender {
     if (!probing_) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
+    settle_lost();
     probing_ = true;
     backoff_ = std::min(2 * backoff_, kMaxBackoff);
-    report(now, true);
-  }
-
-  void report(Time now, bool timeout) {
-    if (lost_.empty()) return;
-    const auto count = static_cast<int64_t>(lost_.size());
-    lost_packets_ += count;
-    inflight_bytes_ -= count * packet_bytes_;
-    controller_.on_loss(now, {lost_, inflight_bytes_, timeout});
+    controller_.on_timeout(now, {.lost = lost_,
+                                 .delivered_bytes = sampler_.delivered_bytes(),
+                                 .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                                 .next_seq = ring_.next_seq()});
     read_controller();
   }
 
@@ -186,9 +245,11 @@ class Sender {
   int64_t packet_bytes_;
   RttFilter rtt_{};
   RateSampler sampler_{};
+  RateSample rate_{};  // of the last ACK
   Pacer pacer_{};
   PacketRing ring_{};
   LossDetector losses_{};
+  std::vector<AckedPacket> acked_{};  // of the ACK at hand
   std::vector<LostPacket> lost_{};
   SendLimits limits_{};
   Time controller_timer_{Time::max()};
@@ -196,10 +257,12 @@ class Sender {
   Time timeout_base_{};
   int64_t backoff_{1};
   bool window_was_open_{true};
-  bool probing_{false};        // after a time-out one packet at a time, until an ACK returns
+  bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
+  Limit limited_by_{Limit::window};
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_bytes_{0};
-  int64_t lost_packets_{0};
+  int64_t declared_lost_packets_{0};
+  int64_t late_packets_{0};  // of those declared lost: arrived after all, or are in flight again
 };
 
 }  // namespace ccgym

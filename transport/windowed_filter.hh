@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

@@ -16,7 +16,7 @@
 #include <span>
 #include <variant>
 
-#include "transport/congestion_controller.hh"
+#include "transport/units.hh"
 
 namespace ccgym {
 

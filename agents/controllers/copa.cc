@@ -9,14 +9,12 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr double kInitialWindowPackets = 10;  // RFC 6928
 constexpr double kMinWindowPackets = 2;
 constexpr Time kRttMinWindow = seconds{10};  // section 2: RTTmin
 constexpr int kRttMaxRtts = 4;               // section 2.2: RTTmax over the last four RTTs
 constexpr int kNearlyEmptyRtts = 5;          // section 2.2: a nearly empty queue within five RTTs
 constexpr double kNearlyEmptyShare = 0.1;    // section 2.2: d_q < 0.1 (RTTmax - RTTmin)
 constexpr double kPacingGain = 2;            // section 2.1: rate 2 cwnd / RTTstanding
-constexpr double kMbpsPerBytePerNs = 8e3;
 
 double nanoseconds_of(Time time) { return static_cast<double>(time.count()); }
 
@@ -25,24 +23,32 @@ double nanoseconds_of(Time time) { return static_cast<double>(time.count()); }
 Copa::Copa(int64_t packet_bytes, double delta)
     : packet_bytes_{static_cast<double>(packet_bytes)},
       default_delta_{delta},
-      state_{.cwnd_packets = kInitialWindowPackets, .delta = delta} {
+      state_{.cwnd_packets = static_cast<double>(kInitialWindowPackets), .delta = delta} {
   update_limits();
 }
 
 // What it calls is inline: the calls were a fifth of an ACK's price.
-void Copa::on_ack(Time now, const AckedPacket& packet) {
-  observe(now, packet.rtt);
-  update_mode(now, packet.rtt.smoothed);
-  if (packet.sent_at >= state_.window_began) [[unlikely]]
+void Copa::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) note_losses(ack.lost);
+  if (ack.acked.empty()) return;
+  observe(now, ack.rtt);
+  update_mode(now, ack.rtt.smoothed);
+  if (ack.newest().sent_at >= state_.window_began) [[unlikely]]
     end_window(now);
-  update_cwnd();
+  const double before_packets = state_.cwnd_packets;
+  for (std::size_t packet = 0; packet < ack.acked.size(); ++packet) update_cwnd();
+  if (ack.limited_by == Limit::application) [[unlikely]]  // RFC 9002, section 7.8
+    state_.cwnd_packets = std::min(state_.cwnd_packets, before_packets);
   update_limits();
 }
 
-void Copa::on_loss(Time /*now*/, const Loss& loss) {
+void Copa::note_losses(std::span<const LostPacket> lost) {
   const auto is_new = [this](const LostPacket& packet) { return packet.sent_at >= state_.backed_off_at; };
-  state_.lost_in_window |= std::ranges::any_of(loss.packets, is_new);
-  if (!loss.timeout) return;
+  state_.lost_in_window |= std::ranges::any_of(lost, is_new);
+}
+
+void Copa::on_timeout(Time /*now*/, const Timeout& timeout) {
+  note_losses(timeout.lost);
   state_.cwnd_packets = kMinWindowPackets;
   state_.velocity = 1;
   state_.slow_start = true;
@@ -54,8 +60,8 @@ inline void Copa::update_limits() {
   const double cwnd_bytes = state_.cwnd_packets * packet_bytes_;
   limits_.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5);
   if (delays_.standing_ns <= 0) return;
-  if (!limits_.pacing_mbps) limits_.pacing_mbps.emplace();
-  *limits_.pacing_mbps = kPacingGain * kMbpsPerBytePerNs * cwnd_bytes / delays_.standing_ns;
+  if (!limits_.pacing_rate) limits_.pacing_rate.emplace();
+  *limits_.pacing_rate = Rate::of(kPacingGain * cwnd_bytes, rtt_standing_.best());
 }
 
 inline void Copa::observe(Time now, const RttStats& rtt) {

@@ -17,9 +17,12 @@ class Copa final : public CongestionController {
   explicit Copa(int64_t packet_bytes, double delta = kDefaultDelta);
 
   [[nodiscard]] std::string_view name() const override { return "copa"; }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Copa>(*this);
+  }
 
   [[nodiscard]] double delta() const { return state_.delta; }
   [[nodiscard]] double velocity() const { return state_.velocity; }
@@ -47,6 +50,7 @@ class Copa final : public CongestionController {
     double span_ns{};      // RTTmax - RTTmin
   };
 
+  void note_losses(std::span<const LostPacket> lost);
   void observe(Time now, const RttStats& rtt);
   void update_mode(Time now, Time smoothed_rtt);
   void end_window(Time now);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace ccgym {
@@ -12,7 +13,6 @@ namespace {
 constexpr double kC = 0.4;                                // section 5, packets per s^3
 constexpr double kBeta = 0.7;                             // section 4.6: beta_cubic
 constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3: alpha_cubic
-constexpr double kInitialWindowPackets = 10;              // RFC 6928
 constexpr double kLossWindowPackets = 1;                  // RFC 5681 section 3.1: after a timeout
 constexpr double kMinSsthreshPackets = 2;                 // eq. 5's floor, section 4.6
 constexpr double kMaxGrowthPerAck = 0.5;                  // section 4.2: target <= 1.5 cwnd
@@ -28,48 +28,65 @@ Cubic::Cubic(int64_t packet_bytes)
              .ssthresh_packets = std::numeric_limits<double>::infinity()},
       recovery_{packet_bytes} {}
 
-void Cubic::on_sent(Time /*now*/, const SentPacket& packet) {
-  hystart_.on_sent(packet);
-  recovery_.on_sent(packet);
+void Cubic::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(ack);
+  if (ack.acked.empty()) return;
+  if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
+  if (recovery_.active()) state_.cwnd_packets = in_packets(recovery_.on_ack(ack));
+  if (!recovery_.active()) grow(now, ack);
 }
 
-void Cubic::on_ack(Time now, const AckedPacket& packet) {
-  if (!recovery_.is_older(packet.seq)) before_timeout_.reset();
-  if (recovery_.active()) {
-    state_.cwnd_packets = static_cast<double>(recovery_.on_ack(packet)) / static_cast<double>(packet_bytes_);
-    if (recovery_.active()) return;
-  }
-  if (state_.cwnd_packets >= state_.ssthresh_packets) return avoid_congestion(now, packet.rtt);
-  state_.cwnd_packets += 1;
-  if (hystart_.on_ack(now, packet, state_.cwnd_packets)) state_.ssthresh_packets = state_.cwnd_packets;
-}
-
-void Cubic::on_loss(Time /*now*/, const Loss& loss) {
-  if (!loss.timeout && !recovery_.begins_with(loss)) return;
-  if (loss.timeout && !before_timeout_) before_timeout_ = state_;
-  reduce(static_cast<double>(flight_before(loss)) / static_cast<double>(packet_bytes_));
-  if (loss.timeout) {
-    recovery_.abandon();
-    hystart_.restart();
-    state_.max_packets = 0;  // section 4.8: the next epoch begins at its W_max
-    state_.cwnd_packets = kLossWindowPackets;
+// Section 5.8: a window that is not used does not grow, and the time it is not used for does not count.
+void Cubic::grow(Time now, const AckEvent& ack) {
+  if (ack.limited_by == Limit::application) {
+    if (!unused_since_) unused_since_ = now;
     return;
   }
+  if (unused_since_) put_off_epoch(now - *std::exchange(unused_since_, std::nullopt));
+  for (std::size_t packet = 0; packet < ack.acked.size(); ++packet) {
+    if (state_.cwnd_packets >= state_.ssthresh_packets) {
+      avoid_congestion(now, ack.rtt);
+    } else {
+      state_.cwnd_packets += 1;
+    }
+  }
+  if (state_.cwnd_packets >= state_.ssthresh_packets) return;
+  if (hystart_.on_ack(now, ack, state_.cwnd_packets)) state_.ssthresh_packets = state_.cwnd_packets;
+}
+
+void Cubic::on_restart(Time /*now*/, Time idle) {
+  if (!unused_since_) put_off_epoch(idle);
+}
+
+void Cubic::put_off_epoch(Time time) {
+  if (state_.epoch) state_.epoch->began += time;
+}
+
+void Cubic::answer_losses(const AckEvent& ack) {
+  if (!recovery_.begins_with(ack)) return;
+  reduce(in_packets(flight_before(ack)));
   const double ssthresh_bytes = state_.ssthresh_packets * static_cast<double>(packet_bytes_);
-  const int64_t cwnd_bytes = recovery_.begin(loss, std::llround(ssthresh_bytes));
-  state_.cwnd_packets = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
+  state_.cwnd_packets = in_packets(recovery_.begin(ack, std::llround(ssthresh_bytes)));
+}
+
+void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
+  if (!before_timeout_) before_timeout_ = {state_, recovery_};
+  reduce(in_packets(flight_before(timeout)));
+  recovery_.abandon(timeout);
+  hystart_.restart();
+  state_.max_packets = 0;  // section 4.8: the next epoch begins at its W_max
+  state_.cwnd_packets = kLossWindowPackets;
 }
 
 // Section 4.9.1.
-void Cubic::on_spurious_timeout(Time /*now*/) {
-  if (!before_timeout_) return;
-  state_ = *std::exchange(before_timeout_, std::nullopt);
-  recovery_.forget_timeout();
+void Cubic::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (!loss.timeout || !before_timeout_) return;
+  std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }
 
 SendLimits Cubic::limits() const {
   const double cwnd_bytes = state_.cwnd_packets * static_cast<double>(packet_bytes_);
-  return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5), .pacing_mbps = {}};
+  return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5)};
 }
 
 // Sections 4.6 and 4.7: the window that was lost becomes W_max, a smaller one when it did not reach the last

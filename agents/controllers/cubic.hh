@@ -2,6 +2,8 @@
 // Rate Reduction in recovery.
 #pragma once
 
+#include <utility>
+
 #include "agents/controllers/fast_recovery.hh"
 #include "agents/controllers/hystart.hh"
 #include "transport/congestion_controller.hh"
@@ -13,11 +15,14 @@ class Cubic final : public CongestionController {
   explicit Cubic(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "cubic"; }
-  void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
-  void on_spurious_timeout(Time now) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  void on_restart(Time now, Time idle) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Cubic>(*this);
+  }
 
  private:
   // One stage of congestion avoidance, from its first ACK to the next loss (section 4.1.2).
@@ -35,14 +40,22 @@ class Cubic final : public CongestionController {
     std::optional<Epoch> epoch{};
   };
 
+  void answer_losses(const AckEvent& ack);
+  void grow(Time now, const AckEvent& ack);
+  void put_off_epoch(Time time);
   void avoid_congestion(Time now, const RttStats& rtt);
   [[nodiscard]] Epoch new_epoch(Time now) const;
   [[nodiscard]] double growth_per_ack(Time elapsed) const;
+  [[nodiscard]] double in_packets(int64_t bytes) const {
+    return static_cast<double>(bytes) / static_cast<double>(packet_bytes_);
+  }
   void reduce(double flight_packets);
 
   int64_t packet_bytes_;
   State state_;
-  std::optional<State> before_timeout_{};  // to go back to; until the time-out has proved genuine
+  // To go back to; until the time-out has proved genuine.
+  std::optional<std::pair<State, FastRecovery>> before_timeout_{};
+  std::optional<Time> unused_since_{};  // the application has left the window unused
   HyStart hystart_{};
   FastRecovery recovery_;
 };

@@ -10,45 +10,37 @@ class FastRecovery {
  public:
   explicit FastRecovery(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
 
-  void on_sent(const SentPacket& packet) {
-    next_seq_ = packet.seq + 1;
-    out_bytes_ += packet.bytes;
-  }
-
-  // Whether a packet of this loss left after the last episode began: the window has not paid for it yet.
-  [[nodiscard]] bool begins_with(const Loss& loss) const;
+  // Whether a packet that this ACK shows lost left after the last episode began: the window has not paid for
+  // it yet.
+  [[nodiscard]] bool begins_with(const AckEvent& ack) const;
 
   // Begins an episode that ends at `ssthresh_bytes`; returns the window of its first moment.
-  int64_t begin(const Loss& loss, int64_t ssthresh_bytes);
+  int64_t begin(const AckEvent& ack, int64_t ssthresh_bytes);
 
   // A time-out: what has left so far is paid for, and no episode goes on.
-  void abandon();
-
-  // The time-out was spurious: nothing is paid for.
-  void forget_timeout() { recovery_point_ = 0; }
+  void abandon(const Timeout& timeout);
 
   // Whether the packet left before the last episode, or time-out, began.
   [[nodiscard]] bool is_older(uint64_t seq) const { return seq < recovery_point_; }
 
   [[nodiscard]] bool active() const { return active_; }
 
-  // One ACK of an active episode; returns the window, ssthresh when the ACK has ended the episode.
-  int64_t on_ack(const AckedPacket& packet);
+  // One ACK of packets, in an active episode; returns the window, ssthresh when it has ended the episode.
+  int64_t on_ack(const AckEvent& ack);
 
  private:
-  [[nodiscard]] int64_t sendable_bytes(const AckedPacket& packet) const;
+  [[nodiscard]] int64_t sendable_bytes(const AckEvent& ack) const;
 
   int64_t packet_bytes_;
-  uint64_t next_seq_{0};        // of the next packet to leave
   uint64_t recovery_point_{0};  // first packet that left after the last episode began
   bool active_{false};
   int64_t ssthresh_bytes_{0};
-  int64_t delivered_bytes_{0};  // RFC 6937's prr_delivered, prr_out and RecoverFS
-  int64_t out_bytes_{0};
+  int64_t delivered_bytes_{0};  // RFC 6937's prr_delivered and RecoverFS
   int64_t flight_bytes_{0};
 };
 
 // What was in flight before the loss was noticed.
-int64_t flight_before(const Loss& loss);
+int64_t flight_before(const AckEvent& ack);
+int64_t flight_before(const Timeout& timeout);
 
 }  // namespace ccgym

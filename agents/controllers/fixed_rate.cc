@@ -16,6 +16,6 @@ FixedRate::FixedRate(int64_t packet_bytes, double rate_mbps)
     : limits_{
           .cwnd_bytes = std::max(kMinWindowPackets * packet_bytes,
                                  static_cast<int64_t>(std::llround(rate_mbps * 1e6 / 8 * kWindowSeconds))),
-          .pacing_mbps = rate_mbps} {}
+          .pacing_rate = Rate::from_mbps(rate_mbps)} {}
 
 }  // namespace ccgym

@@ -10,9 +10,12 @@ class FixedRate final : public CongestionController {
   FixedRate(int64_t packet_bytes, double rate_mbps);  // of UDP payload
 
   [[nodiscard]] std::string_view name() const override { return "rate"; }
-  void on_ack(Time /*now*/, const AckedPacket& /*packet*/) override {}
-  void on_loss(Time /*now*/, const Loss& /*loss*/) override {}
+  void on_ack(Time /*now*/, const AckEvent& /*ack*/) override {}
+  void on_timeout(Time /*now*/, const Timeout& /*timeout*/) override {}
   [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<FixedRate>(*this);
+  }
 
  private:
   SendLimits limits_;

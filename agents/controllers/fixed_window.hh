@@ -10,9 +10,12 @@ class FixedWindow final : public CongestionController {
   FixedWindow(int64_t packet_bytes, double cwnd_packets);
 
   [[nodiscard]] std::string_view name() const override { return "fixed"; }
-  void on_ack(Time /*now*/, const AckedPacket& /*packet*/) override {}
-  void on_loss(Time /*now*/, const Loss& /*loss*/) override {}
-  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+  void on_ack(Time /*now*/, const AckEvent& /*ack*/) override {}
+  void on_timeout(Time /*now*/, const Timeout& /*timeout*/) override {}
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<FixedWindow>(*this);
+  }
 
  private:
   int64_t cwnd_bytes_;

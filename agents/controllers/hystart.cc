@@ -17,16 +17,16 @@ constexpr Time kMaxDelayRise = milliseconds{16};
 
 }  // namespace
 
-bool HyStart::on_ack(Time now, const AckedPacket& packet, double cwnd_packets) {
-  if (packet.seq >= round_end_) begin_round(now);
+bool HyStart::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+  if (ack.newest().seq >= round_end_) begin_round(now, ack.next_seq);
   if (found_ || cwnd_packets < kLowWindowPackets) return false;
-  const bool train = train_is_long(now, packet.rtt.min);
-  found_ = delay_has_risen(packet.rtt) || train;
+  const bool train = train_is_long(now, ack.rtt.min);
+  found_ = delay_has_risen(ack.rtt) || train;
   return found_;
 }
 
-void HyStart::begin_round(Time now) {
-  round_end_ = next_seq_;
+void HyStart::begin_round(Time now, uint64_t next_seq) {
+  round_end_ = next_seq;
   round_began_ = last_ack_ = now;
   round_min_rtt_ = Time::max();
   samples_ = 0;

@@ -8,20 +8,17 @@ namespace ccgym {
 
 class HyStart {
  public:
-  void on_sent(const SentPacket& packet) { next_seq_ = packet.seq + 1; }
-
   // One ACK in slow start; true when the window should stop doubling.
-  bool on_ack(Time now, const AckedPacket& packet, double cwnd_packets);
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 
   // After a time-out slow start begins anew.
   void restart() { found_ = false; }
 
  private:
-  void begin_round(Time now);
+  void begin_round(Time now, uint64_t next_seq);
   [[nodiscard]] bool train_is_long(Time now, Time min_rtt);
   [[nodiscard]] bool delay_has_risen(const RttStats& rtt);
 
-  uint64_t next_seq_{0};
   uint64_t round_end_{0};  // the ACK of a packet from here on begins the next round
   Time round_began_{};
   Time last_ack_{};

@@ -14,50 +14,52 @@ constexpr double kGain = 1;                    // GAIN
 constexpr double kAllowedIncreasePackets = 1;  // ALLOWED_INCREASE
 constexpr double kMinWindowPackets = 2;        // MIN_CWND
 constexpr double kTimeoutWindowPackets = 1;    // section 2.4.1: after a congestion time-out
-constexpr double kInitialWindowPackets = 10;   // RFC 6928; LEDBAT allows any of TCP's
 
 }  // namespace
 
 Ledbat::Ledbat(int64_t packet_bytes)
-    : packet_bytes_{packet_bytes}, cwnd_packets_{kInitialWindowPackets}, recovery_{packet_bytes} {
+    : packet_bytes_{packet_bytes},
+      cwnd_packets_{static_cast<double>(kInitialWindowPackets)},
+      recovery_{packet_bytes} {
   base_delays_.fill(Time::max());
   current_delays_.fill(Time::max());
 }
 
-void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) {
-  recovery_.on_sent(packet);
-  flight_bytes_ = packet.inflight_bytes;
-}
+void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { flight_bytes_ = packet.inflight_bytes; }
 
 // What it calls is inline: an ACK costs it little more than the calls would.
-void Ledbat::on_ack(Time now, const AckedPacket& packet) {
-  const Time delay = packet.received_at - packet.sent_at;
+void Ledbat::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(ack);
+  for (const AckedPacket& packet : ack.acked) hear(now, packet);
+  if (!recovery_.active() || ack.acked.empty()) return;
+  cwnd_packets_ = static_cast<double>(recovery_.on_ack(ack)) / static_cast<double>(packet_bytes_);
+}
+
+inline void Ledbat::hear(Time now, const AckedPacket& packet) {
+  const Time delay = packet.arrived_at(now) - packet.sent_at;
   update_base_delay(now, delay);
   update_current_delay(delay);
-  if (recovery_.active()) {
-    cwnd_packets_ = static_cast<double>(recovery_.on_ack(packet)) / static_cast<double>(packet_bytes_);
-  } else {
-    grow();
-  }
+  if (!recovery_.active()) grow();
 }
 
 // Section 2.4.1: half of the window, once per round trip.
-void Ledbat::on_loss(Time /*now*/, const Loss& loss) {
-  if (!loss.timeout && !recovery_.begins_with(loss)) return;
+void Ledbat::answer_losses(const AckEvent& ack) {
+  if (!recovery_.begins_with(ack)) return;
   slow_start_ = false;
-  if (loss.timeout) {
-    recovery_.abandon();
-    cwnd_packets_ = kTimeoutWindowPackets;
-    return;
-  }
   const auto least_bytes = static_cast<int64_t>(kMinWindowPackets) * packet_bytes_;
-  const int64_t cwnd_bytes = recovery_.begin(loss, std::max(flight_before(loss) / 2, least_bytes));
+  const int64_t cwnd_bytes = recovery_.begin(ack, std::max(flight_before(ack) / 2, least_bytes));
   cwnd_packets_ = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
+}
+
+void Ledbat::on_timeout(Time /*now*/, const Timeout& timeout) {
+  slow_start_ = false;
+  recovery_.abandon(timeout);
+  cwnd_packets_ = kTimeoutWindowPackets;
 }
 
 SendLimits Ledbat::limits() const {
   const double cwnd_bytes = cwnd_packets_ * static_cast<double>(packet_bytes_);
-  return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5), .pacing_mbps = {}};
+  return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5)};
 }
 
 // Section 2.4.2: the path may have changed ten minutes ago.

@@ -15,14 +15,19 @@ class Ledbat final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "ledbat"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Ledbat>(*this);
+  }
 
  private:
   static constexpr std::size_t kBaseHistory = 10;   // minutes; section 2.4.2: BASE_HISTORY
   static constexpr std::size_t kCurrentFilter = 4;  // samples; CURRENT_FILTER
 
+  void answer_losses(const AckEvent& ack);
+  void hear(Time now, const AckedPacket& packet);
   void update_base_delay(Time now, Time delay);
   void update_current_delay(Time delay);
   [[nodiscard]] Time queueing_delay() const;

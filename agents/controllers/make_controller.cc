@@ -26,6 +26,7 @@
 #include "agents/controllers/vegas.hh"
 #include "agents/controllers/verus/verus.hh"
 #include "agents/policy/policy_file.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -80,8 +81,8 @@ std::unique_ptr<CongestionController> make_rate(std::string_view argument, const
 template <class Learner>
 std::unique_ptr<CongestionController> make_pcc(typename Learner::Utility utility,
                                                const ControllerConfig& config) {
-  return std::make_unique<Pcc>(config.packet_bytes, config.seed, Learner::kIntervalRtts,
-                               std::make_unique<Learner>(utility, config.seed));
+  return std::make_unique<Pcc>(config.packet_bytes, stream_seed(config.seed, 0), Learner::kIntervalRtts,
+                               std::make_unique<Learner>(utility, stream_seed(config.seed, 1)));
 }
 
 std::unique_ptr<CongestionController> make_allegro(std::string_view argument,

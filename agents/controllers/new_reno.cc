@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace ccgym {
 
 namespace {
 
-constexpr int64_t kInitialWindowPackets = 10;  // RFC 6928
-constexpr int64_t kLossWindowPackets = 1;      // RFC 5681 section 3.1: after a timeout
-constexpr int64_t kMinSsthreshPackets = 2;     // RFC 5681 eq. 4
+constexpr int64_t kLossWindowPackets = 1;   // RFC 5681 section 3.1: after a timeout
+constexpr int64_t kMinSsthreshPackets = 2;  // RFC 5681 eq. 4
 
 }  // namespace
 
@@ -20,33 +20,40 @@ NewReno::NewReno(int64_t packet_bytes)
              .ssthresh_bytes = std::numeric_limits<int64_t>::max()},
       recovery_{packet_bytes} {}
 
-void NewReno::on_ack(Time /*now*/, const AckedPacket& packet) {
-  if (!recovery_.is_older(packet.seq)) before_timeout_.reset();
-  if (recovery_.active()) state_.cwnd_bytes = recovery_.on_ack(packet);
-  if (!recovery_.active()) grow(packet.bytes);
+void NewReno::on_ack(Time /*now*/, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(ack);
+  if (ack.acked.empty()) return;
+  if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
+  if (recovery_.active()) state_.cwnd_bytes = recovery_.on_ack(ack);
+  if (!recovery_.active() && ack.limited_by != Limit::application) grow(ack.acked_bytes());
 }
 
-void NewReno::on_loss(Time /*now*/, const Loss& loss) {
-  if (!loss.timeout && !recovery_.begins_with(loss)) return;
-  if (loss.timeout && !before_timeout_) before_timeout_ = state_;
-  state_.ssthresh_bytes = std::max(flight_before(loss) / 2, kMinSsthreshPackets * packet_bytes_);  // eq. 4
+void NewReno::answer_losses(const AckEvent& ack) {
+  if (!recovery_.begins_with(ack)) return;
+  reduce(flight_before(ack));
+  state_.cwnd_bytes = recovery_.begin(ack, state_.ssthresh_bytes);
+}
+
+void NewReno::on_timeout(Time /*now*/, const Timeout& timeout) {
+  if (!before_timeout_) before_timeout_ = {state_, recovery_};
+  reduce(flight_before(timeout));
+  recovery_.abandon(timeout);
+  state_.cwnd_bytes = kLossWindowPackets * packet_bytes_;
+}
+
+void NewReno::reduce(int64_t flight_bytes) {
+  state_.ssthresh_bytes = std::max(flight_bytes / 2, kMinSsthreshPackets * packet_bytes_);  // eq. 4
   state_.acked_in_window_bytes = 0;
-  if (loss.timeout) {
-    recovery_.abandon();
-    state_.cwnd_bytes = kLossWindowPackets * packet_bytes_;
-  } else {
-    state_.cwnd_bytes = recovery_.begin(loss, state_.ssthresh_bytes);
-  }
 }
 
 // RFC 5682 leaves the response open; Linux goes back to where it was.
-void NewReno::on_spurious_timeout(Time /*now*/) {
-  if (!before_timeout_) return;
-  state_ = *std::exchange(before_timeout_, std::nullopt);
-  recovery_.forget_timeout();
+void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (!loss.timeout || !before_timeout_) return;
+  std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }
 
-// RFC 5681 section 3.1 with RFC 3465's byte counting.
+// RFC 5681 section 3.1 with RFC 3465's byte counting. A window that is not used says nothing: RFC 9002
+// section 7.8.
 void NewReno::grow(int64_t acked_bytes) {
   if (state_.cwnd_bytes < state_.ssthresh_bytes) {
     state_.cwnd_bytes += acked_bytes;

@@ -2,6 +2,8 @@
 // acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937).
 #pragma once
 
+#include <utility>
+
 #include "agents/controllers/fast_recovery.hh"
 #include "transport/congestion_controller.hh"
 
@@ -12,12 +14,12 @@ class NewReno final : public CongestionController {
   explicit NewReno(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "reno"; }
-  void on_sent(Time /*now*/, const SentPacket& packet) override { recovery_.on_sent(packet); }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
-  void on_spurious_timeout(Time now) override;
-  [[nodiscard]] SendLimits limits() const override {
-    return {.cwnd_bytes = state_.cwnd_bytes, .pacing_mbps = {}};
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = state_.cwnd_bytes}; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<NewReno>(*this);
   }
 
  private:
@@ -27,11 +29,14 @@ class NewReno final : public CongestionController {
     int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of it opens cwnd by a packet
   };
 
+  void answer_losses(const AckEvent& ack);
   void grow(int64_t acked_bytes);
+  void reduce(int64_t flight_bytes);
 
   int64_t packet_bytes_;
   State state_;
-  std::optional<State> before_timeout_{};  // to go back to; until the time-out has proved genuine
+  // To go back to; until the time-out has proved genuine.
+  std::optional<std::pair<State, FastRecovery>> before_timeout_{};
   FastRecovery recovery_;
 };
 

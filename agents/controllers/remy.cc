@@ -23,27 +23,26 @@ Remy::Remy(int64_t packet_bytes, RemyTable table) : packet_bytes_{packet_bytes},
 }
 
 // SIGCOMM 2013 section 4.1: every ACK updates the memory and then looks up an action.
-void Remy::on_ack(Time /*now*/, const AckedPacket& packet) {
-  remember(packet);
-  act();
+void Remy::on_ack(Time now, const AckEvent& ack) {
+  for (const AckedPacket& packet : ack.acked) {
+    remember(packet, packet.arrived_at(now), ack.rtt);
+    act();
+  }
 }
 
 // RemyCCs do not react to losses; after a time-out the flow begins anew.
-void Remy::on_loss(Time /*now*/, const Loss& loss) {
-  if (loss.timeout) restart();
-}
+void Remy::on_timeout(Time /*now*/, const Timeout& /*timeout*/) { restart(); }
 
-void Remy::remember(const AckedPacket& packet) {
+void Remy::remember(const AckedPacket& packet, Time received_at, const RttStats& rtt) {
   if (last_) {
     const double send_ms = milliseconds_of(packet.sent_at - last_->sent_at);
-    const double received_ms = milliseconds_of(packet.received_at - last_->received_at);
+    const double received_ms = milliseconds_of(received_at - last_->received_at);
     memory_[0] += kAlpha * (send_ms - memory_[0]);
     memory_[1] += kAlpha * (received_ms - memory_[1]);
     memory_[3] += kSlowAlpha * (received_ms - memory_[3]);
   }
-  if (packet.rtt.min > Time{})
-    memory_[2] = milliseconds_of(packet.rtt.latest) / milliseconds_of(packet.rtt.min);
-  last_ = {packet.sent_at, packet.received_at};
+  if (rtt.min > Time{}) memory_[2] = milliseconds_of(rtt.latest) / milliseconds_of(rtt.min);
+  last_ = {packet.sent_at, received_at};
 }
 
 // SIGCOMM 2013 section 4.2: cwnd <- m cwnd + b, and at least tau ms between two packets. Whole packets: those
@@ -64,8 +63,9 @@ void Remy::restart() {
 }
 
 SendLimits Remy::limits() const {
-  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_packets_) * packet_bytes_, .pacing_mbps = {}};
-  if (intersend_ms_ > 0) limits.pacing_mbps = static_cast<double>(packet_bytes_) * 8e-3 / intersend_ms_;
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_packets_) * packet_bytes_};
+  if (intersend_ms_ > 0)
+    limits.pacing_rate = Rate::from_mbps(static_cast<double>(packet_bytes_) * 8e-3 / intersend_ms_);
   return limits;
 }
 

@@ -11,9 +11,12 @@ class Remy final : public CongestionController {
   Remy(int64_t packet_bytes, RemyTable table);
 
   [[nodiscard]] std::string_view name() const override { return "remy"; }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Remy>(*this);
+  }
 
   [[nodiscard]] const RemyMemory& memory() const { return memory_; }
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
@@ -24,7 +27,7 @@ class Remy final : public CongestionController {
     Time received_at{};
   };
 
-  void remember(const AckedPacket& packet);
+  void remember(const AckedPacket& packet, Time received_at, const RttStats& rtt);
   void act();
   void restart();
 

@@ -9,11 +9,10 @@ namespace {
 
 constexpr double kAlphaPackets = 2;  // section III-B: Vegas-2,4
 constexpr double kBetaPackets = 4;
-constexpr double kGammaPackets = 1;            // section III-C
-constexpr int kMinSamples = 3;                 // fewer say nothing about the queue: grow (Linux)
-constexpr int kSlowStartSamples = 8;           // as HyStart: one delayed ACK is no queue
-constexpr int64_t kInitialWindowPackets = 10;  // RFC 6928
-constexpr int64_t kLossWindowPackets = 1;      // RFC 5681 section 3.1: after a timeout
+constexpr double kGammaPackets = 1;        // section III-C
+constexpr int kMinSamples = 3;             // fewer say nothing about the queue: grow (Linux)
+constexpr int kSlowStartSamples = 8;       // as HyStart: one delayed ACK is no queue
+constexpr int64_t kLossWindowPackets = 1;  // RFC 5681 section 3.1: after a timeout
 constexpr int64_t kMinWindowPackets = 2;
 
 }  // namespace
@@ -24,43 +23,44 @@ Vegas::Vegas(int64_t packet_bytes)
       ssthresh_bytes_{std::numeric_limits<int64_t>::max()},
       recovery_{packet_bytes} {}
 
-void Vegas::on_sent(Time /*now*/, const SentPacket& packet) {
-  next_seq_ = packet.seq + 1;
-  recovery_.on_sent(packet);
-}
-
-void Vegas::on_ack(Time /*now*/, const AckedPacket& packet) {
+void Vegas::on_ack(Time /*now*/, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(ack);
+  if (ack.acked.empty()) return;
   if (recovery_.active()) {
-    cwnd_bytes_ = recovery_.on_ack(packet);
-    if (!recovery_.active()) round_ = {.end_seq = next_seq_};
+    cwnd_bytes_ = recovery_.on_ack(ack);
+    if (!recovery_.active()) round_ = {.end_seq = ack.next_seq};
     return;
   }
-  if (packet.seq >= round_.end_seq) end_round(packet.rtt.min);
-  round_.min_rtt = std::min(round_.min_rtt, packet.rtt.latest);
+  const int64_t before_bytes = cwnd_bytes_;
+  if (ack.newest().seq >= round_.end_seq) end_round(ack);
+  round_.min_rtt = std::min(round_.min_rtt, ack.rtt.latest);
   ++round_.samples;
-  if (cwnd_bytes_ < ssthresh_bytes_ && doubling_) slow_start(packet);
+  if (cwnd_bytes_ < ssthresh_bytes_ && doubling_) slow_start(ack);
+  if (ack.limited_by == Limit::application)
+    cwnd_bytes_ = std::min(cwnd_bytes_, before_bytes);  // RFC 9002, 7.8
 }
 
-void Vegas::on_loss(Time /*now*/, const Loss& loss) {
-  if (!loss.timeout && !recovery_.begins_with(loss)) return;
-  ssthresh_bytes_ = std::max(flight_before(loss) / 2, kMinWindowPackets * packet_bytes_);
-  if (loss.timeout) {
-    recovery_.abandon();
-    round_ = {.end_seq = next_seq_};
-    doubling_ = true;
-    cwnd_bytes_ = kLossWindowPackets * packet_bytes_;
-  } else {
-    cwnd_bytes_ = recovery_.begin(loss, ssthresh_bytes_);
-  }
+void Vegas::answer_losses(const AckEvent& ack) {
+  if (!recovery_.begins_with(ack)) return;
+  ssthresh_bytes_ = std::max(flight_before(ack) / 2, kMinWindowPackets * packet_bytes_);
+  cwnd_bytes_ = recovery_.begin(ack, ssthresh_bytes_);
 }
 
-void Vegas::end_round(Time base_rtt) {
+void Vegas::on_timeout(Time /*now*/, const Timeout& timeout) {
+  ssthresh_bytes_ = std::max(flight_before(timeout) / 2, kMinWindowPackets * packet_bytes_);
+  recovery_.abandon(timeout);
+  round_ = {.end_seq = timeout.next_seq};
+  doubling_ = true;
+  cwnd_bytes_ = kLossWindowPackets * packet_bytes_;
+}
+
+void Vegas::end_round(const AckEvent& ack) {
   if (cwnd_bytes_ < ssthresh_bytes_) {
     doubling_ = !doubling_;
   } else if (round_.samples > 0) {
-    adjust(round_.samples < kMinSamples ? 0 : queued_packets(base_rtt, round_.min_rtt));
+    adjust(round_.samples < kMinSamples ? 0 : queued_packets(ack.rtt.min, round_.min_rtt));
   }
-  round_ = {.end_seq = next_seq_};
+  round_ = {.end_seq = ack.next_seq};
 }
 
 // Section III-B: what is in flight beyond Expected = cwnd / BaseRTT waits in the queue.
@@ -72,14 +72,14 @@ double Vegas::queued_packets(Time base_rtt, Time rtt) const {
 
 // Section III-C: grows every other round. Its ACKs are of packets that left in a round without growth, so
 // that the first few already tell whether the pipe was full before.
-void Vegas::slow_start(const AckedPacket& packet) {
+void Vegas::slow_start(const AckEvent& ack) {
   const bool known = round_.samples >= kSlowStartSamples;
-  const double excess = queued_packets(packet.rtt.min, round_.min_rtt) - kGammaPackets;
+  const double excess = queued_packets(ack.rtt.min, round_.min_rtt) - kGammaPackets;
   if (known && excess > 0) {
     cwnd_bytes_ -= static_cast<int64_t>(excess * static_cast<double>(packet_bytes_));
     ssthresh_bytes_ = cwnd_bytes_;
   } else {
-    cwnd_bytes_ += packet.bytes;
+    cwnd_bytes_ += ack.acked_bytes();
   }
 }
 

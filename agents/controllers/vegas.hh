@@ -13,10 +13,12 @@ class Vegas final : public CongestionController {
   explicit Vegas(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "vegas"; }
-  void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Vegas>(*this);
+  }
 
  private:
   struct Round {
@@ -25,8 +27,9 @@ class Vegas final : public CongestionController {
     int samples{0};
   };
 
-  void end_round(Time base_rtt);
-  void slow_start(const AckedPacket& packet);
+  void answer_losses(const AckEvent& ack);
+  void end_round(const AckEvent& ack);
+  void slow_start(const AckEvent& ack);
   void adjust(double queued);
   [[nodiscard]] double queued_packets(Time base_rtt, Time rtt) const;
 
@@ -35,7 +38,6 @@ class Vegas final : public CongestionController {
   int64_t ssthresh_bytes_;
   Round round_{};
   bool doubling_{true};  // slow start grows every other round
-  uint64_t next_seq_{0};
   FastRecovery recovery_;
 };
 

@@ -26,13 +26,13 @@ class AuroraFeatures {
 
   AuroraFeatures();
 
-  void on_ack(Time /*now*/, const AckedPacket& packet) {
+  void on_ack(Time /*now*/, const AckEvent& ack) {
     ++acks_;
-    rtt_sum_ += packet.rtt.latest;
-    latest_ = {packet.rtt.latest, packet.rtt.min, packet.rate.ack_interval, packet.rate.delivered_bytes,
-               packet.bytes_sent_since};
+    rtt_sum_ += ack.rtt.latest;
+    latest_ = {ack.rtt.latest, ack.rtt.min, ack.rate.ack_interval, ack.rate.delivered_bytes,
+               ack.bytes_sent_since()};
   }
-  void on_loss(const Loss& /*loss*/) {}
+  void on_loss(std::span<const LostPacket> /*lost*/) {}
   void on_action(float /*action*/) {}
   void observe(Time now, double cwnd_packets, std::span<float> observation);
 

@@ -15,7 +15,7 @@ class Coexistence {
  public:
   // Whether `limit` is another from now on.
   bool on_ack(Time now, const RttStats& rtt, double cwnd_packets);
-  void on_loss(Time now, const Loss& loss) { contest_.on_loss(now, loss); }
+  void on_loss(Time now, std::span<const LostPacket> lost) { contest_.on_loss(now, lost); }
 
   // The window to take from `now` on, where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);

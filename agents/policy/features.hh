@@ -33,11 +33,11 @@ class Features {
   // `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.
   Features(FeatureSet features, int64_t packet_bytes, double preference);
 
-  void on_ack(Time now, const AckedPacket& packet) {
-    std::visit([&](auto& set) { set.on_ack(now, packet); }, set_);
+  void on_ack(Time now, const AckEvent& ack) {
+    std::visit([&](auto& set) { set.on_ack(now, ack); }, set_);
   }
-  void on_loss(const Loss& loss) {
-    std::visit([&](auto& set) { set.on_loss(loss); }, set_);
+  void on_loss(std::span<const LostPacket> lost) {
+    std::visit([&](auto& set) { set.on_loss(lost); }, set_);
   }
   void on_action(float action) {
     std::visit([&](auto& set) { set.on_action(action); }, set_);

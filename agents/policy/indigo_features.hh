@@ -18,15 +18,15 @@ class IndigoFeatures {
  public:
   static constexpr std::array<float, 9> kDivisors{200, 200, 200, 5000, 1, 1, 1, 1, 1};
 
-  void on_ack(Time now, const AckedPacket& packet) {
-    const int64_t rtt_ms = whole_ms(now) - whole_ms(packet.sent_at);
-    const int64_t delivery_ms = whole_ms(now) - whole_ms(now - packet.rate.ack_interval);
+  void on_ack(Time now, const AckEvent& ack) {
+    const int64_t rtt_ms = whole_ms(now) - whole_ms(ack.newest().sent_at);
+    const int64_t delivery_ms = whole_ms(now) - whole_ms(now - ack.rate.ack_interval);
     min_rtt_ms_ = std::min(min_rtt_ms_, rtt_ms);
     delay_ms_.add(static_cast<double>(rtt_ms - min_rtt_ms_));
-    delivery_mbps_.add(mbps(packet.rate.delivered_bytes, delivery_ms));
-    sending_mbps_.add(mbps(packet.bytes_sent_since, rtt_ms));
+    delivery_mbps_.add(mbps(ack.rate.delivered_bytes, delivery_ms));
+    sending_mbps_.add(mbps(ack.bytes_sent_since(), rtt_ms));
   }
-  void on_loss(const Loss& /*loss*/) {}
+  void on_loss(std::span<const LostPacket> /*lost*/) {}
   void on_action(float action) { previous_action_ = static_cast<std::size_t>(action); }
   void observe(Time now, double cwnd_packets, std::span<float> observation);
 

@@ -28,6 +28,17 @@ double apply_rate(double action, double cwnd) {
   return action < 0 ? cwnd / (1 - kRateStep * action) : cwnd * (1 + kRateStep * action);
 }
 
+// Whatever comes from outside: a class that is there, or a number.
+void check_action(ActionSet actions, float action) {
+  const auto refuse = [action](const char* right) {
+    throw std::invalid_argument("action " + std::to_string(action) + ": " + right + " would be right");
+  };
+  if (std::isnan(action)) refuse("a number");
+  if (actions != ActionSet::indigo) return;
+  const auto classes = static_cast<float>(action_count(actions));
+  if (!(action >= 0 && action < classes && action == std::floor(action))) refuse("a class from 0 to 4");
+}
+
 double apply(ActionSet actions, float action, double cwnd) {
   if (actions == ActionSet::indigo) return apply_indigo(static_cast<std::size_t>(action), cwnd);
   const double number = std::clamp(static_cast<double>(action), -1.0, 1.0);
@@ -94,6 +105,7 @@ StepRtt PolicyController::step_rtt() const {
 }
 
 void PolicyController::act(float action) {
+  check_action(spec_.actions, action);
   features_.on_action(action);
   const double wanted = apply(spec_.actions, action, cwnd_packets_);
   set_cwnd(coexistence_ ? coexistence_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
@@ -106,13 +118,20 @@ void PolicyController::set_cwnd(double cwnd_packets) {
   limits_ = decide_limits();
 }
 
-void PolicyController::pace(Time now, const AckedPacket& packet) {
-  const RttStats& rtt = packet.rtt;
+void PolicyController::note_losses(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) {
+  features_.on_loss(lost);
+  if (!coexistence_) return;
+  coexistence_->on_loss(now, lost);
+  if (shallow_queue_.on_loss(lost, inflight_bytes, rtt_)) limits_ = decide_limits();
+}
+
+void PolicyController::pace(Time now, const AckEvent& ack) {
+  const RttStats& rtt = ack.rtt;
   if (spec_.actions == ActionSet::rate) keep_rate(rtt);
   const bool least_changes = rtt.min != rtt_.min;
   rtt_ = rtt;
   const bool window_changes = coexistence_ && coexistence_->on_ack(now, rtt, cwnd_packets_);
-  const bool pace_changes = coexistence_ && shallow_queue_.on_ack(now, packet);
+  const bool pace_changes = coexistence_ && shallow_queue_.on_ack(now, ack);
   if (least_changes || window_changes || pace_changes) limits_ = decide_limits();
 }
 
@@ -126,16 +145,14 @@ SendLimits PolicyController::decide_limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
   const double window = coexistence_ ? coexistence_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
-  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_,
-                    .pacing_mbps = std::nullopt};
-  if (coexistence_ && rtt_.min > Time::zero()) limits.pacing_mbps = window_pacing_mbps(limits.cwnd_bytes);
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_};
+  if (coexistence_ && rtt_.min > Time::zero()) limits.pacing_rate = window_pacing(limits.cwnd_bytes);
   return limits;
 }
 
-double PolicyController::window_pacing_mbps(int64_t window_bytes) const {
-  const double pace_mbps =
-      kPacingGain * 8e3 * static_cast<double>(window_bytes) / static_cast<double>(rtt_.min.count());
-  return std::min(pace_mbps, shallow_queue_.pacing_mbps().value_or(pace_mbps));
+Rate PolicyController::window_pacing(int64_t window_bytes) const {
+  const Rate pace = Rate::of(kPacingGain * static_cast<double>(window_bytes), rtt_.min);
+  return std::min(pace, shallow_queue_.pacing().value_or(pace));
 }
 
 // The rate decides; the window is a guard, so that a path gone dead is not flooded.
@@ -145,7 +162,7 @@ SendLimits PolicyController::paced_limits() const {
   const double stretch = std::max(1.0, static_cast<double>(rtt_.smoothed.count()) / min_rtt_ns);
   const double guard_bytes = kSilenceWindows * stretch * window_bytes;
   return {.cwnd_bytes = static_cast<int64_t>(guard_bytes) + packet_bytes_,
-          .pacing_mbps = 8e3 * window_bytes / min_rtt_ns};
+          .pacing_rate = Rate::of(window_bytes, rtt_.min)};
 }
 
 }  // namespace ccgym

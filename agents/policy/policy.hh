@@ -17,6 +17,7 @@
 #include "agents/policy/features.hh"
 #include "agents/policy/policy_network.hh"
 #include "agents/policy/shallow_queue.hh"
+#include "transport/cloned.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -40,7 +41,7 @@ struct PolicySpec {
   FeatureSet feature_set{FeatureSet::indigo};
   ActionSet actions{ActionSet::indigo};
   Time step{std::chrono::milliseconds{10}};
-  double initial_cwnd_packets{10};
+  double initial_cwnd_packets{static_cast<double>(kInitialWindowPackets)};
   double min_cwnd_packets{2};
   double max_cwnd_packets{100000};
   double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
@@ -62,28 +63,28 @@ class PolicyController final : public CongestionController {
   void on_sent(Time now, const SentPacket& /*packet*/) override {
     if (!step_start_) step_start_ = now;
   }
-  void on_ack(Time now, const AckedPacket& packet) override {
+  void on_ack(Time now, const AckEvent& ack) override {
+    if (!ack.lost.empty()) note_losses(now, ack.lost, ack.inflight_bytes);
+    if (ack.acked.empty()) return;
     if (!heard_receiver_) step_start_ = now;
     heard_receiver_ = true;
     acked_in_step_ = true;
     ++step_rtts_.acks;
-    step_rtts_.total += packet.rtt.latest;
-    step_rtts_.max = std::max(step_rtts_.max, packet.rtt.latest);
-    features_.on_ack(now, packet);
-    if (spec_.actions != ActionSet::indigo) pace(now, packet);
+    step_rtts_.total += ack.rtt.latest;
+    step_rtts_.max = std::max(step_rtts_.max, ack.rtt.latest);
+    features_.on_ack(now, ack);
+    if (spec_.actions != ActionSet::indigo) pace(now, ack);
   }
-  void on_loss(Time now, const Loss& loss) override {
-    features_.on_loss(loss);
-    if (!coexistence_) return;
-    coexistence_->on_loss(now, loss);
-    if (shallow_queue_.on_loss(loss, rtt_, packet_bytes_)) limits_ = decide_limits();
-  }
+  void on_timeout(Time now, const Timeout& timeout) override { note_losses(now, timeout.lost, 0); }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     if (!step_start_ || awaiting_action_) return std::nullopt;
     return *step_start_ + (acked_in_step_ ? spec_.step : kMaxSilence);
   }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<PolicyController>(*this);
+  }
 
   [[nodiscard]] bool awaiting_action() const { return awaiting_action_; }
   [[nodiscard]] std::span<const float> observation() const { return observation_; }
@@ -97,15 +98,16 @@ class PolicyController final : public CongestionController {
   // A step without ACKs ends after this (Indigo's poll time-out).
   static constexpr Time kMaxSilence = std::chrono::seconds{1};
 
-  void pace(Time now, const AckedPacket& packet);
+  void note_losses(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes);
+  void pace(Time now, const AckEvent& ack);
   void keep_rate(const RttStats& rtt);
   [[nodiscard]] SendLimits decide_limits() const;
-  [[nodiscard]] double window_pacing_mbps(int64_t window_bytes) const;
+  [[nodiscard]] Rate window_pacing(int64_t window_bytes) const;
   [[nodiscard]] SendLimits paced_limits() const;
 
   PolicySpec spec_;
   int64_t packet_bytes_;
-  std::unique_ptr<PolicyNetwork> network_;
+  Cloned<PolicyNetwork> network_;
   Features features_;
   std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
   ShallowQueue shallow_queue_{};            // in front of such a policy, perhaps

@@ -36,9 +36,9 @@ void QueueContest::on_drained(const Drained& drained) {
   }
 }
 
-void QueueContest::on_loss(Time now, const Loss& loss) {
+void QueueContest::on_loss(Time now, std::span<const LostPacket> lost) {
   const bool is_new = std::ranges::any_of(
-      loss.packets, [this](const LostPacket& packet) { return packet.sent_at >= backed_off_at_; });
+      lost, [this](const LostPacket& packet) { return packet.sent_at >= backed_off_at_; });
   if (!on_ || !is_new) return;
   cwnd_packets_ = std::max(kLeastPackets, kDecrease * cwnd_packets_);
   backed_off_at_ = now;

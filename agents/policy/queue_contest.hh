@@ -13,7 +13,7 @@ namespace ccgym {
 class QueueContest {
  public:
   void on_drained(const Drained& drained);  // of a drain of ours
-  void on_loss(Time now, const Loss& loss);
+  void on_loss(Time now, std::span<const LostPacket> lost);
 
   // The window where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, Time smoothed_rtt, double wanted_packets);

@@ -24,19 +24,19 @@ class ScaleFreeFeatures {
   ScaleFreeFeatures(int64_t packet_bytes, double preference)
       : packet_bytes_(static_cast<double>(packet_bytes)), preference_(preference) {}
 
-  void on_ack(Time /*now*/, const AckedPacket& packet) {
-    const double rtt_ms = in_ms(packet.rtt.latest);
-    rtt_deviation_ms_ += (std::abs(rtt_ms - smoothed_ms(packet.rtt)) - rtt_deviation_ms_) / 16;
+  void on_ack(Time now, const AckEvent& ack) {
+    const double rtt_ms = in_ms(ack.rtt.latest);
+    rtt_deviation_ms_ += (std::abs(rtt_ms - smoothed_ms(ack.rtt)) - rtt_deviation_ms_) / 16;
     ++step_.acks;
     step_.rtt_sum_ms += rtt_ms;
-    step_.min_rtt = std::min(step_.min_rtt, packet.rtt.latest);
-    step_.delivered_bytes += packet.bytes;
-    step_.latest = {packet.rtt, packet.rate.ack_interval, packet.rate.delivered_bytes,
-                    packet.bytes_sent_since, packet.inflight_bytes};
-    note_arrival(packet);
+    step_.min_rtt = std::min(step_.min_rtt, ack.rtt.latest);
+    step_.delivered_bytes += ack.acked_bytes();
+    step_.latest = {ack.rtt, ack.rate.ack_interval, ack.rate.delivered_bytes, ack.bytes_sent_since(),
+                    ack.inflight_bytes};
+    note_arrival(ack.newest().sent_at, ack.newest().arrived_at(now));
   }
-  void on_loss(const Loss& loss) {
-    for (const LostPacket& packet : loss.packets) step_.lost_bytes += packet.bytes;
+  void on_loss(std::span<const LostPacket> lost) {
+    for (const LostPacket& packet : lost) step_.lost_bytes += packet.bytes;
   }
   void on_action(float action) { previous_action_ = action; }
   void observe(Time now, double cwnd_packets, std::span<float> observation);
@@ -66,15 +66,15 @@ class ScaleFreeFeatures {
   static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
   static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kLeastMs); }
 
-  void note_arrival(const AckedPacket& packet) {
-    const Time forward = packet.received_at - packet.sent_at;
+  void note_arrival(Time sent_at, Time received_at) {
+    const Time forward = received_at - sent_at;
     if (forward < min_forward_) {
       min_forward_ = forward;
       min_forward_ms_ = in_ms(forward);
     }
     latest_forward_queueing_ms_ = in_ms(forward) - min_forward_ms_;
     step_.forward_sum_ms += latest_forward_queueing_ms_;
-    last_arrival_ = std::max(last_arrival_.value_or(packet.received_at), packet.received_at);
+    last_arrival_ = std::max(last_arrival_.value_or(received_at), received_at);
   }
   void close_step();
   void take_latest();

@@ -15,11 +15,11 @@ namespace ccgym {
 
 class ShallowQueue {
  public:
-  // Both say whether `pacing_mbps` may be another from now on.
-  bool on_ack(Time now, const AckedPacket& packet);
-  bool on_loss(const Loss& loss, const RttStats& rtt, int64_t packet_bytes);
+  // Both say whether `pacing` may be another from now on.
+  bool on_ack(Time now, const AckEvent& ack);
+  bool on_loss(std::span<const LostPacket> lost, int64_t inflight_bytes, const RttStats& rtt);
 
-  [[nodiscard]] std::optional<double> pacing_mbps() const;  // at most; absent: the queue is deep enough
+  [[nodiscard]] std::optional<Rate> pacing() const;  // at most; absent: the queue is deep enough
 
  private:
   bool on_{false};

@@ -17,14 +17,15 @@
 #include "deploy/endpoint/udp_flow.hh"
 #include "deploy/endpoint/udp_socket.hh"
 #include "deploy/endpoint/wait.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--bytes N] [--on-off ON,OFF [--seed N]]\n"
-    "                    [--stats FILE]\n"
+    "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--bytes N] [--on-off ON,OFF]\n"
+    "                    [--seed N] [--stats FILE]\n"
     "       ccgym-sender --check --scheme NAME[:ARG]\n";
 
 constexpr std::string_view kHelp = R"(
@@ -36,7 +37,8 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   --seconds S      length of the flow in seconds; without it: until SIGTERM, SIGINT or SIGHUP
   --bytes N        the flow ends when N bytes, rounded up to whole datagrams, have arrived
   --on-off ON,OFF  send now and then: spells with and without data, of exponential length with these means
-                   in seconds; --seed N draws other spells (default: 0)
+                   in seconds
+  --seed N         seed of what the scheme and the spells draw by chance (default: the system's choice)
   --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
                    rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
   --gym SOCKET     instead of --scheme: whoever listens at this Unix socket decides (see gym_link.hh)
@@ -50,6 +52,10 @@ Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad u
 Schemes:
 )";
 
+// Each draws by chance for itself.
+constexpr uint64_t kSchemeStream = 0;
+constexpr uint64_t kTrafficStream = 1;
+
 struct GymArguments {
   std::string socket;
   PolicySpec policy;
@@ -60,6 +66,7 @@ struct Arguments {
   std::string scheme;
   std::optional<GymArguments> gym;
   std::optional<Time> duration;
+  uint64_t seed;
   Traffic traffic;
   std::optional<std::string> stats_file;
 };
@@ -90,19 +97,25 @@ std::optional<int64_t> packets_of(const CommandLine& line) {
   return (parse_count("--bytes", *bytes) + kPacketBytes - 1) / kPacketBytes;
 }
 
-std::optional<OnOffSpells> spells_of(const CommandLine& line) {
+std::optional<OnOffSpells> spells_of(const CommandLine& line, uint64_t seed) {
   const auto means = line.value("--on-off");
-  const auto seed = line.value("--seed");
-  if (seed && !means) throw InputError{"--seed goes with --on-off"};
   if (!means) return std::nullopt;
   const std::size_t comma = means->find(',');
   if (comma == std::string::npos) throw InputError{"--on-off '" + *means + "' is not ON,OFF in seconds"};
   return OnOffSpells{parse_seconds("--on-off", means->substr(0, comma)),
-                     parse_seconds("--on-off", means->substr(comma + 1)),
-                     seed ? static_cast<uint64_t>(parse_count("--seed", *seed)) : 0};
+                     parse_seconds("--on-off", means->substr(comma + 1)), seed};
 }
 
-Traffic traffic_of(const CommandLine& line) { return {packets_of(line), spells_of(line)}; }
+uint64_t random_bits() {
+  uint64_t bits = 0;
+  check_system_call("getrandom", static_cast<int>(getrandom(&bits, sizeof bits, 0)));
+  return bits;
+}
+
+uint64_t seed_of(const CommandLine& line) {
+  const auto seed = line.value("--seed");
+  return seed ? static_cast<uint64_t>(parse_count("--seed", *seed)) : random_bits();
+}
 
 Arguments parse_arguments(const CommandLine& line) {
   if (line.positional().size() != 2) throw InputError{"IP and PORT would be right: see --help"};
@@ -111,26 +124,22 @@ Arguments parse_arguments(const CommandLine& line) {
   const auto stats_file = line.value("--stats");
   if (stats_file) check_writable(*stats_file);
   const auto gym = gym_of(line);
+  const uint64_t seed = seed_of(line);
   return {Address{line.positional()[0], parse_port(line.positional()[1])},
           gym ? "gym" : scheme_of(line),
           gym,
           duration,
-          traffic_of(line),
+          stream_seed(seed, kSchemeStream),
+          {packets_of(line), spells_of(line, stream_seed(seed, kTrafficStream))},
           stats_file};
 }
 
-std::unique_ptr<CongestionController> controller_for(const std::string& scheme) {
+std::unique_ptr<CongestionController> controller_for(const std::string& scheme, uint64_t seed = 0) {
   try {
-    return make_controller(scheme, {.packet_bytes = kDataBytes, .seed = 0});
+    return make_controller(scheme, {.packet_bytes = kDataBytes, .seed = seed});
   } catch (const std::exception& error) {
     throw InputError{error.what()};
   }
-}
-
-uint64_t random_token() {
-  uint64_t token = 0;
-  check_system_call("getrandom", static_cast<int>(getrandom(&token, sizeof token, 0)));
-  return token;
 }
 
 int no_answer(const Arguments& arguments) {
@@ -143,27 +152,27 @@ int no_answer(const Arguments& arguments) {
 int fly(const Arguments& arguments) {
   std::optional<GymLink> gym;
   if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy);
-  const auto scheme = gym ? nullptr : controller_for(arguments.scheme);
-  CongestionController& decider = gym ? gym->policy() : *scheme;
-  TimedPolicy timed{decider};
-  const bool is_policy = !gym && decider.name() == "policy";
+  auto scheme = gym ? nullptr : controller_for(arguments.scheme, arguments.seed);
+  std::optional<TimedPolicy> timed;
+  if (scheme && scheme->name() == "policy") timed.emplace(std::move(scheme));
+  CongestionController& decider = gym ? gym->policy() : timed ? *timed : *scheme;
 
   StopSignals stop;
   const FileDescriptor socket = connect_udp(arguments.receiver);
-  const uint64_t token = random_token();
+  const uint64_t token = random_bits();
   const Answer answer = say_hello(socket, token, stop);
   if (answer == Answer::stopped) return 0;
   if (answer == Answer::silence) return no_answer(arguments);
 
   const double cpu_before = cpu_seconds();
-  UdpFlow flow{socket, is_policy ? timed : decider, token, arguments.traffic};
+  UdpFlow flow{socket, decider, token, arguments.traffic};
   flow.run(arguments.duration, stop, gym ? &*gym : nullptr);
   const FlowSummary summary{arguments.scheme, arguments.receiver.to_string(), arguments.receiver.is_ipv6(),
                             std::chrono::duration<double>{flow.now()}.count(), cpu_seconds() - cpu_before};
   say_bye(socket, token, stop);
   if (arguments.stats_file)
     write_atomically(*arguments.stats_file,
-                     to_json(summary, flow, is_policy ? &timed.decision_times() : nullptr));
+                     to_json(summary, flow, timed ? &timed->decision_times() : nullptr));
   return 0;
 }
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "envs/twin/random.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 

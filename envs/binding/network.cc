@@ -70,6 +70,7 @@ double checked_end(const char* what, double start, double stop) {
 OnOffSpec make_onoff(double mean_on_ms, double mean_off_ms) {
   if ((mean_on_ms > 0) != (mean_off_ms > 0))
     throw std::invalid_argument("mean_on_ms and mean_off_ms go together: give both or none");
+  if (mean_on_ms > 0) check_sojourns(mean_on_ms, mean_off_ms);
   return {checked_size("mean_on_ms", mean_on_ms), checked_size("mean_off_ms", mean_off_ms)};
 }
 

@@ -1,42 +1,53 @@
 #include "envs/twin/ack_stream.hh"
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "agents/controllers/make_controller.hh"
 #include "envs/twin/twin.hh"
+#include "transport/forwarding_controller.hh"
 
 namespace ccgym {
 
 // Stands between the sender and the controller that flies.
-class AckStream::Recorder final : public CongestionController {
+class AckStream::Recorder final : public ForwardingController<Cloned<CongestionController>> {
  public:
   Recorder(AckStream& stream, std::unique_ptr<CongestionController> controller)
-      : stream_{stream}, controller_{std::move(controller)} {}
+      : ForwardingController{std::move(controller)}, stream_{stream} {}
 
-  [[nodiscard]] std::string_view name() const override { return controller_->name(); }
   void on_sent(Time now, const SentPacket& packet) override {
-    stream_.calls_.push_back({now, Kind::sent, stream_.sent_.size()});
-    stream_.sent_.push_back(packet);
-    controller_->on_sent(now, packet);
+    note(now, packet);
+    inner().on_sent(now, packet);
   }
-  void on_ack(Time now, const AckedPacket& packet) override {
-    stream_.calls_.push_back({now, Kind::acked, stream_.acked_.size()});
-    stream_.acked_.push_back(packet);
-    controller_->on_ack(now, packet);
+  void on_ack(Time now, const AckEvent& ack) override {
+    note(now, RecordedAck{ack, stream_.acked_.size(), stream_.lost_.size()});
+    stream_.acked_.insert(stream_.acked_.end(), ack.acked.begin(), ack.acked.end());
+    stream_.lost_.insert(stream_.lost_.end(), ack.lost.begin(), ack.lost.end());
+    inner().on_ack(now, ack);
   }
-  void on_loss(Time now, const Loss& loss) override {
-    stream_.calls_.push_back({now, Kind::lost, stream_.lost_.size()});
-    stream_.lost_.push_back({{loss.packets.begin(), loss.packets.end()}, loss.inflight_bytes, loss.timeout});
-    controller_->on_loss(now, loss);
+  void on_timeout(Time now, const Timeout& timeout) override {
+    note(now, RecordedTimeout{timeout, stream_.lost_.size()});
+    stream_.lost_.insert(stream_.lost_.end(), timeout.lost.begin(), timeout.lost.end());
+    inner().on_timeout(now, timeout);
   }
-  [[nodiscard]] std::optional<Time> next_timer() const override { return controller_->next_timer(); }
-  void on_timer(Time now) override { controller_->on_timer(now); }
-  [[nodiscard]] SendLimits limits() const override { return controller_->limits(); }
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override {
+    note(now, loss);
+    inner().on_spurious_loss(now, loss);
+  }
+  void on_restart(Time now, Time idle) override {
+    note(now, Restart{idle});
+    inner().on_restart(now, idle);
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Recorder>(*this);
+  }
 
  private:
+  void note(Time now, What what) { stream_.calls_.emplace_back(now, what); }
+
   AckStream& stream_;
-  std::unique_ptr<CongestionController> controller_;
 };
 
 AckStream::AckStream(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
@@ -55,21 +66,33 @@ void AckStream::replay(std::string_view scheme) const {
     cwnd_bytes = controller->limits().cwnd_bytes;
     timer = controller->next_timer().value_or(Time::max());
   };
-  for (const Call& call : calls_) {
-    while (timer <= call.now) {
+  for (const auto& [now, what] : calls_) {
+    while (timer <= now) {
       controller->on_timer(std::max(timer, Time{}));
       read();
     }
-    make(call, *controller);
+    make(now, what, *controller);
     read();
   }
 }
 
-void AckStream::make(const Call& call, CongestionController& controller) const {
-  if (call.kind == Kind::sent) return controller.on_sent(call.now, sent_[call.index]);
-  if (call.kind == Kind::acked) return controller.on_ack(call.now, acked_[call.index]);
-  const RecordedLoss& loss = lost_[call.index];
-  controller.on_loss(call.now, {loss.packets, loss.inflight_bytes, loss.timeout});
+void AckStream::make(Time now, const What& what, CongestionController& controller) const {
+  if (const auto* const recorded = std::get_if<RecordedAck>(&what)) {
+    AckEvent ack = recorded->ack;
+    ack.acked = std::span{acked_}.subspan(recorded->acked_begin, ack.acked.size());
+    ack.lost = std::span{lost_}.subspan(recorded->lost_begin, ack.lost.size());
+    controller.on_ack(now, ack);
+  } else if (const auto* const packet = std::get_if<SentPacket>(&what)) {
+    controller.on_sent(now, *packet);
+  } else if (const auto* const timed_out = std::get_if<RecordedTimeout>(&what)) {
+    Timeout timeout = timed_out->timeout;
+    timeout.lost = std::span{lost_}.subspan(timed_out->lost_begin, timeout.lost.size());
+    controller.on_timeout(now, timeout);
+  } else if (const auto* const loss = std::get_if<SpuriousLoss>(&what)) {
+    controller.on_spurious_loss(now, *loss);
+  } else {
+    controller.on_restart(now, std::get<Restart>(what).idle);
+  }
 }
 
 }  // namespace ccgym

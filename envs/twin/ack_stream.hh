@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "envs/twin/path.hh"
@@ -20,28 +22,30 @@ class AckStream {
   // after each, as the sender does. Throws as make_controller does.
   void replay(std::string_view scheme) const;
 
-  [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }
+  [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }  // packets
 
  private:
-  enum class Kind { sent, acked, lost };
-  struct Call {
-    Time now{};
-    Kind kind{};
-    std::size_t index{};  // into the calls of its kind
+  // The packets of a call stand among all of their kind, from `acked_begin` and `lost_begin` on.
+  struct RecordedAck {
+    AckEvent ack{};
+    std::size_t acked_begin{};
+    std::size_t lost_begin{};
   };
-  struct RecordedLoss {
-    std::vector<LostPacket> packets{};
-    int64_t inflight_bytes{};
-    bool timeout{};
+  struct RecordedTimeout {
+    Timeout timeout{};
+    std::size_t lost_begin{};
   };
+  struct Restart {
+    Time idle{};
+  };
+  using What = std::variant<SentPacket, RecordedAck, RecordedTimeout, SpuriousLoss, Restart>;
   class Recorder;
 
-  void make(const Call& call, CongestionController& controller) const;
+  void make(Time now, const What& what, CongestionController& controller) const;
 
-  std::vector<Call> calls_{};
-  std::vector<SentPacket> sent_{};
+  std::vector<std::pair<Time, What>> calls_{};
   std::vector<AckedPacket> acked_{};
-  std::vector<RecordedLoss> lost_{};
+  std::vector<LostPacket> lost_{};
 };
 
 }  // namespace ccgym

@@ -12,8 +12,10 @@ CrossSource::CrossSource(const CrossTraffic& traffic, Timing timing)
       random_(traffic.seed),
       at_ms_(traffic.start_ms) {
   if (traffic_.kind == CrossTrafficKind::poisson) at_ms_ += gap_ms();
-  if (traffic_.kind == CrossTrafficKind::onoff)
+  if (traffic_.kind == CrossTrafficKind::onoff) {
+    check_sojourns(traffic_.mean_on_ms, traffic_.mean_off_ms);
     spell_ends_ms_ = at_ms_ + random_.exponential(traffic_.mean_on_ms);
+  }
   skip_off_spells();
   show();
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "envs/twin/path.hh"
-#include "envs/twin/random.hh"
 #include "envs/twin/timing.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 

@@ -14,7 +14,9 @@ int64_t as_ns(double ms) { return std::llround(ms * static_cast<double>(kNsPerMs
 }  // namespace
 
 OnOffGate::OnOffGate(const OnOffSpec& spec, uint64_t seed) : spec_(spec), random_(seed) {
-  if (spec.mean_on_ms > 0) ends_ns_ = sojourn_ns(spec.mean_on_ms);
+  if (spec.mean_on_ms <= 0) return;
+  check_sojourns(spec.mean_on_ms, spec.mean_off_ms);
+  ends_ns_ = sojourn_ns(spec.mean_on_ms);
 }
 
 bool OnOffGate::on(int64_t ns) {

@@ -8,6 +8,7 @@
 #include "agents/controllers/make_controller.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/path.hh"
+#include "transport/random.hh"
 #include "transport/wire.hh"
 
 namespace ccgym {
@@ -26,7 +27,7 @@ FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller) {
 
 // Each flow of a path draws from a seed of its own.
 inline ControllerConfig controller_config(uint64_t path_seed, std::size_t flow) {
-  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = path_seed + flow};
+  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = stream_seed(path_seed, flow)};
 }
 
 }  // namespace ccgym

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "envs/twin/random.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 

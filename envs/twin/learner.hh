@@ -6,41 +6,41 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "agents/policy/policy.hh"
+#include "transport/forwarding_controller.hh"
 
 namespace ccgym {
 
-class Learner final : public CongestionController {
+class Learner final : public ForwardingController<PolicyController> {
  public:
   // `start` of its flow; `clock` is the step of the common decisions, 0 for a learner of its own clock.
   Learner(const PolicySpec& spec, int64_t packet_bytes, Time start, Time clock)
-      : policy_(spec, packet_bytes), start_(start), clock_(clock) {}
+      : ForwardingController{PolicyController{spec, packet_bytes}}, start_(start), clock_(clock) {}
 
   [[nodiscard]] std::string_view name() const override { return "learner"; }
-  void on_sent(Time now, const SentPacket& packet) override { policy_.on_sent(now, packet); }
-  void on_ack(Time now, const AckedPacket& packet) override {
+  void on_ack(Time now, const AckEvent& ack) override {
     heard_at_ = now;
-    policy_.on_ack(now, packet);
+    inner().on_ack(now, ack);
   }
-  void on_loss(Time now, const Loss& loss) override { policy_.on_loss(now, loss); }
-  void on_timer(Time now) override { policy_.on_timer(now); }
-  [[nodiscard]] SendLimits limits() const override { return policy_.limits(); }
   [[nodiscard]] std::optional<Time> next_timer() const override {
-    const std::optional<Time> due = policy_.next_timer();
+    const std::optional<Time> due = inner().next_timer();
     if (!due || clock_ == Time{}) return due;
     const Time earliest = std::max(*due, heard_at_);  // an ACK after a silence is decided on at once
     const auto steps = (earliest + start_ + clock_ - Time{1}) / clock_;
     return steps * clock_ - start_;
   }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Learner>(*this);
+  }
 
-  [[nodiscard]] PolicyController& policy() { return policy_; }
-  [[nodiscard]] const PolicyController& policy() const { return policy_; }
+  [[nodiscard]] PolicyController& policy() { return inner(); }
+  [[nodiscard]] const PolicyController& policy() const { return inner(); }
 
  private:
-  PolicyController policy_;
   Time start_;
   Time clock_;
   Time heard_at_{};

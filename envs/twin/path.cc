@@ -65,6 +65,13 @@ std::vector<FlowSpec> flows_of(const PathSpec& path) {
   return path.flows;
 }
 
+void check_sojourns(double mean_on_ms, double mean_off_ms) {
+  const double shorter_ms = std::min(mean_on_ms, mean_off_ms);
+  if (shorter_ms >= 1) return;
+  throw std::invalid_argument("a mean time of " + std::to_string(shorter_ms) +
+                              " ms on or off: 1 or more would be right");
+}
+
 CrossTrafficKind cross_traffic_kind(std::string_view name) {
   return by_name("cross traffic", kCrossTraffic, name);
 }

@@ -55,6 +55,9 @@ struct CrossTraffic {
   uint64_t seed{0};
 };
 
+// Throws std::invalid_argument for a mean below a millisecond: time would not go on.
+void check_sojourns(double mean_on_ms, double mean_off_ms);
+
 // By name; throws std::invalid_argument for an unknown one.
 CrossTrafficKind cross_traffic_kind(std::string_view name);
 

@@ -24,6 +24,15 @@ std::vector<std::size_t> first_rows_of(const std::vector<PathSpec>& paths) {
   return rows;
 }
 
+// Two threads must not begin one path.
+void check_distinct(std::span<const int32_t> paths) {
+  std::vector<int32_t> sorted{paths.begin(), paths.end()};
+  std::ranges::sort(sorted);
+  const auto repeated = std::ranges::adjacent_find(sorted);
+  if (repeated == sorted.end()) return;
+  throw std::invalid_argument("path " + std::to_string(*repeated) + " is to be reset twice at once");
+}
+
 }  // namespace
 
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
@@ -70,6 +79,7 @@ FlowState PathBatch::state(std::size_t row) const {
 
 void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds,
                       std::span<float> observations) {
+  check_distinct(paths);
   const std::size_t width = observation_size();
   workers_.for_each(paths.size(), [&](std::size_t i) {
     const auto path = static_cast<std::size_t>(paths[i]);

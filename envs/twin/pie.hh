@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "envs/twin/queue_spec.hh"
-#include "envs/twin/random.hh"
 #include "envs/twin/waiting_line.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 

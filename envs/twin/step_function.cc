@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "envs/twin/random.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 

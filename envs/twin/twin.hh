@@ -21,8 +21,8 @@
 #include "envs/twin/flow.hh"
 #include "envs/twin/host_stalls.hh"
 #include "envs/twin/path.hh"
-#include "envs/twin/random.hh"
 #include "envs/twin/tournament.hh"
+#include "transport/random.hh"
 
 // One function for the whole life of a packet, without a call in it; with sanitizers that would take
 // minutes to compile.

@@ -20,9 +20,12 @@ class Steady final : public CongestionController {
   explicit Steady(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "steady"; }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
-  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Steady>(*this);
+  }
 
  private:
   int64_t packet_bytes_;
@@ -36,8 +39,8 @@ SOURCE = """#include "agents/controllers/steady.hh"
 namespace ccgym {
 
 Steady::Steady(int64_t packet_bytes) : packet_bytes_{packet_bytes}, cwnd_bytes_{10 * packet_bytes} {}
-void Steady::on_ack(Time /*now*/, const AckedPacket& packet) { cwnd_bytes_ += packet.bytes; }
-void Steady::on_loss(Time /*now*/, const Loss& /*loss*/) { cwnd_bytes_ = 10 * packet_bytes_; }
+void Steady::on_ack(Time /*now*/, const AckEvent& ack) { cwnd_bytes_ += ack.acked_bytes(); }
+void Steady::on_timeout(Time /*now*/, const Timeout& /*timeout*/) { cwnd_bytes_ = 10 * packet_bytes_; }
 
 }  // namespace ccgym
 """
@@ -45,9 +48,12 @@ TEST = """#include "agents/controllers/make_controller.hh"
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 TEST(Steady, FliesByItsName) {
   const auto steady = ccgym::make_controller("steady", {.packet_bytes = 1000});
-  steady->on_ack({}, {.bytes = 1000});
+  const std::array acked{ccgym::AckedPacket{.bytes = 1000}};
+  steady->on_ack({}, {.acked = acked});
   EXPECT_EQ(steady->limits().cwnd_bytes, 11'000);
   EXPECT_EQ(ccgym::known_schemes().back().name, "steady");
 }

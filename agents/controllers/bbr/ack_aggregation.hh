@@ -12,8 +12,8 @@ namespace ccgym {
 class AckAggregation {
  public:
   // `limit_bytes`: nothing beyond a window can be one aggregate.
-  void on_ack(Time now, int64_t acked_bytes, double bw_mbps, int64_t limit_bytes) {
-    double expected_bytes = bw_mbps * static_cast<double>((now - began_).count()) / 8e3;
+  void on_ack(Time now, int64_t acked_bytes, Rate bw, int64_t limit_bytes) {
+    double expected_bytes = bw.bytes_in(now - began_);
     if (static_cast<double>(acked_bytes_) <= expected_bytes) {
       began_ = now;
       acked_bytes_ = 0;
@@ -22,6 +22,12 @@ class AckAggregation {
     acked_bytes_ += acked_bytes;
     const double extra_bytes = static_cast<double>(acked_bytes_) - expected_bytes;
     extra_bytes_.update(std::min(extra_bytes, static_cast<double>(limit_bytes)));
+  }
+
+  // After an idle time: the interval begins anew.
+  void restart(Time now) {
+    began_ = now;
+    acked_bytes_ = 0;
   }
 
   void on_round(int rounds_per_epoch = kRoundsPerEpoch) {

@@ -3,15 +3,13 @@
 // answers to ACK aggregation and to policers.
 #pragma once
 
-#include <random>
-
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/full_pipe.hh"
-#include "agents/controllers/bbr/held_back.hh"
 #include "agents/controllers/bbr/policer.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -20,12 +18,15 @@ class Bbr final : public CongestionController {
   Bbr(int64_t packet_bytes, uint64_t seed);
 
   [[nodiscard]] std::string_view name() const override { return "bbr"; }
-  void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& reported) override;
-  void on_loss(Time now, const Loss& loss) override;
-  void on_spurious_timeout(Time now) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  void on_restart(Time now, Time idle) override;
   [[nodiscard]] SendLimits limits() const override {
-    return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = pacing_mbps_};
+    return {.cwnd_bytes = cwnd_bytes_, .pacing_rate = pacing_rate_, .holds_back = held_back_};
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Bbr>(*this);
   }
 
   enum class Mode { startup, drain, probe_bw, probe_rtt };
@@ -39,34 +40,38 @@ class Bbr final : public CongestionController {
     bool conserving{false};
     uint64_t ends_at_seq{0};
     int64_t prior_cwnd_bytes{0};
-    int64_t lost_bytes{0};  // since the last ACK
   };
 
-  void update_bandwidth(Time now, const AckedPacket& packet);
-  void update_cycle(Time now, const AckedPacket& packet);
-  [[nodiscard]] bool phase_is_over(Time now, const AckedPacket& packet) const;
+  void answer_losses(const AckEvent& ack);
+  void begin_recovery(uint64_t ends_at_seq);
+  void update_model(Time now, const AckEvent& ack);
+  void update_bandwidth(Time now, const AckEvent& ack);
+  void update_cycle(Time now, const AckEvent& ack);
+  [[nodiscard]] bool phase_is_over(Time now, const AckEvent& ack) const;
   void enter_probe_bw(Time now);
-  void update_mode(Time now, const AckedPacket& packet);
-  void update_min_rtt(Time now, const AckedPacket& packet);
-  void probe_rtt(Time now, const AckedPacket& packet);
+  void update_mode(Time now, const AckEvent& ack);
+  void update_min_rtt(Time now, const AckEvent& ack);
+  void probe_rtt(Time now, const AckEvent& ack);
+  void leave_probe_rtt(Time now);
   void save_cwnd();
   void pace_window(Time rtt);
   void set_pacing(const RttStats& rtt);
-  void set_cwnd(const AckedPacket& packet);
-  bool conserve_or_restore(const AckedPacket& packet);
-  [[nodiscard]] double bandwidth_mbps() const { return policer_.bandwidth_mbps().value_or(bw_mbps_.best()); }
+  void set_cwnd(const AckEvent& ack);
+  bool conserve_or_restore(const AckEvent& ack);
+  [[nodiscard]] Rate bandwidth() const {
+    return policer_.bandwidth().value_or(Rate::from_mbps(bw_mbps_.best()));
+  }
   [[nodiscard]] double cwnd_gain() const;
   [[nodiscard]] int64_t send_quantum_packets() const;
   [[nodiscard]] int64_t inflight_bytes(double gain, double extra_bytes = 0) const;
 
   int64_t packet_bytes_;
   int64_t cwnd_bytes_;
-  double pacing_mbps_{0};
+  Rate pacing_rate_{};
   bool rtt_is_known_{false};
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
   RecentMax<11> bw_mbps_{};  // BtlBw: the largest of this round and the ten before
-  HeldBack probing_rtt_{};
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
@@ -77,9 +82,10 @@ class Bbr final : public CongestionController {
   std::size_t phase_{0};  // of the gain cycle
   Time phase_began_{};
   Recovery recovery_{};
-  uint64_t next_seq_{0};
-  int64_t delivered_bytes_{0};  // flow total
-  std::minstd_rand random_;
+  std::optional<Recovery> before_timeout_{};  // until the time-out has proved genuine
+  bool restarts_from_idle_{false};            // until an ACK comes
+  bool held_back_{false};                     // this ACK, for the sake of the smallest RTT
+  Random random_;
 };
 
 }  // namespace ccgym

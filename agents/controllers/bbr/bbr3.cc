@@ -9,73 +9,71 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kInitialWindowPackets = 10;  // RFC 6928
-constexpr int kStartupLostRanges = 6;         // section 5.3.1.3
-constexpr double kFullGrowth = 1.25;          // section 5.3.1.2
+constexpr int kStartupLostRanges = 6;  // section 5.3.1.3
+constexpr double kFullGrowth = 1.25;   // section 5.3.1.2
 constexpr int kFullRounds = 3;
-constexpr int kMostDrainRounds = 3;     // section 5.3.2
-constexpr int kRoundsPerEpoch = 5;      // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
-constexpr double kPacingMargin = 0.99;  // section 2.5: PacingMarginPercent
+constexpr int kMostDrainRounds = 3;  // section 5.3.2
+constexpr int kRoundsPerEpoch = 5;   // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
 constexpr Time kNominalRtt = milliseconds{1};
 constexpr double kHeadroom = 0.15;  // section 2.8
 constexpr double kMaxQuantumBytes = 64 * 1024;
-
-double bytes_in(double rate_mbps, Time time) { return rate_mbps * static_cast<double>(time.count()) / 8e3; }
 
 }  // namespace
 
 Bbr3::Bbr3(int64_t packet_bytes, uint64_t seed)
     : packet_bytes_{packet_bytes},
-      cwnd_bytes_{kInitialWindowPackets * static_cast<double>(packet_bytes)},
-      random_{static_cast<std::minstd_rand::result_type>(seed)} {
+      cwnd_bytes_{static_cast<double>(kInitialWindowPackets * packet_bytes)},
+      random_{seed} {
   pace_window(kNominalRtt);
 }
 
 void Bbr3::on_sent(Time /*now*/, const SentPacket& packet) {
-  next_seq_ = packet.seq + 1;
-  sent_.add({packet.seq, packet.inflight_bytes, total_lost_bytes_}, packet_bytes_);
   if (static_cast<double>(packet.inflight_bytes) + packets(1) > cwnd_bytes_) {
     cwnd_filled_in_round_ = rounds_.count();
   }
 }
 
-// Section 5.2.3: the model first, then the parameters that follow from it.
-void Bbr3::on_ack(Time now, const AckedPacket& reported) {
-  AckedPacket packet = reported;
-  packet.rate.app_limited |= probing_rtt_.covers(packet.rate);
-  const RateSample& rate = packet.rate;
-  const bool valid = rate.interval >= packet.rtt.min && rate.interval > Time::zero();
-  const double bw_mbps =
-      valid ? static_cast<double>(rate.delivered_bytes) * 8e3 / static_cast<double>(rate.interval.count())
-            : 0;
-  delivered_bytes_ = packet.delivered_bytes;
-  if (rounds_.on_ack(packet)) {
+// Section 5.2.3: the losses, then the model, then the parameters that follow from it.
+void Bbr3::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(now, ack);
+  if (!ack.acked.empty()) update_model(now, ack);
+}
+
+void Bbr3::update_model(Time now, const AckEvent& ack) {
+  held_back_ = false;
+  before_timeout_.reset();
+  const RateSample& rate = ack.rate;
+  const bool valid = rate.interval >= ack.rtt.min && rate.interval > Time::zero();
+  const double bw_mbps = valid ? rate.rate().mbps() : 0;
+  delivered_bytes_ = ack.delivered_bytes;
+  if (rounds_.on_ack(ack)) {
     aggregation_.on_round(full_bw_reached_ ? kRoundsPerEpoch : 1);
     ++rounds_since_probe_;
   }
-  update_latest_signals(packet, bw_mbps);
-  aggregation_.on_ack(now, packet.bytes, bandwidth_mbps(), limits().cwnd_bytes);
-  check_full_bandwidth(packet, bw_mbps);
-  check_startup_losses(packet);
-  check_drained(now, packet.inflight_bytes);
-  if (full_bw_reached_ && !adapt_long_term(packet)) update_phase(now, packet, bw_mbps);
-  update_min_rtt(now, packet);
+  update_latest_signals(ack, bw_mbps);
+  aggregation_.on_ack(now, ack.acked_bytes(), bandwidth(), limits().cwnd_bytes);
+  check_full_bandwidth(ack, bw_mbps);
+  check_startup_losses(ack);
+  check_drained(now, ack.inflight_bytes);
+  if (full_bw_reached_ && !adapt_long_term(ack)) update_phase(now, ack, bw_mbps);
+  update_min_rtt(now, ack);
+  restarts_from_idle_ = false;
   if (loss_round_begins_) {
     latest_bw_mbps_ = bw_mbps;
     latest_bytes_ = static_cast<double>(rate.delivered_bytes);
   }
-  set_pacing(packet.rtt);
-  set_cwnd(packet);
+  set_pacing(ack.rtt);
+  set_cwnd(ack);
 }
 
 // Sections 5.5.10.1 to 5.5.10.3.
-void Bbr3::update_latest_signals(const AckedPacket& packet, double bw_mbps) {
+void Bbr3::update_latest_signals(const AckEvent& ack, double bw_mbps) {
   latest_bw_mbps_ = std::max(latest_bw_mbps_, bw_mbps);
-  latest_bytes_ = std::max(latest_bytes_, static_cast<double>(packet.rate.delivered_bytes));
-  if (!packet.rate.app_limited || bw_mbps >= max_bw_mbps_.best()) max_bw_mbps_.update(bw_mbps);
-  loss_round_begins_ = packet.rate.prior_delivered_bytes >= loss_round_ends_;
+  latest_bytes_ = std::max(latest_bytes_, static_cast<double>(ack.rate.delivered_bytes));
+  if (!ack.rate.app_limited || bw_mbps >= max_bw_mbps_.best()) max_bw_mbps_.update(bw_mbps);
+  loss_round_begins_ = ack.rate.prior_delivered_bytes >= loss_round_ends_;
   if (!loss_round_begins_) return;
-  loss_round_ends_ = packet.delivered_bytes;
+  loss_round_ends_ = ack.delivered_bytes;
   if (lost_in_round_ && !probes_bandwidth()) adapt_lower_bounds();
   lost_in_round_ = false;
 }
@@ -89,8 +87,8 @@ bool Bbr3::in_probe_bw() const {
 }
 
 // Section 5.3.1.2.
-void Bbr3::check_full_bandwidth(const AckedPacket& packet, double bw_mbps) {
-  if (full_bw_now_ || !rounds_.begins() || packet.rate.app_limited) return;
+void Bbr3::check_full_bandwidth(const AckEvent& ack, double bw_mbps) {
+  if (full_bw_now_ || !rounds_.begins() || ack.rate.app_limited) return;
   if (bw_mbps >= kFullGrowth * full_bw_mbps_) return forget_full_bandwidth(bw_mbps);
   full_bw_now_ = ++full_bw_rounds_ >= kFullRounds;
   full_bw_reached_ |= full_bw_now_;
@@ -104,15 +102,14 @@ void Bbr3::forget_full_bandwidth(double bw_mbps) {
 
 // Section 5.3.1.3: more than a round of recovery, in it six losses or more in different places and more lost
 // than the threshold allows.
-void Bbr3::check_startup_losses(const AckedPacket& packet) {
+void Bbr3::check_startup_losses(const AckEvent& ack) {
   if (!loss_round_begins_) return;
   const bool many = std::exchange(lost_ranges_in_round_, 0) >= kStartupLostRanges;
-  if (full_bw_reached_ || !recovering_ || !many) return;
-  const std::optional<SentRecord> sent = sent_.find(packet.seq);
-  if (!sent || !lost_too_much(*sent)) return;
+  if (full_bw_reached_ || !recovery_.active || !many) return;
+  if (!lost_too_much(ack.newest(), ack.declared_lost_bytes)) return;
   before_loss_.left_mode = Mode::startup;
   full_bw_now_ = full_bw_reached_ = true;
-  longterm_bytes_ = std::max(bdp_bytes(bandwidth_mbps()), latest_bytes_);
+  longterm_bytes_ = std::max(bdp_bytes(bandwidth()), latest_bytes_);
 }
 
 // Section 5.3.2.
@@ -122,38 +119,36 @@ void Bbr3::check_drained(Time now, int64_t inflight_bytes) {
     drain_began_in_round_ = rounds_.count();
   }
   if (mode_ != Mode::drain) return;
-  const bool drained = static_cast<double>(inflight_bytes) <= with_quantum(bdp_bytes(bandwidth_mbps()));
+  const bool drained = static_cast<double>(inflight_bytes) <= with_quantum(bdp_bytes(bandwidth()));
   if (drained || rounds_.count() > drain_began_in_round_ + kMostDrainRounds) start_down(now);
 }
 
 // Section 5.6.2: the pace of the initial window.
 void Bbr3::pace_window(Time rtt) {
-  pacing_mbps_ = pacing_gain() * cwnd_bytes_ * 8e3 / static_cast<double>(std::max(rtt, Time{1}).count());
+  pacing_rate_ = Rate::of(pacing_gain() * cwnd_bytes_, std::max(rtt, Time{1}));
 }
 
 void Bbr3::set_pacing(const RttStats& rtt) {
   if (!rtt_is_known_) pace_window(rtt.smoothed);
   rtt_is_known_ = true;
-  const double mbps = pacing_gain() * bandwidth_mbps() * kPacingMargin;
-  if (full_bw_reached_ || mbps > pacing_mbps_) pacing_mbps_ = mbps;
+  const Rate rate = kPacingMargin * (pacing_gain() * bandwidth());
+  if (full_bw_reached_ || rate > pacing_rate_) pacing_rate_ = rate;
 }
 
 // Sections 5.6.4.2 to 5.6.4.7.
-void Bbr3::set_cwnd(const AckedPacket& packet) {
-  const auto acked_bytes = static_cast<double>(packet.bytes);
-  if (recovering_ && packet.seq >= recovery_ends_) {
-    recovering_ = false;
+void Bbr3::set_cwnd(const AckEvent& ack) {
+  const auto acked_bytes = static_cast<double>(ack.acked_bytes());
+  if (recovery_.active && ack.newest().seq >= recovery_.ends_at_seq) {
+    recovery_.active = false;
     restore_cwnd();
   }
-  const double most_bytes =
-      with_quantum(cwnd_gain() * bdp_bytes(bandwidth_mbps()) + aggregation_.extra_bytes());
+  const double most_bytes = with_quantum(cwnd_gain() * bdp_bytes(bandwidth()) + aggregation_.extra_bytes());
   if (full_bw_reached_) {
     cwnd_bytes_ = std::min(cwnd_bytes_ + acked_bytes, most_bytes);
-  } else if (cwnd_bytes_ < most_bytes ||
-             static_cast<double>(packet.delivered_bytes) < packets(kInitialWindowPackets)) {
+  } else if (cwnd_bytes_ < most_bytes || ack.delivered_bytes < kInitialWindowPackets * packet_bytes_) {
     cwnd_bytes_ += acked_bytes;
   }
-  if (mode_ == Mode::probe_rtt) cwnd_bytes_ = std::min(cwnd_bytes_, bdp_bytes(bandwidth_mbps()) / 2);
+  if (mode_ == Mode::probe_rtt) cwnd_bytes_ = std::min(cwnd_bytes_, bdp_bytes(bandwidth()) / 2);
   cwnd_bytes_ = std::min(cwnd_bytes_, model_bound_bytes());
   cwnd_bytes_ = std::max(cwnd_bytes_, packets(kMinWindowPackets));
 }
@@ -185,18 +180,19 @@ double Bbr3::pacing_gain() const {
 
 double Bbr3::cwnd_gain() const { return mode_ == Mode::up ? 2.25 : 2; }
 
-double Bbr3::bdp_bytes(double bw_mbps) const {
-  return min_rtt_ == Time::max() ? packets(kInitialWindowPackets) : bytes_in(bw_mbps, min_rtt_);
+double Bbr3::bdp_bytes(Rate bw) const {
+  return min_rtt_ == Time::max() ? packets(static_cast<double>(kInitialWindowPackets))
+                                 : bw.bytes_in(min_rtt_);
 }
 
 // Section 5.6.4.2: BBRQuantizationBudget.
 double Bbr3::with_quantum(double inflight_bytes) const {
-  const double quantum = std::clamp(bytes_in(pacing_mbps_, milliseconds{1}), packets(2), kMaxQuantumBytes);
+  const double quantum = std::clamp(pacing_rate_.bytes_in(milliseconds{1}), packets(2), kMaxQuantumBytes);
   const double least = std::max({inflight_bytes, 3 * quantum, packets(kMinWindowPackets)});
   return least + (mode_ == Mode::up ? packets(2) : 0);
 }
 
-double Bbr3::target_inflight_bytes() const { return std::min(bdp_bytes(bandwidth_mbps()), cwnd_bytes_); }
+double Bbr3::target_inflight_bytes() const { return std::min(bdp_bytes(bandwidth()), cwnd_bytes_); }
 
 // Section 5.3.3.9: room for others below the bound.
 double Bbr3::headroom_bytes() const {

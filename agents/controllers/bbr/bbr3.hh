@@ -4,14 +4,12 @@
 #pragma once
 
 #include <limits>
-#include <random>
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
-#include "agents/controllers/bbr/held_back.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
-#include "agents/controllers/bbr/sent_records.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -21,11 +19,17 @@ class Bbr3 final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "bbr3"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& reported) override;
-  void on_loss(Time now, const Loss& loss) override;
-  void on_spurious_timeout(Time now) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  void on_restart(Time now, Time idle) override;
   [[nodiscard]] SendLimits limits() const override {
-    return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_), .pacing_mbps = pacing_mbps_};
+    return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_),
+            .pacing_rate = pacing_rate_,
+            .holds_back = held_back_};
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Bbr3>(*this);
   }
 
   enum class Mode { startup, drain, down, cruise, refill, up, probe_rtt };
@@ -35,8 +39,15 @@ class Bbr3 final : public CongestionController {
 
  private:
   static constexpr double kMinWindowPackets = 4;  // section 2.8: MinPipeCwnd
+  static constexpr double kPacingMargin = 0.99;   // section 2.5: PacingMarginPercent
+  static constexpr double kLossThreshold = 0.02;  // section 2.8: LossThresh
   static constexpr double kNoBound = std::numeric_limits<double>::infinity();
   enum class AckPhase { idle, refilling, probe_starting, probe_feedback, probe_stopping };
+
+  struct Recovery {
+    bool active{false};
+    uint64_t ends_at_seq{0};
+  };
 
   // What an episode of losses may change, as it was before (section 5.5.11.1).
   struct BeforeLoss {
@@ -47,51 +58,60 @@ class Bbr3 final : public CongestionController {
   };
 
   // Signals of the path: bbr3.cc.
-  void update_latest_signals(const AckedPacket& packet, double bw_mbps);
-  void check_full_bandwidth(const AckedPacket& packet, double bw_mbps);
+  void update_latest_signals(const AckEvent& ack, double bw_mbps);
+  void check_full_bandwidth(const AckEvent& ack, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
-  void check_startup_losses(const AckedPacket& packet);
+  void check_startup_losses(const AckEvent& ack);
   void check_drained(Time now, int64_t inflight_bytes);
 
   // Losses: bbr3_losses.cc.
   void adapt_lower_bounds();
+  void answer_losses(Time now, const AckEvent& ack);
   void note_loss(const LostPacket& packet);
-  void judge_loss(Time now, const LostPacket& packet);
+  void judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
+  void note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes);
   void bound_inflight(Time now, double inflight_bytes);
-  [[nodiscard]] bool lost_too_much(const SentRecord& sent) const;
-  void begin_recovery(const Loss& loss);
+  // IsInflightTooHigh: of what was in flight with a packet, by what has been lost since it left.
+  [[nodiscard]] static bool lost_too_much(const auto& packet, int64_t lost_bytes) {
+    const auto since_departure = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure);
+    return since_departure > kLossThreshold * static_cast<double>(packet.inflight_bytes_at_departure);
+  }
   void save_before_loss(bool timeout);
   void save_cwnd();
   void restore_cwnd();
   void forget_short_term();
 
   // The smallest RTT: bbr3_min_rtt.cc.
-  void update_min_rtt(Time now, const AckedPacket& packet);
-  void probe_rtt(Time now, const AckedPacket& packet);
+  void update_min_rtt(Time now, const AckEvent& ack);
+  void probe_rtt(Time now, const AckEvent& ack);
+  void leave_probe_rtt(Time now);
 
   // The cycle of probing, and the bound that it learns: bbr3_probing.cc.
-  bool adapt_long_term(const AckedPacket& packet);
+  bool adapt_long_term(const AckEvent& ack);
   void end_feedback(const RateSample& rate);
-  void update_phase(Time now, const AckedPacket& packet, double bw_mbps);
-  void raise_long_term(const AckedPacket& packet);
+  void update_phase(Time now, const AckEvent& ack, double bw_mbps);
+  void raise_long_term(const AckEvent& ack);
   void steepen();
   void start_down(Time now);
   void start_refill();
   void start_up(double bw_mbps);
   [[nodiscard]] bool is_time_to_probe(Time now) const;
   [[nodiscard]] bool is_time_to_cruise(int64_t inflight_bytes) const;
-  bool is_time_to_go_down(const AckedPacket& packet, double bw_mbps);
+  bool is_time_to_go_down(const AckEvent& ack, double bw_mbps);
   [[nodiscard]] bool fills_long_term() const;
 
   // Control parameters: bbr3.cc.
+  void update_model(Time now, const AckEvent& ack);
   void pace_window(Time rtt);
   void set_pacing(const RttStats& rtt);
-  void set_cwnd(const AckedPacket& packet);
+  void set_cwnd(const AckEvent& ack);
   [[nodiscard]] double model_bound_bytes() const;
   [[nodiscard]] double pacing_gain() const;
   [[nodiscard]] double cwnd_gain() const;
-  [[nodiscard]] double bandwidth_mbps() const { return std::min(max_bw_mbps_.best(), short_bw_mbps_); }
-  [[nodiscard]] double bdp_bytes(double bw_mbps) const;
+  [[nodiscard]] Rate bandwidth() const {
+    return Rate::from_mbps(std::min(max_bw_mbps_.best(), short_bw_mbps_));
+  }
+  [[nodiscard]] double bdp_bytes(Rate bw) const;
   [[nodiscard]] double with_quantum(double inflight_bytes) const;
   [[nodiscard]] double target_inflight_bytes() const;
   [[nodiscard]] double headroom_bytes() const;
@@ -102,14 +122,12 @@ class Bbr3 final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_bytes_;
-  double pacing_mbps_{0};
+  Rate pacing_rate_{};
   bool rtt_is_known_{false};
   Mode mode_{Mode::startup};
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
-  SentRecords sent_{};
-  std::minstd_rand random_;
-  uint64_t next_seq_{0};
+  Random random_;
   int64_t delivered_bytes_{0};
   int64_t cwnd_filled_in_round_{-2};  // the last one in which nothing more was allowed in flight
   int64_t drain_began_in_round_{0};
@@ -129,11 +147,11 @@ class Bbr3 final : public CongestionController {
   bool loss_round_begins_{false};
   bool lost_in_round_{false};
 
-  int64_t total_lost_bytes_{0};
   int lost_ranges_in_round_{0};  // discontiguous ones
   uint64_t lost_range_end_{UINT64_MAX};
-  bool recovering_{false};
-  uint64_t recovery_ends_{0};
+  Recovery recovery_{};
+  std::optional<Recovery> before_timeout_{};  // until the time-out has proved genuine
+  bool restarts_from_idle_{false};            // until an ACK comes
   double prior_cwnd_bytes_{0};
   BeforeLoss before_loss_{};
 
@@ -154,7 +172,7 @@ class Bbr3 final : public CongestionController {
   Time recent_min_rtt_at_{};
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
-  HeldBack probing_rtt_{};
+  bool held_back_{false};  // this ACK, for the sake of the smallest RTT
 };
 
 }  // namespace ccgym

@@ -8,26 +8,41 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kBeta = 0.7;            // section 2.8
-constexpr double kLossThreshold = 0.02;  // section 2.8: LossThresh
+constexpr double kBeta = 0.7;  // section 2.8
 
 }  // namespace
 
-void Bbr3::on_loss(Time now, const Loss& loss) {
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_ends_; };
-  const bool begins = loss.timeout || std::ranges::any_of(loss.packets, is_new);
-  if (begins) save_before_loss(loss.timeout);
-  for (const LostPacket& packet : loss.packets) {
+// Section 5.6.4.4: an episode of losses begins with one of a packet that left after the last one began.
+void Bbr3::answer_losses(Time now, const AckEvent& ack) {
+  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_.ends_at_seq; };
+  const bool begins = std::ranges::any_of(ack.lost, is_new);
+  if (begins) save_before_loss(false);
+  note_losses(now, ack.lost, ack.declared_lost_bytes);
+  if (!begins) return;
+  recovery_ = {.active = true, .ends_at_seq = ack.next_seq};
+}
+
+void Bbr3::on_timeout(Time now, const Timeout& timeout) {
+  save_before_loss(true);
+  note_losses(now, timeout.lost, timeout.declared_lost_bytes);
+  if (!before_timeout_) before_timeout_ = recovery_;
+  recovery_ = {.active = true, .ends_at_seq = timeout.next_seq};
+  cwnd_bytes_ = packets(1);
+}
+
+// Each with what had been lost when it was.
+void Bbr3::note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes) {
+  int64_t lost_bytes = declared_lost_bytes - static_cast<int64_t>(lost.size()) * packet_bytes_;
+  for (const LostPacket& packet : lost) {
+    lost_bytes += packet.bytes;
     note_loss(packet);
-    if (samples_probe_) judge_loss(now, packet);
+    if (samples_probe_) judge_loss(now, packet, lost_bytes);
   }
-  if (begins) begin_recovery(loss);
 }
 
 void Bbr3::note_loss(const LostPacket& packet) {
   if (!lost_in_round_) loss_round_ends_ = delivered_bytes_;
   lost_in_round_ = true;
-  total_lost_bytes_ += packet.bytes;
   if (packet.seq != lost_range_end_) ++lost_ranges_in_round_;
   lost_range_end_ = packet.seq + 1;
 }
@@ -40,19 +55,12 @@ void Bbr3::adapt_lower_bounds() {
   short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
 }
 
-// IsInflightTooHigh.
-bool Bbr3::lost_too_much(const SentRecord& sent) const {
-  const auto lost_bytes = static_cast<double>(total_lost_bytes_ - sent.lost_bytes);
-  return lost_bytes > kLossThreshold * static_cast<double>(sent.inflight_bytes);
-}
-
 // HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the
 // losses reached that share (InflightAtLoss).
-void Bbr3::judge_loss(Time now, const LostPacket& packet) {
-  const std::optional<SentRecord> sent = sent_.find(packet.seq);
-  if (!sent || !lost_too_much(*sent)) return;
-  const auto prior_flight = static_cast<double>(sent->inflight_bytes - packet.bytes);
-  const auto prior_lost = static_cast<double>(total_lost_bytes_ - sent->lost_bytes - packet.bytes);
+void Bbr3::judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
+  if (!lost_too_much(packet, lost_bytes)) return;
+  const auto prior_flight = static_cast<double>(packet.inflight_bytes_at_departure - packet.bytes);
+  const auto prior_lost = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure - packet.bytes);
   const double prefix = std::max((kLossThreshold * prior_flight - prior_lost) / (1 - kLossThreshold), 0.0);
   bound_inflight(now, prior_flight + prefix);
 }
@@ -67,26 +75,20 @@ void Bbr3::bound_inflight(Time now, double inflight_bytes) {
   start_down(now);
 }
 
-// Section 5.6.4.4.
-void Bbr3::begin_recovery(const Loss& loss) {
-  recovering_ = true;
-  recovery_ends_ = next_seq_;
-  if (loss.timeout) cwnd_bytes_ = static_cast<double>(loss.inflight_bytes) + packets(1);
-}
-
 // A time-out in recovery, be it of a time-out, belongs to the same episode.
 void Bbr3::save_before_loss(bool timeout) {
   save_cwnd();
-  if (timeout && recovering_) return;
+  if (timeout && recovery_.active) return;
   before_loss_ = {.left_mode = {},
                   .short_bw_mbps = short_bw_mbps_,
                   .short_bytes = short_bytes_,
                   .longterm_bytes = longterm_bytes_};
 }
 
-// Section 5.5.11.2.
-void Bbr3::on_spurious_timeout(Time /*now*/) {
-  recovering_ = false;
+// Section 5.5.11.2. A recovery from losses before the time-out goes on.
+void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (!loss.timeout || !before_timeout_) return;
+  recovery_ = *std::exchange(before_timeout_, std::nullopt);
   restore_cwnd();
   lost_in_round_ = false;
   forget_full_bandwidth(0);
@@ -100,7 +102,7 @@ void Bbr3::on_spurious_timeout(Time /*now*/) {
 }
 
 void Bbr3::save_cwnd() {
-  const bool reduced = recovering_ || mode_ == Mode::probe_rtt;
+  const bool reduced = recovery_.active || mode_ == Mode::probe_rtt;
   prior_cwnd_bytes_ = reduced ? std::max(prior_cwnd_bytes_, cwnd_bytes_) : cwnd_bytes_;
 }
 

@@ -17,38 +17,41 @@ constexpr Time kProbeRttTime = milliseconds{200};
 }  // namespace
 
 // Section 5.3.4.3.
-void Bbr3::update_min_rtt(Time now, const AckedPacket& packet) {
+void Bbr3::update_min_rtt(Time now, const AckEvent& ack) {
   const bool probe_is_due = now > recent_min_rtt_at_ + kProbeRttInterval;
-  if (packet.rtt.latest < recent_min_rtt_ || probe_is_due) {
-    recent_min_rtt_ = packet.rtt.latest;
+  if (ack.rtt.latest < recent_min_rtt_ || probe_is_due) {
+    recent_min_rtt_ = ack.rtt.latest;
     recent_min_rtt_at_ = now;
   }
   if (recent_min_rtt_ < min_rtt_ || now > min_rtt_at_ + kMinRttWindow) {
     min_rtt_ = recent_min_rtt_;
     min_rtt_at_ = recent_min_rtt_at_;
   }
-  if (probe_is_due && mode_ != Mode::probe_rtt) {
+  if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
     save_cwnd();
     mode_ = Mode::probe_rtt;
     probe_rtt_until_.reset();
     ack_phase_ = AckPhase::probe_stopping;
     start_round();
   }
-  if (mode_ == Mode::probe_rtt) probe_rtt(now, packet);
+  if (mode_ == Mode::probe_rtt) probe_rtt(now, ack);
 }
 
 // Section 5.3.4.3: 200 ms and a round trip with half of the BDP in flight.
-void Bbr3::probe_rtt(Time now, const AckedPacket& packet) {
-  probing_rtt_.on_ack(packet);
-  const double probing_bytes = std::max(bdp_bytes(bandwidth_mbps()) / 2, packets(kMinWindowPackets));
+void Bbr3::probe_rtt(Time now, const AckEvent& ack) {
+  held_back_ = true;
+  const double probing_bytes = std::max(bdp_bytes(bandwidth()) / 2, packets(kMinWindowPackets));
   if (!probe_rtt_until_) {
-    if (static_cast<double>(packet.inflight_bytes) > probing_bytes) return;
+    if (static_cast<double>(ack.inflight_bytes) > probing_bytes) return;
     probe_rtt_until_ = now + kProbeRttTime;
     probe_rtt_round_done_ = false;
     return start_round();
   }
   probe_rtt_round_done_ |= rounds_.begins();
-  if (!probe_rtt_round_done_ || now <= *probe_rtt_until_) return;
+  if (probe_rtt_round_done_ && now > *probe_rtt_until_) leave_probe_rtt(now);
+}
+
+void Bbr3::leave_probe_rtt(Time now) {
   recent_min_rtt_at_ = now;
   restore_cwnd();
   forget_short_term();
@@ -58,6 +61,14 @@ void Bbr3::probe_rtt(Time now, const AckedPacket& packet) {
   }
   start_down(now);
   mode_ = Mode::cruise;
+}
+
+// Section 5.4.1: an empty path is filled at the bandwidth, and the smallest RTT needs no probing.
+void Bbr3::on_restart(Time now, Time /*idle*/) {
+  restarts_from_idle_ = true;
+  aggregation_.restart(now);
+  if (in_probe_bw()) pacing_rate_ = kPacingMargin * bandwidth();
+  if (mode_ == Mode::probe_rtt && probe_rtt_until_ && now > *probe_rtt_until_) leave_probe_rtt(now);
 }
 
 }  // namespace ccgym

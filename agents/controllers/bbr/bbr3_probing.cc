@@ -15,11 +15,11 @@ constexpr int kMaxUpRounds = 30;    // section 5.3.3.9
 
 }  // namespace
 
-void Bbr3::update_phase(Time now, const AckedPacket& packet, double bw_mbps) {
+void Bbr3::update_phase(Time now, const AckEvent& ack, double bw_mbps) {
   switch (mode_) {
     case Mode::down:
       if (is_time_to_probe(now)) return start_refill();
-      if (is_time_to_cruise(packet.inflight_bytes)) mode_ = Mode::cruise;
+      if (is_time_to_cruise(ack.inflight_bytes)) mode_ = Mode::cruise;
       return;
     case Mode::cruise:
       if (is_time_to_probe(now)) start_refill();
@@ -28,7 +28,7 @@ void Bbr3::update_phase(Time now, const AckedPacket& packet, double bw_mbps) {
       if (rounds_.begins()) start_up(bw_mbps);
       return;
     case Mode::up:
-      if (!is_time_to_go_down(packet, bw_mbps)) return;
+      if (!is_time_to_go_down(ack, bw_mbps)) return;
       probed_too_high_ = false;
       return start_down(now);
     case Mode::startup:
@@ -39,16 +39,16 @@ void Bbr3::update_phase(Time now, const AckedPacket& packet, double bw_mbps) {
 }
 
 // AdaptLongTermModel; true when it has decided on the next phase.
-bool Bbr3::adapt_long_term(const AckedPacket& packet) {
+bool Bbr3::adapt_long_term(const AckEvent& ack) {
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_starting) ack_phase_ = AckPhase::probe_feedback;
   if (rounds_.begins() && ack_phase_ == AckPhase::probe_stopping) {
-    end_feedback(packet.rate);
+    end_feedback(ack.rate);
     if (mode_ == Mode::refill) return true;
   }
-  const std::optional<SentRecord> sent = sent_.find(packet.seq);
-  if (!sent || longterm_bytes_ == kNoBound || lost_too_much(*sent)) return false;
-  longterm_bytes_ = std::max(longterm_bytes_, static_cast<double>(sent->inflight_bytes));
-  if (mode_ == Mode::up) raise_long_term(packet);
+  const AckedPacket& newest = ack.newest();
+  if (longterm_bytes_ == kNoBound || lost_too_much(newest, ack.declared_lost_bytes)) return false;
+  longterm_bytes_ = std::max(longterm_bytes_, static_cast<double>(newest.inflight_bytes_at_departure));
+  if (mode_ == Mode::up) raise_long_term(ack);
   return false;
 }
 
@@ -68,9 +68,9 @@ bool Bbr3::fills_long_term() const {
 }
 
 // ProbeInflightLongtermUpward: by one, two, four ... packets per round trip.
-void Bbr3::raise_long_term(const AckedPacket& packet) {
+void Bbr3::raise_long_term(const AckEvent& ack) {
   if (!fills_long_term()) return;
-  up_acked_bytes_ += static_cast<double>(packet.bytes);
+  up_acked_bytes_ += static_cast<double>(ack.acked_bytes());
   if (up_acked_bytes_ >= up_bytes_per_packet_) {
     up_acked_bytes_ -= up_bytes_per_packet_;
     longterm_bytes_ += packets(1);
@@ -89,8 +89,8 @@ void Bbr3::start_down(Time now) {
   lost_in_round_ = false;
   latest_bw_mbps_ = latest_bytes_ = 0;
   up_bytes_per_packet_ = kNoBound;
-  rounds_since_probe_ = static_cast<int>(random_() % 2);  // PickProbeWait
-  probe_wait_ = seconds{2} + milliseconds{random_() % 1000};
+  rounds_since_probe_ = static_cast<int>(random_.bits() % 2);  // PickProbeWait
+  probe_wait_ = seconds{2} + milliseconds{random_.bits() % 1000};
   cycle_began_ = now;
   ack_phase_ = AckPhase::probe_stopping;
   start_round();
@@ -122,14 +122,15 @@ bool Bbr3::is_time_to_probe(Time now) const {
 }
 
 bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
-  const double most_bytes = std::min(headroom_bytes(), with_quantum(bdp_bytes(max_bw_mbps_.best())));
+  const double most_bytes =
+      std::min(headroom_bytes(), with_quantum(bdp_bytes(Rate::from_mbps(max_bw_mbps_.best()))));
   return static_cast<double>(inflight_bytes) <= most_bytes;
 }
 
 // Where the last probing lost too much, this one goes no further than to the bound. While the bound holds the
 // flow back, the bandwidth cannot be seen to have stopped growing.
-bool Bbr3::is_time_to_go_down(const AckedPacket& packet, double bw_mbps) {
-  if (probed_too_high_ && static_cast<double>(packet.inflight_bytes) >= longterm_bytes_) {
+bool Bbr3::is_time_to_go_down(const AckEvent& ack, double bw_mbps) {
+  if (probed_too_high_ && static_cast<double>(ack.inflight_bytes) >= longterm_bytes_) {
     probed_with_caution_ = true;
     return true;
   }

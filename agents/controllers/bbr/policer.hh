@@ -42,13 +42,11 @@ class Policer {
 
   // Looks for a policer anew.
   void forget() {
-    bandwidth_mbps_.reset();
+    bandwidth_.reset();
     found_ = sampling_ = false;
   }
 
-  [[nodiscard]] std::optional<double> bandwidth_mbps() const {
-    return found_ ? bandwidth_mbps_ : std::nullopt;
-  }
+  [[nodiscard]] std::optional<Rate> bandwidth() const { return found_ ? bandwidth_ : std::nullopt; }
 
  private:
   static constexpr int kLeastRounds = 4;
@@ -74,15 +72,16 @@ class Policer {
     const auto lost_bytes = static_cast<double>(lost_bytes_ - began_lost_bytes_);
     const Time interval = delivery.now - began_;
     if (delivered <= 0 || lost_bytes < kLossShare * delivered || interval < kShortest) return;
-    end_interval(delivery, delivered * 8e3 / static_cast<double>(interval.count()));
+    end_interval(delivery, Rate::of(delivered, interval));
   }
 
-  void end_interval(const Delivery& delivery, double mbps) {
-    if (bandwidth_mbps_) {
-      const double difference = std::abs(mbps - *bandwidth_mbps_);
-      found_ = difference <= kSameShare * *bandwidth_mbps_ || difference <= kSameMbps;
+  void end_interval(const Delivery& delivery, Rate rate) {
+    const double before_mbps = bandwidth_.value_or(Rate{}).mbps();
+    if (bandwidth_) {
+      const double difference = std::abs(rate.mbps() - before_mbps);
+      found_ = difference <= kSameShare * before_mbps || difference <= kSameMbps;
     }
-    bandwidth_mbps_ = found_ ? (mbps + *bandwidth_mbps_) / 2 : mbps;
+    bandwidth_ = found_ ? Rate::from_mbps((rate.mbps() + before_mbps) / 2) : rate;
     begin_interval(delivery);
   }
 
@@ -97,7 +96,7 @@ class Policer {
   bool lost_since_delivery_{false};
   bool sampling_{false};
   bool found_{false};
-  std::optional<double> bandwidth_mbps_{};  // of the last interval, or of the policer
+  std::optional<Rate> bandwidth_{};  // of the last interval, or of the policer
   Time began_{};
   int64_t began_delivered_bytes_{0};
   int64_t began_lost_bytes_{0};

@@ -9,10 +9,10 @@ namespace ccgym {
 class RoundCounter {
  public:
   // True when this ACK begins a round.
-  bool on_ack(const AckedPacket& packet) {
-    begins_ = packet.rate.prior_delivered_bytes >= ends_at_delivered_bytes_;
+  bool on_ack(const AckEvent& ack) {
+    begins_ = ack.rate.prior_delivered_bytes >= ends_at_delivered_bytes_;
     if (begins_) {
-      ends_at_delivered_bytes_ = packet.delivered_bytes;
+      ends_at_delivered_bytes_ = ack.delivered_bytes;
       ++count_;
     }
     return begins_;

@@ -21,20 +21,25 @@ constexpr int64_t kMinWindowPackets = 10;
 Gcc::Gcc(int64_t packet_bytes)
     : packet_bytes_{packet_bytes}, delay_based_{kInitialRateMbps}, loss_based_{kInitialRateMbps} {}
 
-void Gcc::on_ack(Time now, const AckedPacket& packet) {
+void Gcc::on_ack(Time now, const AckEvent& ack) {
+  report_.lost += static_cast<int64_t>(ack.lost.size());
+  for (const AckedPacket& packet : ack.acked) hear(now, packet.sent_at, packet.arrived_at(now), ack.rtt);
+}
+
+void Gcc::hear(Time now, Time sent_at, Time received_at, const RttStats& rtt) {
   ++report_.acked;
-  arrivals_.push_back(packet.received_at);
-  if (!first_received_at_) first_received_at_ = packet.received_at;
-  if (const auto estimate = filter_.add(packet.sent_at, packet.received_at)) {
+  arrivals_.push_back(received_at);
+  if (!first_received_at_) first_received_at_ = received_at;
+  if (const auto estimate = filter_.add(sent_at, received_at)) {
     delay_based_.update(now, detector_.detect(*estimate),
-                        {.incoming_mbps = incoming_mbps(packet.received_at), .rtt = packet.rtt.smoothed});
+                        {.incoming_mbps = incoming_mbps(received_at), .rtt = rtt.smoothed});
   }
   if (now - report_.began >= kReportPeriod && report_.acked + report_.lost >= kReportPackets)
     close_report(now);
 }
 
-void Gcc::on_loss(Time /*now*/, const Loss& loss) {
-  report_.lost += static_cast<int64_t>(loss.packets.size());
+void Gcc::on_timeout(Time /*now*/, const Timeout& timeout) {
+  report_.lost += static_cast<int64_t>(timeout.lost.size());
 }
 
 // Section 5.5: R_hat. A flow younger than the window has had less time for what came in.
@@ -55,7 +60,8 @@ void Gcc::close_report(Time now) {
 SendLimits Gcc::limits() const {
   const double rate_mbps = std::min(delay_based_.rate_mbps(), loss_based_.rate_mbps());
   const auto window_bytes = static_cast<int64_t>(rate_mbps * 1e6 / 8 * kWindowSeconds);
-  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_), .pacing_mbps = rate_mbps};
+  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_),
+          .pacing_rate = Rate::from_mbps(rate_mbps)};
 }
 
 }  // namespace ccgym

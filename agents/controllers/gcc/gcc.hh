@@ -14,9 +14,12 @@ class Gcc final : public CongestionController {
   explicit Gcc(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "gcc"; }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Gcc>(*this);
+  }
 
  private:
   struct Report {  // since the last one
@@ -25,6 +28,7 @@ class Gcc final : public CongestionController {
     int64_t lost{0};
   };
 
+  void hear(Time now, Time sent_at, Time received_at, const RttStats& rtt);
   double incoming_mbps(Time received_at);
   void close_report(Time now);
 

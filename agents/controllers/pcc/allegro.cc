@@ -75,7 +75,7 @@ void Allegro::begin_trials() {
   next_trial_ = known_trials_ = 0;
   first_id_ = ++next_id_;
   for (std::size_t pair = 0; pair < kTrials; pair += 2) {
-    directions_[pair] = random_() % 2 == 0 ? 1 : -1;
+    directions_[pair] = random_.bits() % 2 == 0 ? 1 : -1;
     directions_[pair + 1] = -directions_[pair];
   }
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <array>
-#include <random>
 
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
 #include "agents/controllers/pcc/starting.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -28,6 +28,9 @@ class Allegro final : public RateLearner {
   static double latency_utility(double rate_mbps, double loss_rate, double rtt_s, double rtt_before_s);
 
   [[nodiscard]] std::string_view name() const override { return "allegro"; }
+  [[nodiscard]] std::unique_ptr<RateLearner> clone() const override {
+    return std::make_unique<Allegro>(*this);
+  }
   void start(double rate_mbps) override { starting_.start(in_bounds(rate_mbps)); }
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
@@ -47,7 +50,7 @@ class Allegro final : public RateLearner {
   void step();
 
   Utility utility_;
-  std::mt19937_64 random_;
+  Random random_;
   StartingPhase starting_{/*max_unanswered=*/2};  // section 3.2: doubles with each consecutive interval
   Phase phase_{Phase::starting};
   double rate_mbps_{0};

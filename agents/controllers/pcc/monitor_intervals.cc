@@ -14,9 +14,9 @@ double seconds_of(Time time) { return std::chrono::duration<double>{time}.count(
 
 }  // namespace
 
-void MonitorIntervals::open(Time now, int trial, double rate_mbps) {
+void MonitorIntervals::open(Time now, uint64_t first_seq, int trial, double rate_mbps) {
   if (!intervals_.empty()) close(now);
-  intervals_.push_back({.trial = trial, .rate_mbps = rate_mbps, .began = now, .first_seq = next_seq_});
+  intervals_.push_back({.trial = trial, .rate_mbps = rate_mbps, .began = now, .first_seq = first_seq});
 }
 
 // A sender whose window is closed, or that has nothing to send, is not at the rate it was told.
@@ -28,26 +28,24 @@ void MonitorIntervals::close(Time now) {
   if (sent_mbps < kHeldBack * interval.rate_mbps) interval.rate_mbps = sent_mbps;
 }
 
-void MonitorIntervals::on_sent(uint64_t seq) {
-  next_seq_ = seq + 1;
+void MonitorIntervals::on_sent() {
   if (!intervals_.empty()) ++intervals_.back().sent;
 }
 
-void MonitorIntervals::on_ack(const AckedPacket& packet) {
+void MonitorIntervals::on_ack(Time now, const AckEvent& ack) {
+  for (const LostPacket& packet : ack.lost) {
+    if (MonitorInterval* interval = sender_of(packet.seq)) ++interval->lost;
+  }
+  for (const AckedPacket& packet : ack.acked) on_delivered(now, packet);
+}
+
+void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
   acked_end_ = std::max(acked_end_, packet.seq + 1);
   MonitorInterval* interval = sender_of(packet.seq);
   if (interval == nullptr) return;
   ++interval->acked;
-  interval->last_rtt_s = seconds_of(packet.rtt.latest);
+  interval->last_rtt_s = seconds_of(now - packet.sent_at);
   interval->rtts.add(seconds_of(packet.sent_at - interval->began), interval->last_rtt_s);
-}
-
-// What a time-out presumes lost may yet arrive: it waits for the ACK of a later packet to tell.
-void MonitorIntervals::on_loss(const Loss& loss) {
-  if (loss.timeout) return;
-  for (const LostPacket& packet : loss.packets) {
-    if (MonitorInterval* interval = sender_of(packet.seq)) ++interval->lost;
-  }
 }
 
 std::optional<MonitorInterval> MonitorIntervals::take_settled() {

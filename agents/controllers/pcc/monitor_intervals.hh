@@ -13,11 +13,13 @@ class MonitorIntervals {
   explicit MonitorIntervals(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
 
   // The next packet closes the open interval and is the first of a new one.
-  void open(Time now, int trial, double rate_mbps);
+  void open(Time now, uint64_t first_seq, int trial, double rate_mbps);
 
-  void on_sent(uint64_t seq);
-  void on_ack(const AckedPacket& packet);  // each ACK and each loss is charged to the interval that sent it,
-  void on_loss(const Loss& loss);          // however much later it becomes known
+  void on_sent();
+  // Each packet that arrives or is lost is charged to the interval that sent it, however much later it
+  // becomes known. What a time-out presumes lost may yet arrive: it waits for the ACK of a later packet to
+  // tell.
+  void on_ack(Time now, const AckEvent& ack);
 
   // The oldest interval, once it is closed and every packet of it accounted for.
   std::optional<MonitorInterval> take_settled();
@@ -26,12 +28,12 @@ class MonitorIntervals {
 
  private:
   void close(Time now);
+  void on_delivered(Time now, const AckedPacket& packet);
   MonitorInterval* sender_of(uint64_t seq);
   [[nodiscard]] bool is_settled(const MonitorInterval& interval) const;
 
   int64_t packet_bytes_;
   std::deque<MonitorInterval> intervals_{};
-  uint64_t next_seq_{0};
   uint64_t acked_end_{0};  // one past the latest that was acknowledged
 };
 

@@ -28,22 +28,17 @@ Pcc::Pcc(int64_t packet_bytes, uint64_t seed, IntervalRtts interval_rtts,
       rate_mbps_{kInitialPacketsPerRtt * packet_megabits() / kInitialRttSeconds} {}
 
 void Pcc::on_sent(Time now, const SentPacket& packet) {
-  if (next_trial_) open_interval(now);
-  intervals_.on_sent(packet.seq);
+  if (next_trial_) open_interval(now, packet.seq);
+  intervals_.on_sent();
 }
 
-void Pcc::on_ack(Time /*now*/, const AckedPacket& packet) {
-  smoothed_rtt_ = packet.rtt.smoothed;
-  if (!has_started_) return start(packet.rtt.latest);
-  intervals_.on_ack(packet);
+void Pcc::on_ack(Time now, const AckEvent& ack) {
+  smoothed_rtt_ = ack.rtt.smoothed;
+  if (!has_started_) return start(ack.rtt.latest);
+  intervals_.on_ack(now, ack);
   learn();
   // An outage leaves a long RTT behind that soon holds no more.
   if (interval_ends_) interval_ends_ = std::min(*interval_ends_, end_of_interval());
-}
-
-void Pcc::on_loss(Time /*now*/, const Loss& loss) {
-  intervals_.on_loss(loss);
-  learn();
 }
 
 // Without feedback for many intervals nothing new is tried.
@@ -67,12 +62,11 @@ void Pcc::next_interval() {
 }
 
 // With its first packet: a closed window makes no empty intervals.
-void Pcc::open_interval(Time now) {
-  intervals_.open(now, next_trial_->id, rate_mbps_);
+void Pcc::open_interval(Time now, uint64_t first_seq) {
+  intervals_.open(now, first_seq, next_trial_->id, rate_mbps_);
   next_trial_ = std::nullopt;
   interval_began_ = now;
-  const double share = static_cast<double>(random_() >> 11) * 0x1.0p-53;
-  rtts_of_interval_ = interval_rtts_.least + share * (interval_rtts_.most - interval_rtts_.least);
+  rtts_of_interval_ = interval_rtts_.least + random_.uniform() * (interval_rtts_.most - interval_rtts_.least);
   interval_ends_ = end_of_interval();
 }
 
@@ -93,7 +87,8 @@ Time Pcc::end_of_interval() const {
 
 SendLimits Pcc::limits() const {
   const auto window_bytes = static_cast<int64_t>(rate_mbps_ * 1e6 / 8 * kWindowSeconds);
-  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_), .pacing_mbps = rate_mbps_};
+  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_),
+          .pacing_rate = Rate::from_mbps(rate_mbps_)};
 }
 
 }  // namespace ccgym

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <random>
 
 #include "agents/controllers/pcc/monitor_intervals.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
+#include "transport/cloned.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -22,24 +23,27 @@ class Pcc final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return learner_->name(); }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time /*now*/, const Timeout& /*timeout*/) override {}
   [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Pcc>(*this);
+  }
 
  private:
   void start(Time rtt);
   void next_interval();
-  void open_interval(Time now);
+  void open_interval(Time now, uint64_t first_seq);
   void learn();
   [[nodiscard]] Time end_of_interval() const;
   [[nodiscard]] double packet_megabits() const { return static_cast<double>(packet_bytes_) * 8e-6; }
 
   int64_t packet_bytes_;
   IntervalRtts interval_rtts_;
-  std::unique_ptr<RateLearner> learner_;
-  std::mt19937_64 random_;
+  Cloned<RateLearner> learner_;
+  Random random_;
   MonitorIntervals intervals_;
   double rate_mbps_;
   Time smoothed_rtt_{};

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <string_view>
 
 #include "agents/controllers/pcc/monitor_interval.hh"
 
@@ -20,9 +22,10 @@ class RateLearner {
   static double in_bounds(double rate_mbps) { return std::clamp(rate_mbps, kMinRateMbps, kMaxRateMbps); }
 
   RateLearner() = default;
-  RateLearner(const RateLearner&) = delete;
-  RateLearner& operator=(const RateLearner&) = delete;
+  RateLearner(const RateLearner&) = default;
+  RateLearner& operator=(const RateLearner&) = default;
   virtual ~RateLearner() = default;
+  [[nodiscard]] virtual std::unique_ptr<RateLearner> clone() const = 0;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
   // The flow begins to learn, at this rate.

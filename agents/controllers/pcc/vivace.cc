@@ -71,7 +71,7 @@ bool Vivace::learn_start(const MonitorInterval& result, double value) {
 void Vivace::begin_trials() {
   next_trial_ = known_trials_ = 0;
   first_id_ = ++next_id_;
-  directions_[0] = random_() % 2 == 0 ? 1 : -1;
+  directions_[0] = random_.bits() % 2 == 0 ? 1 : -1;
   directions_[1] = -directions_[0];
 }
 

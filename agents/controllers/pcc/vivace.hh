@@ -5,11 +5,11 @@
 #pragma once
 
 #include <array>
-#include <random>
 
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
 #include "agents/controllers/pcc/starting.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -28,6 +28,9 @@ class Vivace final : public RateLearner {
   static double confidence_amplifier(int same_sign);
 
   [[nodiscard]] std::string_view name() const override { return "vivace"; }
+  [[nodiscard]] std::unique_ptr<RateLearner> clone() const override {
+    return std::make_unique<Vivace>(*this);
+  }
   void start(double rate_mbps) override { starting_.start(in_bounds(rate_mbps)); }
   Trial next() override;
   bool learn(const MonitorInterval& result) override;
@@ -44,7 +47,7 @@ class Vivace final : public RateLearner {
   double bounded(double change_mbps);
 
   Utility utility_;
-  std::mt19937_64 random_;
+  Random random_;
   StartingPhase starting_{/*max_unanswered=*/1};  // intervals are half as long as Allegro's
   bool is_starting_{true};
   double rate_mbps_{0};

@@ -43,20 +43,24 @@ double lag_one_correlation(std::span<const double> fractions, std::size_t oldest
 
 Scream::Scream(int64_t packet_bytes) : packet_bytes_{packet_bytes}, cwnd_bytes_{kMinWindowBytes} {}
 
-void Scream::on_ack(Time now, const AckedPacket& packet) {
-  observe(now, packet);
+void Scream::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(now, ack.lost);
+  if (ack.acked.empty()) return;
+  observe(now, ack);
   if (now - round_trip_ended_at_ >= smoothed_rtt_) end_round_trip(now);
   if (now - sampled_at_ >= kSamplePeriod) sample_qdelay(now);
-  newly_acked_bytes_ += packet.bytes;
-  grow(packet.inflight_bytes + packet.bytes);
+  newly_acked_bytes_ += ack.acked_bytes();
+  grow(ack.inflight_bytes + ack.acked_bytes());
   newly_acked_bytes_ = 0;
 }
 
+void Scream::on_timeout(Time now, const Timeout& timeout) { answer_losses(now, timeout.lost); }
+
 // Section 4.1.2.1: once per RTT.
-void Scream::on_loss(Time now, const Loss& loss) {
+void Scream::answer_losses(Time now, std::span<const LostPacket> lost) {
   const bool is_new = std::ranges::any_of(
-      loss.packets, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
-  for (const LostPacket& packet : loss.packets) newly_acked_bytes_ += packet.bytes;
+      lost, [this](const LostPacket& packet) { return packet.sent_at >= loss_answered_at_; });
+  for (const LostPacket& packet : lost) newly_acked_bytes_ += packet.bytes;
   if (!is_new) return;
   target_.note_loss();
   loss_answered_at_ = now;
@@ -64,12 +68,12 @@ void Scream::on_loss(Time now, const Loss& loss) {
   cwnd_bytes_ = std::max(kMinWindowBytes, kBetaLoss * cwnd_bytes_);
 }
 
-void Scream::observe(Time now, const AckedPacket& packet) {
-  const Time delay = packet.received_at - packet.sent_at;
+void Scream::observe(Time now, const AckEvent& ack) {
+  const Time delay = ack.newest().arrived_at(now) - ack.newest().sent_at;
   base_delay_.update(now, delay, kBaseDelayMemory);
   qdelay_s_ = seconds_of(delay - base_delay_.best());
-  smoothed_rtt_ = packet.rtt.smoothed;
-  max_inflight_.update(now, packet.inflight_bytes + packet.bytes, kInflightMemory);
+  smoothed_rtt_ = ack.rtt.smoothed;
+  max_inflight_.update(now, ack.inflight_bytes + ack.acked_bytes(), kInflightMemory);
 }
 
 void Scream::sample_qdelay(Time now) {
@@ -126,9 +130,10 @@ void Scream::bound_by_inflight() {
 // cwnd / s_rtt.
 SendLimits Scream::limits() const {
   const double slack = qdelay_s_ > target_.seconds() ? 0 : static_cast<double>(packet_bytes_);
-  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack), .pacing_mbps = {}};
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack)};
   if (smoothed_rtt_ > Time{})
-    limits.pacing_mbps = std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt_));
+    limits.pacing_rate =
+        Rate::from_mbps(std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt_)));
   return limits;
 }
 

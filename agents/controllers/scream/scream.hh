@@ -15,9 +15,12 @@ class Scream final : public CongestionController {
   explicit Scream(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "scream"; }
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Scream>(*this);
+  }
 
   [[nodiscard]] double cwnd_bytes() const { return cwnd_bytes_; }
   [[nodiscard]] bool in_fast_increase() const { return in_fast_increase_; }
@@ -27,7 +30,8 @@ class Scream final : public CongestionController {
  private:
   static constexpr std::size_t kHistory = 20;  // qdelay_fraction_hist
 
-  void observe(Time now, const AckedPacket& packet);
+  void answer_losses(Time now, std::span<const LostPacket> lost);
+  void observe(Time now, const AckEvent& ack);
   void sample_qdelay(Time now);
   void update_trend(Time now);
   void end_round_trip(Time now);

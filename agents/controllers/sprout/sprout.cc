@@ -7,25 +7,26 @@ namespace ccgym {
 namespace {
 
 constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: what is sent now shall have left within 100 ms
-constexpr int64_t kInitialWindowPackets = 2;
+constexpr int64_t kFirstWindowPackets = 2;
 constexpr int64_t kMinWindowPackets = 1;
 
 }  // namespace
 
 Sprout::Sprout(int64_t packet_bytes)
-    : packet_bytes_{packet_bytes}, cwnd_bytes_{kInitialWindowPackets * packet_bytes} {}
+    : packet_bytes_{packet_bytes}, cwnd_bytes_{kFirstWindowPackets * packet_bytes} {}
 
 void Sprout::on_sent(Time now, const SentPacket& packet) { outstanding_.push_back({packet.seq, now}); }
 
-void Sprout::on_ack(Time now, const AckedPacket& packet) {
-  min_rtt_ = packet.rtt.min;
-  ++packets_in_tick_;
-  settle(packet.seq);
+void Sprout::on_ack(Time now, const AckEvent& ack) {
+  min_rtt_ = ack.rtt.min;
+  packets_in_tick_ += static_cast<int>(ack.acked.size());
+  for (const LostPacket& packet : ack.lost) settle(packet.seq);
+  for (const AckedPacket& packet : ack.acked) settle(packet.seq);
   if (!next_tick_) next_tick_ = now + kSproutTick;
 }
 
-void Sprout::on_loss(Time /*now*/, const Loss& loss) {
-  for (const LostPacket& packet : loss.packets) settle(packet.seq);
+void Sprout::on_timeout(Time /*now*/, const Timeout& timeout) {
+  for (const LostPacket& packet : timeout.lost) settle(packet.seq);
 }
 
 // What was sent before is settled as well, but for packets that overtook one another.

@@ -18,11 +18,14 @@ class Sprout final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "sprout"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return next_tick_; }
   void on_timer(Time now) override;
-  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_, .pacing_mbps = {}}; }
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Sprout>(*this);
+  }
 
   [[nodiscard]] const RateBelief& belief() const { return belief_; }
 

@@ -18,7 +18,6 @@ constexpr double kDelta2Ms = 2;        // section 5.2
 constexpr double kMaxWeight = 0.8;     // alpha of eq. 2
 constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so many times D_min
 constexpr double kDecrease = 0.7;      // M of eq. 6: its authors'
-constexpr double kInitialWindowPackets = 10;
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 1 << 14;
 
@@ -29,7 +28,7 @@ double milliseconds_of(Time time) { return std::chrono::duration<double, std::mi
 Verus::Verus(int64_t packet_bytes, double delay_ratio)
     : packet_bytes_{packet_bytes},
       delay_ratio_{delay_ratio},
-      window_packets_{kInitialWindowPackets},
+      window_packets_{static_cast<double>(kInitialWindowPackets)},
       windows_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 
 double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
@@ -49,12 +48,19 @@ void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
   inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
 }
 
-void Verus::on_ack(Time now, const AckedPacket& packet) {
+void Verus::on_ack(Time now, const AckEvent& ack) {
+  if (!ack.lost.empty()) answer_losses(ack.lost.front());
+  inflight_packets_ = static_cast<double>(ack.inflight_bytes) / static_cast<double>(packet_bytes_);
+  if (ack.acked.empty()) return;
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
-  inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
-  min_ms_ = milliseconds_of(packet.rtt.min);
-  smoothed_rtt_ms_ = milliseconds_of(packet.rtt.smoothed);
-  const double delay_ms = milliseconds_of(packet.rtt.latest);
+  window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
+  min_ms_ = milliseconds_of(ack.rtt.min);
+  smoothed_rtt_ms_ = milliseconds_of(ack.rtt.smoothed);
+  for (const AckedPacket& packet : ack.acked) hear(now, packet);
+}
+
+void Verus::hear(Time now, const AckedPacket& packet) {
+  const double delay_ms = milliseconds_of(now - packet.sent_at);
   epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
   const double sent_under = window_of(packet.seq);
   if (phase_ != Phase::recovery) profile_.add(sent_under, delay_ms);  // section 4.3: not while recovering
@@ -63,7 +69,8 @@ void Verus::on_ack(Time now, const AckedPacket& packet) {
 }
 
 void Verus::grow(double sent_under) {
-  if (phase_ == Phase::slow_start) window_packets_ = std::min(window_packets_ + 1, kMaxWindowPackets);
+  if (phase_ == Phase::slow_start && window_is_used_)
+    window_packets_ = std::min(window_packets_ + 1, kMaxWindowPackets);
   if (phase_ != Phase::recovery) return;
   window_packets_ += 1 / window_packets_;
   if (sent_under > window_packets_) return;
@@ -89,18 +96,18 @@ void Verus::aim_at_window() {
   if (!profile_.empty()) estimate_ms_ = std::max(min_ms_, profile_.delay_ms(window_packets_));
 }
 
-void Verus::on_loss(Time /*now*/, const Loss& loss) {
-  inflight_packets_ = static_cast<double>(loss.inflight_bytes) / static_cast<double>(packet_bytes_);
-  if (loss.timeout) {
-    phase_ = Phase::slow_start;
-    profile_.clear();
-    window_packets_ = kMinWindowPackets;
-    return;
-  }
+void Verus::on_timeout(Time /*now*/, const Timeout& /*timeout*/) {
+  inflight_packets_ = 0;
+  phase_ = Phase::slow_start;
+  profile_.clear();
+  window_packets_ = kMinWindowPackets;
+}
+
+void Verus::answer_losses(const LostPacket& first) {
   if (phase_ == Phase::recovery) return;
   if (phase_ == Phase::slow_start) profile_.interpolate();
   phase_ = Phase::recovery;
-  decrease(window_of(loss.packets.front().seq));
+  decrease(window_of(first.seq));
 }
 
 void Verus::on_timer(Time now) {
@@ -119,7 +126,8 @@ void Verus::end_epoch() {
   epoch_max_ms_ = 0;
   if (phase_ != Phase::normal || profile_.empty()) return;
   estimate_ms_ = next_delay_ms(estimate_ms_, max_ms_, max_ms_ - before_ms, min_ms_);
-  const double next = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, kMaxWindowPackets);
+  const double most = window_is_used_ ? kMaxWindowPackets : window_packets_;
+  const double next = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, most);
   const double send = packets_to_send(window_packets_, next, std::ceil(smoothed_rtt_ms_ / kEpochMs));
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
   window_packets_ = next;
@@ -130,7 +138,7 @@ SendLimits Verus::limits() const {
   if (phase_ == Phase::normal)
     packets = std::min(packets, inflight_packets_ + std::max(0.0, budget_packets_));
   packets = std::max(packets, kMinWindowPackets);
-  return {.cwnd_bytes = static_cast<int64_t>(packets) * packet_bytes_, .pacing_mbps = {}};
+  return {.cwnd_bytes = static_cast<int64_t>(packets) * packet_bytes_};
 }
 
 }  // namespace ccgym

@@ -25,15 +25,20 @@ class Verus final : public CongestionController {
 
   [[nodiscard]] std::string_view name() const override { return "verus"; }
   void on_sent(Time now, const SentPacket& packet) override;
-  void on_ack(Time now, const AckedPacket& packet) override;
-  void on_loss(Time now, const Loss& loss) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return epoch_ends_; }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Verus>(*this);
+  }
 
  private:
   enum class Phase { slow_start, normal, recovery };
 
+  void answer_losses(const LostPacket& first);
+  void hear(Time now, const AckedPacket& packet);
   [[nodiscard]] double& window_of(uint64_t seq) { return windows_[seq % windows_.size()]; }
   void leave_slow_start(double sent_under);
   void decrease(double sent_under);
@@ -49,6 +54,7 @@ class Verus final : public CongestionController {
   double inflight_packets_{0};
   std::vector<double> windows_;  // by sequence number: the window under which a packet left
   DelayProfile profile_{};
+  bool window_is_used_{true};
   double min_ms_{0};        // D_min
   double max_ms_{0};        // D_max, smoothed (eq. 2)
   double epoch_max_ms_{0};  // the largest delay of this epoch

@@ -1,6 +1,7 @@
 // A controller that writes down what the driver tells it, and does as the test says.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,31 +19,47 @@ class RecordingController final : public CongestionController {
   void on_sent(Time now, const SentPacket& packet) override {
     note(now, "sent " + std::to_string(packet.seq));
   }
-  void on_ack(Time now, const AckedPacket& packet) override {
-    note(now, "ack " + std::to_string(packet.seq));
-    acks.push_back(packet);
+  void on_ack(Time now, const AckEvent& ack) override {
+    const std::string acked = ack.acked.empty() ? "" : "ack" + numbers(ack.acked);
+    const std::string lost = ack.lost.empty() ? "" : "loss" + numbers(ack.lost);
+    note(now, acked + (acked.empty() || lost.empty() ? "" : ", ") + lost);
+    if (ack.acked.empty()) return;
+    acks.push_back(ack);
+    newest.push_back(ack.newest());
   }
-  void on_loss(Time now, const Loss& loss) override {
-    std::string text = loss.timeout ? "timeout" : "loss";
-    for (const LostPacket& packet : loss.packets) text += " " + std::to_string(packet.seq);
-    note(now, text);
+  void on_timeout(Time now, const Timeout& timeout) override { note(now, "timeout" + numbers(timeout.lost)); }
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override {
+    note(now, (loss.timeout ? "spurious timeout " : "late ") + std::to_string(loss.seq));
   }
-  void on_spurious_timeout(Time now) override { note(now, "spurious"); }
+  void on_restart(Time now, Time idle) override { note(now, "restart " + std::to_string(idle.count())); }
   [[nodiscard]] std::optional<Time> next_timer() const override { return timer; }
   void on_timer(Time now) override {
     note(now, "timer");
     timer.reset();
   }
-  [[nodiscard]] SendLimits limits() const override { return {cwnd_bytes, pacing_mbps}; }
+  [[nodiscard]] SendLimits limits() const override { return {cwnd_bytes, pacing_rate, holds_back}; }
+  [[nodiscard]] std::vector<Metric> metrics() const override {
+    return {{"calls", static_cast<double>(story.size())}};
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<RecordingController>(*this);
+  }
 
   int64_t cwnd_bytes;
-  std::optional<double> pacing_mbps{};
+  std::optional<Rate> pacing_rate{};
+  bool holds_back{false};
   std::optional<Time> timer{};
   std::vector<std::string> story{};
   std::vector<Time> times{};
-  std::vector<AckedPacket> acks{};
+  std::vector<AckEvent> acks{};       // their spans are of the past
+  std::vector<AckedPacket> newest{};  // of each of them
 
  private:
+  static std::string numbers(const auto& packets) {
+    std::string text;
+    for (const auto& packet : packets) text += " " + std::to_string(packet.seq);
+    return text;
+  }
   void note(Time now, std::string text) {
     times.push_back(now);
     story.push_back(std::move(text));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/cpp/transport/recording_controller.hh"
 
 namespace ccgym {
@@ -43,20 +45,22 @@ TEST(Sender, TellsTheControllerWhatAnAckMeans) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
   flow.sender.on_ack(milliseconds{60}, 0, milliseconds{30});
-  const AckedPacket& ack = flow.controller.acks.at(0);
+  const AckEvent& ack = flow.controller.acks.at(0);
   EXPECT_EQ(ack.rtt.latest, Time{milliseconds{60}});
   EXPECT_EQ(ack.inflight_bytes, 2 * kBytes);
   EXPECT_EQ(ack.delivered_bytes, kBytes);
-  EXPECT_EQ(ack.bytes_sent_since, 3 * kBytes);
-  EXPECT_EQ(ack.received_at, Time{milliseconds{30}});
+  EXPECT_EQ(ack.next_seq, 3U);
+  EXPECT_EQ(ack.limited_by, Limit::window);
+  EXPECT_EQ(flow.controller.newest.at(0).received_at, Time{milliseconds{30}});
+  EXPECT_EQ(flow.controller.newest.at(0).inflight_bytes_at_departure, kBytes);
 }
 
-TEST(Sender, APacketThreeBehindIsLostAndTheLossIsReportedBeforeTheAck) {
+TEST(Sender, APacketThreeBehindIsLostAndTheLossIsReportedWithTheAck) {
   Flow flow{5};
   flow.send_all(milliseconds{0});
   flow.controller.story.clear();
   for (const uint64_t seq : {1U, 2U, 3U}) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25});
-  EXPECT_EQ(flow.controller.story, (Story{"ack 1", "ack 2", "loss 0", "ack 3"}));
+  EXPECT_EQ(flow.controller.story, (Story{"ack 1", "ack 2", "ack 3, loss 0"}));
   EXPECT_EQ(flow.sender.lost_packets(), 1);
   EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);  // only 4
 }
@@ -131,7 +135,7 @@ TEST(Sender, TellsTheControllerOfASpuriousTimeoutBeforeTheAck) {
   flow.controller.story.clear();
   flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
   flow.sender.on_ack(milliseconds{1201}, 1, milliseconds{601});
-  EXPECT_EQ(flow.controller.story, (Story{"spurious", "ack 0", "ack 1"}));
+  EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 0", "ack 0", "ack 1"}));
 }
 
 // Step 3 A: only what was sent after the time-out arrives.
@@ -156,7 +160,7 @@ TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
   flow.send_all(milliseconds{3000});
   flow.controller.story.clear();
   flow.sender.on_ack(milliseconds{3100}, 3, milliseconds{2900});
-  EXPECT_EQ(flow.controller.story, (Story{"ack 3"}));
+  EXPECT_EQ(flow.controller.story, (Story{"late 3", "ack 3"}));
 }
 
 TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
@@ -167,8 +171,97 @@ TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
   flow.sender.on_timer(milliseconds{3000});
   flow.controller.story.clear();
   flow.sender.on_ack(milliseconds{3100}, 0, milliseconds{2900});
-  EXPECT_EQ(flow.controller.story, (Story{"spurious", "ack 0"}));
+  EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 0", "ack 0"}));
   EXPECT_EQ(flow.sender.lost_packets(), 0);
+}
+
+// ACK 1, then ACK 0: the first has told already.
+TEST(Sender, ATimeoutIsSpuriousOnce) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{1200}, 1, milliseconds{600});
+  flow.sender.on_ack(milliseconds{1201}, 0, milliseconds{601});
+  EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 1", "ack 1", "late 0", "ack 0"}));
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+}
+
+// The ACK of the probe has shown it genuine: what comes later is only late.
+TEST(Sender, AGenuineTimeoutStaysOne) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_ack(milliseconds{1100}, 3, milliseconds{1050});
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
+  EXPECT_EQ(flow.controller.story, (Story{"late 0", "ack 0"}));
+}
+
+TEST(Sender, OneAckOfManyPacketsIsOneEvent) {
+  Flow flow{6};
+  flow.send_all(milliseconds{0});
+  flow.controller.story.clear();
+  const std::array arrivals{Arrival{1}, Arrival{2}, Arrival{2}, Arrival{5, milliseconds{20}}};
+  flow.sender.on_ack(milliseconds{50}, arrivals);
+  EXPECT_EQ(flow.controller.story, (Story{"ack 1 2 5, loss 0"}));
+  const AckEvent& ack = flow.controller.acks.at(0);
+  EXPECT_EQ(ack.delivered_bytes, 3 * kBytes);
+  EXPECT_EQ(ack.rate.delivered_bytes, 3 * kBytes);
+  EXPECT_EQ(ack.inflight_bytes, 2 * kBytes);
+  EXPECT_EQ(ack.declared_lost_bytes, kBytes);
+  EXPECT_EQ(ack.rtt.latest, Time{milliseconds{50}});
+  EXPECT_EQ(flow.controller.newest.at(0).arrived_at(milliseconds{50}), Time{milliseconds{20}});
+}
+
+TEST(Sender, LossesThatTimeRevealsAreAnAckOfNothing) {
+  Flow flow{2};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{80}, 1, milliseconds{40});
+  flow.controller.story.clear();
+  flow.sender.on_timer(milliseconds{90});
+  EXPECT_EQ(flow.controller.story, (Story{"loss 0"}));
+}
+
+TEST(Sender, SaysWhatLimitsIt) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{50}, 0, {});
+  EXPECT_EQ(flow.controller.acks.back().limited_by, Limit::window);
+  flow.sender.on_app_limited();
+  flow.sender.on_ack(milliseconds{51}, 1, {});
+  EXPECT_EQ(flow.controller.acks.back().limited_by, Limit::application);
+  flow.controller.pacing_rate = Rate::from_mbps(0.8);
+  flow.sender.settle_down(milliseconds{51});
+  flow.sender.on_sent(milliseconds{51});
+  flow.sender.on_ack(milliseconds{52}, 2, {});
+  EXPECT_EQ(flow.controller.acks.back().limited_by, Limit::pacing);
+}
+
+TEST(Sender, TellsOfARestartAfterAnIdleTime) {
+  Flow flow{2};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{50}, 0, {});
+  flow.sender.on_ack(milliseconds{60}, 1, {});
+  flow.sender.on_app_limited();
+  flow.controller.story.clear();
+  flow.sender.on_sent(milliseconds{160});
+  EXPECT_EQ(flow.controller.story, (Story{"restart 100000000", "sent 2"}));
+}
+
+// MarkConnectionAppLimited of draft-ietf-ccwg-bbr-06, section 5.3.4.3: samples until what is in flight now
+// has arrived say nothing of the path.
+TEST(Sender, MarksSamplesWhileTheControllerHoldsBack) {
+  Flow flow{2};
+  flow.controller.holds_back = true;
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{50}, 0, {});
+  EXPECT_FALSE(flow.controller.acks.back().rate.app_limited);
+  flow.controller.holds_back = false;
+  flow.send_all(milliseconds{50});
+  for (const uint64_t seq : {1U, 2U}) flow.sender.on_ack(milliseconds{100}, seq, {});
+  EXPECT_TRUE(flow.controller.acks.back().rate.app_limited);
 }
 
 TEST(Sender, TheControllersTimerFiresOnce) {
@@ -183,8 +276,8 @@ TEST(Sender, TheControllersTimerFiresOnce) {
 
 TEST(Sender, PacesWhenTheControllerAsksForIt) {
   Flow flow{100};
-  flow.controller.pacing_mbps = 8.0;       // 1000 bytes a millisecond
-  flow.sender.on_sent(milliseconds{100});  // reads the limits
+  flow.controller.pacing_rate = Rate::from_mbps(8);  // 1000 bytes a millisecond
+  flow.sender.on_sent(milliseconds{100});            // reads the limits
   flow.sender.on_sent(milliseconds{100});
   EXPECT_EQ(flow.sender.next_send(milliseconds{100}), Time{milliseconds{100}});
   flow.sender.on_sent(milliseconds{100});

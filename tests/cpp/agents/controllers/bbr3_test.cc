@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -36,22 +38,29 @@ class Bbr3Test : public testing::Test {
     const Time rtt = queueing == Time{} ? kRtt - Time{delivered_ / kPacketBytes} : kRtt + queueing;
     send(flight_packets);
     while (lost_.contains(arriving_seq_)) ++arriving_seq_;
-    bbr_.on_ack(now_,
-                {.seq = arriving_seq_++,
-                 .bytes = kPacketBytes,
-                 .sent_at = now_ - rtt,
-                 .inflight_bytes = flight_packets * kPacketBytes,
-                 .delivered_bytes = delivered_,
-                 .rtt = {.latest = rtt, .smoothed = rtt, .min = std::min<Time>(rtt, kRtt)},
-                 .rate = {.delivered_bytes = std::llround(mbps * static_cast<double>(rtt.count()) / 8e3),
-                          .prior_delivered_bytes = delivered_ - kRoundPackets * kPacketBytes,
-                          .interval = rtt,
-                          .ack_interval = rtt}});
+    const Departure& departure = departures_.at(arriving_seq_);
+    report_ack(bbr_, now_,
+               {.seq = arriving_seq_++,
+                .bytes = kPacketBytes,
+                .sent_at = now_ - rtt,
+                .inflight_bytes = flight_packets * kPacketBytes,
+                .delivered_bytes = delivered_,
+                .next_seq = next_seq(),
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = std::min<Time>(rtt, kRtt)},
+                .rate = {.delivered_bytes = std::llround(mbps * static_cast<double>(rtt.count()) / 8e3),
+                         .prior_delivered_bytes = delivered_ - kRoundPackets * kPacketBytes,
+                         .interval = rtt,
+                         .ack_interval = rtt},
+                .inflight_bytes_at_departure = departure.inflight_bytes,
+                .lost_bytes_at_departure = departure.lost_bytes,
+                .declared_lost_bytes = lost_bytes_});
   }
 
   void send(int64_t flight_packets) {
-    bbr_.on_sent(now_,
-                 {.seq = seq_++, .bytes = kPacketBytes, .inflight_bytes = flight_packets * kPacketBytes});
+    departures_.push_back({flight_packets * kPacketBytes, lost_bytes_});
+    bbr_.on_sent(
+        now_,
+        {.seq = next_seq() - 1, .bytes = kPacketBytes, .inflight_bytes = flight_packets * kPacketBytes});
   }
 
   void round_trip(double mbps = kLinkMbps, int64_t flight_packets = kFlight, Time queueing = {}) {
@@ -61,16 +70,27 @@ class Bbr3Test : public testing::Test {
   void lose(const std::vector<uint64_t>& seqs, int64_t inflight_packets = 100, bool timeout = false) {
     std::vector<LostPacket> lost;
     lost_.insert(seqs.begin(), seqs.end());
-    for (const uint64_t seq : seqs) lost.push_back({.seq = seq, .bytes = kPacketBytes, .sent_at = {}});
-    bbr_.on_loss(now_,
-                 {.packets = lost, .inflight_bytes = inflight_packets * kPacketBytes, .timeout = timeout});
+    for (const uint64_t seq : seqs) {
+      lost.push_back({.seq = seq,
+                      .bytes = kPacketBytes,
+                      .inflight_bytes_at_departure = departures_.at(seq).inflight_bytes,
+                      .lost_bytes_at_departure = departures_.at(seq).lost_bytes});
+    }
+    lost_bytes_ += static_cast<int64_t>(seqs.size()) * kPacketBytes;
+    report_losses(bbr_, now_,
+                  {.packets = lost,
+                   .inflight_bytes = inflight_packets * kPacketBytes,
+                   .timeout = timeout,
+                   .delivered_bytes = delivered_,
+                   .declared_lost_bytes = lost_bytes_,
+                   .next_seq = next_seq()});
   }
 
   // Sends that many packets into a flight, which are lost, each found by an ACK of its own.
   void send_and_lose(int count, int64_t flight_packets) {
     std::vector<uint64_t> lost;
     for (int i = 0; i < count; ++i) {
-      lost.push_back(seq_);
+      lost.push_back(next_seq());
       send(flight_packets);
       send(flight_packets);  // arrives: no two that are lost are neighbours
     }
@@ -90,7 +110,7 @@ class Bbr3Test : public testing::Test {
 
   // What the sender is told, by the bandwidth that it was told.
   [[nodiscard]] double pacing_gain(double mbps = kLinkMbps) const {
-    return *bbr_.limits().pacing_mbps / (0.99 * mbps);  // section 2.5: PacingMarginPercent
+    return bbr_.limits().pacing_rate->mbps() / (0.99 * mbps);  // section 2.5: PacingMarginPercent
   }
   [[nodiscard]] double cwnd() const {
     return static_cast<double>(bbr_.limits().cwnd_bytes) / static_cast<double>(kPacketBytes);
@@ -98,8 +118,15 @@ class Bbr3Test : public testing::Test {
   [[nodiscard]] double longterm() const { return bbr_.longterm_bytes() / static_cast<double>(kPacketBytes); }
 
   Bbr3 bbr_{kPacketBytes, 1};
+  struct Departure {
+    int64_t inflight_bytes{};
+    int64_t lost_bytes{};
+  };
+  [[nodiscard]] uint64_t next_seq() const { return departures_.size(); }
+
   Time now_{};
-  uint64_t seq_{0};
+  std::vector<Departure> departures_{};
+  int64_t lost_bytes_{0};
   uint64_t arriving_seq_{0};
   std::set<uint64_t> lost_{};
   int64_t delivered_{0};
@@ -107,9 +134,9 @@ class Bbr3Test : public testing::Test {
 
 // Section 5.6.2: 2.77 initial windows per round trip; of 1 ms, until there is one: 2.77 * 10 kB / 100 ms.
 TEST_F(Bbr3Test, PacesTheInitialWindowByTheFirstRoundTrip) {
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.77 * 80, 0.01);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), 2.77 * 80, 0.01);
   ack(0.1);
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.77 * 0.8, 0.001);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), 2.77 * 0.8, 0.001);
 }
 
 // Section 5.3.1.1: two BDP in flight, and the packet by which an ACK runs ahead of them.
@@ -148,7 +175,7 @@ TEST_F(Bbr3Test, LeavesStartupWhenSixStretchesOfARoundAreLost) {
 TEST_F(Bbr3Test, StaysInStartupWhenFewerThanSixStretchesAreLost) {
   round_trip(2);
   send_and_lose(5, 200);
-  lose({seq_ - 1});  // continues the fifth
+  lose({next_seq() - 1});  // continues the fifth
   round_trip(4, 200);
   round_trip(8, 200);
   EXPECT_EQ(bbr_.mode(), Mode::startup);
@@ -231,10 +258,10 @@ TEST_F(Bbr3Test, BoundsTheFlightThatLosesMoreThanTwoPercent) {
   send_and_lose(4, 200);
   EXPECT_EQ(bbr_.mode(), Mode::up);
   send(200);
-  lose({seq_ - 1});  // its flight had lost nothing yet when it left
+  lose({next_seq() - 1});  // its flight had lost nothing yet when it left
   EXPECT_EQ(bbr_.mode(), Mode::up);
   std::vector<uint64_t> lost;
-  for (int i = 0; i < 5; ++i, send(200)) lost.push_back(seq_);
+  for (int i = 0; i < 5; ++i, send(200)) lost.push_back(next_seq());
   lose(lost);
   EXPECT_EQ(bbr_.mode(), Mode::down);
   EXPECT_NEAR(longterm(), 199, 0.01);
@@ -244,7 +271,7 @@ TEST_F(Bbr3Test, BoundsTheFlightThatLosesMoreThanTwoPercent) {
 TEST_F(Bbr3Test, BoundsTheFlightByBetaAtLeast) {
   reach(Mode::up);
   std::vector<uint64_t> lost;
-  for (int i = 0; i < 3; ++i, send(50)) lost.push_back(seq_);
+  for (int i = 0; i < 3; ++i, send(50)) lost.push_back(next_seq());
   lose(lost);
   EXPECT_NEAR(longterm(), 70, 0.5);
 }
@@ -254,7 +281,7 @@ TEST_F(Bbr3Test, BoundsTheFlightByBetaAtLeast) {
 TEST_F(Bbr3Test, ProbesWithCautionAfterItProbedTooHigh) {
   reach(Mode::up);
   std::vector<uint64_t> lost;
-  for (int i = 0; i < 4; ++i, send(150)) lost.push_back(seq_);
+  for (int i = 0; i < 4; ++i, send(150)) lost.push_back(next_seq());
   lose(lost);
   ASSERT_NEAR(longterm(), 149, 0.01);
   reach(Mode::cruise);
@@ -276,7 +303,7 @@ TEST_F(Bbr3Test, ProbesWithCautionAfterItProbedTooHigh) {
 TEST_F(Bbr3Test, RaisesTheBoundEverFaster) {
   reach(Mode::up);
   std::vector<uint64_t> lost;
-  for (int i = 0; i < 4; ++i, send(100)) lost.push_back(seq_);
+  for (int i = 0; i < 4; ++i, send(100)) lost.push_back(next_seq());
   lose(lost);
   reach(Mode::refill, 50);
   reach(Mode::up, 50);
@@ -302,7 +329,7 @@ TEST_F(Bbr3Test, AdaptsToLossesWhileItCruises) {
   round_trip();
   round_trip();
   round_trip(4);
-  lose({seq_ - 3});
+  lose({next_seq() - 3});
   for (int i = 0; i <= kRoundPackets; ++i) ack(4);
   EXPECT_NEAR(pacing_gain(), 0.7, 0.001);
   EXPECT_NEAR(bbr_.shortterm_bytes(), 0.7 * 200 * kPacketBytes, 2 * kPacketBytes);
@@ -343,17 +370,27 @@ TEST_F(Bbr3Test, BelievesTheSmallestRttForTenSeconds) {
   EXPECT_GT(now_, seconds{10});
 }
 
+// Section 5.4.1.
+TEST_F(Bbr3Test, DoesNotProbeForTheSmallestRttAfterAnIdleTime) {
+  reach(Mode::cruise);
+  now_ += seconds{6};
+  bbr_.on_restart(now_, seconds{6});
+  EXPECT_NEAR(pacing_gain(), 1, 0.01);
+  ack(kLinkMbps, kFlight, milliseconds{5});
+  EXPECT_NE(bbr_.mode(), Mode::probe_rtt);
+}
+
 // Section 5.5.11.2, and A.19: the window, the bounds, and the probing that the losses had ended.
 TEST_F(Bbr3Test, TakesBackWhatASpuriousTimeoutTold) {
   reach(Mode::up);
   const double before = cwnd();
   std::vector<uint64_t> lost;
-  for (int i = 0; i < 100; ++i, send(100)) lost.push_back(seq_);
+  for (int i = 0; i < 100; ++i, send(100)) lost.push_back(next_seq());
   lose(lost, 0, /*timeout=*/true);
   ASSERT_EQ(bbr_.mode(), Mode::down);
   ASSERT_EQ(cwnd(), 1);
   ASSERT_LT(longterm(), 101);
-  bbr_.on_spurious_timeout(now_);
+  bbr_.on_spurious_loss(now_, {.timeout = true});
   EXPECT_EQ(bbr_.mode(), Mode::refill);
   EXPECT_EQ(cwnd(), before);
   EXPECT_GT(longterm(), 1e9);

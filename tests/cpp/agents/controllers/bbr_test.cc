@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -19,22 +21,24 @@ constexpr double kLinkMbps = 8;  // a packet per ms: a BDP of 100 packets
 class BbrTest : public testing::Test {
  protected:
   // One ACK; the sample says `mbps` over the round trip.
-  void ack(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100) {
+  void ack(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100,
+           std::span<const LostPacket> lost = {}) {
     now_ += milliseconds{1};
     delivered_ += kPacketBytes;
     const Time rtt = kRtt + queueing;
-    bbr_.on_sent(now_, {.seq = seq_, .bytes = kPacketBytes, .inflight_bytes = 0});
     const auto sample_bytes = static_cast<int64_t>(mbps * static_cast<double>(rtt.count()) / 8e3);
-    bbr_.on_ack(now_, {.seq = seq_++,
-                       .bytes = kPacketBytes,
-                       .sent_at = now_ - rtt,
-                       .inflight_bytes = inflight_packets * kPacketBytes,
-                       .delivered_bytes = delivered_,
-                       .rtt = {.latest = rtt, .smoothed = rtt, .min = kRtt},
-                       .rate = {.delivered_bytes = sample_bytes,
-                                .prior_delivered_bytes = delivered_ - 100 * kPacketBytes,
-                                .interval = rtt,
-                                .ack_interval = rtt}});
+    report_ack(bbr_, now_,
+               {.seq = seq_++,
+                .bytes = kPacketBytes,
+                .sent_at = now_ - rtt,
+                .inflight_bytes = inflight_packets * kPacketBytes,
+                .delivered_bytes = delivered_,
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = kRtt},
+                .rate = {.delivered_bytes = sample_bytes,
+                         .prior_delivered_bytes = delivered_ - 100 * kPacketBytes,
+                         .interval = rtt,
+                         .ack_interval = rtt},
+                .lost = lost});
   }
 
   void round_trip(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100) {
@@ -59,9 +63,9 @@ class BbrTest : public testing::Test {
 
 // Linux: ten packets per ms until there is a round-trip time, then per round trip: 80 kbit per 100 ms.
 TEST_F(BbrTest, PacesTheInitialWindowByTheFirstRoundTrip) {
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.885 * 80 * 0.99, 0.01);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), 2.885 * 80 * 0.99, 0.01);
   ack(0.1);
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 2.885 * 0.8 * 0.99, 0.001);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), 2.885 * 0.8 * 0.99, 0.001);
 }
 
 TEST_F(BbrTest, PacesAtTwoOverLnTwoTimesTheBandwidthInStartup) {
@@ -69,7 +73,7 @@ TEST_F(BbrTest, PacesAtTwoOverLnTwoTimesTheBandwidthInStartup) {
   ack(4);
   ack(4);
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
-  EXPECT_GT(*bbr_.limits().pacing_mbps, 2.88 * 4 * 0.99);
+  EXPECT_GT(bbr_.limits().pacing_rate->mbps(), 2.88 * 4 * 0.99);
 }
 
 // Section 4.3.2.2: three rounds without a quarter more.
@@ -84,7 +88,7 @@ TEST_F(BbrTest, LeavesStartupAfterThreeRoundsWithoutGrowth) {
   round_trip(8, {}, 250);
   ack(8, {}, 250);
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::drain);
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, 9 * 0.99 / 2.885, 0.01);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), 9 * 0.99 / 2.885, 0.01);
   ack(8, {}, 110);  // the BDP of 9 Mbit/s is 112 packets
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
 }
@@ -116,9 +120,9 @@ TEST_F(BbrTest, AllowsTwoBdpInFlight) {
 TEST_F(BbrTest, ForgetsABandwidthAfterTenRounds) {
   reach_probe_bw();
   for (int i = 0; i < 8; ++i) round_trip(4);
-  EXPECT_GT(*bbr_.limits().pacing_mbps, 0.75 * kLinkMbps * 0.99 - 0.01);
+  EXPECT_GT(bbr_.limits().pacing_rate->mbps(), 0.75 * kLinkMbps * 0.99 - 0.01);
   for (int i = 0; i < 4; ++i) round_trip(4);
-  EXPECT_LT(*bbr_.limits().pacing_mbps, 1.25 * 4 * 0.99 + 0.01);
+  EXPECT_LT(bbr_.limits().pacing_rate->mbps(), 1.25 * 4 * 0.99 + 0.01);
 }
 
 TEST_F(BbrTest, ShrinksToFourPacketsTenSecondsAfterTheSmallestRtt) {
@@ -139,7 +143,7 @@ TEST_F(BbrTest, RemembersTheBandwidthWhileItProbesForTheSmallestRtt) {
   while (bbr_.mode() != Bbr::Mode::probe_rtt) ack(kLinkMbps, milliseconds{5});
   for (int i = 0; i < 12; ++i) round_trip(0.3, milliseconds{5}, 5);
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_rtt);
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, kLinkMbps * 0.99, 0.01);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), kLinkMbps * 0.99, 0.01);
 }
 
 // Linux's tcp_bbr: whole packets, an even number of them. 2 * 0.57 Mbit/s * 100 ms are 14.25 packets; with
@@ -160,10 +164,45 @@ TEST_F(BbrTest, RestoresTheWindowAfterASpuriousTimeout) {
   round_trip();
   const double before = cwnd();
   const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
-  bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 0, .timeout = true});
+  report_losses(bbr_, now_, {.packets = lost, .timeout = true, .next_seq = seq_});
   ASSERT_EQ(cwnd(), 1);
-  bbr_.on_spurious_timeout(now_);
+  bbr_.on_spurious_loss(now_, {.timeout = true});
   EXPECT_EQ(cwnd(), before);
+}
+
+// What has been lost counts as having been in flight: a probe of 5/4 that loses packets is over.
+TEST_F(BbrTest, CountsTheFirstLossOfAnEpisode) {
+  reach_probe_bw();
+  while (bbr_.pacing_gain() != 1.25) ack(kLinkMbps, {}, 105);
+  for (int i = 0; i < 101; ++i) ack(kLinkMbps, {}, 105);  // a round trip, and less than 5/4 in flight
+  ASSERT_EQ(bbr_.pacing_gain(), 1.25);
+  const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
+  ack(kLinkMbps, {}, 105, lost);
+  EXPECT_EQ(bbr_.pacing_gain(), 0.75);
+}
+
+// Linux, bbr_cwnd_event: no probing for the smallest RTT after an idle time, which has emptied the queue.
+TEST_F(BbrTest, DoesNotProbeForTheSmallestRttAfterAnIdleTime) {
+  reach_probe_bw();
+  now_ += seconds{11};
+  bbr_.on_restart(now_, seconds{11});
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), kLinkMbps * 0.99, 0.01);
+  ack();
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
+}
+
+TEST_F(BbrTest, GoesOnWithARecoveryThatASpuriousTimeoutInterrupted) {
+  reach_probe_bw();
+  round_trip();
+  const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
+  const double before = cwnd();
+  report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 90 * kPacketBytes, .next_seq = seq_ + 2});
+  report_losses(bbr_, now_, {.packets = lost, .timeout = true, .next_seq = seq_ + 2});
+  bbr_.on_spurious_loss(now_, {.timeout = true});
+  ack(kLinkMbps, {}, 90);
+  ack(kLinkMbps, {}, 90);
+  ack(kLinkMbps, {}, 90);  // of a packet that left after the losses: the recovery ends
+  EXPECT_NEAR(cwnd(), before, 3);
 }
 
 // Section 4.2.3.4: what is in flight, and one packet out for one in, for a round; then the window again.
@@ -173,7 +212,7 @@ TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
   round_trip();
   const double before = cwnd();
   const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes, .sent_at = now_ - kRtt}};
-  bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 90 * kPacketBytes, .timeout = false});
+  report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 90 * kPacketBytes, .next_seq = seq_});
   EXPECT_EQ(cwnd(), 91);
   ack(kLinkMbps, {}, 90);  // sent after the loss: recovery has ended
   EXPECT_NEAR(cwnd(), before, 2);
@@ -186,12 +225,12 @@ TEST_F(BbrTest, PacesAtWhatAPolicerLetsThrough) {
   for (int i = 0; i < 12 * 150; ++i) {
     const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = 40 * kPacketBytes, .sent_at = now_ - kRtt}};
     if (i % 150 == 0)
-      bbr_.on_loss(now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .timeout = false});
+      report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .next_seq = seq_});
     ack(2 * kLinkMbps);  // the samples of bursts tell of twice the rate
   }
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
   EXPECT_EQ(bbr_.pacing_gain(), 1);
-  EXPECT_NEAR(*bbr_.limits().pacing_mbps, kLinkMbps * 0.99, 0.01);
+  EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), kLinkMbps * 0.99, 0.01);
 }
 
 }  // namespace

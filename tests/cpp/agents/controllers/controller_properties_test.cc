@@ -94,7 +94,8 @@ TEST_P(EveryController, KeepsSaneLimitsAndNeverStopsOnARandomNetwork) {
     const SendLimits limits = network.limits();
     ASSERT_GE(limits.cwnd_bytes, kPacketBytes);
     ASSERT_LT(limits.cwnd_bytes, 100'000 * kPacketBytes);
-    ASSERT_TRUE(!limits.pacing_mbps || (std::isfinite(*limits.pacing_mbps) && *limits.pacing_mbps > 0));
+    ASSERT_TRUE(!limits.pacing_rate ||
+                (std::isfinite(limits.pacing_rate->mbps()) && limits.pacing_rate->mbps() > 0));
   }
   EXPECT_GT(network.delivered_packets(), 300);  // nearly one per round trip
 }

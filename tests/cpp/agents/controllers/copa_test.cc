@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -21,9 +23,10 @@ class CopaTest : public testing::Test {
   // An ACK `after` the last one for a packet that left one `rtt` ago; the smoothed RTT follows at once.
   void ack(milliseconds rtt, milliseconds after = milliseconds{1}) {
     now_ += after;
-    copa_.on_ack(now_, {.bytes = kPacketBytes,
-                        .sent_at = now_ - rtt,
-                        .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{100}}});
+    report_ack(copa_, now_,
+               {.bytes = kPacketBytes,
+                .sent_at = now_ - rtt,
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{100}}});
   }
 
   // One window: the ACK of a packet that left after the last window ended.
@@ -32,7 +35,7 @@ class CopaTest : public testing::Test {
   // A loss is known one round trip after the packet left: in the window after the one that sent it.
   void lose(Time sent_before = milliseconds{200}, bool timeout = false) {
     const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = now_ - sent_before}};
-    copa_.on_loss(now_, {.packets = lost, .inflight_bytes = 0, .timeout = timeout});
+    report_losses(copa_, now_, {.packets = lost, .inflight_bytes = 0, .timeout = timeout});
   }
 
   Copa copa_{kPacketBytes};
@@ -44,7 +47,7 @@ constexpr milliseconds kQueued{200};  // lambda > lambda_t: 10 packets / 200 ms 
 
 TEST_F(CopaTest, StartsWithTenPacketsUnpaced) {
   EXPECT_EQ(cwnd(), 10);
-  EXPECT_FALSE(copa_.limits().pacing_mbps.has_value());
+  EXPECT_FALSE(copa_.limits().pacing_rate.has_value());
 }
 
 TEST_F(CopaTest, OpensByAPacketPerAckInSlowStart) {
@@ -72,8 +75,8 @@ TEST_F(CopaTest, TakesTheSmallestRttOfHalfASmoothedRttForTheStandingOne) {
 // Rate 2 cwnd / RTTstanding: 2 * 11 packets * 8000 bit / 100 ms = 1.76 Mbit/s.
 TEST_F(CopaTest, PacesAtTwiceTheWindowPerStandingRtt) {
   ack(kEmpty);
-  ASSERT_TRUE(copa_.limits().pacing_mbps.has_value());
-  EXPECT_NEAR(*copa_.limits().pacing_mbps, 1.76, 1e-9);
+  ASSERT_TRUE(copa_.limits().pacing_rate.has_value());
+  EXPECT_NEAR(copa_.limits().pacing_rate->mbps(), 1.76, 1e-9);
 }
 
 TEST_F(CopaTest, DoublesTheVelocityEveryRoundTripInOneDirection) {
@@ -210,7 +213,7 @@ TEST_F(CopaTest, RestartsFromTwoPacketsAfterATimeout) {
 
 TEST_F(CopaTest, LeavesTheRateToTheWindowWhenTheRttIsZero) {
   ack(milliseconds{0});
-  EXPECT_FALSE(copa_.limits().pacing_mbps.has_value());
+  EXPECT_FALSE(copa_.limits().pacing_rate.has_value());
 }
 
 }  // namespace

@@ -120,13 +120,53 @@ TEST_F(CubicTest, GoesBackToItsEpochAfterASpuriousTimeout) {
   Cubic undisturbed = cubic_;
   flow_.lose(all, /*timeout=*/true);
   flow_.send_while_open();
-  cubic_.on_spurious_timeout(flow_.now());
+  cubic_.on_spurious_loss(flow_.now(), {.timeout = true});
   EXPECT_EQ(flow_.cwnd(), before);
   WindowFlow other{undisturbed};
   other.wait(flow_.now());
   flow_.ack(all.front(), kRtt);
   other.ack(all.front(), kRtt);
   EXPECT_EQ(flow_.cwnd(), other.cwnd());
+}
+
+// Section 5.8, RFC 9002 section 7.8.
+TEST_F(CubicTest, DoesNotGrowAWindowThatTheApplicationLeavesUnused) {
+  slow_start_to(40);
+  flow_.limit_by(Limit::application);
+  for (int i = 0; i < 20; ++i) flow_.round_trip(kRtt);
+  EXPECT_EQ(flow_.cwnd(), 40);
+}
+
+// Section 5.8: time that the application leaves unused does not count; else ten seconds would bring the
+// window far beyond the one that was lost.
+TEST_F(CubicTest, GoesOnWithItsEpochWhereItWasBeforeAnIdleTime) {
+  slow_start_to(320);
+  flow_.lose_one_and_recover(kRtt);
+  flow_.send_while_open();
+  flow_.round_trip(kRtt);
+  Cubic busy = cubic_;
+  flow_.wait(std::chrono::seconds{10});
+  cubic_.on_restart(flow_.now(), std::chrono::seconds{10});
+  WindowFlow other{busy};
+  other.send_while_open();
+  for (int i = 0; i < 5; ++i) {
+    flow_.round_trip(kRtt);
+    other.round_trip(kRtt);
+  }
+  EXPECT_NEAR(flow_.cwnd(), other.cwnd(), 1);
+}
+
+TEST_F(CubicTest, DoesNotCountTheTimeThatTheApplicationLeavesUnused) {
+  slow_start_to(320);
+  flow_.lose_one_and_recover(kRtt);
+  flow_.send_while_open();
+  flow_.round_trip(kRtt);
+  const double before = flow_.cwnd();
+  flow_.limit_by(Limit::application);
+  for (int i = 0; i < 100; ++i) flow_.round_trip(kRtt);
+  flow_.limit_by(Limit::window);
+  for (int i = 0; i < 2; ++i) flow_.round_trip(kRtt);
+  EXPECT_LT(flow_.cwnd(), before + 20);  // K is six seconds
 }
 
 // HyStart: eight ACKs of a round later than the smallest RTT by 1/8 of it, at least 4 ms.

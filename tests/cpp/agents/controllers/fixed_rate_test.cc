@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -13,16 +14,16 @@ constexpr int64_t kPacketBytes = 1000;
 
 TEST(FixedRate, PacesAtTheGivenRateWithAWindowThatDoesNotBind) {
   const SendLimits limits = FixedRate{kPacketBytes, 8}.limits();
-  EXPECT_EQ(limits.pacing_mbps, 8);
+  EXPECT_EQ(limits.pacing_rate, Rate::from_mbps(8));
   EXPECT_EQ(limits.cwnd_bytes, 10'000'000);  // ten seconds of 8 Mbit/s
 }
 
 TEST(FixedRate, DoesNotMoveOnAcksNorLosses) {
   FixedRate controller{kPacketBytes, 8};
   const std::array lost{LostPacket{.seq = 1, .bytes = kPacketBytes, .sent_at = {}}};
-  controller.on_ack(Time{1}, {.seq = 0, .bytes = kPacketBytes});
-  controller.on_loss(Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = true});
-  EXPECT_EQ(controller.limits().pacing_mbps, 8);
+  report_ack(controller, Time{1}, {.seq = 0, .bytes = kPacketBytes});
+  report_losses(controller, Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = true});
+  EXPECT_EQ(controller.limits().pacing_rate, Rate::from_mbps(8));
 }
 
 // A data packet is 1436 bytes of payload, 1464 with IP: 6 Mbit/s of payload are 6.12 on the link.

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr int64_t kPacketBytes = 1000;
 TEST(FixedWindow, IsTheGivenNumberOfPacketsWithoutPacing) {
   const SendLimits limits = FixedWindow{kPacketBytes, 40}.limits();
   EXPECT_EQ(limits.cwnd_bytes, 40'000);
-  EXPECT_FALSE(limits.pacing_mbps.has_value());
+  EXPECT_FALSE(limits.pacing_rate.has_value());
 }
 
 TEST(FixedWindow, TakesAFractionOfAPacket) {
@@ -22,9 +24,9 @@ TEST(FixedWindow, TakesAFractionOfAPacket) {
 TEST(FixedWindow, DoesNotMoveOnAcksNorLossesNorTimeouts) {
   FixedWindow controller{kPacketBytes, 40};
   const std::array lost{LostPacket{.seq = 1, .bytes = kPacketBytes, .sent_at = {}}};
-  controller.on_ack(Time{1}, {.seq = 0, .bytes = kPacketBytes});
-  controller.on_loss(Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = false});
-  controller.on_loss(Time{3}, {.packets = lost, .inflight_bytes = 0, .timeout = true});
+  report_ack(controller, Time{1}, {.seq = 0, .bytes = kPacketBytes});
+  report_losses(controller, Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = false});
+  report_losses(controller, Time{3}, {.packets = lost, .inflight_bytes = 0, .timeout = true});
   EXPECT_EQ(controller.limits().cwnd_bytes, 40'000);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -218,11 +219,12 @@ TEST(Gcc, HearsOfLossesFromReportsOfTwentyPackets) {
   constexpr int64_t kPacketBytes = 1000;
   Gcc gcc{kPacketBytes};
   const std::array<LostPacket, 3> lost{};
-  gcc.on_loss(milliseconds{1}, {.packets = lost});
-  for (int i = 0; i < 16; ++i) gcc.on_ack(milliseconds{200}, {.bytes = kPacketBytes});
-  EXPECT_EQ(*gcc.limits().pacing_mbps, 0.3);
-  gcc.on_ack(milliseconds{200}, {.bytes = kPacketBytes});
-  EXPECT_NEAR(*gcc.limits().pacing_mbps, 0.3 * (1 - 0.5 * 3 / 20), 1e-9);
+  report_losses(gcc, milliseconds{1}, {.packets = lost});
+  for (int i = 0; i < 16; ++i)
+    report_ack(gcc, milliseconds{200}, {.bytes = kPacketBytes, .sent_at = Time{}, .received_at = Time{}});
+  EXPECT_EQ(gcc.limits().pacing_rate->mbps(), 0.3);
+  report_ack(gcc, milliseconds{200}, {.bytes = kPacketBytes, .sent_at = Time{}, .received_at = Time{}});
+  EXPECT_NEAR(gcc.limits().pacing_rate->mbps(), 0.3 * (1 - 0.5 * 3 / 20), 1e-9);
 }
 
 // From 0.3 Mbit/s by 8 % a second: 0.3 * 1.08^35 = 4.4 Mbit/s after 35 s, with hardly any queue.

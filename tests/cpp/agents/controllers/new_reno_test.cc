@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/cpp/agents/controllers/window_flow.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -29,7 +30,7 @@ class NewRenoTest : public testing::Test {
 
 TEST_F(NewRenoTest, StartsWithTenPackets) {  // RFC 6928
   EXPECT_EQ(flow_.send_while_open(), 10);
-  EXPECT_FALSE(reno_.limits().pacing_mbps.has_value());
+  EXPECT_FALSE(reno_.limits().pacing_rate.has_value());
 }
 
 TEST_F(NewRenoTest, DoublesTheWindowPerRoundTripInSlowStart) {
@@ -151,7 +152,7 @@ TEST_F(NewRenoTest, GoesBackToItsWindowAfterASpuriousTimeout) {
   for (uint64_t seq = 31; seq < flow_.next_seq(); ++seq) all.push_back(seq);
   flow_.lose(all, /*timeout=*/true);
   flow_.send_while_open();
-  reno_.on_spurious_timeout(flow_.now());
+  reno_.on_spurious_loss(flow_.now(), {.timeout = true});
   EXPECT_EQ(flow_.cwnd(), 10);
   flow_.ack(all.front());
   EXPECT_EQ(flow_.cwnd(), 10);  // congestion avoidance: ssthresh is 10 again
@@ -162,11 +163,12 @@ TEST_F(NewRenoTest, CutsForALossOfAFlightThatWasOnlyLate) {
   std::vector<uint64_t> all;
   for (uint64_t seq = 10; seq < 30; ++seq) all.push_back(seq);
   flow_.lose(all, /*timeout=*/true);
-  reno_.on_spurious_timeout(flow_.now());
+  reno_.on_spurious_loss(flow_.now(), {.timeout = true});
   ASSERT_EQ(flow_.cwnd(), 20);
   const std::array lost{LostPacket{.seq = 10, .bytes = WindowFlow::kPacketBytes, .sent_at = {}}};
-  reno_.on_loss(flow_.now(),
-                {.packets = lost, .inflight_bytes = 19 * WindowFlow::kPacketBytes, .timeout = false});
+  report_losses(
+      reno_, flow_.now(),
+      {.packets = lost, .inflight_bytes = 19 * WindowFlow::kPacketBytes, .next_seq = flow_.next_seq()});
   EXPECT_EQ(flow_.cwnd(), 20);  // recovery begins: 19 in flight and one to send
   flow_.ack(30);                // and ends at half
   EXPECT_EQ(flow_.cwnd(), 10);
@@ -179,8 +181,16 @@ TEST_F(NewRenoTest, ForgetsItsWindowOnceTheTimeoutHasProvedGenuine) {
   flow_.lose(all, /*timeout=*/true);
   flow_.send_while_open();
   flow_.ack(30);  // sent after the time-out
-  reno_.on_spurious_timeout(flow_.now());
+  reno_.on_spurious_loss(flow_.now(), {.timeout = true});
   EXPECT_EQ(flow_.cwnd(), 2);
+}
+
+// RFC 9002, section 7.8.
+TEST_F(NewRenoTest, DoesNotGrowAWindowThatTheApplicationLeavesUnused) {
+  flow_.send_while_open();
+  flow_.limit_by(Limit::application);
+  for (uint64_t seq = 0; seq < 10; ++seq) flow_.ack(seq);
+  EXPECT_EQ(flow_.cwnd(), 10);
 }
 
 TEST_F(NewRenoTest, HoldsSsthreshAtTwoPacketsOrMore) {  // RFC 5681 eq. 4

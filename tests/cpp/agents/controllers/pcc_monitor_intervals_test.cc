@@ -5,6 +5,8 @@
 #include <array>
 #include <initializer_list>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -14,20 +16,20 @@ using std::chrono::milliseconds;
 class MonitorIntervalsTest : public testing::Test {
  protected:
   void open(uint64_t first_seq, int trial, double rate_mbps = 12) {
-    intervals_.open(milliseconds{first_seq}, trial, rate_mbps);
+    intervals_.open(milliseconds{first_seq}, first_seq, trial, rate_mbps);
   }
   void send(uint64_t first, uint64_t end) {
-    for (uint64_t seq = first; seq < end; ++seq) intervals_.on_sent(seq);
+    for (uint64_t seq = first; seq < end; ++seq) intervals_.on_sent();
   }
   void acknowledge(std::initializer_list<uint64_t> seqs) {
     for (const uint64_t seq : seqs) acknowledge(seq, milliseconds{40});
   }
   void acknowledge(uint64_t seq, milliseconds rtt) {
-    intervals_.on_ack({.seq = seq, .sent_at = milliseconds{seq}, .rtt = {.latest = rtt}});
+    report_ack(intervals_, milliseconds{seq} + rtt, {.seq = seq, .rtt = {.latest = rtt}});
   }
-  void lose(uint64_t seq, bool timeout = false) {
+  void lose(uint64_t seq) {
     const std::array lost{LostPacket{.seq = seq}};
-    intervals_.on_loss({.packets = lost, .timeout = timeout});
+    intervals_.on_ack({}, {.lost = lost});
   }
 
   MonitorIntervals intervals_{1500};
@@ -61,11 +63,10 @@ TEST_F(MonitorIntervalsTest, ChargeALossToTheIntervalThatSentThePacket) {
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0);
 }
 
-TEST_F(MonitorIntervalsTest, DoNotTakeATimeOutForALoss) {
+TEST_F(MonitorIntervalsTest, WaitOutAnOutage) {
   open(0, 1);
   send(0, 4);
   open(4, 2);
-  for (uint64_t seq = 0; seq < 4; ++seq) lose(seq, /*timeout=*/true);
   EXPECT_FALSE(intervals_.take_settled());
   acknowledge({0, 1, 2, 3});  // an outage it was
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0);
@@ -76,7 +77,6 @@ TEST_F(MonitorIntervalsTest, TakeForLostWhatLaterPacketsHaveOvertaken) {
   send(0, 4);
   open(4, 2);
   send(4, 8);
-  for (uint64_t seq = 0; seq < 4; ++seq) lose(seq, /*timeout=*/true);
   acknowledge({4, 5});
   EXPECT_FALSE(intervals_.take_settled());
   acknowledge({6});  // the third packet behind: RFC 9002's kPacketThreshold

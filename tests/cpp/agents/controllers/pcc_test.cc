@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -31,10 +33,11 @@ class PccTest : public testing::Test {
   void send(milliseconds now) { pcc_.on_sent(now, {.seq = next_seq_++, .bytes = kPacketBytes}); }
   // The ACK of the oldest packet.
   void acknowledge(milliseconds now, milliseconds rtt, milliseconds smoothed_rtt) {
-    pcc_.on_ack(now, {.seq = next_ack_++,
-                      .bytes = kPacketBytes,
-                      .sent_at = now - rtt,
-                      .rtt = {.latest = rtt, .smoothed = smoothed_rtt}});
+    report_ack(pcc_, now,
+               {.seq = next_ack_++,
+                .bytes = kPacketBytes,
+                .sent_at = now - rtt,
+                .rtt = {.latest = rtt, .smoothed = smoothed_rtt}});
   }
 
   int asked_{0};

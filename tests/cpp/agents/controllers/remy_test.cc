@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -40,7 +41,7 @@ std::string table_with(std::string_view before, std::string_view after) {
   return text.replace(text.find(before), before.size(), after);
 }
 
-AckedPacket acked(milliseconds sent_at, milliseconds received_at, milliseconds rtt) {
+OneAck acked(milliseconds sent_at, milliseconds received_at, milliseconds rtt) {
   return {.sent_at = sent_at,
           .received_at = received_at,
           .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{40}}};
@@ -102,31 +103,33 @@ TEST(RemyTable, SurvivesAnyBytes) {
 TEST(Remy, BeginsWithTheActionForAnEmptyMemory) {
   const SendLimits limits = Remy{kPacketBytes, parse_remy_table(kTable)}.limits();
   EXPECT_EQ(limits.cwnd_bytes, kPacketBytes);  // 1 * 0 + 1
-  EXPECT_EQ(limits.pacing_mbps, 16);           // 8000 bit per 0.5 ms
+  EXPECT_EQ(limits.pacing_rate->mbps(), 16);   // 8000 bit per 0.5 ms
 }
 
 // SIGCOMM 2013 section 4.1: EWMAs with weight 1/8 for the newest interval, the slow one with 1/256.
 TEST(Remy, RemembersTheIntervalsOfTheAckedPackets) {
   Remy remy{kPacketBytes, parse_remy_table(kTable)};
-  remy.on_ack({}, acked(milliseconds{0}, milliseconds{20}, milliseconds{40}));
+  report_ack(remy, {}, acked(milliseconds{0}, milliseconds{20}, milliseconds{40}));
   EXPECT_EQ(remy.memory(), (RemyMemory{0, 0, 1, 0}));
-  remy.on_ack({}, acked(milliseconds{8}, milliseconds{36}, milliseconds{60}));
+  report_ack(remy, {}, acked(milliseconds{8}, milliseconds{36}, milliseconds{60}));
   EXPECT_EQ(remy.memory(), (RemyMemory{1, 2, 1.5, 16.0 / 256}));
 }
 
 // 0.99 * 10 = 9.9: whole packets only.
 TEST(Remy, MultipliesAndIncrementsItsWindowOnEveryAck) {
   Remy remy{kPacketBytes, parse_remy_table(kTable)};
-  for (int i = 0; i < 9; ++i) remy.on_ack({}, acked(milliseconds{i}, milliseconds{20 + i}, milliseconds{40}));
+  for (int i = 0; i < 9; ++i)
+    report_ack(remy, {}, acked(milliseconds{i}, milliseconds{20 + i}, milliseconds{40}));
   EXPECT_EQ(remy.cwnd_packets(), 10);
-  remy.on_ack({}, acked(milliseconds{9}, milliseconds{49}, milliseconds{80}));
+  report_ack(remy, {}, acked(milliseconds{9}, milliseconds{49}, milliseconds{80}));
   EXPECT_EQ(remy.cwnd_packets(), 9);
 }
 
 TEST(Remy, ForgetsAllAfterATimeout) {
   Remy remy{kPacketBytes, parse_remy_table(kTable)};
-  for (int i = 0; i < 9; ++i) remy.on_ack({}, acked(milliseconds{i}, milliseconds{20 + i}, milliseconds{40}));
-  remy.on_loss({}, {.timeout = true});
+  for (int i = 0; i < 9; ++i)
+    report_ack(remy, {}, acked(milliseconds{i}, milliseconds{20 + i}, milliseconds{40}));
+  report_losses(remy, {}, {.timeout = true});
   EXPECT_EQ(remy.cwnd_packets(), 1);
   EXPECT_EQ(remy.memory(), RemyMemory{});
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -20,15 +21,16 @@ class ScreamTest : public testing::Test {
   // An ACK of a packet that met so much delay on its way, with the window full.
   void ack(milliseconds delay, int64_t inflight_bytes = 1'000'000) {
     now_ += milliseconds{1};
-    scream_.on_ack(now_, {.bytes = kPacketBytes,
-                          .sent_at = now_ - 2 * delay,
-                          .received_at = now_ - delay,
-                          .inflight_bytes = inflight_bytes,
-                          .rtt = {.smoothed = milliseconds{100}}});
+    report_ack(scream_, now_,
+               {.bytes = kPacketBytes,
+                .sent_at = now_ - 2 * delay,
+                .received_at = now_ - delay,
+                .inflight_bytes = inflight_bytes,
+                .rtt = {.smoothed = milliseconds{100}}});
   }
   void lose(Time sent_at) {
     const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = sent_at}};
-    scream_.on_loss(now_, {.packets = lost});
+    report_losses(scream_, now_, {.packets = lost});
   }
   void leave_fast_increase() {
     ack(milliseconds{50});
@@ -112,7 +114,7 @@ TEST_F(ScreamTest, ResumesFastIncreaseAfterFiveCalmSeconds) {
 // 11000 bytes per 100 ms are 0.88 Mbit/s; below the target one packet more than the window may be in flight.
 TEST_F(ScreamTest, PacesItsWindowOverARoundTripWithAPacketOfSlackBelowTheTarget) {
   for (int i = 0; i < 8; ++i) ack(milliseconds{50});
-  EXPECT_NEAR(*scream_.limits().pacing_mbps, 0.88, 1e-9);
+  EXPECT_NEAR(scream_.limits().pacing_rate->mbps(), 0.88, 1e-9);
   EXPECT_EQ(scream_.limits().cwnd_bytes, 12'000);
   leave_fast_increase();
   ack(milliseconds{250});

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -111,7 +112,7 @@ TEST(Sprout, TicksEveryTwentyMillisecondsFromTheFirstAckOn) {
   Sprout sprout{1000};
   EXPECT_FALSE(sprout.next_timer());
   sprout.on_sent(Time{}, {.seq = 0});
-  sprout.on_ack(milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
+  report_ack(sprout, milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{60}});
   sprout.on_timer(milliseconds{60});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{80}});
@@ -122,7 +123,7 @@ TEST(Sprout, TakesSilenceForAnOutageOnlyWhilePacketsAreOverdue) {
   Sprout waiting{1000};
   for (Sprout* sprout : {&idle, &waiting}) {
     sprout->on_sent(Time{}, {.seq = 0});
-    sprout->on_ack(milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
+    report_ack(*sprout, milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
   }
   waiting.on_sent(milliseconds{41}, {.seq = 1});
   for (int ms = 60; ms <= 400; ms += 20) {

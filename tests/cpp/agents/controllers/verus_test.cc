@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tests/cpp/agents/controllers/scenario.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -70,13 +71,14 @@ class VerusTest : public testing::Test {
  protected:
   void send(uint64_t seq) { verus_.on_sent(now_, {.seq = seq, .bytes = kPacketBytes}); }
   void ack(uint64_t seq, milliseconds rtt) {
-    verus_.on_ack(now_, {.seq = seq,
-                         .bytes = kPacketBytes,
-                         .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{40}}});
+    report_ack(verus_, now_,
+               {.seq = seq,
+                .bytes = kPacketBytes,
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{40}}});
   }
   void lose(uint64_t seq, bool timeout = false) {
     const std::array lost{LostPacket{.seq = seq, .bytes = kPacketBytes}};
-    verus_.on_loss(now_, {.packets = lost, .timeout = timeout});
+    report_losses(verus_, now_, {.packets = lost, .timeout = timeout});
   }
   [[nodiscard]] int64_t cwnd_packets() const { return verus_.limits().cwnd_bytes / kPacketBytes; }
 

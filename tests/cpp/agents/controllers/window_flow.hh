@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tests/cpp/transport/events.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -33,12 +34,15 @@ class WindowFlow {
 
   void ack(uint64_t seq, Time rtt = {}, Time one_way = {}) {
     min_rtt_ = std::min(min_rtt_, rtt);
-    controller_.on_ack(now_, {.seq = seq,
-                              .bytes = kPacketBytes,
-                              .sent_at = now_ - rtt,
-                              .received_at = now_ - rtt + one_way,
-                              .inflight_bytes = --inflight_ * kPacketBytes,
-                              .rtt = {.latest = rtt, .smoothed = rtt, .min = min_rtt_}});
+    report_ack(controller_, now_,
+               {.seq = seq,
+                .bytes = kPacketBytes,
+                .sent_at = now_ - rtt,
+                .received_at = now_ - rtt + one_way,
+                .inflight_bytes = --inflight_ * kPacketBytes,
+                .next_seq = next_seq_,
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = min_rtt_},
+                .limited_by = limited_by_});
   }
 
   // One round trip: every packet in flight is acknowledged at once, and the window sent again.
@@ -49,12 +53,18 @@ class WindowFlow {
     send_while_open();
   }
 
+  // The application leaves the window unused, or no longer does.
+  void limit_by(Limit limit) { limited_by_ = limit; }
+
   void lose(const std::vector<uint64_t>& seqs, bool timeout = false) {
     std::vector<LostPacket> packets;
     for (const uint64_t seq : seqs) packets.push_back({.seq = seq, .bytes = kPacketBytes, .sent_at = {}});
     inflight_ -= static_cast<int64_t>(seqs.size());
-    controller_.on_loss(now_,
-                        {.packets = packets, .inflight_bytes = inflight_ * kPacketBytes, .timeout = timeout});
+    report_losses(controller_, now_,
+                  {.packets = packets,
+                   .inflight_bytes = inflight_ * kPacketBytes,
+                   .timeout = timeout,
+                   .next_seq = next_seq_});
   }
 
   // Loses the oldest packet in flight and brings the episode to its end, a round trip later.
@@ -77,6 +87,7 @@ class WindowFlow {
   int64_t inflight_{0};
   Time now_{};
   Time min_rtt_{Time::max()};
+  Limit limited_by_{Limit::window};
 };
 
 }  // namespace ccgym

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agents/policy/policy.hh"
+#include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
 namespace {
@@ -13,8 +14,8 @@ using std::chrono::milliseconds;
 
 constexpr int64_t kBytes = 1000;
 
-AckedPacket ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval, int64_t sent_since) {
-  AckedPacket packet{.bytes = kBytes, .sent_at = sent_at, .bytes_sent_since = sent_since};
+OneAck ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval, int64_t sent_since) {
+  OneAck packet{.bytes = kBytes, .sent_at = sent_at, .next_seq = static_cast<uint64_t>(sent_since / kBytes)};
   packet.rtt = {now - sent_at, now - sent_at, std::min(now - sent_at, Time{milliseconds{50}})};
   packet.rate.delivered_bytes = delivered;
   packet.rate.ack_interval = ack_interval;
@@ -24,8 +25,8 @@ AckedPacket ack_of(Time sent_at, Time now, int64_t delivered, Time ack_interval,
 TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
   Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features.on_ack(milliseconds{50},
-                  ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
+  report_ack(features, milliseconds{50},
+             ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
   features.observe(milliseconds{60}, 10, seen);
   EXPECT_FLOAT_EQ(seen[0], 0);                           // the first RTT is the least
   EXPECT_FLOAT_EQ(seen[1], 0.008F * 5000 / 50 / 200);    // 0.8 Mbit/s
@@ -37,8 +38,10 @@ TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
 TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
   Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features.on_ack(milliseconds{50}, ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 5000));
-  features.on_ack(milliseconds{58}, ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
+  report_ack(features, milliseconds{50},
+             ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 5000));
+  report_ack(features, milliseconds{58},
+             ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
   features.on_action(1);
   features.observe(milliseconds{60}, 20, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 8 / 200);
@@ -51,10 +54,10 @@ TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
 TEST(IndigoFeatures, ClockIsWholeMilliseconds) {
   Features features{FeatureSet::indigo, kBytes, 0.5};
   std::array<float, 9> seen{};
-  features.on_ack(microseconds{50'900},
-                  ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
-  features.on_ack(microseconds{61'000},
-                  ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
+  report_ack(features, microseconds{50'900},
+             ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
+  report_ack(features, microseconds{61'000},
+             ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
   features.observe(milliseconds{61}, 10, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 1 / 200);  // 50 - 0, then 61 - 10: one millisecond more
 }
@@ -65,10 +68,10 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
   for (const int scale : {1, 10}) {
     Features features{FeatureSet::scale_free, kBytes, 0.5};
     for (int i = 0; i < 10 * scale; ++i) {
-      AckedPacket packet =
+      OneAck packet =
           ack_of(milliseconds{0}, milliseconds{60}, 20'000 * scale, milliseconds{60}, 30'000 * scale);
       packet.inflight_bytes = 20'000 * scale - kBytes;
-      features.on_ack(milliseconds{60}, packet);
+      report_ack(features, milliseconds{60}, packet);
     }
     features.observe(milliseconds{60}, 20.0 * scale, scale == 1 ? slow : fast);
   }
@@ -82,10 +85,10 @@ TEST(ScaleFreeFeatures, TellTheQueueOfTheDataFromThatOfTheAcks) {
   Features features{FeatureSet::scale_free, kBytes, 0.25};
   std::array<float, 32> seen{};
   const auto ack = [&features](int sent, int received, int acked) {
-    AckedPacket packet =
+    OneAck packet =
         ack_of(milliseconds{sent}, milliseconds{acked}, 10'000, milliseconds{acked - sent}, 10'000);
     packet.received_at = milliseconds{received};
-    features.on_ack(milliseconds{acked}, packet);
+    report_ack(features, milliseconds{acked}, packet);
   };
   ack(0, 25, 50);
   features.observe(milliseconds{60}, 10, seen);
@@ -102,9 +105,9 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
   std::array<float, 32> seen{};
   const std::array<LostPacket, 2> lost{LostPacket{}, LostPacket{.bytes = 1000}};
   features.observe(milliseconds{0}, 2, seen);
-  features.on_loss({lost, 0, true});
+  features.on_loss(lost);
   features.observe(milliseconds{0}, 1e6, seen);
-  features.on_ack(milliseconds{1}, ack_of(milliseconds{1}, milliseconds{1}, 0, Time{}, 0));
+  report_ack(features, milliseconds{1}, ack_of(milliseconds{1}, milliseconds{1}, 0, Time{}, 0));
   features.observe(milliseconds{1}, 1e6, seen);
   for (const float value : seen) {
     EXPECT_TRUE(std::isfinite(value));
@@ -116,8 +119,8 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
 TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
   Features features{FeatureSet::aurora, kBytes, 0.5};
   std::array<float, 30> seen{};
-  features.on_ack(milliseconds{60},
-                  ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
+  report_ack(features, milliseconds{60},
+             ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
   features.observe(milliseconds{70}, 10, seen);
   EXPECT_FLOAT_EQ(seen[24], 0);
   EXPECT_FLOAT_EQ(seen[25], 0.5F);  // nothing was known before
@@ -125,7 +128,8 @@ TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
   EXPECT_FLOAT_EQ(seen[27], 0);
   EXPECT_FLOAT_EQ(seen[28], 60.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[29], 2.0F / 2);
-  features.on_ack(milliseconds{80}, ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
+  report_ack(features, milliseconds{80},
+             ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
   features.observe(milliseconds{80}, 10, seen);
   EXPECT_FLOAT_EQ(seen[25], 60.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[27], 1);  // 10 ms more in 10 ms
@@ -151,7 +155,7 @@ TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
 
 struct Asked {
   explicit Asked(PolicySpec spec) : policy(spec, kBytes) {}
-  void ack(Time now) { policy.on_ack(now, ack_of(Time{}, now, 1000, now, 1000)); }
+  void ack(Time now) { report_ack(policy, now, ack_of(Time{}, now, 1000, now, 1000)); }
   PolicyController policy;
 };
 
@@ -196,35 +200,46 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
 }
 
+TEST(PolicyController, RefusesAnActionThatIsNone) {
+  const auto acts = [](ActionSet actions, float action) {
+    Asked flow{{.actions = actions}};
+    flow.policy.act(action);
+  };
+  EXPECT_THROW(acts(ActionSet::indigo, -1), std::invalid_argument);
+  EXPECT_THROW(acts(ActionSet::indigo, 5), std::invalid_argument);
+  EXPECT_THROW(acts(ActionSet::indigo, 1.5), std::invalid_argument);
+  for (const ActionSet actions : kActionSets) EXPECT_THROW(acts(actions, NAN), std::invalid_argument);
+}
+
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s; a queue does not slow the window's way out.
 TEST(PolicyController, AWindowLeavesWithinTwoThirdsOfTheLeastRoundTrip) {
   Asked flow{{.actions = ActionSet::log_window}};
-  EXPECT_FALSE(flow.policy.limits().pacing_mbps.has_value());  // before the first round trip
+  EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first round trip
   flow.ack(milliseconds{50});
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.5 * 1.6);
   flow.ack(milliseconds{200});
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.5 * 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.5 * 1.6);
 }
 
 // 10 packets of 1000 bytes in 50 ms are 1.6 Mbit/s.
 TEST(PolicyController, RateActionsScaleThePacingRateByAurorasAlpha) {
   Asked flow{{.actions = ActionSet::rate}};
-  EXPECT_FALSE(flow.policy.limits().pacing_mbps.has_value());  // before the first round trip
+  EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first round trip
   flow.ack(milliseconds{50});
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6);
   flow.policy.act(1);
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6 * 1.025);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6 * 1.025);
   flow.policy.act(-1);
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6);
   flow.policy.act(7);  // cut to 1
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6 * 1.025);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6 * 1.025);
 }
 
 TEST(PolicyController, ARateStaysWhenTheRoundTripTurnsOutShorter) {
   Asked flow{{.actions = ActionSet::rate}};
   flow.ack(milliseconds{50});
   flow.ack(milliseconds{40});
-  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_mbps.value(), 1.6);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 1.6);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 8);
 }
 

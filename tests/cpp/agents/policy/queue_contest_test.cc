@@ -34,7 +34,7 @@ class QueueContestTest : public testing::Test {
 
   void lose(Time sent_at) {
     const std::array lost{LostPacket{.seq = 0, .bytes = 1000, .sent_at = sent_at}};
-    contest_.on_loss(now_, {.packets = lost});
+    contest_.on_loss(now_, lost);
   }
 
   QueueContest contest_{};

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tests/cpp/transport/events.hh"
+
 namespace ccgym {
 namespace {
 
@@ -18,15 +20,16 @@ class ShallowQueueTest : public testing::Test {
   // 10 packets of 1500 bytes in a round trip of 100 ms: 1.2 Mbit/s.
   bool ack(const RttStats& rtt = kNoQueue) {
     now_ += milliseconds{10};
-    return shallow_queue_.on_ack(
-        now_, {.bytes = kBytes,
-               .rtt = rtt,
-               .rate = {.delivered_bytes = rtt.latest / milliseconds{10} * kBytes, .interval = rtt.latest}});
+    return report_ack(
+        shallow_queue_, now_,
+        {.bytes = kBytes,
+         .rtt = rtt,
+         .rate = {.delivered_bytes = rtt.latest / milliseconds{10} * kBytes, .interval = rtt.latest}});
   }
 
   bool lose(const RttStats& rtt = kNoQueue) {
     const std::array<LostPacket, 1> lost{{{.bytes = kBytes}}};
-    return shallow_queue_.on_loss({.packets = lost, .inflight_bytes = 9 * kBytes}, rtt, kBytes);
+    return shallow_queue_.on_loss(lost, 9 * kBytes, rtt);
   }
 
   // `rounds` times `acks` packets that arrive, and one that does not.
@@ -43,35 +46,35 @@ class ShallowQueueTest : public testing::Test {
 
 TEST_F(ShallowQueueTest, WithoutLossesNothingIsLimited) {
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(ack());
-  EXPECT_FALSE(shallow_queue_.pacing_mbps().has_value());
+  EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 // One packet of twenty: right after a loss the average is 1 / 32 / (1 - (31 / 32)^20) = 0.067.
 TEST_F(ShallowQueueTest, RandomLossesLimitNothing) {
   fly(100, 19);
-  EXPECT_FALSE(shallow_queue_.pacing_mbps().has_value());
+  EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
   fly(5, 4);
-  ASSERT_TRUE(shallow_queue_.pacing_mbps().has_value());
-  EXPECT_DOUBLE_EQ(*shallow_queue_.pacing_mbps(), 1.25 * 1.2);
+  ASSERT_TRUE(shallow_queue_.pacing().has_value());
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
 }
 
 // Half the round trip is queue, and so are 5 of the 10 packets in flight: those losses are for the window to
 // answer.
 TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
   fly(20, 4, kLongQueue);
-  EXPECT_FALSE(shallow_queue_.pacing_mbps().has_value());
+  EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 // From 0.2 the average falls below 0.005 within 32 ln(40) = 118 packets.
 TEST_F(ShallowQueueTest, EndsWithTheLosses) {
   fly(10, 4);
   bool told = false;
-  for (int i = 0; i < 130 && shallow_queue_.pacing_mbps(); ++i) told = ack();
+  for (int i = 0; i < 130 && shallow_queue_.pacing(); ++i) told = ack();
   EXPECT_TRUE(told);
-  EXPECT_FALSE(shallow_queue_.pacing_mbps().has_value());
+  EXPECT_FALSE(shallow_queue_.pacing().has_value());
   EXPECT_FALSE(ack());
 }
 
@@ -83,7 +86,7 @@ TEST_F(ShallowQueueTest, TellsThatPacingBegins) {
     ack();
   }
   EXPECT_TRUE(told);
-  EXPECT_TRUE(shallow_queue_.pacing_mbps().has_value());
+  EXPECT_TRUE(shallow_queue_.pacing().has_value());
 }
 
 }  // namespace

@@ -84,5 +84,14 @@ TEST(Twin, CrossTrafficTakesItsShareOfTheLink) {
   EXPECT_NEAR(static_cast<double>(twin.sender(0).delivered_packets()), 5100, 30);
 }
 
+TEST(CrossSource, RefusesSojournsThatWouldNotLetTimeGoOn) {
+  const CrossTraffic traffic{.kind = CrossTrafficKind::onoff,
+                             .rate_mbps = 1,
+                             .mean_on_ms = 1e-300,
+                             .mean_off_ms = 1e-300,
+                             .packet_bytes = 1500};
+  EXPECT_THROW((CrossSource{traffic, Timing::continuous}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace ccgym

@@ -106,5 +106,9 @@ TEST(Nesting, NamesEachElementOnce) {
   EXPECT_THROW(cross_traffic_kind("bulk"), std::invalid_argument);
 }
 
+TEST(OnOffGate, RefusesSojournsThatWouldNotLetTimeGoOn) {
+  EXPECT_THROW((OnOffGate{{.mean_on_ms = 1e-6, .mean_off_ms = 1e-6}, 1}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace ccgym

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "envs/twin/link.hh"
-#include "envs/twin/random.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 namespace {

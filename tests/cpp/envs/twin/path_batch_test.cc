@@ -65,6 +65,13 @@ TEST(PathBatch, AFlowThatWasNeverResetIsAnError) {
   EXPECT_THROW(batch.step(std::vector<float>{2}, observations, telemetry), std::logic_error);
 }
 
+TEST(PathBatch, APathIsNotResetTwiceAtOnce) {
+  PathBatch batch{{path_of(5), path_of(6)}, {}};
+  std::vector<float> observations(2 * batch.observation_size());
+  EXPECT_THROW(batch.reset(std::vector<int32_t>{1, 0, 1}, std::vector<uint64_t>{1, 2, 3}, observations),
+               std::invalid_argument);
+}
+
 TEST(PathBatch, ADeadPathStillStepsOnceASecond) {
   PathSpec dead = path_of(5);
   dead.uplink.loss = 1;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "envs/twin/random.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 namespace {

@@ -31,7 +31,7 @@ TEST(Twin, TheRoundTripIsTwoDelaysAndTwoOpportunities) {
   twin.run(milliseconds{200});
   // Sent at 0, uplink at 1, received at 31, downlink at 61 + 1.
   EXPECT_EQ(controller.acks.at(0).rtt.latest, Time{milliseconds{62}});
-  EXPECT_EQ(controller.acks.at(0).received_at, Time{milliseconds{31}});
+  EXPECT_EQ(controller.newest.at(0).received_at, Time{milliseconds{31}});
 }
 
 TEST(Twin, TimeNeverGoesBackForTheController) {

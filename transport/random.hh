@@ -1,6 +1,5 @@
-// A small seeded generator: one word of state, so that an environment's randomness is cheap to hold,
-// to save and to restore. SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
-// Generators, 2014).
+// A small seeded generator: one word of state, so that randomness is cheap to hold, to save and to restore.
+// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 #pragma once
 
 #include <cmath>
@@ -26,5 +25,11 @@ class Random {
  private:
   uint64_t state_;
 };
+
+// The seed of one of many streams that belong to `seed`. Both are mixed, so that the streams of neighbouring
+// seeds and numbers are neither equal nor the same sequence from another place.
+inline uint64_t stream_seed(uint64_t seed, uint64_t stream) {
+  return Random{Random{seed}.bits() ^ Random{~stream}.bits()}.bits();
+}
 
 }  // namespace ccgym

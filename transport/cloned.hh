@@ -1,0 +1,28 @@
+// Owns an object of a class that is cloned rather than copied: copies of the owner have one each.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace ccgym {
+
+template <class Object>
+class Cloned {
+ public:
+  Cloned() = default;
+  explicit(false) Cloned(std::unique_ptr<Object> object) : object_{std::move(object)} {}
+  Cloned(const Cloned& other) : object_{other.object_ ? other.object_->clone() : nullptr} {}
+  Cloned(Cloned&&) noexcept = default;
+  Cloned& operator=(const Cloned& other) { return *this = Cloned{other}; }
+  Cloned& operator=(Cloned&&) noexcept = default;
+  ~Cloned() = default;
+
+  explicit operator bool() const { return object_ != nullptr; }
+  Object& operator*() const { return *object_; }
+  Object* operator->() const { return object_.get(); }
+
+ private:
+  std::unique_ptr<Object> object_{};
+};
+
+}  // namespace ccgym
