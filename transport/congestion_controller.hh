@@ -6,7 +6,7 @@
 //   - A packet is reported sent, then acknowledged or lost. One that was lost may arrive after all: it is
 //     reported spurious, and acknowledged right after.
 //   - One ACK is one `on_ack`, however many packets it acknowledges and shows to be lost. Losses that only
-//     time reveals are an `on_ack` that acknowledges nothing; rtt and rate are then those of the last ACK.
+//     time reveals are an `on_ack` that acknowledges nothing; it has no rate.
 //   - `on_restart` comes before the `on_sent` that ends an idle time.
 //   - `on_timer` is called once, at or after its deadline.
 //   - `next_timer` and `limits` are read again after every callback.

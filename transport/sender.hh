@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,18 +43,18 @@ class Sender {
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
   uint64_t on_sent(Time now) {
-    const bool idle = inflight_bytes_ == 0;
+    const bool idle = inflight_packets_ == 0;
     if (idle) end_idle_time(now);
     const uint64_t seq = ring_.next_seq();
     PacketRecord& record = ring_.push(losses_.oldest_in_flight());
-    inflight_bytes_ += packet_bytes_;
+    ++inflight_packets_;
     record.sent_at = now;
     record.rate_mark = sampler_.on_sent(now, idle);
     record.state = PacketState::in_flight;
-    record.inflight_packets = static_cast<uint32_t>(inflight_bytes_ / packet_bytes_);
+    record.inflight_packets = static_cast<uint32_t>(inflight_packets_);
     record.lost_packets = declared_lost_packets_;
     pacer_.on_sent(now, packet_bytes_, limits_.pacing_rate);
-    controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes_});
+    controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes()});
     settle_down(now);
     if (!window_was_open_) {
       limited_by_ = Limit::window;
@@ -69,24 +68,16 @@ class Sender {
   // gone, are ignored.
   void on_ack(Time now, std::span<const Arrival> arrivals) {
     acked_.clear();
-    for (const Arrival& arrival : arrivals) take(now, arrival);
-    if (acked_.empty()) return;
-    timed_out_end_ = 0;  // this ACK has told whether the time-out was spurious
-    const AckedPacket& newest = acked_.back();
-    rtt_.add(now - newest.sent_at);
-    probing_ = false;
-    backoff_ = 1;
-    timeout_base_ = now;
-    losses_.on_delivered(newest.seq);
-    rate_ = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
-    detect_losses(now);
-    report_ack(now);
-    if (limits_.holds_back) mark_app_limited();
-    note_window(now);
+    for (const Arrival& arrival : arrivals) {
+      if (is_news(arrival.seq)) acked_.push_back(take(now, arrival));
+    }
+    if (!acked_.empty()) hear(now, acked_);
   }
+  // Of one packet, as most are.
   void on_ack(Time now, uint64_t seq, std::optional<Time> received_at) {
-    const std::array arrivals{Arrival{seq, received_at}};
-    on_ack(now, arrivals);
+    if (!is_news(seq)) return;
+    const AckedPacket packet = take(now, {seq, received_at});
+    hear(now, std::span{&packet, 1});
   }
 
   // Earliest deadline of the controller, the loss detector and the retransmission timer.
@@ -118,7 +109,7 @@ class Sender {
     note_window(now);
   }
 
-  [[nodiscard]] int64_t inflight_bytes() const { return inflight_bytes_; }
+  [[nodiscard]] int64_t inflight_bytes() const { return inflight_packets_ * packet_bytes_; }
   [[nodiscard]] const RttStats& rtt() const { return rtt_.stats(); }
   [[nodiscard]] int64_t delivered_bytes() const { return sampler_.delivered_bytes(); }
   [[nodiscard]] int64_t sent_packets() const { return static_cast<int64_t>(ring_.next_seq()); }
@@ -130,7 +121,7 @@ class Sender {
 
   [[nodiscard]] bool window_is_open() const {
     const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
-    return inflight_bytes_ + packet_bytes_ <= window;
+    return (inflight_packets_ + 1) * packet_bytes_ <= window;
   }
 
   void read_controller() {
@@ -146,7 +137,9 @@ class Sender {
     if (window_was_open_ && !was_open) pacer_.on_window_opened(now);
   }
 
-  void mark_app_limited() { sampler_.on_app_limited(std::max(inflight_bytes_, packet_bytes_)); }
+  void mark_app_limited() {
+    sampler_.on_app_limited(std::max<int64_t>(inflight_packets_, 1) * packet_bytes_);
+  }
 
   void end_idle_time(Time now) {
     if (limited_by_ == Limit::application && !probing_ && ring_.next_seq() > 0)
@@ -154,26 +147,44 @@ class Sender {
     timeout_base_ = now;
   }
 
-  void take(Time now, const Arrival& arrival) {
-    if (!ring_.holds(arrival.seq)) return;
+  [[nodiscard]] bool is_news(uint64_t seq) const {
+    return ring_.holds(seq) && ring_[seq].state != PacketState::delivered;
+  }
+
+  AckedPacket take(Time now, const Arrival& arrival) {
     PacketRecord& record = ring_[arrival.seq];
-    if (record.state == PacketState::delivered) return;
     settle(now, arrival.seq, record);
     sampler_.on_delivered(packet_bytes_);
-    acked_.push_back({.seq = arrival.seq,
-                      .bytes = packet_bytes_,
-                      .sent_at = record.sent_at,
-                      .received_at = arrival.received_at,
-                      .inflight_bytes_at_departure = record.inflight_packets * packet_bytes_,
-                      .lost_bytes_at_departure = record.lost_packets * packet_bytes_,
-                      .delivered_bytes_at_departure = record.rate_mark.delivered_bytes});
+    return {.seq = arrival.seq,
+            .bytes = packet_bytes_,
+            .sent_at = record.sent_at,
+            .received_at = arrival.received_at,
+            .inflight_bytes_at_departure = record.inflight_packets * packet_bytes_,
+            .lost_bytes_at_departure = record.lost_packets * packet_bytes_,
+            .delivered_bytes_at_departure = record.rate_mark.delivered_bytes};
+  }
+
+  // What an ACK says, whose packets have been taken out of flight.
+  void hear(Time now, std::span<const AckedPacket> acked) {
+    timed_out_end_ = 0;  // it has told whether the time-out was spurious
+    const AckedPacket& newest = acked.back();
+    rtt_.add(now - newest.sent_at);
+    probing_ = false;
+    backoff_ = 1;
+    timeout_base_ = now;
+    losses_.on_delivered(newest.seq);
+    const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
+    detect_losses(now);
+    report_ack(now, acked, rate);
+    if (limits_.holds_back) mark_app_limited();
+    note_window(now);
   }
 
   // Takes a packet out of flight; one that was given up comes back to life first.
   void settle(Time now, uint64_t seq, PacketRecord& record) {
     const PacketState was = std::exchange(record.state, PacketState::delivered);
     if (was == PacketState::in_flight) {
-      inflight_bytes_ -= packet_bytes_;
+      --inflight_packets_;
     } else {
       ++late_packets_;
       const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
@@ -188,7 +199,7 @@ class Sender {
   void revive_after(uint64_t seq) {
     const int64_t revived = losses_.undo_timeout(seq, ring_);
     late_packets_ += revived;
-    inflight_bytes_ += revived * packet_bytes_;
+    inflight_packets_ += revived;
   }
 
   void detect_losses(Time now) {
@@ -200,26 +211,25 @@ class Sender {
   void settle_lost() {
     const auto count = static_cast<int64_t>(lost_.size());
     declared_lost_packets_ += count;
-    inflight_bytes_ -= count * packet_bytes_;
+    inflight_packets_ -= count;
   }
 
-  void report_ack(Time now) {
-    controller_.on_ack(now, {.acked = acked_,
+  void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate) {
+    controller_.on_ack(now, {.acked = acked,
                              .lost = lost_,
-                             .inflight_bytes = inflight_bytes_,
+                             .inflight_bytes = inflight_bytes(),
                              .delivered_bytes = sampler_.delivered_bytes(),
                              .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
                              .next_seq = ring_.next_seq(),
                              .rtt = rtt_.stats(),
-                             .rate = rate_,
+                             .rate = rate,
                              .limited_by = limited_by_});
     read_controller();
   }
 
   void find_overdue(Time now) {
-    acked_.clear();
     detect_losses(now);
-    if (!lost_.empty()) report_ack(now);
+    if (!lost_.empty()) report_ack(now, {}, {});
   }
 
   // RFC 6298 (5.4)-(5.6): presume all lost, send one packet, double the time-out.
@@ -238,18 +248,17 @@ class Sender {
   }
 
   [[nodiscard]] Time timeout_at() const {
-    return inflight_bytes_ == 0 ? Time::max() : timeout_base_ + backoff_ * rtt_.timeout();
+    return inflight_packets_ == 0 ? Time::max() : timeout_base_ + backoff_ * rtt_.timeout();
   }
 
   Controller& controller_;
   int64_t packet_bytes_;
   RttFilter rtt_{};
   RateSampler sampler_{};
-  RateSample rate_{};  // of the last ACK
   Pacer pacer_{};
   PacketRing ring_{};
   LossDetector losses_{};
-  std::vector<AckedPacket> acked_{};  // of the ACK at hand
+  std::vector<AckedPacket> acked_{};  // of an ACK of many
   std::vector<LostPacket> lost_{};
   SendLimits limits_{};
   Time controller_timer_{Time::max()};
@@ -260,7 +269,7 @@ class Sender {
   bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
   Limit limited_by_{Limit::window};
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
-  int64_t inflight_bytes_{0};
+  int64_t inflight_packets_{0};
   int64_t declared_lost_packets_{0};
   int64_t late_packets_{0};  // of those declared lost: arrived after all, or are in flight again
 };

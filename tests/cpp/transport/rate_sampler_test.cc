@@ -47,6 +47,7 @@ TEST(RateSampler, AnIdleSpellIsNotMeasured) {
   EXPECT_EQ(rate.delivered_bytes, 1000);
 }
 
+// The draft's C.app_limited holds until more than what was in flight has arrived.
 TEST(RateSampler, SamplesTellOfTheApplicationUntilWhatWasInFlightHasArrived) {
   RateSampler sampler;
   const RateMark before = sampler.on_sent(milliseconds{0}, true);
@@ -55,7 +56,9 @@ TEST(RateSampler, SamplesTellOfTheApplicationUntilWhatWasInFlightHasArrived) {
   EXPECT_FALSE(delivered(sampler, milliseconds{100}, 1000, milliseconds{0}, before).app_limited);
   const RateMark after = sampler.on_sent(milliseconds{101}, false);
   EXPECT_TRUE(delivered(sampler, milliseconds{110}, 1000, milliseconds{10}, within).app_limited);
-  EXPECT_FALSE(delivered(sampler, milliseconds{201}, 1000, milliseconds{101}, after).app_limited);
+  EXPECT_TRUE(delivered(sampler, milliseconds{201}, 1000, milliseconds{101}, after).app_limited);
+  const RateMark last = sampler.on_sent(milliseconds{202}, false);
+  EXPECT_FALSE(delivered(sampler, milliseconds{302}, 1000, milliseconds{202}, last).app_limited);
 }
 
 }  // namespace

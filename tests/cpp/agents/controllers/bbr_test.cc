@@ -26,6 +26,7 @@ class BbrTest : public testing::Test {
     now_ += milliseconds{1};
     delivered_ += kPacketBytes;
     const Time rtt = kRtt + queueing;
+    const bool held_back = bbr_.limits().holds_back;  // the sender marks what leaves meanwhile
     const auto sample_bytes = static_cast<int64_t>(mbps * static_cast<double>(rtt.count()) / 8e3);
     report_ack(bbr_, now_,
                {.seq = seq_++,
@@ -37,7 +38,8 @@ class BbrTest : public testing::Test {
                 .rate = {.delivered_bytes = sample_bytes,
                          .prior_delivered_bytes = delivered_ - 100 * kPacketBytes,
                          .interval = rtt,
-                         .ack_interval = rtt},
+                         .ack_interval = rtt,
+                         .app_limited = held_back},
                 .lost = lost});
   }
 

@@ -145,9 +145,11 @@ TEST_F(CubicTest, GoesOnWithItsEpochWhereItWasBeforeAnIdleTime) {
   flow_.send_while_open();
   flow_.round_trip(kRtt);
   Cubic busy = cubic_;
+  const Time before = flow_.now();
   flow_.wait(std::chrono::seconds{10});
   cubic_.on_restart(flow_.now(), std::chrono::seconds{10});
   WindowFlow other{busy};
+  other.wait(before);
   other.send_while_open();
   for (int i = 0; i < 5; ++i) {
     flow_.round_trip(kRtt);

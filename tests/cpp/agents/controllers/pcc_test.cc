@@ -20,6 +20,9 @@ class Steady final : public RateLearner {
   explicit Steady(int& asked) : asked_{asked} {}
 
   [[nodiscard]] std::string_view name() const override { return "steady"; }
+  [[nodiscard]] std::unique_ptr<RateLearner> clone() const override {
+    return std::make_unique<Steady>(*this);
+  }
   void start(double /*rate_mbps*/) override {}
   Trial next() override { return {asked_++, 1.2}; }
   bool learn(const MonitorInterval& /*result*/) override { return false; }

@@ -29,7 +29,7 @@ class PolicerTest : public testing::Test {
     for (int i = 0; i < 4; ++i) round(delivered_packets, lost_packets);
   }
 
-  [[nodiscard]] double mbps() const { return policer_.bandwidth_mbps().value_or(0); }
+  [[nodiscard]] double mbps() const { return policer_.bandwidth().value_or(Rate{}).mbps(); }
 
   Policer policer_{};
   bool probing_{true};
@@ -41,7 +41,7 @@ class PolicerTest : public testing::Test {
 // 25 lost of 100 delivered are more than 50 of 256.
 TEST_F(PolicerTest, IsFoundByTwoStretchesOfTheSameBandwidthWithAFifthLost) {
   first_stretch(100, 25);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
   stretch(108, 27);
   EXPECT_NEAR(mbps(), 8.32, 1e-9);
 }
@@ -50,7 +50,7 @@ TEST_F(PolicerTest, IsFoundByTwoStretchesOfTheSameBandwidthWithAFifthLost) {
 TEST_F(PolicerTest, IsNotFoundByStretchesThatDiffer) {
   first_stretch(100, 25);
   stretch(113, 30);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
   stretch(116, 30);
   EXPECT_NEAR(mbps(), (113 + 116) / 2.0 * 0.08, 1e-9);
 }
@@ -58,14 +58,14 @@ TEST_F(PolicerTest, IsNotFoundByStretchesThatDiffer) {
 // 19 of 100 are less than 50 of 256.
 TEST_F(PolicerTest, IsNotFoundWhereLessThanAFifthIsLost) {
   for (int i = 0; i < 100; ++i) round(100, 19);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
 }
 
 TEST_F(PolicerTest, IsNotLookedForWithoutLossOrWhileTheApplicationLimits) {
   for (int i = 0; i < 100; ++i) round(100, 0);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
   for (int i = 0; i < 100; ++i) round(100, 25, /*app_limited=*/true);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
 }
 
 // A stretch longer than 16 rounds: what was lost at its ends says nothing about what lies between.
@@ -73,7 +73,7 @@ TEST_F(PolicerTest, ForgetsAStretchThatLastsTooLong) {
   first_stretch(100, 25);
   for (int i = 0; i < 17; ++i) round(100, 0);
   first_stretch(100, 25);
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
   stretch(100, 25);
   EXPECT_NEAR(mbps(), 8, 1e-9);
 }
@@ -88,7 +88,7 @@ TEST_F(PolicerTest, IsForgottenAfterFortyEightRoundsOfProbing) {
   for (int i = 0; i < 47; ++i) EXPECT_FALSE(round(100, 0));
   EXPECT_NEAR(mbps(), 8, 1e-9);
   EXPECT_TRUE(round(100, 0));
-  EXPECT_FALSE(policer_.bandwidth_mbps().has_value());
+  EXPECT_FALSE(policer_.bandwidth().has_value());
 }
 
 }  // namespace
