@@ -81,8 +81,8 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
       features_(spec.feature_set, packet_bytes, spec.preference),
-      coexistence_(spec.actions == ActionSet::log_window ? std::optional<Coexistence>{Coexistence{}}
-                                                         : std::nullopt),
+      companion_(spec.actions == ActionSet::log_window ? std::optional<Companion>{Companion{}}
+                                                       : std::nullopt),
       observation_(feature_divisors(spec.feature_set).size()),
       cwnd_packets_(spec.initial_cwnd_packets),
       limits_(decide_limits()) {}
@@ -108,8 +108,8 @@ void PolicyController::act(float action) {
   check_action(spec_.actions, action);
   features_.on_action(action);
   const double wanted = apply(spec_.actions, action, cwnd_packets_);
-  set_cwnd(coexistence_ ? coexistence_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
-                        : wanted);
+  set_cwnd(companion_ ? companion_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
+                      : wanted);
   awaiting_action_ = false;
 }
 
@@ -120,8 +120,8 @@ void PolicyController::set_cwnd(double cwnd_packets) {
 
 void PolicyController::note_losses(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) {
   features_.on_loss(lost);
-  if (!coexistence_) return;
-  coexistence_->on_loss(now, lost);
+  if (!companion_) return;
+  companion_->on_loss(now, lost);
   if (shallow_queue_.on_loss(lost, inflight_bytes, rtt_)) limits_ = decide_limits();
 }
 
@@ -130,8 +130,8 @@ void PolicyController::pace(Time now, const AckEvent& ack) {
   if (spec_.actions == ActionSet::rate) keep_rate(rtt);
   const bool least_changes = rtt.min != rtt_.min;
   rtt_ = rtt;
-  const bool window_changes = coexistence_ && coexistence_->on_ack(now, rtt, cwnd_packets_);
-  const bool pace_changes = coexistence_ && shallow_queue_.on_ack(now, ack);
+  const bool window_changes = companion_ && companion_->on_ack(now, rtt, cwnd_packets_);
+  const bool pace_changes = companion_ && shallow_queue_.on_ack(now, ack);
   if (least_changes || window_changes || pace_changes) limits_ = decide_limits();
 }
 
@@ -143,10 +143,10 @@ void PolicyController::keep_rate(const RttStats& rtt) {
 
 SendLimits PolicyController::decide_limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
-  const double window = coexistence_ ? coexistence_->limit(cwnd_packets_) : cwnd_packets_;
+  const double window = companion_ ? companion_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_};
-  if (coexistence_ && rtt_.min > Time::zero()) limits.pacing_rate = window_pacing(limits.cwnd_bytes);
+  if (companion_ && rtt_.min > Time::zero()) limits.pacing_rate = window_pacing(limits.cwnd_bytes);
   return limits;
 }
 

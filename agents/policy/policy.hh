@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/policy/coexistence.hh"
+#include "agents/policy/companion.hh"
 #include "agents/policy/features.hh"
 #include "agents/policy/policy_network.hh"
 #include "agents/policy/shallow_queue.hh"
@@ -25,7 +25,7 @@ namespace ccgym {
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
   log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
-               // and changed for others on the bottleneck: see coexistence.hh, shallow_queue.hh
+               // and changed for others on the bottleneck: see companion.hh, shallow_queue.hh
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
 };
@@ -109,8 +109,8 @@ class PolicyController final : public CongestionController {
   int64_t packet_bytes_;
   Cloned<PolicyNetwork> network_;
   Features features_;
-  std::optional<Coexistence> coexistence_;  // of a policy whose answer is a window's logarithm
-  ShallowQueue shallow_queue_{};            // in front of such a policy, perhaps
+  std::optional<Companion> companion_;  // of a policy whose answer is a window's logarithm
+  ShallowQueue shallow_queue_{};        // in front of such a policy, perhaps
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
   RttStats rtt_{};       // of a policy that paces

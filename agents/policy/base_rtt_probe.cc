@@ -1,4 +1,4 @@
-#include "agents/policy/queue_drain.hh"
+#include "agents/policy/base_rtt_probe.hh"
 
 #include <algorithm>
 #include <bit>
@@ -33,7 +33,8 @@ double chance(Time now, double cwnd_packets) {
 
 }  // namespace
 
-std::optional<Drained> QueueDrain::on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
+std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const RttStats& rtt, double cwnd_packets,
+                                                bool often) {
   const bool empty = rtt.latest - rtt.min <= (rtt.smoothed - rtt.min) / kEmptyPart;
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
@@ -47,18 +48,18 @@ std::optional<Drained> QueueDrain::on_ack(Time now, const RttStats& rtt, double 
   return drained(rtt);
 }
 
-Drained QueueDrain::drained(const RttStats& rtt) const {
-  Drained drained = before_;
+ProbeResult BaseRttProbe::drained(const RttStats& rtt) const {
+  ProbeResult drained = before_;
   const Time before = before_.ours ? before_.smoothed_rtt - rtt.min : standing_least_;
   drained.left = ratio(least_rtt_ - rtt.min, std::max(before, Time{1}));
   return drained;
 }
 
-double QueueDrain::limit(double cwnd_packets) const {
+double BaseRttProbe::limit(double cwnd_packets) const {
   return limiting() ? std::min(cwnd_packets, drained_cwnd_packets_) : cwnd_packets;
 }
 
-void QueueDrain::begin(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
+void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
   const bool drains = drained_cwnd_packets_ <= kNoticeable * cwnd_packets &&
@@ -75,7 +76,7 @@ void QueueDrain::begin(Time now, const RttStats& rtt, double cwnd_packets, bool 
   ends_at_ = now + rtt.smoothed;
 }
 
-void QueueDrain::follow(Time now, const RttStats& rtt) {
+void BaseRttProbe::follow(Time now, const RttStats& rtt) {
   least_rtt_ = std::min(least_rtt_, rtt.latest);
   if (now <= ends_at_) return;
   if (phase_ != Phase::watching) empty_at_ = now;

@@ -20,7 +20,7 @@
 namespace ccgym {
 
 // What a drain has shown, or a time of listening.
-struct Drained {
+struct ProbeResult {
   double cwnd_packets{0};  // before it
   Time smoothed_rtt{};     // before it
   Time queueing{};         // before it: how much longer that is than the path
@@ -29,10 +29,10 @@ struct Drained {
   bool ours{true};         // we drained; else we listened
 };
 
-class QueueDrain {
+class BaseRttProbe {
  public:
   // Of the drain, or the listening, whose effect has been seen by now. `often`: drains are worth their cost.
-  std::optional<Drained> on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often);
+  std::optional<ProbeResult> on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
@@ -49,14 +49,14 @@ class QueueDrain {
 
   void begin(Time now, const RttStats& rtt, double cwnd_packets, bool often);
   void follow(Time now, const RttStats& rtt);
-  [[nodiscard]] Drained drained(const RttStats& rtt) const;
+  [[nodiscard]] ProbeResult drained(const RttStats& rtt) const;
 
   Phase phase_{Phase::filled};
   Time ends_at_{};                  // of the phase, unless the queue is filled
   std::optional<Time> empty_at_{};  // when the queue was empty last, or the last drain ended
   double drained_cwnd_packets_{0};
-  Drained before_{};  // what was before the drain
-  Time least_rtt_{};  // since it began
+  ProbeResult before_{};  // what was before the drain
+  Time least_rtt_{};      // since it began
   StandingQueue standing_{};
   Time standing_least_{};  // before it
 };

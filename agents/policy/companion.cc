@@ -1,4 +1,4 @@
-#include "agents/policy/coexistence.hh"
+#include "agents/policy/companion.hh"
 
 #include <chrono>
 #include <cmath>
@@ -19,28 +19,28 @@ double own_packets(const RttStats& rtt, double cwnd_packets) {
 
 }  // namespace
 
-bool Coexistence::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
-  const bool was_limiting = drain_.limiting();
+bool Companion::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
+  const bool was_limiting = probe_.limiting();
   const bool often = in_company() || drains_ < kYoung;
-  if (const auto drained = drain_.on_ack(now, rtt, cwnd_packets, often)) learn_from(*drained);
-  return drain_.limiting() != was_limiting;
+  if (const auto drained = probe_.on_ack(now, rtt, cwnd_packets, often)) learn_from(*drained);
+  return probe_.limiting() != was_limiting;
 }
 
-void Coexistence::learn_from(const Drained& drained) {
+void Companion::learn_from(const ProbeResult& drained) {
   ++drains_;
   if (drained.ours) {
-    contest_.on_drained(drained);
+    competitive_.on_probe_result(drained);
     if (drains_in_company_ > 0) --drains_in_company_;
   } else if (drained.audible) {
     drains_in_company_ = drained.left <= kDip ? kRemembered : 0;
   }
 }
 
-double Coexistence::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
+double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   if (rtt.smoothed == Time::zero()) return wanted_packets;
-  if (drain_.on()) return cwnd_packets;  // what it has seen was the drain itself
+  if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
   const double own = in_company() ? own_packets(rtt, cwnd_packets) : 0;
-  return contest_.window(now, rtt.smoothed, wanted_packets + own);
+  return competitive_.window(now, rtt.smoothed, wanted_packets + own);
 }
 
 }  // namespace ccgym

@@ -1,4 +1,4 @@
-#include "agents/policy/queue_drain.hh"
+#include "agents/policy/base_rtt_probe.hh"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@ constexpr milliseconds kMinRtt{100};
 constexpr milliseconds kQueued{140};
 constexpr double kWindow = 70;
 
-class QueueDrainTest : public testing::Test {
+class BaseRttProbeTest : public testing::Test {
  protected:
   // An ACK 10 ms after the last one, over a queue that has been standing.
-  std::optional<Drained> ack(milliseconds rtt, milliseconds smoothed = kQueued) {
+  std::optional<ProbeResult> ack(milliseconds rtt, milliseconds smoothed = kQueued) {
     now_ += milliseconds{10};
-    return drain_.on_ack(now_, {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}, window_, often_);
+    return probe_.on_ack(now_, {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}, window_, often_);
   }
 
   // ACKs of so many standing round trips.
@@ -27,11 +27,11 @@ class QueueDrainTest : public testing::Test {
     while (now_ < end) ack(kQueued);
   }
 
-  [[nodiscard]] bool limited() const { return drain_.limit(kWindow) < kWindow; }
+  [[nodiscard]] bool limited() const { return probe_.limit(kWindow) < kWindow; }
 
   // Until the next drain, or time of listening, begins.
   void begin() {
-    while (!drain_.on()) ack(kQueued);
+    while (!probe_.on()) ack(kQueued);
   }
 
   // Until the next drain of ours begins.
@@ -50,7 +50,7 @@ class QueueDrainTest : public testing::Test {
   }
 
   // A time of listening, through which the round trip is `rtt`.
-  Drained listen(milliseconds rtt) {
+  ProbeResult listen(milliseconds rtt) {
     often_ = false;
     begin();
     while (limited()) {
@@ -60,57 +60,57 @@ class QueueDrainTest : public testing::Test {
     return *finish(rtt);
   }
 
-  std::optional<Drained> finish(milliseconds rtt) {
-    std::optional<Drained> drained;
-    while (drain_.on() && !drained) drained = ack(rtt);
+  std::optional<ProbeResult> finish(milliseconds rtt) {
+    std::optional<ProbeResult> drained;
+    while (probe_.on() && !drained) drained = ack(rtt);
     return drained;
   }
 
-  QueueDrain drain_{};
+  BaseRttProbe probe_{};
   double window_{kWindow};
   bool often_{true};
   Time now_{};
 };
 
-TEST_F(QueueDrainTest, DrainsAQueueThatHasStoodForTenRoundTrips) {
+TEST_F(BaseRttProbeTest, DrainsAQueueThatHasStoodForTenRoundTrips) {
   stand(10);
-  EXPECT_FALSE(drain_.on());
+  EXPECT_FALSE(probe_.on());
   stand(1);
-  EXPECT_TRUE(drain_.on());
+  EXPECT_TRUE(probe_.on());
 }
 
 // 70 packets in 140 ms are 50 in 100 ms; 0.85 of them are kept.
-TEST_F(QueueDrainTest, KeepsLessThanThePathHolds) {
+TEST_F(BaseRttProbeTest, KeepsLessThanThePathHolds) {
   drain();
-  EXPECT_NEAR(drain_.limit(kWindow), 42.5, 1e-9);
-  EXPECT_EQ(drain_.limit(30), 30);
+  EXPECT_NEAR(probe_.limit(kWindow), 42.5, 1e-9);
+  EXPECT_EQ(probe_.limit(30), 30);
 }
 
-TEST_F(QueueDrainTest, LetsTheWindowGoAfterARoundTripAndLooksForOneMore) {
+TEST_F(BaseRttProbeTest, LetsTheWindowGoAfterARoundTripAndLooksForOneMore) {
   drain();
   const Time began = now_;
   while (limited()) ack(kQueued);
   EXPECT_EQ(now_ - began, kQueued + milliseconds{10});
-  EXPECT_TRUE(drain_.on());
-  while (drain_.on()) ack(kQueued);
+  EXPECT_TRUE(probe_.on());
+  while (probe_.on()) ack(kQueued);
   EXPECT_EQ(now_ - began, kQueued + kMinRtt + milliseconds{20});
 }
 
-TEST_F(QueueDrainTest, AnEmptyQueueStartsTheClockAnew) {
+TEST_F(BaseRttProbeTest, AnEmptyQueueStartsTheClockAnew) {
   stand(6);
   ack(kMinRtt);
   stand(10);
-  EXPECT_FALSE(drain_.on());
+  EXPECT_FALSE(probe_.on());
   stand(1);
-  EXPECT_TRUE(drain_.on());
+  EXPECT_TRUE(probe_.on());
 }
 
-TEST_F(QueueDrainTest, APathWithoutAQueueIsLeftAlone) {
+TEST_F(BaseRttProbeTest, APathWithoutAQueueIsLeftAlone) {
   for (int i = 0; i < 1000; ++i) ack(kMinRtt, kMinRtt);
-  EXPECT_FALSE(drain_.on());
+  EXPECT_FALSE(probe_.on());
 }
 
-TEST_F(QueueDrainTest, TellsHowMuchOfTheQueueStayed) {
+TEST_F(BaseRttProbeTest, TellsHowMuchOfTheQueueStayed) {
   begin();
   const auto drained = finish(milliseconds{110});
   ASSERT_TRUE(drained.has_value());
@@ -120,42 +120,42 @@ TEST_F(QueueDrainTest, TellsHowMuchOfTheQueueStayed) {
 }
 
 // Standard deviation: 0.018.
-TEST_F(QueueDrainTest, ListensSometimesInsteadOfADrain) { EXPECT_NEAR(listens(400), 0.15, 0.06); }
+TEST_F(BaseRttProbeTest, ListensSometimesInsteadOfADrain) { EXPECT_NEAR(listens(400), 0.15, 0.06); }
 
-TEST_F(QueueDrainTest, HearsTheQueueFall) {
-  const Drained heard = listen(milliseconds{110});
+TEST_F(BaseRttProbeTest, HearsTheQueueFall) {
+  const ProbeResult heard = listen(milliseconds{110});
   EXPECT_FALSE(heard.ours);
   EXPECT_TRUE(heard.audible);
   EXPECT_DOUBLE_EQ(heard.left, 0.25);
 }
 
 // Of 3 packets in 140 ms one takes 47 ms, more than the 40 ms of queue; of 4, one takes 35 ms.
-TEST_F(QueueDrainTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
+TEST_F(BaseRttProbeTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
   window_ = 3;
   EXPECT_FALSE(listen(kMinRtt).audible);
   window_ = 4;
   EXPECT_TRUE(listen(kMinRtt).audible);
 }
 
-TEST_F(QueueDrainTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {
+TEST_F(BaseRttProbeTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {
   often_ = false;
   EXPECT_NEAR(listens(400), 0.9, 0.06);
 }
 
 // 0.85 * 2 * 100 / 140 packets would be 1.2; two is the least.
-TEST_F(QueueDrainTest, AWindowThatCannotFallListens) {
+TEST_F(BaseRttProbeTest, AWindowThatCannotFallListens) {
   window_ = 2;
   EXPECT_EQ(listens(20), 1);
 }
 
 // Flows whose drains began at different times see the same empty queue, and count from it.
-TEST_F(QueueDrainTest, CountsFromTheEmptyQueueOfADrain) {
+TEST_F(BaseRttProbeTest, CountsFromTheEmptyQueueOfADrain) {
   drain();
   while (limited()) ack(kQueued);
   ack(kMinRtt);
   const Time emptied = now_;
-  while (drain_.on()) ack(kQueued);
-  while (!drain_.on()) ack(kQueued);
+  while (probe_.on()) ack(kQueued);
+  while (!probe_.on()) ack(kQueued);
   EXPECT_EQ(now_ - emptied, 10 * kQueued + milliseconds{10});
 }
 

@@ -1,4 +1,4 @@
-#include "agents/policy/queue_contest.hh"
+#include "agents/policy/competitive_mode.hh"
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time)
 
 }  // namespace
 
-void QueueContest::on_drained(const Drained& drained) {
+void CompetitiveMode::on_probe_result(const ProbeResult& drained) {
   const bool gave_way = drained.cwnd_packets <= std::max(kGivenWay * previous_cwnd_packets_, kFewPackets);
   previous_cwnd_packets_ = drained.cwnd_packets;
   const bool failed = drained.left > kStayed && drained.queueing > kFilled;
@@ -36,7 +36,7 @@ void QueueContest::on_drained(const Drained& drained) {
   }
 }
 
-void QueueContest::on_loss(Time now, std::span<const LostPacket> lost) {
+void CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost) {
   const bool is_new = std::ranges::any_of(
       lost, [this](const LostPacket& packet) { return packet.sent_at >= backed_off_at_; });
   if (!on_ || !is_new) return;
@@ -44,7 +44,7 @@ void QueueContest::on_loss(Time now, std::span<const LostPacket> lost) {
   backed_off_at_ = now;
 }
 
-double QueueContest::window(Time now, Time smoothed_rtt, double wanted_packets) {
+double CompetitiveMode::window(Time now, Time smoothed_rtt, double wanted_packets) {
   const double round_trips = in_ms(now - decided_at_) / in_ms(smoothed_rtt);
   decided_at_ = now;
   if (!on_) return wanted_packets;
@@ -57,7 +57,7 @@ double QueueContest::window(Time now, Time smoothed_rtt, double wanted_packets) 
   return cwnd_packets_;
 }
 
-void QueueContest::enter(const Drained& drained) {
+void CompetitiveMode::enter(const ProbeResult& drained) {
   on_ = true;
   cwnd_packets_ = entry_cwnd_packets_ = drained.cwnd_packets;
   entry_packets_per_ms_ = drained.cwnd_packets / in_ms(drained.smoothed_rtt);
@@ -65,7 +65,7 @@ void QueueContest::enter(const Drained& drained) {
 
 // A path that has become longer looks like a queue that never empties; but there a larger window gains
 // nothing.
-bool QueueContest::is_alone(Time smoothed_rtt) const {
+bool CompetitiveMode::is_alone(Time smoothed_rtt) const {
   return cwnd_packets_ > kGrown * entry_cwnd_packets_ + kGrownPackets &&
          cwnd_packets_ / in_ms(smoothed_rtt) < kGained * entry_packets_per_ms_;
 }

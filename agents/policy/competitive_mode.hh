@@ -5,14 +5,14 @@
 // multiplicative decrease, until a drain empties the queue again, or a larger window has gained nothing.
 #pragma once
 
-#include "agents/policy/queue_drain.hh"
+#include "agents/policy/base_rtt_probe.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
-class QueueContest {
+class CompetitiveMode {
  public:
-  void on_drained(const Drained& drained);  // of a drain of ours
+  void on_probe_result(const ProbeResult& drained);  // of a drain of ours
   void on_loss(Time now, std::span<const LostPacket> lost);
 
   // The window where the network wants `wanted_packets`.
@@ -20,7 +20,7 @@ class QueueContest {
   [[nodiscard]] bool on() const { return on_; }
 
  private:
-  void enter(const Drained& drained);
+  void enter(const ProbeResult& drained);
   [[nodiscard]] bool is_alone(Time smoothed_rtt) const;
 
   bool on_{false};

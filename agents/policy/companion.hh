@@ -1,0 +1,34 @@
+// How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
+//
+// The queue runs empty now and then (base_rtt_probe.hh). In company every flow keeps some packets of its own
+// in it, fewer per rate the faster it is, so that one queue has one division of the rate; and flows that fill
+// every queue are answered (competitive_mode.hh). A flow alone hardly notices: its window is the network's.
+#pragma once
+
+#include "agents/policy/base_rtt_probe.hh"
+#include "agents/policy/competitive_mode.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Companion {
+ public:
+  // Whether `limit` is another from now on.
+  bool on_ack(Time now, const RttStats& rtt, double cwnd_packets);
+  void on_loss(Time now, std::span<const LostPacket> lost) { competitive_.on_loss(now, lost); }
+
+  // The window to take from `now` on, where the network wants `wanted_packets`.
+  [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);
+  [[nodiscard]] double limit(double cwnd_packets) const { return probe_.limit(cwnd_packets); }
+  [[nodiscard]] bool in_company() const { return drains_in_company_ > 0 || competitive_.on(); }
+
+ private:
+  void learn_from(const ProbeResult& drained);
+
+  BaseRttProbe probe_{};
+  CompetitiveMode competitive_{};
+  int drains_{0};             // so far, with the times of listening
+  int drains_in_company_{0};  // of ours to come, before others count as gone unless they are heard again
+};
+
+}  // namespace ccgym

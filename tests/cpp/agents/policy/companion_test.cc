@@ -1,0 +1,67 @@
+#include "agents/policy/companion.hh"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Companion, TheNetworkAloneDecidesBeforeTheFirstAck) {
+  Companion companion;
+  EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 20);
+}
+
+class CompanionTest : public testing::Test {
+ protected:
+  void ack(Time rtt, double cwnd_packets) {
+    now_ += milliseconds{1};
+    companion_.on_ack(now_, {.latest = rtt, .smoothed = kStanding.smoothed, .min = kStanding.min},
+                      cwnd_packets);
+  }
+
+  [[nodiscard]] bool limited() const { return companion_.limit(64) < 64; }
+  [[nodiscard]] bool waits() { return companion_.window(now_, kStanding, 64, 20) == 64; }
+
+  // A time of listening, at the end of which the queue has been seen at `rtt`.
+  void listen(Time rtt) {
+    bool listened = false;
+    while (!listened) {
+      while (!waits()) ack(kStanding.latest, 64);
+      listened = !limited();
+      while (waits()) ack(listened ? rtt : kStanding.latest, 64);
+    }
+  }
+
+  static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{40}};
+
+  Companion companion_{};
+  Time now_{std::chrono::seconds{1}};
+};
+
+TEST_F(CompanionTest, AloneTheNetworkDecides) {
+  EXPECT_EQ(companion_.window(now_, kStanding, 16, 20), 20);
+  listen(milliseconds{64});
+  EXPECT_FALSE(companion_.in_company());
+  EXPECT_EQ(companion_.window(now_, kStanding, 16, 20), 20);
+}
+
+// 16 packets in 64 ms: 1.2 times the root of 0.25 packets per ms.
+TEST_F(CompanionTest, WhoHearsOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
+  listen(milliseconds{50});
+  EXPECT_TRUE(companion_.in_company());
+  EXPECT_DOUBLE_EQ(companion_.window(now_, kStanding, 16, 20), 20.6);
+  listen(milliseconds{64});
+  EXPECT_FALSE(companion_.in_company());
+}
+
+TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
+  while (!limited()) ack(kStanding.latest, 64);
+  EXPECT_NEAR(companion_.limit(64), 0.85 * 40, 1e-9);
+  EXPECT_TRUE(waits());
+}
+
+}  // namespace
+}  // namespace ccgym
