@@ -6,6 +6,7 @@ from importlib import import_module
 EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
+    "competition",
     "dial-curve",
     "seed-spread",
     "twin-parity",

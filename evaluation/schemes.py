@@ -274,3 +274,15 @@ def _checked(scheme: Scheme) -> Scheme:
 
 def _label(text: str) -> str:
     return _UNSAFE.sub("-", text)
+
+
+def select_native(selection: str) -> str:
+    """One scheme that flies in the twin, as the core's controller table takes it.
+
+    Raises:
+        InputError: it is unknown, or no controller or policy of ours.
+    """
+    schemes = select_schemes(selection)
+    if len(schemes) != 1 or schemes[0].kind not in (Kind.NATIVE, Kind.POLICY):
+        raise InputError(f"--scheme {selection}: expected one that flies in the twin, as copa, indigo2")
+    return schemes[0].controller

@@ -8,14 +8,29 @@ namespace ccgym {
 
 namespace {
 
-constexpr int kDrainRtts = 15;          // without an empty queue before a drain, ...
-constexpr int kOftenRtts = 10;          // ... and before one of a flow that drains often
 constexpr int kEmptyPart = 16;          // empty: no more than this part of the standing queue is left
 constexpr double kDrainedShare = 0.85;  // of what the path holds: the rest makes up for flows that are late
 constexpr double kNoticeable = 0.9;     // a window that cannot fall below this share of itself drains nothing
 constexpr double kLeastPackets = 2;
-constexpr double kListens = 0.15;     // how often a flow listens that drains often, ...
-constexpr double kListensMost = 0.9;  // ... and one that does not
+
+struct Habit {
+  int round_trips;  // without an empty queue before a probe
+  double listens;   // share of the probes in which a flow listens
+};
+
+// Copa expects an empty queue every five round trips; flows of our kind, which share one clock, have twice
+// the time to empty it together.
+Habit habit(Urgency urgency) {
+  switch (urgency) {
+    case Urgency::low:
+      return {15, 0.9};
+    case Urgency::normal:
+      return {10, 0.15};
+    case Urgency::high:
+      return {5, 0};
+  }
+  return {};
+}
 
 // A queue falls by so much, or by a packet, without anybody's doing: links have clocks.
 constexpr Time kNoise = std::chrono::milliseconds{1};
@@ -34,13 +49,13 @@ double chance(Time now, double cwnd_packets) {
 }  // namespace
 
 std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const RttStats& rtt, double cwnd_packets,
-                                                bool often) {
+                                                Urgency urgency) {
   const bool empty = rtt.latest - rtt.min <= (rtt.smoothed - rtt.min) / kEmptyPart;
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
     standing_.on_ack(now, rtt);
-    const int round_trips = often ? kOftenRtts : kDrainRtts;
-    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, often);
+    const auto [round_trips, listens] = habit(urgency);
+    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, listens);
     return std::nullopt;
   }
   follow(now, rtt);
@@ -59,11 +74,11 @@ double BaseRttProbe::limit(double cwnd_packets) const {
   return limiting() ? std::min(cwnd_packets, drained_cwnd_packets_) : cwnd_packets;
 }
 
-void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, bool often) {
+void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double listens) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
-  const bool drains = drained_cwnd_packets_ <= kNoticeable * cwnd_packets &&
-                      chance(now, cwnd_packets) >= (often ? kListens : kListensMost);
+  const bool drains =
+      drained_cwnd_packets_ <= kNoticeable * cwnd_packets && chance(now, cwnd_packets) >= listens;
   phase_ = drains ? Phase::draining : Phase::listening;
   before_ = {.cwnd_packets = cwnd_packets,
              .smoothed_rtt = rtt.smoothed,

@@ -29,10 +29,17 @@ struct ProbeResult {
   bool ours{true};         // we drained; else we listened
 };
 
+// How much a drain is worth, which costs throughput.
+enum class Urgency : uint8_t {
+  low,     // of a flow that knows of nobody else: it mostly listens
+  normal,  // in company
+  high,    // where somebody seems to fill the queue: at once, and no listening
+};
+
 class BaseRttProbe {
  public:
-  // Of the drain, or the listening, whose effect has been seen by now. `often`: drains are worth their cost.
-  std::optional<ProbeResult> on_ack(Time now, const RttStats& rtt, double cwnd_packets, bool often);
+  // Of the drain, or the listening, whose effect has been seen by now.
+  std::optional<ProbeResult> on_ack(Time now, const RttStats& rtt, double cwnd_packets, Urgency urgency);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
@@ -47,7 +54,7 @@ class BaseRttProbe {
     watching,   // the ACKs tell what has come of it
   };
 
-  void begin(Time now, const RttStats& rtt, double cwnd_packets, bool often);
+  void begin(Time now, const RttStats& rtt, double cwnd_packets, double listens);
   void follow(Time now, const RttStats& rtt);
   [[nodiscard]] ProbeResult drained(const RttStats& rtt) const;
 

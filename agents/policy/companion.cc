@@ -19,20 +19,26 @@ double own_packets(const RttStats& rtt, double cwnd_packets) {
 
 }  // namespace
 
-bool Companion::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
-  const bool was_limiting = probe_.limiting();
-  const bool often = in_company() || drains_ < kYoung;
-  if (const auto drained = probe_.on_ack(now, rtt, cwnd_packets, often)) learn_from(*drained);
-  return probe_.limiting() != was_limiting;
+bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+  const bool was_draining = probe_.limiting();
+  const bool train_changes = !was_draining && competitive_.on_ack(now, ack, cwnd_packets);
+  if (competitive_.on()) return train_changes;  // a drain would give the rival its room
+  if (const auto result = probe_.on_ack(now, ack.rtt, cwnd_packets, urgency())) learn_from(*result);
+  return train_changes || probe_.limiting() != was_draining;
 }
 
-void Companion::learn_from(const ProbeResult& drained) {
-  ++drains_;
-  if (drained.ours) {
-    competitive_.on_probe_result(drained);
+Urgency Companion::urgency() const {
+  if (competitive_.suspects()) return Urgency::high;
+  return in_company() || probes_ < kYoung ? Urgency::normal : Urgency::low;
+}
+
+void Companion::learn_from(const ProbeResult& result) {
+  ++probes_;
+  if (result.ours) {
+    competitive_.on_probe_result(result);
     if (drains_in_company_ > 0) --drains_in_company_;
-  } else if (drained.audible) {
-    drains_in_company_ = drained.left <= kDip ? kRemembered : 0;
+  } else if (result.audible) {
+    drains_in_company_ = result.left <= kDip ? kRemembered : 0;
   }
 }
 
@@ -40,7 +46,7 @@ double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, dou
   if (rtt.smoothed == Time::zero()) return wanted_packets;
   if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
   const double own = in_company() ? own_packets(rtt, cwnd_packets) : 0;
-  return competitive_.window(now, rtt.smoothed, wanted_packets + own);
+  return competitive_.window(now, rtt, wanted_packets + own);
 }
 
 }  // namespace ccgym

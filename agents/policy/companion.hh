@@ -5,6 +5,9 @@
 // every queue are answered (competitive_mode.hh). A flow alone hardly notices: its window is the network's.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/competitive_mode.hh"
 #include "transport/congestion_controller.hh"
@@ -13,21 +16,25 @@ namespace ccgym {
 
 class Companion {
  public:
-  // Whether `limit` is another from now on.
-  bool on_ack(Time now, const RttStats& rtt, double cwnd_packets);
+  // Whether `limit` or `in_train` is another from now on.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
   void on_loss(Time now, std::span<const LostPacket> lost) { competitive_.on_loss(now, lost); }
 
   // The window to take from `now` on, where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);
-  [[nodiscard]] double limit(double cwnd_packets) const { return probe_.limit(cwnd_packets); }
+  [[nodiscard]] double limit(double cwnd_packets) const {
+    return std::min(probe_.limit(cwnd_packets), competitive_.limit(cwnd_packets));
+  }
+  [[nodiscard]] bool in_train() const { return competitive_.in_train(); }  // packets leave unpaced
   [[nodiscard]] bool in_company() const { return drains_in_company_ > 0 || competitive_.on(); }
 
  private:
-  void learn_from(const ProbeResult& drained);
+  void learn_from(const ProbeResult& result);
+  [[nodiscard]] Urgency urgency() const;
 
   BaseRttProbe probe_{};
   CompetitiveMode competitive_{};
-  int drains_{0};             // so far, with the times of listening
+  int probes_{0};             // so far, with the times of listening
   int drains_in_company_{0};  // of ours to come, before others count as gone unless they are heard again
 };
 

@@ -7,67 +7,64 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kStayed = 0.5;  // a drain has failed if more than this share of the queue is left
-constexpr double kGone = 0.125;  // nobody fills the queue if no more than this share is left
-constexpr Time kFilled = std::chrono::milliseconds{20};  // a shorter queue is noise, or nobody's who fills it
-constexpr int kFailedDrains = 2;                         // in a row before there is a contest
-constexpr double kGivenWay = 0.95;                       // of the window at the drain before
-constexpr double kFewPackets = 4;                        // a window that cannot give way any further
-constexpr double kDecrease = 0.7;                        // on a loss, as Cubic's
-constexpr double kGrown = 1.5;                           // times the window on entry, ...
-constexpr double kGrownPackets = 3;                      // ... and so many packets, ...
-constexpr double kGained = 1.2;     // ... and not this many times the rate: there is nobody to take it from
-constexpr int kDrainsOfPeace = -8;  // counted from, after such an error
-constexpr double kLeastPackets = 2;
+constexpr double kStayed = 0.5;  // a probe has failed if more than this share of the queue is left
+
+// A shorter queue is a link's clock, or a few packets of each of many flows of our kind; a long one is not,
+// and counts double. Ten flows that join within seconds keep up to 20 ms.
+constexpr Time kQueue = std::chrono::milliseconds{5};
+constexpr Time kLongQueue = std::chrono::milliseconds{30};
+constexpr int kEnoughEvidence = 4;
+
+constexpr double kShared = 0.8;     // of the link: with less there are others, ...
+constexpr double kAlone = 0.9;      // ... with more there are none
+constexpr double kEvenShare = 0.5;  // with one rival
+constexpr double kMostShare = 0.55;
 
 double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 
-void CompetitiveMode::on_probe_result(const ProbeResult& drained) {
-  const bool gave_way = drained.cwnd_packets <= std::max(kGivenWay * previous_cwnd_packets_, kFewPackets);
-  previous_cwnd_packets_ = drained.cwnd_packets;
-  const bool failed = drained.left > kStayed && drained.queueing > kFilled;
-  failed_drains_ = failed ? failed_drains_ + 1 : 0;
-  if (on_) {
-    on_ = drained.left > kGone;
-  } else if (failed_drains_ >= kFailedDrains && gave_way) {
-    enter(drained);
-  }
+void CompetitiveMode::on_probe_result(const ProbeResult& result) {
+  const bool failed = result.left > kStayed && result.queueing > kQueue;
+  suspects_ = failed && result.queueing > kLongQueue;
+  if (!failed) return leave();
+  evidence_ += suspects_ ? 2 : 1;
 }
 
 void CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost) {
-  const bool is_new = std::ranges::any_of(
-      lost, [this](const LostPacket& packet) { return packet.sent_at >= backed_off_at_; });
-  if (!on_ || !is_new) return;
-  cwnd_packets_ = std::max(kLeastPackets, kDecrease * cwnd_packets_);
-  backed_off_at_ = now;
+  if (on_) window_.reduce(now, lost, even_packets_);
 }
 
-double CompetitiveMode::window(Time now, Time smoothed_rtt, double wanted_packets) {
-  const double round_trips = in_ms(now - decided_at_) / in_ms(smoothed_rtt);
-  decided_at_ = now;
+bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets);
+}
+
+double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
+  if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
   if (!on_) return wanted_packets;
-  cwnd_packets_ = std::max(cwnd_packets_ + round_trips, wanted_packets);
-  if (is_alone(smoothed_rtt)) {
-    on_ = false;
-    failed_drains_ = kDrainsOfPeace;
-    return wanted_packets;
-  }
-  return cwnd_packets_;
+  even_packets_ = even_packets(rtt);
+  const double most_packets = kMostShare / kEvenShare * even_packets_;
+  return std::max(window_.grow(now, rtt, most_packets), std::min(wanted_packets, most_packets));
 }
 
-void CompetitiveMode::enter(const ProbeResult& drained) {
+// A path that has become longer looks like a queue that never empties; but the link is then ours alone.
+void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets) {
+  const std::optional<double> share = link_share_.share();
+  if (!share) return;
+  if (*share > kAlone) return leave();
+  if (on_ || *share > kShared) return;
   on_ = true;
-  cwnd_packets_ = entry_cwnd_packets_ = drained.cwnd_packets;
-  entry_packets_per_ms_ = drained.cwnd_packets / in_ms(drained.smoothed_rtt);
+  window_ = {now, wanted_packets, even_packets(rtt)};
 }
 
-// A path that has become longer looks like a queue that never empties; but there a larger window gains
-// nothing.
-bool CompetitiveMode::is_alone(Time smoothed_rtt) const {
-  return cwnd_packets_ > kGrown * entry_cwnd_packets_ + kGrownPackets &&
-         cwnd_packets_ / in_ms(smoothed_rtt) < kGained * entry_packets_per_ms_;
+void CompetitiveMode::leave() {
+  on_ = suspects_ = false;
+  evidence_ = 0;
+  link_share_ = {};
+}
+
+double CompetitiveMode::even_packets(const RttStats& rtt) const {
+  return kEvenShare * link_share_.link_packets_per_ms() * in_ms(rtt.smoothed);
 }
 
 }  // namespace ccgym

@@ -1,36 +1,45 @@
 // Holds its own against flows that fill every queue (Copa, Arun and Balakrishnan, NSDI 2018, section 2.2).
 //
-// Flows of our kind drain the queue together. When a long one stays although we drained, and although we have
-// given way, somebody fills it; then the window does not fall below that of additive increase (NewReno's) and
-// multiplicative decrease, until a drain empties the queue again, or a larger window has gained nothing.
+// Flows of our kind empty the queue together. When a queue stays although we probed, either somebody fills it
+// or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
+// window is that of one more Cubic flow, up to an even share with one rival, until the link is ours alone.
 #pragma once
 
+#include <span>
+
 #include "agents/policy/base_rtt_probe.hh"
+#include "agents/policy/cubic_window.hh"
+#include "agents/policy/link_share.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
 class CompetitiveMode {
  public:
-  void on_probe_result(const ProbeResult& drained);  // of a drain of ours
+  void on_probe_result(const ProbeResult& result);  // of a probe of ours
   void on_loss(Time now, std::span<const LostPacket> lost);
+  // Whether `limit` or `in_train` is another from now on.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 
   // The window where the network wants `wanted_packets`.
-  [[nodiscard]] double window(Time now, Time smoothed_rtt, double wanted_packets);
+  [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets);
+  [[nodiscard]] double limit(double cwnd_packets) const { return link_share_.limit(cwnd_packets); }
+  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }
   [[nodiscard]] bool on() const { return on_; }
+  // The last probe found a long queue that stays: the next one shall not wait.
+  [[nodiscard]] bool suspects() const { return suspects_; }
 
  private:
-  void enter(const ProbeResult& drained);
-  [[nodiscard]] bool is_alone(Time smoothed_rtt) const;
+  void decide(Time now, const RttStats& rtt, double wanted_packets);
+  void leave();
+  [[nodiscard]] double even_packets(const RttStats& rtt) const;
 
   bool on_{false};
-  int failed_drains_{0};
-  double previous_cwnd_packets_{0};  // at the last drain
-  double cwnd_packets_{0};           // of increase and decrease
-  double entry_cwnd_packets_{0};
-  double entry_packets_per_ms_{0};
-  Time decided_at_{};
-  Time backed_off_at_{};
+  bool suspects_{false};
+  int evidence_{0};
+  LinkShare link_share_{};  // measured while there is evidence
+  CubicWindow window_{};
+  double even_packets_{0};
 };
 
 }  // namespace ccgym

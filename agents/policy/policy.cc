@@ -130,7 +130,7 @@ void PolicyController::pace(Time now, const AckEvent& ack) {
   if (spec_.actions == ActionSet::rate) keep_rate(rtt);
   const bool least_changes = rtt.min != rtt_.min;
   rtt_ = rtt;
-  const bool window_changes = companion_ && companion_->on_ack(now, rtt, cwnd_packets_);
+  const bool window_changes = companion_ && companion_->on_ack(now, ack, cwnd_packets_);
   const bool pace_changes = companion_ && shallow_queue_.on_ack(now, ack);
   if (least_changes || window_changes || pace_changes) limits_ = decide_limits();
 }
@@ -146,7 +146,8 @@ SendLimits PolicyController::decide_limits() const {
   const double window = companion_ ? companion_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_};
-  if (companion_ && rtt_.min > Time::zero()) limits.pacing_rate = window_pacing(limits.cwnd_bytes);
+  if (companion_ && !companion_->in_train() && rtt_.min > Time::zero())
+    limits.pacing_rate = window_pacing(limits.cwnd_bytes);
   return limits;
 }
 

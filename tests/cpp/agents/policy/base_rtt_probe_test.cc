@@ -18,7 +18,7 @@ class BaseRttProbeTest : public testing::Test {
   // An ACK 10 ms after the last one, over a queue that has been standing.
   std::optional<ProbeResult> ack(milliseconds rtt, milliseconds smoothed = kQueued) {
     now_ += milliseconds{10};
-    return probe_.on_ack(now_, {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}, window_, often_);
+    return probe_.on_ack(now_, {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}, window_, urgency_);
   }
 
   // ACKs of so many standing round trips.
@@ -51,7 +51,7 @@ class BaseRttProbeTest : public testing::Test {
 
   // A time of listening, through which the round trip is `rtt`.
   ProbeResult listen(milliseconds rtt) {
-    often_ = false;
+    urgency_ = Urgency::low;
     begin();
     while (limited()) {
       finish(kQueued);
@@ -68,7 +68,7 @@ class BaseRttProbeTest : public testing::Test {
 
   BaseRttProbe probe_{};
   double window_{kWindow};
-  bool often_{true};
+  Urgency urgency_{Urgency::normal};
   Time now_{};
 };
 
@@ -138,7 +138,7 @@ TEST_F(BaseRttProbeTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
 }
 
 TEST_F(BaseRttProbeTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {
-  often_ = false;
+  urgency_ = Urgency::low;
   EXPECT_NEAR(listens(400), 0.9, 0.06);
 }
 

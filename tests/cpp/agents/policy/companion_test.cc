@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 namespace ccgym {
@@ -18,11 +19,16 @@ class CompanionTest : public testing::Test {
  protected:
   void ack(Time rtt, double cwnd_packets) {
     now_ += milliseconds{1};
-    companion_.on_ack(now_, {.latest = rtt, .smoothed = kStanding.smoothed, .min = kStanding.min},
-                      cwnd_packets);
+    const std::array acked{AckedPacket{.bytes = 1000, .sent_at = now_ - rtt, .received_at = now_}};
+    AckEvent event{.acked = acked,
+                   .inflight_bytes = static_cast<int64_t>(companion_.limit(cwnd_packets)) * 1000};
+    event.rtt = {.latest = rtt, .smoothed = kStanding.smoothed, .min = kStanding.min};
+    event.rate.delivered_bytes = 64'000;  // all that arrives, 1 packet per ms, is ours
+    event.rate.interval = milliseconds{64};
+    companion_.on_ack(now_, event, cwnd_packets);
   }
 
-  [[nodiscard]] bool limited() const { return companion_.limit(64) < 64; }
+  [[nodiscard]] bool limited() const { return companion_.limit(64) < 50; }  // an eighth less is a train
   [[nodiscard]] bool waits() { return companion_.window(now_, kStanding, 64, 20) == 64; }
 
   // A time of listening, at the end of which the queue has been seen at `rtt`.

@@ -4,122 +4,121 @@
 
 #include <array>
 
+#include "tests/cpp/agents/policy/packet_trains.hh"
+
 namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kRtt{100};
 constexpr double kFull = 0.9;
 constexpr double kEmpty = 0.0;
+constexpr milliseconds kLong{50};
+constexpr milliseconds kShort{10};
 
 class CompetitiveModeTest : public testing::Test {
  protected:
-  void drain(double cwnd_packets, double left, milliseconds queueing = milliseconds{50}) {
-    competitive_.on_probe_result(
-        {.cwnd_packets = cwnd_packets, .smoothed_rtt = kRtt, .queueing = queueing, .left = left});
+  void probe(double left, milliseconds queueing = kLong) {
+    mode_.on_probe_result(
+        {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left});
   }
 
-  // A flow that gave way at every drain, in vain.
-  void enter() {
-    drain(40, kFull);
-    drain(30, kFull);
-    ASSERT_TRUE(competitive_.on());
+  // Trains over a link of 2 packets per ms, of which we have `share`.
+  void measure(double share) {
+    PacketTrains trains{2, 2 * share, now_};
+    for (int train = 0; train < 12; ++train) trains.fly(mode_);
+    now_ = trains.now();
   }
 
-  double decide(double wanted_packets, milliseconds smoothed_rtt = kRtt) {
+  double decide(double wanted_packets) {
     now_ += milliseconds{10};
-    return competitive_.window(now_, smoothed_rtt, wanted_packets);
+    return mode_.window(now_, {PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt / 2},
+                        wanted_packets);
   }
 
-  void lose(Time sent_at) {
-    const std::array lost{LostPacket{.seq = 0, .bytes = 1000, .sent_at = sent_at}};
-    competitive_.on_loss(now_, lost);
+  void enter() {
+    probe(kFull);
+    measure(0.25);
+    probe(kFull);
+    decide(64);
+    ASSERT_TRUE(mode_.on());
   }
 
-  CompetitiveMode competitive_{};
+  CompetitiveMode mode_{};
   Time now_{std::chrono::seconds{1}};
 };
 
 TEST_F(CompetitiveModeTest, AQueueThatEmptiesLeavesTheWindowToTheNetwork) {
-  for (int i = 0; i < 10; ++i) drain(40 - i, kEmpty);
-  EXPECT_FALSE(competitive_.on());
+  for (int i = 0; i < 10; ++i) probe(kEmpty);
+  measure(0.25);
   EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, BeginsWhenTwoDrainsFailAndGivingWayDidNotHelp) {
-  drain(40, kFull);
-  EXPECT_FALSE(competitive_.on());
-  drain(30, kFull);
-  EXPECT_TRUE(competitive_.on());
-}
-
-TEST_F(CompetitiveModeTest, AFlowThatHoldsItsWindowNeedsNoContest) {
-  for (int i = 0; i < 10; ++i) drain(40, kFull);
-  EXPECT_FALSE(competitive_.on());
-}
-
-TEST_F(CompetitiveModeTest, AWindowOfAFewPacketsCannotGiveWay) {
-  drain(4, kFull);
-  drain(4, kFull);
-  EXPECT_TRUE(competitive_.on());
-}
-
-TEST_F(CompetitiveModeTest, GrowsByAPacketPerRoundTripAndNeverBelowTheNetworksWindow) {
+TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysTwiceAndOthersHaveMostOfTheLink) {
+  probe(kFull);
+  EXPECT_TRUE(mode_.suspects());
+  measure(0.25);
   decide(5);
-  enter();
-  const double before = decide(5);
-  for (int i = 0; i < 10; ++i) decide(5);
-  EXPECT_NEAR(decide(5) - before, 1.1, 1e-9);
-  EXPECT_EQ(decide(40), 40.0);
-}
-
-TEST_F(CompetitiveModeTest, FallsToSevenTenthsOncePerRoundTripOfLosses) {
+  EXPECT_FALSE(mode_.on());
+  probe(kFull);
   decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
+  probe(kFull, kShort);
+  measure(0.25);
+  for (int i = 0; i < 2; ++i) probe(kFull, kShort);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+  probe(kFull, kShort);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AQueueOfAFewMillisecondsIsNobodys) {
+  for (int i = 0; i < 10; ++i) probe(kFull, milliseconds{5});
+  measure(0.25);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, APathThatHasBecomeLongerIsNoRival) {
+  probe(kFull);
+  measure(1.0);
+  probe(kFull);
+  EXPECT_EQ(decide(64), 64);
+  EXPECT_FALSE(mode_.on());
+}
+
+// An even share is half of 2 packets per ms in 100 ms: 100.
+TEST_F(CompetitiveModeTest, GrowsToALittleMoreThanAnEvenShareAndNoFurther) {
   enter();
+  for (int i = 0; i < 3000; ++i) decide(64);
+  EXPECT_NEAR(decide(64), 110, 1);
+  EXPECT_NEAR(decide(500), 110, 1);
+}
+
+TEST_F(CompetitiveModeTest, TheNetworksWindowIsTheLeast) {
+  enter();
+  EXPECT_GE(decide(90), 90);
+}
+
+TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
+  enter();
+  for (int i = 0; i < 300; ++i) decide(5);
   const double before = decide(5);
-  lose(now_ - kRtt);
-  lose(now_ - kRtt);
-  EXPECT_NEAR(decide(5), 0.7 * before + 0.1, 1e-9);
+  const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_ - milliseconds{10}}};
+  mode_.on_loss(now_, lost);
+  EXPECT_NEAR(decide(5), 0.7 * before, 0.02 * before);
 }
 
-TEST_F(CompetitiveModeTest, EndsWhenADrainEmptiesTheQueueAndNotWhenItFallsByHalf) {
+TEST_F(CompetitiveModeTest, EndsWhenTheLinkIsOursAlone) {
   enter();
-  drain(40, 0.4);
-  EXPECT_TRUE(competitive_.on());
-  drain(40, kEmpty);
-  EXPECT_FALSE(competitive_.on());
-}
-
-TEST_F(CompetitiveModeTest, AShortQueueIsNobodys) {
-  for (double cwnd_packets = 40; cwnd_packets > 10; cwnd_packets -= 5)
-    drain(cwnd_packets, kFull, milliseconds{20});
-  EXPECT_FALSE(competitive_.on());
-}
-
-// 30 packets in 100 ms at first; 60 in 190 ms are hardly more: the path has become longer.
-TEST_F(CompetitiveModeTest, EndsWhenALargerWindowGainsNothing) {
-  enter();
-  EXPECT_EQ(decide(60, milliseconds{190}), 60);
-  EXPECT_FALSE(competitive_.on());
-  drain(40, kFull);
-  drain(30, kFull);
-  EXPECT_FALSE(competitive_.on());
-}
-
-TEST_F(CompetitiveModeTest, GoesOnWhileALargerWindowTakesMore) {
-  enter();
-  decide(60, milliseconds{120});
-  EXPECT_TRUE(competitive_.on());
-}
-
-// 30 packets and half as many are 45; three more are not yet too many to tell.
-TEST_F(CompetitiveModeTest, AFewPacketsMoreTellNothing) {
-  enter();
-  decide(48, milliseconds{190});
-  EXPECT_TRUE(competitive_.on());
-  decide(49, milliseconds{190});
-  EXPECT_FALSE(competitive_.on());
+  measure(1.0);
+  EXPECT_EQ(decide(30), 30);
+  EXPECT_FALSE(mode_.on());
 }
 
 }  // namespace

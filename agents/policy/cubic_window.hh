@@ -1,0 +1,33 @@
+// The window of one more Cubic flow (RFC 9438; section and equation numbers are its own) that knows what an
+// even share would be: what a policy takes where another flow fills the queue.
+#pragma once
+
+#include <span>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class CubicWindow {
+ public:
+  CubicWindow() = default;
+  // Begins at `packets` and grows towards `even_packets`, an even share with one rival.
+  CubicWindow(Time now, double packets, double even_packets)
+      : packets_{packets}, start_packets_{even_packets}, max_packets_{even_packets}, began_{now} {}
+
+  // Sections 4.2 to 4.5: the window at `now`, no larger than `most_packets`.
+  double grow(Time now, const RttStats& rtt, double most_packets);
+  // Section 4.6: one reduction for all losses of a round trip. Below an even share the next W_max lies
+  // between the two, in place of section 4.7, by which a newcomer needs minutes where losses are rare.
+  void reduce(Time now, std::span<const LostPacket> lost, double even_packets);
+
+ private:
+  double packets_{0};
+  double start_packets_{0};  // of the epoch
+  double max_packets_{0};    // W_max
+  double reno_packets_{0};   // W_est, eq. 4
+  Time began_{};             // the epoch
+  Time grown_at_{};
+};
+
+}  // namespace ccgym

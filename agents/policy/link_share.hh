@@ -1,0 +1,62 @@
+// What share of its bottleneck a flow has: its delivery rate beside the link's.
+//
+// The link's rate shows in packet trains (Jain and Routhier, 1986; Dovrolis, Ramanathan and Moore, INFOCOM
+// 2001). Once a round trip the flow holds some packets back and then sends them at once. In a first-in
+// first-out queue nobody comes between them: they arrive as fast as the link delivers, however many share it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class LinkShare {
+ public:
+  // Whether `limit` or `in_train` is another from now on.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
+
+  [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
+  [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
+
+  [[nodiscard]] std::optional<double> share() const;  // absent: too few trains so far
+  [[nodiscard]] double link_packets_per_ms() const;   // 0: unknown
+
+ private:
+  enum class Phase : uint8_t {
+    waiting,   // for the time of the next train
+    holding,   // packets back, until there are enough of them
+    sending,   // them at once
+    arriving,  // ACKs tell how fast they went
+  };
+  struct Train {
+    Time sent_at{};
+    int packets{0};
+    Time first_arrival{};
+    Time last_arrival{};
+  };
+  struct Flow {  // packets over milliseconds; older ones count less
+    double packets{0};
+    double ms{0};
+
+    void add(double more_packets, double more_ms);
+    [[nodiscard]] double packets_per_ms() const { return ms > 0 ? packets / ms : 0; }
+  };
+
+  bool hold(Time now, double cwnd_packets);
+  bool send(Time now, double held_packets);
+  void note_arrivals(Time now, const AckEvent& ack);
+  void close_train(Time now, const AckEvent& ack);
+  [[nodiscard]] bool of_train(const AckedPacket& packet) const;
+
+  Phase phase_{Phase::waiting};
+  Time next_at_{};
+  double held_packets_{0};
+  Train train_{};
+  int trains_{0};
+  Flow link_{};  // within trains
+  Flow own_{};   // in the round trips around them
+};
+
+}  // namespace ccgym

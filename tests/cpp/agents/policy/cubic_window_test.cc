@@ -1,0 +1,63 @@
+#include "agents/policy/cubic_window.hh"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr RttStats kRtt{milliseconds{100}, milliseconds{100}, milliseconds{50}};
+constexpr double kUnlimited = 1e6;
+
+class CubicWindowTest : public testing::Test {
+ protected:
+  double grow(Time time, double most_packets = kUnlimited) {
+    const Time end = now_ + time;
+    double packets = 0;
+    while (now_ < end) packets = window_.grow(now_ += milliseconds{10}, kRtt, most_packets);
+    return packets;
+  }
+
+  void lose(Time sent_at, double even_packets) {
+    const std::array lost{LostPacket{.bytes = 1000, .sent_at = sent_at}};
+    window_.reduce(now_, lost, even_packets);
+  }
+
+  Time now_{std::chrono::seconds{1}};
+  CubicWindow window_{now_, 10, 100};
+};
+
+TEST_F(CubicWindowTest, GrowsToAnEvenShareByHalfOfItselfInARoundTrip) {
+  EXPECT_NEAR(grow(milliseconds{100}), 15, 1);
+  EXPECT_NEAR(grow(milliseconds{900}), 100, 1);
+}
+
+TEST_F(CubicWindowTest, GrowsNoFurtherThanItMay) { EXPECT_EQ(grow(std::chrono::seconds{5}, 40), 40); }
+
+TEST_F(CubicWindowTest, FallsToSevenTenthsOnceForTheLossesOfARoundTrip) {
+  const double before = grow(std::chrono::seconds{1});
+  const Time sent_at = now_ - milliseconds{100};
+  lose(sent_at, 100);
+  lose(sent_at, 100);
+  EXPECT_NEAR(window_.grow(now_, kRtt, kUnlimited), 0.7 * before, 1e-9);
+}
+
+// K = cbrt(0.3 * 100 / 0.4) = 4.2 s (eq. 2).
+TEST_F(CubicWindowTest, IsBackAtTheLostWindowAfterKSeconds) {
+  const double before = grow(std::chrono::seconds{1});
+  lose(now_ - milliseconds{100}, 100);
+  EXPECT_LT(grow(milliseconds{2000}), 0.97 * before);
+  EXPECT_NEAR(grow(milliseconds{2200}), before, 1);
+}
+
+TEST_F(CubicWindowTest, BelowAnEvenShareTheNextPlateauLiesHalfWayToIt) {
+  grow(std::chrono::seconds{1});
+  lose(now_ - milliseconds{100}, 200);
+  EXPECT_NEAR(grow(milliseconds{5700}), 150, 2);
+}
+
+}  // namespace
+}  // namespace ccgym

@@ -1,0 +1,65 @@
+#include "agents/policy/link_share.hh"
+
+#include <gtest/gtest.h>
+
+#include "tests/cpp/agents/policy/packet_trains.hh"
+
+namespace ccgym {
+namespace {
+
+TEST(LinkShare, IsUnknownBeforeFourTrains) {
+  LinkShare link_share;
+  PacketTrains trains{2, 0.5};
+  for (int train = 0; train < 3; ++train) trains.fly(link_share);
+  EXPECT_FALSE(link_share.share());
+  trains.fly(link_share);
+  EXPECT_TRUE(link_share.share());
+}
+
+TEST(LinkShare, IsTheDeliveryRateBesideThatWithinTrains) {
+  LinkShare link_share;
+  PacketTrains trains{2, 0.5};
+  for (int train = 0; train < 6; ++train) trains.fly(link_share);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 2, 1e-6);
+  EXPECT_NEAR(link_share.share().value(), 0.25, 1e-6);
+}
+
+TEST(LinkShare, FollowsALinkThatBecomesSlower) {
+  LinkShare link_share;
+  PacketTrains fast{4, 0.5};
+  for (int train = 0; train < 6; ++train) fast.fly(link_share);
+  PacketTrains slow{1, 0.5, fast.now()};
+  for (int train = 0; train < 12; ++train) slow.fly(link_share);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 1, 0.1);
+}
+
+TEST(LinkShare, ATrainThatWasLostTellsNothing) {
+  LinkShare link_share;
+  PacketTrains trains{2, 0.5};
+  for (int train = 0; train < 6; ++train) trains.fly(link_share, 2);
+  EXPECT_FALSE(link_share.share());
+}
+
+TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
+  struct Watch {
+    LinkShare& share;
+    double least_limit{64};
+    bool was_in_train{false};
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+      share.on_ack(now, ack, cwnd_packets);
+      least_limit = std::min(least_limit, share.limit(cwnd_packets));
+      was_in_train |= share.in_train();
+    }
+  };
+  LinkShare link_share;
+  Watch watch{link_share};
+  PacketTrains trains{2, 0.5};
+  trains.fly(watch);
+  EXPECT_EQ(watch.least_limit, 56);
+  EXPECT_TRUE(watch.was_in_train);
+  EXPECT_FALSE(link_share.in_train());
+  EXPECT_EQ(link_share.limit(64), 64);
+}
+
+}  // namespace
+}  // namespace ccgym
