@@ -73,7 +73,7 @@ def places_named_in_the_readme() -> list[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for folder in ("transport", "agents/controllers"):
+    for folder in ("transport", "agents/controllers", "agents/policy"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "tests/cpp/agents/controllers").mkdir(parents=True)
     return tmp_path
