@@ -1,14 +1,13 @@
 """The command `ccgym`: runs the sub-command, and turns what goes wrong into one line and an exit code."""
 
 import argparse
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
 from typing import Any, NoReturn
-
-from ccgym.envs.errors import InputError, OutsideError
 
 COMMANDS = (
     "train",
@@ -26,6 +25,12 @@ COMMANDS = (
 )
 """Each the module of that name in this folder, with `add_parser(subparsers)` and `run(args) -> exit code`."""
 
+MOST_CHARACTERS = 300
+"""Of the line that says what is wrong."""
+_NO_PLACE = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP,
+    errno.ENAMETOOLONG,
+}  # fmt: skip
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
 """Exit codes of every command; one that a signal ends has 128 + its number, as from a shell."""
 
@@ -38,7 +43,8 @@ class CommandLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""
-        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        hint = f" (see {self.prog} --help)"
+        self.exit(BAD_INPUT, f"{self.prog}: {message}"[: MOST_CHARACTERS - len(hint)] + f"{hint}\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -49,6 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done, 1 failure, 2 bad usage or input.",
     )
     parser.add_argument("--version", action="version", version=f"ccgym {metadata.version('ccgym')}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of what goes wrong")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in COMMANDS:
         import_module(f"ccgym.cli.{command}").add_parser(subparsers)
@@ -62,18 +69,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = args.run(args)
         sys.stdout.flush()
         return code
-    except InputError as error:
-        return _complain(args.command, error, BAD_INPUT)
-    except OutsideError as error:
-        return _complain(args.command, error, FAILURE)
     except BrokenPipeError:
         # The reader has gone; without this, the interpreter's own flush at exit would complain as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except Exception as error:
+        if args.debug or not (complaint := _complaint(error)):
+            raise
+        return _complain(args.command, *complaint)
     except KeyboardInterrupt:
         return _complain(args.command, "interrupted", 128 + signal.SIGINT)
 
 
-def _complain(command: str, error: object, code: int) -> int:
-    print(f"ccgym {command}: {error}", file=sys.stderr)
+def _complaint(error: Exception) -> tuple[str, int] | None:
+    """What the user is told and the exit code; None: a mistake of ours, whose traceback is needed."""
+    from ccgym.envs.errors import InputError, OutsideError  # late: with it comes gymnasium
+
+    if isinstance(error, InputError):
+        return str(error), BAD_INPUT
+    if isinstance(error, OutsideError):
+        return str(error), FAILURE
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{error.filename or 'a file'}: {error.strerror}: make room and repeat the command", FAILURE
+    if isinstance(error, OSError) and error.filename and error.errno in _NO_PLACE:
+        return f"{error.filename}: {error.strerror}: choose another file or folder", BAD_INPUT
+    return None
+
+
+def _complain(command: str, error: str, code: int) -> int:
+    from ccgym.envs.errors import excerpt
+
+    print(excerpt(f"ccgym {command}: {error}", MOST_CHARACTERS), file=sys.stderr)
     return code

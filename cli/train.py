@@ -141,15 +141,18 @@ def _train(
 
 def _setting(text: str) -> tuple[str, Any]:
     """A setting's name and its value."""
-    import yaml
+    from ccgym.envs.errors import InputError, excerpt
+    from ccgym.envs.outside_files import parse_yaml
 
     key, separator, value = text.partition("=")
     try:
-        parsed = yaml.safe_load(value)
-    except yaml.YAMLError:
+        parsed = parse_yaml(value, key)
+    except InputError:
         parsed = None
     if not (key and separator) or (parsed is None and value not in ("null", "~")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE with a value in YAML, as in hidden=[32]")
+        raise argparse.ArgumentTypeError(
+            f"{excerpt(text)!r} is not KEY=VALUE with a value in YAML, as in hidden=[32]"
+        )
     return key, parsed
 
 

@@ -1,21 +1,22 @@
 """What is typed on the command line, checked."""
 
 import argparse
+import re
 
 LONGEST_S = 3600.0
 
 
 def count(text: str) -> int:
     """A whole number from 1."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    if not re.fullmatch("[0-9]{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number from 1 to 999999")
     return int(text)
 
 
 def seed(text: str) -> int:
     """A whole number from 0."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number from 0 of at most 18 digits")
     return int(text)
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import yaml
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, parse_yaml, read_bytes
 
 # How Pantheon's plots draw exported schemes: the first colour that no scheme of the checkout has.
 COLOURS = ("crimson", "teal", "navy", "sienna", "limegreen", "deeppink", "slateblue", "darkorange")
@@ -24,7 +24,9 @@ class PantheonCheckout:
         for expected in (root / "src" / "wrappers", root / "third_party", self.config):
             if not expected.exists():
                 raise InputError(f"{root} is no Pantheon checkout: {expected.relative_to(root)} is missing")
-        self._text = self.config.read_bytes().decode()  # keeps the line ends
+        self._text = read_bytes(
+            self.config, "the list of schemes", MOST_TEXT_BYTES
+        ).decode()  # with its line ends
         self.schemes = _schemes(self.config, self._text)
 
     def wrapper(self, name: str) -> Path:
@@ -54,15 +56,13 @@ class PantheonCheckout:
 
 
 def _parse(text: str) -> dict[str, object]:
-    parsed = yaml.safe_load(text)
+    parsed = parse_yaml(text, "config.yml")
     return parsed if isinstance(parsed, dict) else {}
 
 
 def _schemes(file: Path, text: str) -> dict[str, dict[str, object]]:
-    try:
-        schemes = _parse(text).get("schemes")
-    except yaml.YAMLError as error:
-        raise InputError(f"{file} is no YAML: {' '.join(str(error).split())}") from None
+    content = parse_yaml(text, str(file))
+    schemes = content.get("schemes") if isinstance(content, dict) else None
     if not isinstance(schemes, dict) or not all(isinstance(scheme, dict) for scheme in schemes.values()):
         raise InputError(f"{file}: 'schemes' with one entry per scheme is missing")
     return schemes
@@ -85,6 +85,6 @@ def _with_entry(text: str, name: str, entry: dict[str, str]) -> str | None:
         return None
     newline = "\r\n" if lines[start].endswith("\r\n") else "\n"
     head = "".join(lines[: last + 1])
-    key = name if yaml.safe_load(name) == name else f"'{name}'"
+    key = name if parse_yaml(name, name) == name else f"'{name}'"
     added = [f"{indent}{key}:", *(f"{2 * indent}{field}: '{value}'" for field, value in entry.items())]
     return head.removesuffix(newline) + newline + newline.join(added) + newline + "".join(lines[last + 1 :])

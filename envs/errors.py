@@ -1,4 +1,7 @@
-"""The two kinds of error that a command answers with one line instead of a traceback."""
+"""The two kinds of error that a command answers with one line instead of a traceback; what is in the line."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class InputError(ValueError):
@@ -7,3 +10,16 @@ class InputError(ValueError):
 
 class OutsideError(RuntimeError):
     """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The question with the names nearest to one that is unknown; nothing when none is near."""
+    near = get_close_matches(name[:80], list(known), n=3)
+    return f", did you mean {' or '.join(near)}?" if near else ""
+
+
+def excerpt(value: object, most: int = 80) -> str:
+    """A few printable characters of what a user gave, however long it is, for a message."""
+    text = str(value)[: most + 1]
+    shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."

@@ -18,6 +18,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import EventLog
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.outside_files import read_bytes
 
 _LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")
@@ -139,10 +140,7 @@ def read_merged_log(path: Path) -> dict[int, LinkLog]:
     Raises:
         InputError: the file is broken; names file, line and what is wrong.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the merged log: {error.strerror}") from None
+    text = read_bytes(path, "the merged log")
     head, _, body = text.partition(b"\n")
     if not head.startswith(b"# init timestamp:"):
         raise InputError(f"{path}:1: expected '# init timestamp: MS': not a merged log")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import read_yaml
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.oracle.preference import DIAL
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -183,15 +184,10 @@ def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Co
 
 def read_options(file: Path) -> dict[str, Any]:
     """What stands in a configuration file, unchecked. Raises InputError when it is no mapping."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
+    if not file.exists():
         known = ", ".join(config_files("training"))
-        raise InputError(
-            f"{file}: cannot read the config: {error.strerror}; those that come along: {known}"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{file}: cannot read the config: no such file; those that come along: {known}")
+    content = read_yaml(file, "the config")
     if not isinstance(content, dict):
         raise InputError(f"{file}: expected a mapping of training options")
     return content

@@ -10,6 +10,12 @@ namespace ccgym {
 
 [[noreturn]] void refuse(const std::string& what);
 
+// What a JSON text holds, discarded if it is none; refuses what is nested deeper than any policy's metadata.
+nlohmann::json parse_json(std::string_view text);
+
+// The beginning of a value's text, however large it is.
+std::string excerpt(const nlohmann::json& value);
+
 void expect(const std::string& what, const nlohmann::json& value, const nlohmann::json& right);
 
 // `object` has exactly these keys.

@@ -22,11 +22,16 @@ using nlohmann::json;
 constexpr int kFormatVersion = 1;
 constexpr std::size_t kMaxHidden = 4096;
 constexpr std::size_t kMaxLayers = 16;
+constexpr std::uintmax_t kMaxFileBytes = 1 << 30;
 constexpr double kMaxStepMs = 10'000;
 constexpr double kMaxCwndPackets = 1e9;
 
 std::string read_bytes(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file)) refuse("is a folder, should be a policy file");
+  if (std::filesystem::exists(file)) {  // what can be opened without waiting, and ends
+    if (!std::filesystem::is_regular_file(file)) refuse("is no regular file, should be a policy file");
+    if (std::filesystem::file_size(file) > kMaxFileBytes) refuse("has more than 1 GB");
+  }
   std::ifstream stream{file, std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{stream}, {}};
   if (!stream.is_open()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
@@ -39,7 +44,7 @@ json parse_metadata(const json& header) {
   if (!header.contains(pointer) || !header[pointer].is_string()) {
     refuse("the header has no metadata 'ccgym', should have one as ccgym's training writes it");
   }
-  json metadata = json::parse(header[pointer].get<std::string>(), nullptr, /*allow_exceptions=*/false);
+  json metadata = parse_json(header[pointer].get<std::string>());
   if (metadata.is_object() && !metadata.contains("preference")) metadata["preference"] = nullptr;
   return metadata;
 }
@@ -61,7 +66,7 @@ void check_normalisers(const json& normalisers, FeatureSet feature_set) {
     return given.is_number() && given.get<float>() == right;
   };
   if (normalisers.is_array() && std::ranges::equal(normalisers, divisors, equal)) return;
-  refuse("normalisers are " + normalisers.dump() + ", should be " +
+  refuse("normalisers are " + excerpt(normalisers) + ", should be " +
          json(std::vector<float>(divisors.begin(), divisors.end())).dump() + " as in the feature set " +
          std::string{feature_set_name(feature_set)});
 }
@@ -107,7 +112,7 @@ std::unique_ptr<PolicyNetwork> read_lstm(const Safetensors& file, const json& hi
 // The layers between so many inputs and outputs, still without weights.
 std::vector<LinearWeights> layers_of(const json& hidden, std::size_t inputs, std::size_t outputs) {
   if (!hidden.is_array() || hidden.size() > kMaxLayers) {
-    refuse("hidden is " + hidden.dump() + ", should be the sizes of up to " + std::to_string(kMaxLayers) +
+    refuse("hidden is " + excerpt(hidden) + ", should be the sizes of up to " + std::to_string(kMaxLayers) +
            " layers");
   }
   std::vector<LinearWeights> layers;
@@ -142,7 +147,7 @@ std::unique_ptr<PolicyNetwork> read_network(const Safetensors& file, const json&
   const std::string kind = text(architecture, "kind");
   if (kind == "lstm") return read_lstm(file, architecture["hidden"], inputs, outputs);
   if (kind == "mlp") return read_mlp(file, architecture["hidden"], inputs, outputs);
-  refuse("architecture kind is " + json(kind).dump() + ", should be \"lstm\" or \"mlp\"");
+  refuse("architecture kind is " + excerpt(kind) + ", should be \"lstm\" or \"mlp\"");
 }
 
 PolicyFile parse(const std::string& bytes) {

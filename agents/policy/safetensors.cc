@@ -23,7 +23,7 @@ constexpr std::size_t kLengthBytes = 8;
 void check_names(const json& header, const std::vector<Tensor>& tensors) {
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__" && std::ranges::find(tensors, name, &Tensor::name) == tensors.end()) {
-      refuse("unknown tensor " + json(name).dump() + ", which the architecture has not");
+      refuse("unknown tensor " + excerpt(name) + ", which the architecture has not");
     }
   }
 }
@@ -32,12 +32,12 @@ void check_names(const json& header, const std::vector<Tensor>& tensors) {
 std::string_view range_of(const json& offsets, const std::string& name, std::string_view data) {
   const auto is_offset = [](const json& offset) { return offset.is_number_unsigned(); };
   if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_offset)) {
-    refuse("tensor " + name + " has data_offsets " + offsets.dump() + ", should be two byte numbers");
+    refuse("tensor " + name + " has data_offsets " + excerpt(offsets) + ", should be two byte numbers");
   }
   const auto begin = offsets[0].get<std::size_t>();
   const auto end = offsets[1].get<std::size_t>();
   if (begin > end || end > data.size()) {
-    refuse("truncated: tensor " + name + " spans bytes " + offsets.dump() + " of the data, which has " +
+    refuse("truncated: tensor " + name + " spans bytes " + excerpt(offsets) + " of the data, which has " +
            std::to_string(data.size()));
   }
   return data.substr(begin, end - begin);
@@ -71,7 +71,7 @@ Safetensors split_safetensors(std::string_view bytes) {
     refuse("truncated or no policy: the header should have " + std::to_string(length) + " bytes, only " +
            std::to_string(bytes.size()) + " follow");
   }
-  return {json::parse(bytes.substr(0, length), nullptr, /*allow_exceptions=*/false), bytes.substr(length)};
+  return {parse_json(bytes.substr(0, length)), bytes.substr(length)};
 }
 
 void read_tensors(const Safetensors& file, const std::vector<Tensor>& tensors) {

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import read_bytes
 from ccgym.envs.specs.schedules import opportunities_through
 
 from .event_log import Array, EventLog
@@ -147,10 +148,7 @@ def read_link_log(path: Path) -> LinkLog:
     Raises:
         InputError: the file is not such a log; the message names file, line and what is wrong there.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the link log: {error.strerror}") from error
+    text = read_bytes(path, "the link log")
     head, body = _split_header(text)
     events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
 

@@ -17,9 +17,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 from ccgym.configs import config_files
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, did_you_mean, excerpt
+from ccgym.envs.outside_files import read_yaml
 from pydantic import ValidationError
 
 from .emulator_spec import EmulatorSpec, LinkSpec
@@ -60,7 +60,7 @@ def load_emulators(path: Path) -> list[EmulatorSpec]:
 
 def _read_group(path: Path) -> tuple[Split | None, list[EmulatorSpec]]:
     """The split and the emulators of a file."""
-    content = _read_yaml(path)
+    content = read_yaml(path, "the emulators")
     group = content if isinstance(content, dict) and content.keys() <= {"split", "emulators"} else {}
     entries = group.get("emulators")
     if not isinstance(entries, list):
@@ -74,29 +74,14 @@ def _parse_split(path: Path, split: object) -> Split | None:
     known = [each.value for each in Split]
     if split is None or split in known:
         return None if split is None else Split(split)
-    raise InputError(f"{path}: split: {split!r} is not one of {', '.join(known)}")
-
-
-def _read_yaml(path: Path) -> object:
-    try:
-        content: object = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the emulators: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not a text file; expected YAML in UTF-8") from None
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{path}{line}: not valid YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
-    return content
+    raise InputError(f"{path}: split: {excerpt(split)!r} is not one of {', '.join(known)}")
 
 
 def _parse_entries(path: Path, entries: list[object]) -> list[EmulatorSpec]:
     specs: dict[str, EmulatorSpec] = {}
     for index, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
-        where = f"{path}: emulators[{index}]" + (f" ({name})" if isinstance(name, str) else "")
+        where = f"{path}: emulators[{index}]" + (f" ({excerpt(name)})" if isinstance(name, str) else "")
         try:
             spec = EmulatorSpec.model_validate(entry, context={"folder": path.parent})
         except ValidationError as error:
@@ -152,9 +137,10 @@ def _find(item: str) -> list[NamedEmulator]:
         return groups[item]
     found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
     if not found:
-        labels = ", ".join(emulator.label for group in groups.values() for emulator in group)
-        known = f"known groups: {', '.join(groups)}, all, random:[SPLIT:]N[:SEED], file:PATH"
-        raise InputError(f"unknown emulator {item!r}; {known}; known emulators: {labels}")
+        labels = [emulator.label for group in groups.values() for emulator in group]
+        near = did_you_mean(item, [*groups, "all", *labels])
+        known = f"known: {', '.join(groups)}, all, random:[SPLIT:]N[:SEED], file:PATH, see `ccgym emulators`"
+        raise InputError(f"unknown emulator {excerpt(item)!r}{near}; {known}")
     return found
 
 

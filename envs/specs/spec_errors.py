@@ -1,10 +1,15 @@
 """Turns pydantic's findings into one line a user can act on: `uplink.loss: 1.5 is not within [0, 1]`."""
 
+from reprlib import Repr
 from typing import Any, get_args
 
+from ccgym.envs.errors import excerpt
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+_SHORT = Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 80, 80
+"""Of what can be large: a list within lists."""
 _EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -22,7 +27,7 @@ _EXPECTED = {
 def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
     """Returns the first mistake as `key: what is wrong`; an unknown key first, since it causes others."""
     details = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    where = ".".join(str(part) for part in details["loc"])
+    where = ".".join(excerpt(part) for part in details["loc"])
     what = _sentence(details, model)
     return f"{where}: {what}" if where else what
 
@@ -36,10 +41,14 @@ def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
         case "value_error":
             return str(details["ctx"]["error"])
         case "literal_error":
-            return f"{details['input']!r} is not one of {details['ctx']['expected']}"
+            return f"{_given(details)} is not one of {details['ctx']['expected']}"
         case kind if kind in _EXPECTED:
-            return f"{details['input']!r} is not {_EXPECTED[kind]}"
-    return f"{details['input']!r}: {details['msg'][0].lower()}{details['msg'][1:]}"
+            return f"{_given(details)} is not {_EXPECTED[kind]}"
+    return f"{_given(details)}: {details['msg'][0].lower()}{details['msg'][1:]}"
+
+
+def _given(details: ErrorDetails) -> str:
+    return excerpt(_SHORT.repr(details["input"]))
 
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -5,12 +5,11 @@ The last time is the period after which the trace begins anew, so it must be pos
 mm-link 0.98.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import read_bytes, replace_file
 from numpy.typing import NDArray
 
 LATEST_MS = 2**32 - 1
@@ -22,10 +21,7 @@ def read_trace(path: Path) -> NDArray[np.uint32]:
     Raises:
         InputError: the file cannot be read, or is not a trace; names file, line, what is wrong.
     """
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the trace: {error.strerror}") from None
+    lines = read_bytes(path, "the trace").split(b"\n")
     if lines[-1] == b"":
         lines.pop()
     timestamps_ms: list[int] = []
@@ -62,20 +58,4 @@ def write_trace(path: Path, timestamps_ms: NDArray[np.uint32]) -> None:
     if times_ms.size == 0 or times_ms[0] < 0 or times_ms[-1] == 0 or np.any(np.diff(times_ms) < 0):
         raise InputError(f"{path}: a trace needs times that never decrease, the last of them at least 1 ms")
     text = "".join(f"{time_ms}\n" for time_ms in times_ms.tolist())
-    try:
-        _replace(path, text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot write the trace: {error.strerror}") from None
-
-
-def _replace(path: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-            stream.write(text)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink()
-        raise
+    replace_file(path, lambda fresh: fresh.write_text(text, encoding="ascii"))

@@ -7,6 +7,7 @@ import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import EventLog
 from ccgym.envs.logs.packet_capture import PacketRecords
+from ccgym.envs.outside_files import read_bytes
 
 _HEAD_CLOCK = re.compile(rb": (\d+\.\d{3})$")
 _LAYOUTS = {"-": "dkisi"}
@@ -18,10 +19,7 @@ def read_tunnel_log(path: Path) -> PacketRecords:
     Raises:
         InputError: the file is not such a log; names file, line and what is wrong.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the packet log: {error.strerror}") from None
+    text = read_bytes(path, "the packet log")
     head, _, body = text.partition(b"\n")
     clock = _HEAD_CLOCK.search(head)
     if not head.startswith(b"#") or clock is None:

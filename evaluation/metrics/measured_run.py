@@ -3,10 +3,12 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog, merged_log
+from ccgym.envs.outside_files import read_json
 from ccgym.evaluation.run_files import replaced
 
 from .fairness import Fairness, fairness
@@ -66,12 +68,12 @@ def read_measured_run(path: Path) -> MeasuredRun:
     Raises:
         InputError: the file is something else, or of another version.
     """
+    content: Any = read_json(path, "the figures")
     try:
-        content = json.loads(path.read_text())
         return MeasuredRun(
             [FlowMetrics(**flow) for flow in content["flows"]],
             FlowMetrics(**content["total"]),
             None if content["fairness"] is None else Fairness(**content["fairness"]),
         )
-    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+    except (KeyError, TypeError) as error:
         raise InputError(f"{path}: not the figures of a run : {error}") from None

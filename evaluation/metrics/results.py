@@ -1,12 +1,12 @@
 """What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import unseen_loss
 from ccgym.evaluation.backends.remote_path import Network, RemotePathSpec
@@ -234,10 +234,7 @@ def _describe(spec: Network) -> str:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text())
-    except (OSError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: not a readable JSON file: {error}") from None
+    content = read_json(path, "the description")
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a JSON object")
     return content

@@ -23,6 +23,7 @@ import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.mahimahi.shells import shell_command
+from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
@@ -265,8 +266,8 @@ def _digest(spec: Network) -> str:
 
 def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     """The session of `path` with what the plan adds: more runs, schemes or emulators."""
+    before: Any = read_json(path, "the session")
     try:
-        before = json.loads(path.read_text())
         before = {**_UNSAID, "digests": {}, "seen": {}, **before}
         for key in _FIXED:
             if before[key] != described[key]:
@@ -281,7 +282,7 @@ def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
                     )
         for label, seen in described["seen"].items():
             before["seen"].setdefault(label, {}).update(seen)
-    except (json.JSONDecodeError, KeyError, AttributeError, TypeError):
+    except (KeyError, AttributeError, TypeError):
         raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
     return {**before, "runs": max(before["runs"], described["runs"])}
 

@@ -313,3 +313,34 @@ def test_data_after_the_tensors_is_refused(policy_file: Path) -> None:
     metadata, tensors = read_raw(policy_file)
     policy_file.write_bytes(save(tensors, {"ccgym": json.dumps(metadata)}) + b"more")
     assert refusal(policy_file) == "size in bytes of the data is 756, should be 752"
+
+
+@pytest.mark.parametrize("key", ["normalisers", "architecture", "actions", "limits", "more"])
+def test_metadata_nested_without_end_is_refused(policy_file: Path, key: str) -> None:
+    metadata, tensors = read_raw(policy_file)
+    nested = json.dumps(metadata | {key: 0}).replace(
+        f'"{key}": 0', f'"{key}": {"[" * 100_000}{"]" * 100_000}'
+    )
+    save_file(tensors, policy_file, {"ccgym": nested})
+    assert refusal(policy_file) == "its JSON is nested deeper than 16"
+
+
+def test_a_header_nested_without_end_is_refused(tmp_path: Path) -> None:
+    header = b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    path = tmp_path / "policy.safetensors"
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    assert refusal(path) == "its JSON is nested deeper than 16"
+
+
+def test_a_long_value_is_quoted_in_part(policy_file: Path) -> None:
+    metadata, tensors = read_raw(policy_file)
+    save_file(tensors, policy_file, {"ccgym": json.dumps(metadata | {"normalisers": "ä" * 10_000})})
+    assert len(refusal(policy_file)) < 300
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = Path("/dev/zero") if kind == "device" else tmp_path / "pipe"
+    if kind == "pipe":
+        os.mkfifo(path)
+    assert refusal(path) == "is no regular file, should be a policy file"

@@ -79,6 +79,6 @@ def test_writes_no_trace_that_mahimahi_would_refuse(tmp_path: Path, times_ms: li
 
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
-    with pytest.raises(InputError, match="taken: cannot write the trace"):
+    with pytest.raises(InputError, match="taken: cannot be written: is a folder"):
         write_trace(tmp_path / "taken", np.array([1], dtype=np.uint32))
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]

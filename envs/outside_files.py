@@ -1,0 +1,189 @@
+"""What users and strangers hand in as files, and what is written where they say: the one way in and out.
+
+A pipe may never end, nor a device, and a few bytes of YAML can stand for gigabytes: what is read is a
+regular file of a bounded size, its structure of a bounded depth and weight, and each key stands in it once.
+What is written replaces a regular file or none, at once or not at all.
+"""
+
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from .errors import InputError, excerpt
+
+MOST_BYTES = 4 << 30
+MOST_TEXT_BYTES = 16 << 20
+"""Of YAML: a configuration, a group of emulators."""
+MOST_DEPTH = 32
+MOST_NODES = 200_000
+"""Of YAML, each alias counted as what it stands for."""
+
+
+def read_bytes(path: Path, what: str, most_bytes: int = MOST_BYTES) -> bytes:
+    """The content of a regular file; `what` is its name in messages, as "the trace".
+
+    Raises:
+        InputError: it cannot be read, is too large, or is no regular file.
+    """
+    try:
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        )  # a pipe without a writer waits
+        with os.fdopen(descriptor, "rb") as stream:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{excerpt(path)}: cannot read {what}: not a regular file")
+            if status.st_size > most_bytes:
+                raise InputError(f"{excerpt(path)}: {what} has more than {most_bytes >> 20} MB")
+            return stream.read()
+    except OSError as error:
+        raise InputError(f"{excerpt(path)}: cannot read {what}: {error.strerror}") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{excerpt(path)}: cannot read {what}: {error}") from None  # a NUL in the path
+
+
+def read_yaml(path: Path, what: str) -> object:
+    """The content of a YAML file.
+
+    Raises:
+        InputError: it cannot be read or is not YAML in UTF-8; names file, line, what is wrong.
+    """
+    try:
+        text = read_bytes(path, what, MOST_TEXT_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file; expected YAML in UTF-8") from None
+    return parse_yaml(text, str(path))
+
+
+def parse_yaml(text: str, where: str) -> object:
+    """What a text in YAML stands for. Dates stay text, `1e-9` is a number.
+
+    Raises:
+        InputError: as `read_yaml`.
+    """
+    try:
+        content: object = yaml.load(text, _Loader)  # a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{where}{line}: not valid YAML: {excerpt(error.problem)}") from None
+    except (
+        yaml.YAMLError,
+        ValueError,
+        AttributeError,
+        TypeError,
+        KeyError,
+    ) as error:  # of scalars with a forced tag
+        raise InputError(f"{where}: not valid YAML: {excerpt(str(error).partition(chr(10))[0])}") from None
+    return content
+
+
+_BROKEN = (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError)
+"""What the parser raises, the latter for scalars whose tag promises more than they are."""
+
+
+def read_json(path: Path, what: str) -> object:
+    """The content of a JSON file.
+
+    Raises:
+        InputError: it cannot be read or is not JSON.
+    """
+    text = read_bytes(path, what)
+    try:
+        content: object = json.loads(text)
+    except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError, too
+        raise InputError(f"{path}: {what}: not a readable JSON file: {excerpt(error)}") from None
+    return content
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe in what it makes of a text, and in how much."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = self._nodes = 0
+        self._weights: dict[str, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        before, self._nodes = self._nodes, self._nodes + 1
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor in self.anchors and event.anchor not in self._weights:
+                self._refuse(event, "an alias within what it stands for")
+            self._nodes += self._weights.get(str(event.anchor), 0)
+        if self._depth >= MOST_DEPTH:
+            self._refuse(event, f"nested deeper than {MOST_DEPTH}")
+        if self._nodes > MOST_NODES:
+            self._refuse(event, f"more than {MOST_NODES} values")
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if not isinstance(event, yaml.AliasEvent) and event.anchor is not None:
+            self._weights[event.anchor] = self._nodes - before
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {excerpt(key.value)} stands twice", key.start_mark
+                )
+            seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+    def _refuse(self, event: yaml.Event, problem: str) -> None:
+        raise yaml.composer.ComposerError(None, None, problem, cast("yaml.Mark", event.start_mark))
+
+
+_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_FLOAT = "tag:yaml.org,2002:float"
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    _FLOAT, re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+"), list("-+0123456789")
+)
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises InputError when what stands there is no regular file: a device, a pipe, a link, a folder."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
+    if not stat.S_ISREG(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+        raise InputError(f"{excerpt(path)}: cannot be written: is {kind}")
+
+
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` make a new file, which then takes the place of `path`, at once or not at all.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
+    check_replaceable(path)
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".ccgym-") as folder:
+            fresh = Path(folder) / "file"
+            write(fresh)
+            fresh.chmod(0o644)
+            fresh.replace(path)
+    except OSError as error:
+        raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return str((error.strerror if isinstance(error, OSError) else None) or error)

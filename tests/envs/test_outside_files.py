@@ -1,0 +1,128 @@
+"""What comes from outside and what goes there: no pipe hangs, no device is replaced."""
+
+import os
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError, did_you_mean, excerpt
+from ccgym.envs.outside_files import parse_yaml, read_bytes, read_json, read_yaml, replace_file
+
+BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
+    f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (BOMB, "t:6: not valid YAML: more than 200000 values"),
+        ("[" * 5000, "t:1: not valid YAML: nested deeper than 32"),
+        ("a: &a [*a]", "t:1: not valid YAML: an alias within what it stands for"),
+        ("a: 1\nb: 2\na: 3", "t:3: not valid YAML: the key a stands twice"),
+        ("a: !!int abc", "t: not valid YAML: invalid literal for int"),
+        ("a: " + "9" * 5000, "t: not valid YAML: Exceeds the limit"),
+        ("a: !!timestamp x", "t: not valid YAML: "),
+        ("a: !!bool maybe", "t: not valid YAML: "),
+        ("? [a]\n: 1", "t: not valid YAML: unhashable"),
+        ("!!python/object:os.system x", "t:1: not valid YAML: could not determine a constructor"),
+        ("a: \x00", "t: not valid YAML: unacceptable character"),
+    ],
+)
+def test_yaml_that_is_more_than_it_looks_is_refused(text: str, what: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_yaml(text, "t")
+    assert str(caught.value).startswith(what)
+    assert len(str(caught.value)) < 200
+    assert str(caught.value).isprintable()
+
+
+def test_yaml_is_read_as_people_write_it() -> None:
+    text = "{a: 1e-9, b: 2020-01-01, c: &c {x: 1}, d: *c, e: {<<: *c, y: 2}, f: 1_000, g: 2E3}"
+    assert parse_yaml(text, "t") == {
+        "a": 1e-9, "b": "2020-01-01", "c": {"x": 1}, "d": {"x": 1}, "e": {"x": 1, "y": 2}, "f": 1000, "g": 2e3
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "missing", "NUL", "long", "loop"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / kind
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path = Path("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case "NUL":
+            path = tmp_path / "a\0b"
+        case "long":
+            path = tmp_path / ("x" * 5000)
+        case "loop":
+            path.symlink_to(path)
+    for read in (read_yaml, read_json, read_bytes):
+        with pytest.raises(InputError, match="cannot read the thing: ") as caught:
+            read(path, "the thing")
+        assert len(str(caught.value)) < 200
+        assert str(caught.value).isprintable()
+
+
+def test_a_file_beyond_its_bound_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with path.open("wb") as stream:
+        stream.truncate(17 << 20)
+    with pytest.raises(InputError, match="the config has more than 16 MB"):
+        read_yaml(path, "the config")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", "\udc80", "9" * 5000])
+def test_json_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(InputError, match="the session: not a readable JSON file"):
+        read_json(path, "the session")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "under a file", "loop", "missing folder"])
+def test_only_regular_files_are_replaced(tmp_path: Path, kind: str) -> None:
+    path, other = tmp_path / "out", tmp_path / "other"
+    other.write_text("kept")
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "link":
+            path.symlink_to(other)
+        case "folder":
+            path.mkdir()
+        case "under a file":
+            path = other / "out"
+        case "loop":
+            path.symlink_to(path)
+        case "missing folder":
+            path = tmp_path / "none" / "out"
+    with pytest.raises(InputError, match="cannot be written"):
+        replace_file(path, lambda fresh: fresh.write_text("new"))
+    assert other.read_text() == "kept"
+    assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
+
+
+def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    replace_file(path, lambda fresh: fresh.write_text("first"))
+    replace_file(path, lambda fresh: fresh.write_text("second"))
+    assert path.read_text() == "second"
+
+    def fail(fresh: Path) -> None:
+        fresh.write_text("half")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        replace_file(path, fail)
+    assert path.read_text() == "second"
+    assert [left.name for left in tmp_path.iterdir()] == ["out"]
+
+
+def test_messages_quote_a_little_of_what_was_given() -> None:
+    assert excerpt("x" * 1000) == "x" * 77 + "..."
+    assert excerpt("a\nb\x1b[31m") == "a\\nb\\x1b[31m"
+    assert did_you_mean("calibrated/idnia", ["calibrated/india", "all"]) == ", did you mean calibrated/india?"
+    assert not did_you_mean("zzz", ["calibrated/india"])
