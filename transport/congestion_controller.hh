@@ -3,8 +3,7 @@
 // Sans-I/O: everything that decides takes `now`, the time since the flow began; a controller reads no clock
 // and no socket, so the same object flies in the virtual-time twin and over UDP. Driver contract:
 //   - `now` never decreases, and no callback calls another.
-//   - A packet is reported sent, then acknowledged or lost. One that was lost may arrive after all: it is
-//     reported spurious, and acknowledged right after.
+//   - A packet is sent, then acknowledged or lost. A lost one that arrives is spurious, then acknowledged.
 //   - One ACK is one `on_ack`, however many packets it acknowledges and shows to be lost. Losses that only
 //     time reveals are an `on_ack` that acknowledges nothing; it has no rate.
 //   - `on_restart` comes before the `on_sent` that ends an idle time.

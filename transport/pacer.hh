@@ -13,22 +13,32 @@ class Pacer {
  public:
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
+  // What is left of a gap passes at the new rate.
+  void set_rate(Time now, std::optional<Rate> rate) {
+    if (rate == rate_) return;
+    if (!rate) {
+      release_ = Time{};
+    } else if (release_ > now && rate_) {
+      const double left = static_cast<double>((release_ - now).count()) * (rate_->mbps() / rate->mbps());
+      release_ = now + capped(left);
+    }
+    rate_ = rate;
+  }
+
   // A closed window is no late driver: waiting for it earns no burst.
   void on_window_opened(Time now) { release_ = std::max(release_, now); }
 
-  void on_sent(Time now, int64_t bytes, std::optional<Rate> rate) {
-    if (!rate) {
-      release_ = Time{};
-      return;
-    }
-    const double gap_ns = std::min(rate->ns_for(bytes), kMaxGapNs);
-    release_ = std::max(release_, now - kMaxCredit) + Time{static_cast<int64_t>(gap_ns)};
+  void on_sent(Time now, int64_t bytes) {
+    if (rate_) release_ = std::max(release_, now - kMaxCredit) + capped(rate_->ns_for(bytes));
   }
 
  private:
   static constexpr Time kMaxCredit = std::chrono::milliseconds{1};  // what a late wake-up may send in a burst
   static constexpr double kMaxGapNs = 1e9;  // a rate near zero still sends a packet a second
 
+  static Time capped(double gap_ns) { return Time{static_cast<int64_t>(std::min(gap_ns, kMaxGapNs))}; }
+
+  std::optional<Rate> rate_{};
   Time release_{};
 };
 

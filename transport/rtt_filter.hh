@@ -1,4 +1,4 @@
-// Round-trip-time filter and retransmission time-out (RFC 6298).
+// Round-trip-time filter and probe time-out (RFC 9002, sections 5.3 and 6.2.1).
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ class RttFilter {
  public:
   void add(Time sample) {
     stats_.latest = sample;
-    if (stats_.smoothed == Time{}) {  // RFC 6298 (2.2)
+    if (stats_.smoothed == Time{}) {  // RFC 9002, section 5.3
       stats_ = {sample, sample, sample};
       variation_ = sample / 2;
       return;
     }
     stats_.min = std::min(stats_.min, sample);
-    const Time error = sample - stats_.smoothed;  // RFC 6298 (2.3): beta 1/4, alpha 1/8
+    const Time error = sample - stats_.smoothed;  // weights 1/4 and 1/8
     variation_ += ((error < Time{} ? -error : error) - variation_) / 4;
     stats_.smoothed += error / 8;
   }
@@ -26,14 +26,14 @@ class RttFilter {
   [[nodiscard]] const RttStats& stats() const { return stats_; }
   [[nodiscard]] bool empty() const { return stats_.smoothed == Time{}; }
 
-  [[nodiscard]] Time timeout() const {
+  [[nodiscard]] Time probe_timeout() const {
     if (empty()) return kInitialTimeout;
-    return stats_.smoothed + std::max(4 * variation_, kMinVariation);
+    return stats_.smoothed + std::max(4 * variation_, kGranularity);
   }
 
  private:
-  static constexpr Time kInitialTimeout = std::chrono::seconds{1};       // RFC 6298 (2.1)
-  static constexpr Time kMinVariation = std::chrono::milliseconds{200};  // Linux's floor, TCP_RTO_MIN
+  static constexpr Time kInitialTimeout = std::chrono::seconds{1};    // RFC 6298 (2.1)
+  static constexpr Time kGranularity = std::chrono::milliseconds{1};  // RFC 9002, kGranularity
 
   RttStats stats_{};
   Time variation_{};

@@ -32,19 +32,25 @@ class Sender {
  public:
   Sender(Controller& controller, int64_t packet_bytes)
       : controller_(controller), packet_bytes_(packet_bytes) {
-    read_controller();
+    read_controller(Time{});
   }
 
   // When the next packet may leave, `now` or later; nullopt while the window is closed.
   [[nodiscard]] std::optional<Time> next_send(Time now) const {
+    if (owes_probe_) return now;
     if (!window_is_open()) return std::nullopt;
     return pacer_.next_release(now);
   }
+
+  // A packet is to leave whatever window, pacer and application say, so that its ACK tells of those before it.
+  [[nodiscard]] bool owes_probe() const { return owes_probe_; }
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
   uint64_t on_sent(Time now) {
     const bool idle = inflight_packets_ == 0;
     if (idle) end_idle_time(now);
+    owes_probe_ = false;
+    last_activity_ = now;
     const uint64_t seq = ring_.next_seq();
     PacketRecord& record = ring_.push(losses_.oldest_in_flight());
     ++inflight_packets_;
@@ -53,7 +59,7 @@ class Sender {
     record.state = PacketState::in_flight;
     record.inflight_packets = static_cast<uint32_t>(inflight_packets_);
     record.lost_packets = declared_lost_packets_;
-    pacer_.on_sent(now, packet_bytes_, limits_.pacing_rate);
+    pacer_.on_sent(now, packet_bytes_);
     controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes()});
     settle_down(now);
     if (!window_was_open_) {
@@ -80,7 +86,7 @@ class Sender {
     hear(now, std::span{&packet, 1});
   }
 
-  // Earliest deadline of the controller, the loss detector and the retransmission timer.
+  // Earliest deadline of the controller, the loss detector and the probe timer.
   [[nodiscard]] std::optional<Time> next_timer() const {
     return timer_ == Time::max() ? std::nullopt : std::optional{timer_};
   }
@@ -88,10 +94,10 @@ class Sender {
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
       controller_.on_timer(now);
-      read_controller();
+      read_controller(now);
     }
     if (losses_.deadline() <= now) find_overdue(now);
-    if (timeout_at() <= now) time_out(now);
+    if (probe_at() <= now) probe(now);
     note_window(now);
     set_timer();
   }
@@ -105,7 +111,7 @@ class Sender {
   // Reads what the controller wants now, and draws the consequences: after every callback, and for a driver
   // that has given the controller a new window or timer between two.
   void settle_down(Time now) {
-    read_controller();
+    read_controller(now);
     note_window(now);
   }
 
@@ -117,20 +123,23 @@ class Sender {
   [[nodiscard]] int64_t lost_packets() const { return declared_lost_packets_ - late_packets_; }
 
  private:
-  static constexpr int64_t kMaxBackoff = 64;
+  static constexpr int kMostSilentProbes = 2;  // then all is lost: RFC 9002, kPersistentCongestionThreshold
+  static constexpr int kMaxBackoff = 6;        // doublings
 
   [[nodiscard]] bool window_is_open() const {
-    const int64_t window = probing_ ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
+    const bool silence = silent_probes_ > kMostSilentProbes;
+    const int64_t window = silence ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
     return (inflight_packets_ + 1) * packet_bytes_ <= window;
   }
 
-  void read_controller() {
+  void read_controller(Time now) {
     limits_ = controller_.limits();
+    pacer_.set_rate(now, limits_.pacing_rate);
     controller_timer_ = controller_.next_timer().value_or(Time::max());
     set_timer();
   }
 
-  void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), timeout_at()}); }
+  void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), probe_at()}); }
 
   void note_window(Time now) {
     const bool was_open = std::exchange(window_was_open_, window_is_open());
@@ -142,9 +151,8 @@ class Sender {
   }
 
   void end_idle_time(Time now) {
-    if (limited_by_ == Limit::application && !probing_ && ring_.next_seq() > 0)
-      controller_.on_restart(now, now - timeout_base_);
-    timeout_base_ = now;
+    if (limited_by_ == Limit::application && silent_probes_ == 0 && ring_.next_seq() > 0)
+      controller_.on_restart(now, now - last_activity_);
   }
 
   [[nodiscard]] bool is_news(uint64_t seq) const {
@@ -169,9 +177,9 @@ class Sender {
     timed_out_end_ = 0;  // it has told whether the time-out was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);
-    probing_ = false;
-    backoff_ = 1;
-    timeout_base_ = now;
+    owes_probe_ = false;
+    silent_probes_ = 0;
+    last_activity_ = now;
     losses_.on_delivered(newest.seq);
     const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
     detect_losses(now);
@@ -224,7 +232,7 @@ class Sender {
                              .rtt = rtt_.stats(),
                              .rate = rate,
                              .limited_by = limited_by_});
-    read_controller();
+    read_controller(now);
   }
 
   void find_overdue(Time now) {
@@ -232,23 +240,29 @@ class Sender {
     if (!lost_.empty()) report_ack(now, {}, {});
   }
 
-  // RFC 6298 (5.4)-(5.6): presume all lost, send one packet, double the time-out.
+  // RFC 9002, section 6.2.4: a silence is answered by a packet, ever more slowly. One that outlasts two of them,
+  // seven probe time-outs, is persistent congestion (section 7.6, which waits for the next ACK to say so).
+  void probe(Time now) {
+    ++silent_probes_;
+    if (silent_probes_ > kMostSilentProbes) return time_out(now);
+    owes_probe_ = true;
+  }
+
   void time_out(Time now) {
-    if (!probing_) timed_out_end_ = ring_.next_seq();
+    if (silent_probes_ == kMostSilentProbes + 1) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
     settle_lost();
-    probing_ = true;
-    backoff_ = std::min(2 * backoff_, kMaxBackoff);
     controller_.on_timeout(now, {.lost = lost_,
                                  .delivered_bytes = sampler_.delivered_bytes(),
                                  .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
                                  .next_seq = ring_.next_seq()});
-    read_controller();
+    read_controller(now);
   }
 
-  [[nodiscard]] Time timeout_at() const {
-    return inflight_packets_ == 0 ? Time::max() : timeout_base_ + backoff_ * rtt_.timeout();
+  [[nodiscard]] Time probe_at() const {
+    if (inflight_packets_ == 0 || owes_probe_) return Time::max();
+    return last_activity_ + rtt_.probe_timeout() * (1 << std::min(silent_probes_, kMaxBackoff));
   }
 
   Controller& controller_;
@@ -263,10 +277,10 @@ class Sender {
   SendLimits limits_{};
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
-  Time timeout_base_{};
-  int64_t backoff_{1};
+  Time last_activity_{};   // a packet left, or an ACK came
+  int silent_probes_{0};   // without an ACK since; after a time-out one packet at a time
+  bool owes_probe_{false};
   bool window_was_open_{true};
-  bool probing_{false};  // after a time-out one packet at a time, until an ACK returns
   Limit limited_by_{Limit::window};
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_packets_{0};

@@ -90,20 +90,26 @@ std::optional<GymArguments> gym_of(const CommandLine& line) {
   }
 }
 
-std::optional<int64_t> packets_of(const CommandLine& line) {
+int64_t packets_of(const CommandLine& line) {
   const auto bytes = line.value("--bytes");
-  if (!bytes) return std::nullopt;
+  if (!bytes) return 0;
   constexpr auto kPacketBytes = static_cast<int64_t>(kDataBytes);
   return (parse_count("--bytes", *bytes) + kPacketBytes - 1) / kPacketBytes;
 }
 
-std::optional<OnOffSpells> spells_of(const CommandLine& line, uint64_t seed) {
+TrafficSpec traffic_of(const CommandLine& line) {
+  TrafficSpec traffic{.packets = packets_of(line)};
   const auto means = line.value("--on-off");
-  if (!means) return std::nullopt;
+  if (!means) return traffic;
   const std::size_t comma = means->find(',');
   if (comma == std::string::npos) throw InputError{"--on-off '" + *means + "' is not ON,OFF in seconds"};
-  return OnOffSpells{parse_seconds("--on-off", means->substr(0, comma)),
-                     parse_seconds("--on-off", means->substr(comma + 1)), seed};
+  traffic.mean_on = parse_seconds("--on-off", means->substr(0, comma));
+  traffic.mean_off = parse_seconds("--on-off", means->substr(comma + 1));
+  try {
+    return checked(traffic);
+  } catch (const std::invalid_argument& error) {
+    throw InputError{"--on-off '" + *means + "': " + error.what()};
+  }
 }
 
 uint64_t random_bits() {
@@ -130,7 +136,7 @@ Arguments parse_arguments(const CommandLine& line) {
           gym,
           duration,
           stream_seed(seed, kSchemeStream),
-          {packets_of(line), spells_of(line, stream_seed(seed, kTrafficStream))},
+          Traffic{traffic_of(line), stream_seed(seed, kTrafficStream)},
           stats_file};
 }
 

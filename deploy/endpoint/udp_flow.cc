@@ -19,7 +19,7 @@ Time UdpFlow::now() const { return monotonic_now() - start_; }
 
 void UdpFlow::run(std::optional<Time> duration, StopSignals& stop, GymLink* gym) {
   const int gym_descriptor = gym != nullptr ? gym->descriptor() : kNoDescriptor;
-  while ((!duration || now() < *duration) && !traffic_.finished(sender_.delivered_packets())) {
+  while ((!duration || now() < *duration) && !traffic_.finished()) {
     send_due(now());
     outgoing_.flush(socket_);
     const std::optional<Time> event = next_event(duration);
@@ -78,6 +78,7 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
   const int64_t delivered_before = sender_.delivered_packets();
   sender_.on_ack(now, ack.seq, ack.received_at);
   if (sender_.delivered_packets() == delivered_before) return;
+  traffic_.on_delivered(now, sender_.delivered_packets());
   rtts_.add(sender_.rtt().latest);
   received_packets_ = std::max(received_packets_, ack.received_packets);
 }
@@ -87,14 +88,15 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
 void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
-    if (!due || *due > now || !traffic_waits(now)) return;
+    if (!due || *due > now || !may_send(now)) return;
     serialize(Data{flow_, sender_.on_sent(now)}, outgoing_.slot().first<kDataBytes>());
     outgoing_.push(kDataBytes);
   }
 }
 
-// A window that stays open for want of data says nothing about the path: the sampler is told.
-bool UdpFlow::traffic_waits(Time now) {
+// A window that stays open for want of data says nothing about the path: the sender is told.
+bool UdpFlow::may_send(Time now) {
+  if (sender_.owes_probe()) return true;
   const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
   const bool waits = traffic_.offers(now, sender_.delivered_packets(), inflight_packets);
   if (!waits) sender_.on_app_limited();
@@ -105,7 +107,7 @@ std::optional<Time> UdpFlow::next_departure() {
   const Time present = now();
   const std::optional<Time> send = sender_.next_send(present);
   if (!send) return std::nullopt;
-  if (!traffic_waits(present)) return traffic_.next_change();
+  if (!may_send(present)) return traffic_.next_change();
   return *send > present ? std::max(*send, present + kGathering) : send;
 }
 

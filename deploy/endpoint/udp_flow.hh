@@ -8,9 +8,9 @@
 #include "deploy/endpoint/file_descriptor.hh"
 #include "deploy/endpoint/gym_link.hh"
 #include "deploy/endpoint/histogram.hh"
-#include "deploy/endpoint/traffic.hh"
 #include "deploy/endpoint/wait.hh"
 #include "transport/sender.hh"
+#include "transport/traffic.hh"
 #include "transport/wire.hh"
 
 namespace ccgym {
@@ -43,7 +43,7 @@ class UdpFlow {
   void take_acks();
   void take_ack(Time now, const Ack& ack);
   void send_due(Time now);
-  [[nodiscard]] bool traffic_waits(Time now);
+  [[nodiscard]] bool may_send(Time now);
   [[nodiscard]] std::optional<Time> next_departure();
   [[nodiscard]] std::optional<Time> next_event(std::optional<Time> end);
 

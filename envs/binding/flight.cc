@@ -64,7 +64,8 @@ void bind_flight(nb::module_& module) {
       module, "Flight",
       "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
       "4-byte TUN header, delays within the link only. Of each arrival there is when it was sent, of each "
-      "departure that and when it was received: NaN where it was lost on the way.")
+      "departure that and when it was received: NaN where it was lost on the way. completion_ms: how long a "
+      "flow of so many bytes took until its last ACK, or each of its answers.")
       .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
       .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
       .def_prop_ro("departure_ms", array_of(&Flight::departure_ms), nb::rv_policy::move)
@@ -75,6 +76,7 @@ void bind_flight(nb::module_& module) {
       .def_prop_ro("received_ms", array_of(&Flight::received_ms), nb::rv_policy::move)
       .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms), nb::rv_policy::move)
       .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets), nb::rv_policy::move)
+      .def_prop_ro("completion_ms", array_of(&Flight::completion_ms), nb::rv_policy::move)
       .def_ro("opportunities", &Flight::opportunities)
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)

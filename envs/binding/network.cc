@@ -15,6 +15,7 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/binding/schedule_handle.hh"
+#include "envs/twin/flow_seat.hh"
 #include "envs/twin/path.hh"
 
 namespace ccgym {
@@ -117,9 +118,23 @@ CrossTraffic make_cross_traffic(const std::string& kind, double rate_mbps, doubl
           seed};
 }
 
-FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, double extra_delay_ms) {
+Time checked_time(const char* what, double seconds) { return path_time(checked_size(what, seconds)); }
+
+TrafficSpec make_traffic(int64_t bytes, double mean_on_s, double mean_off_s,
+                         const std::optional<double>& mean_think_s) {
+  if (bytes < 0) refuse("bytes", static_cast<double>(bytes), "at least 0");
+  constexpr auto kPacketBytes = static_cast<int64_t>(kDataBytes);
+  TrafficSpec traffic{.packets = (bytes + kPacketBytes - 1) / kPacketBytes,
+                      .mean_on = checked_time("mean_on_s", mean_on_s),
+                      .mean_off = checked_time("mean_off_s", mean_off_s)};
+  if (mean_think_s) traffic.mean_think = checked_time("mean_think_s", *mean_think_s);
+  return checked(traffic);
+}
+
+FlowSpec make_flow(const std::string& scheme, double start_s, double stop_s, double extra_delay_ms,
+                   const TrafficSpec& traffic) {
   return {scheme, checked_size("start_s", start_s), checked_end("stop_s", start_s, stop_s),
-          checked_size("extra_delay_ms", extra_delay_ms)};
+          checked_size("extra_delay_ms", extra_delay_ms), traffic};
 }
 
 void bind_step_function(nb::module_& module) {
@@ -227,13 +242,18 @@ void bind_traffic(nb::module_& module) {
   nb::class_<FlowSpec>(module, "Flow", "One of several flows that share a path.")
       .def(
           "__init__",
-          [](FlowSpec* self, const std::string& scheme, double start_s, double stop_s,
-             double extra_delay_ms) {
-            new (self) FlowSpec{make_flow(scheme, start_s, stop_s, extra_delay_ms)};
+          [](FlowSpec* self, const std::string& scheme, double start_s, double stop_s, double extra_delay_ms,
+             int64_t bytes, double mean_on_s, double mean_off_s, const std::optional<double>& mean_think_s) {
+            new (self) FlowSpec{make_flow(scheme, start_s, stop_s, extra_delay_ms,
+                                          make_traffic(bytes, mean_on_s, mean_off_s, mean_think_s))};
           },
           "scheme"_a = "", nb::kw_only(), "start_s"_a = 0.0, "stop_s"_a = kForEver, "extra_delay_ms"_a = 0.0,
+          "bytes"_a = 0, "mean_on_s"_a = 0.0, "mean_off_s"_a = 0.0, "mean_think_s"_a = nb::none(),
           "It sends from start_s on and falls silent at stop_s; extra_delay_ms: one way, each direction, of "
-          "this flow alone. Without a scheme it flies what the flight is of, and in a PathBatch it learns.")
+          "this flow alone. Without a scheme it flies what the flight is of, and in a PathBatch it learns. "
+          "bytes: all it has to send, rounded up to whole packets; 0 is no end. mean_on_s, mean_off_s: it has "
+          "data now and then, for exponential times. mean_think_s: the bytes are sent again and again, an "
+          "exponential time after they have arrived.")
       .def_ro("scheme", &FlowSpec::scheme)
       .def_ro("start_s", &FlowSpec::start_s)
       .def_ro("stop_s", &FlowSpec::stop_s)

@@ -64,12 +64,13 @@ Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
 
 // The controllers as what they are, so that they are called directly; empty if one is another thing.
 template <class Controller>
-std::vector<FlowSeat<Controller>> seats_of(const Controllers& controllers, std::span<const FlowSpec> flows) {
+std::vector<FlowSeat<Controller>> seats_of(const Controllers& controllers, std::span<const FlowSpec> flows,
+                                           uint64_t seed) {
   std::vector<FlowSeat<Controller>> seats;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     auto* const controller = dynamic_cast<Controller*>(controllers[i].get());
     if (controller == nullptr) return {};
-    seats.push_back(seat_of(flows[i], *controller));
+    seats.push_back(seat_of(flows[i], *controller, flow_seed(seed, i)));
   }
   return seats;
 }
@@ -106,13 +107,15 @@ void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& 
     flights[i].sent_packets = twin.sender(i).sent_packets();
     flights[i].delivered_packets = twin.sender(i).delivered_packets();
     flights[i].lost_packets = twin.sender(i).lost_packets();
+    for (const Time time : twin.flow(i).traffic().completion_times())
+      flights[i].completion_ms.push_back(in_ms(time.count()));
   }
 }
 
 // As the first of these types that all the controllers are, at last what every controller is.
 template <class Controller, class... Others>
 std::vector<Flight> fly_as(const Journey& journey, const Controllers& controllers) {
-  const auto seats = seats_of<Controller>(controllers, journey.flows);
+  const auto seats = seats_of<Controller>(controllers, journey.flows, journey.seed);
   if constexpr (sizeof...(Others) > 0) {
     if (seats.empty()) return fly_as<Others...>(journey, controllers);
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "transport/sender.hh"
+#include "transport/traffic.hh"
 #include "transport/wire.hh"
 
 namespace ccgym {
@@ -17,6 +18,7 @@ struct FlowSeat {
   Time start{};
   Time stop{Time::max()};
   int64_t extra_delay_ns{0};  // one way, each direction, on top of the path's
+  Traffic traffic{};
 };
 
 enum class FlowState : uint8_t {
@@ -35,6 +37,8 @@ class Flow {
         start_(seat.start),
         stop_(seat.stop),
         extra_delay_ns_(seat.extra_delay_ns),
+        traffic_(seat.traffic),
+        endless_(seat.traffic.endless()),
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }
@@ -49,7 +53,7 @@ class Flow {
   void run(Time now) {
     ready_ = false;
     if (state_ == FlowState::waiting) state_ = FlowState::flying;
-    if (now >= stop_ && state_ == FlowState::flying) state_ = FlowState::gone;
+    if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::flying) state_ = FlowState::gone;
   }
   void pause() { state_ = FlowState::paused; }
   bool resume() {  // false: it had not paused
@@ -60,18 +64,23 @@ class Flow {
   void settle_down(Time now) { sender_.settle_down(now - start_); }
 
   [[nodiscard]] bool timer_is_due(Time now) const { return next_timer() <= now - start_; }
-  [[nodiscard]] bool may_send(Time now) const { return next_send(now) <= now - start_; }
+  [[nodiscard]] bool may_send(Time now) {
+    return next_send(now) <= now - start_ && (endless_ || sender_.owes_probe() || has_data(now));
+  }
   void on_timer(Time now) { sender_.on_timer(now - start_); }
   uint64_t on_sent(Time now) { return sender_.on_sent(now - start_); }
   void on_ack(Time now, uint64_t seq, Time received_at) {
     sender_.on_ack(now - start_, seq, received_at - start_);
+    if (!endless_) traffic_.on_delivered(now - start_, sender_.delivered_packets());
   }
 
   // When the flow has to be looked at next, unless an ACK comes before.
-  [[nodiscard]] int64_t due_ns(Time now) const {
-    const Time due = std::min(next_timer(), next_send(now));
+  [[nodiscard]] int64_t due_ns(Time now) {
+    const Time due = std::min(next_timer(), next_departure(now));
     return due == Time::max() ? stop_.count() : std::min(start_ + due, stop_).count();
   }
+
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
  private:
   [[nodiscard]] Time next_timer() const { return sender_.next_timer().value_or(Time::max()); }
@@ -79,10 +88,26 @@ class Flow {
     return sender_.next_send(now - start_).value_or(Time::max());
   }
 
+  [[nodiscard]] Time next_departure(Time now) {
+    const Time send = next_send(now);
+    if (endless_ || send == Time::max() || sender_.owes_probe() || has_data(now)) return send;
+    return traffic_.next_change().value_or(Time::max());
+  }
+
+  // A window that stays open for want of data says nothing about the path: the sender is told.
+  bool has_data(Time now) {
+    const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
+    const bool offers = traffic_.offers(now - start_, sender_.delivered_packets(), inflight_packets);
+    if (!offers) sender_.on_app_limited();
+    return offers;
+  }
+
   Sender<Controller> sender_;
   Time start_;
   Time stop_;
   int64_t extra_delay_ns_;
+  Traffic traffic_;
+  bool endless_;
   std::size_t ack_lane_;
   FlowState state_{FlowState::waiting};
   bool ready_{false};

@@ -19,15 +19,18 @@ inline Time path_time(double seconds) {
   return seconds < kMaxSeconds ? Time{std::llround(seconds * 1e9)} : Time::max();
 }
 
+// Each flow of a path draws from a seed of its own, its application from another.
+inline uint64_t flow_seed(uint64_t path_seed, std::size_t flow) { return stream_seed(path_seed, flow); }
+
 template <class Controller>
-FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller) {
+FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller, uint64_t seed) {
   return {&controller, path_time(flow.start_s), path_time(flow.stop_s),
-          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs))};
+          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs)),
+          Traffic{flow.traffic, ~seed}};
 }
 
-// Each flow of a path draws from a seed of its own.
 inline ControllerConfig controller_config(uint64_t path_seed, std::size_t flow) {
-  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = stream_seed(path_seed, flow)};
+  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = flow_seed(path_seed, flow)};
 }
 
 }  // namespace ccgym

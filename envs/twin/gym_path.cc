@@ -34,15 +34,16 @@ struct Crew {
   }
 
   template <class Controller>
-  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows) {
+  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows, uint64_t seed) {
     std::vector<FlowSeat<Controller>> seats;
     auto learner = learners.begin();
     auto other = scripted.begin();
     for (const FlowSpec& flow : flows) {
+      const uint64_t own_seed = flow_seed(seed, seats.size());
       if constexpr (std::is_same_v<Controller, Learner>) {
-        seats.push_back(seat_of(flow, *learner++));
+        seats.push_back(seat_of(flow, *learner++, own_seed));
       } else {
-        seats.push_back(seat_of<Controller>(flow, learns(flow) ? *learner++ : **other++));
+        seats.push_back(seat_of<Controller>(flow, learns(flow) ? *learner++ : **other++, own_seed));
       }
     }
     return seats;
@@ -61,7 +62,7 @@ class CrewedPath final : public GymPath {
   CrewedPath(const PathSpec& path, std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed)
       : crew_(flows, policy, seed),
         meters_(crew_.learners.size()),
-        twin_(path, crew_.template seats<Controller>(flows), seed),
+        twin_(path, crew_.template seats<Controller>(flows, seed), seed),
         learner_of_flow_(flows.size()) {
     for (std::size_t i = 0; i < crew_.learners.size(); ++i) {
       learner_of_flow_[crew_.learner_flows[i]] = &crew_.learners[i].policy();

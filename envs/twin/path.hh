@@ -15,6 +15,7 @@
 #include "envs/twin/schedule.hh"
 #include "envs/twin/step_function.hh"
 #include "envs/twin/timing.hh"
+#include "transport/traffic.hh"
 
 namespace ccgym {
 
@@ -67,6 +68,7 @@ struct FlowSpec {
   double start_s{0};
   double stop_s{std::numeric_limits<double>::infinity()};
   double extra_delay_ms{0};  // one way, each direction, of this flow alone; whole in mahimahi's timing
+  TrafficSpec traffic{};     // by default endless
 };
 
 // A path; by default mm-delay [mm-onoff] [mm-loss] mm-link.

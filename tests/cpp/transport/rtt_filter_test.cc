@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 
 TEST(RttFilter, WaitsOneSecondBeforeTheFirstSample) {
   EXPECT_TRUE(RttFilter{}.empty());
-  EXPECT_EQ(RttFilter{}.timeout(), Time{milliseconds{1000}});  // RFC 6298 (2.1)
+  EXPECT_EQ(RttFilter{}.probe_timeout(), Time{milliseconds{1000}});  // RFC 6298 (2.1)
 }
 
 TEST(RttFilter, FirstSampleSetsEveryStatistic) {
@@ -18,16 +18,23 @@ TEST(RttFilter, FirstSampleSetsEveryStatistic) {
   EXPECT_EQ(filter.stats().latest, Time{milliseconds{80}});
   EXPECT_EQ(filter.stats().smoothed, Time{milliseconds{80}});
   EXPECT_EQ(filter.stats().min, Time{milliseconds{80}});
-  EXPECT_EQ(filter.timeout(), Time{milliseconds{280}});  // 80 + max(4 * 80 / 2, 200)
+  EXPECT_EQ(filter.probe_timeout(), Time{milliseconds{240}});  // 80 + 4 * 80 / 2
 }
 
 TEST(RttFilter, SmoothsByAnEighthAndVariesByAQuarter) {
   RttFilter filter;
   filter.add(milliseconds{400});
   filter.add(milliseconds{480});
-  // RTTVAR = 200 + (80 - 200) / 4 = 170 ms; SRTT = 400 + 80 / 8 = 410 ms; RTO = 410 + 4 * 170 = 1090 ms.
+  // RTTVAR = 200 + (80 - 200) / 4 = 170 ms; SRTT = 400 + 80 / 8 = 410 ms; PTO = 410 + 4 * 170 = 1090 ms.
   EXPECT_EQ(filter.stats().smoothed, Time{milliseconds{410}});
-  EXPECT_EQ(filter.timeout(), Time{milliseconds{1090}});
+  EXPECT_EQ(filter.probe_timeout(), Time{milliseconds{1090}});
+}
+
+// RFC 9002, kGranularity.
+TEST(RttFilter, WaitsAMillisecondMoreThanAConstantRtt) {
+  RttFilter filter;
+  for (int i = 0; i < 100; ++i) filter.add(milliseconds{50});
+  EXPECT_EQ(filter.probe_timeout(), Time{milliseconds{51}});
 }
 
 TEST(RttFilter, MinimumOnlyFalls) {

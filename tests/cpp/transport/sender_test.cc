@@ -23,6 +23,14 @@ struct Flow {
     return sent;
   }
 
+  // Silence from 0 ms to 7000, in which two probes leave.
+  void time_out() {
+    for (const int second : {1, 3, 7}) {
+      sender.on_timer(milliseconds{1000 * second});
+      if (second < 7) sender.on_sent(milliseconds{1000 * second});
+    }
+  }
+
   RecordingController controller;
   Sender<> sender;
 };
@@ -94,35 +102,58 @@ TEST(Sender, DuplicateAndUnknownAcksAreIgnored) {
   EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);
 }
 
-TEST(Sender, SilenceTimesOutThenProbesOnePacketAtATimeEverMoreSlowly) {
+// RFC 9002, section 6.2: without an RTT one second, then two, then four.
+TEST(Sender, SilenceIsAnsweredByTwoProbesAndThenByATimeout) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
-  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{1000}});
-  flow.sender.on_timer(milliseconds{1000});
-  EXPECT_EQ(flow.controller.story.back(), "timeout 0 1 2 3");
+  flow.controller.story.clear();
+  for (const int second : {1, 3}) {
+    ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{1000 * second}});
+    flow.sender.on_timer(milliseconds{1000 * second});
+    EXPECT_EQ(flow.send_all(milliseconds{1000 * second}), 1);  // though the window is closed
+  }
+  EXPECT_EQ(flow.controller.story, (Story{"sent 4", "sent 5"}));
+  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{7000}});
+  flow.sender.on_timer(milliseconds{7000});
+  EXPECT_EQ(flow.controller.story.back(), "timeout 0 1 2 3 4 5");
   EXPECT_EQ(flow.sender.inflight_bytes(), 0);
-  EXPECT_EQ(flow.send_all(milliseconds{1000}), 1);
-  EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{3000}});  // RFC 6298 (5.5): doubled
+  EXPECT_EQ(flow.send_all(milliseconds{7000}), 1);
+  EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{15'000}});
+}
+
+// A lost tail costs what any loss does: the probe's ACK shows it.
+TEST(Sender, AProbeFindsALostTail) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  for (const uint64_t seq : {0U, 1U}) flow.sender.on_ack(milliseconds{50}, seq, {});
+  ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{50 + 50 + 75}});  // RTTVAR 25, then 18.75
+  flow.sender.on_timer(milliseconds{175});
+  EXPECT_TRUE(flow.sender.owes_probe());
+  flow.sender.on_sent(milliseconds{175});
+  EXPECT_FALSE(flow.sender.owes_probe());
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{225}, 4, {});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 4, loss 2 3"}));
 }
 
 TEST(Sender, AnAckOfAProbeConfirmsTheLossAndOpensTheWindow) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
-  flow.sender.on_ack(milliseconds{1050}, 4, milliseconds{1025});
-  EXPECT_EQ(flow.sender.lost_packets(), 4);
-  EXPECT_EQ(flow.send_all(milliseconds{1050}), 4);
+  flow.time_out();
+  flow.send_all(milliseconds{7000});
+  flow.sender.on_ack(milliseconds{7050}, 6, milliseconds{7025});
+  EXPECT_EQ(flow.sender.lost_packets(), 6);
+  EXPECT_EQ(flow.send_all(milliseconds{7050}), 4);
 }
 
 TEST(Sender, AnAckOfAGivenUpPacketShowsThatTheTimeoutWasSpurious) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
-  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
+  flow.time_out();
+  flow.send_all(milliseconds{7000});
+  flow.sender.on_ack(milliseconds{7200}, 0, milliseconds{600});
   EXPECT_EQ(flow.sender.lost_packets(), 0);
-  EXPECT_EQ(flow.sender.inflight_bytes(), 4 * kBytes);  // 1, 2, 3 and the probe
+  EXPECT_EQ(flow.sender.inflight_bytes(), 6 * kBytes);  // 1, 2, 3 and three probes
 }
 
 // RFC 5682, section 3.1: after the time-out one packet leaves (step 1); an ACK of what was sent before shows
@@ -130,23 +161,23 @@ TEST(Sender, AnAckOfAGivenUpPacketShowsThatTheTimeoutWasSpurious) {
 TEST(Sender, TellsTheControllerOfASpuriousTimeoutBeforeTheAck) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
+  flow.time_out();
   flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
-  flow.sender.on_ack(milliseconds{1201}, 1, milliseconds{601});
+  flow.sender.on_ack(milliseconds{7200}, 0, milliseconds{600});
+  flow.sender.on_ack(milliseconds{7201}, 1, milliseconds{601});
   EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 0", "ack 0", "ack 1"}));
 }
 
-// Step 3 A: only what was sent after the time-out arrives.
+// Step 3 A: only what was sent after the time-out arrives; what comes later is only late.
 TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
+  flow.time_out();
+  flow.send_all(milliseconds{7000});
   flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{1200}, 3, milliseconds{1100});
-  EXPECT_EQ(flow.controller.story, (Story{"ack 3"}));
+  flow.sender.on_ack(milliseconds{7200}, 5, milliseconds{7100});
+  flow.sender.on_ack(milliseconds{7300}, 0, milliseconds{600});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 5", "late 0", "ack 0"}));
 }
 
 // The second time-out gives up the packet of the first one; that it arrives says nothing of the flight
@@ -154,23 +185,23 @@ TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
 TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
-  flow.sender.on_timer(milliseconds{3000});
-  flow.send_all(milliseconds{3000});
+  flow.time_out();
+  flow.send_all(milliseconds{7000});
+  flow.sender.on_timer(milliseconds{15'000});
+  flow.send_all(milliseconds{15'000});
   flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{3100}, 3, milliseconds{2900});
-  EXPECT_EQ(flow.controller.story, (Story{"late 3", "ack 3"}));
+  flow.sender.on_ack(milliseconds{15'100}, 5, milliseconds{14'900});
+  EXPECT_EQ(flow.controller.story, (Story{"late 5", "ack 5"}));
 }
 
 TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
-  flow.sender.on_timer(milliseconds{3000});
+  flow.time_out();
+  flow.send_all(milliseconds{7000});
+  flow.sender.on_timer(milliseconds{15'000});
   flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{3100}, 0, milliseconds{2900});
+  flow.sender.on_ack(milliseconds{15'100}, 0, milliseconds{14'900});
   EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 0", "ack 0"}));
   EXPECT_EQ(flow.sender.lost_packets(), 0);
 }
@@ -179,24 +210,12 @@ TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
 TEST(Sender, ATimeoutIsSpuriousOnce) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
+  flow.time_out();
   flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{1200}, 1, milliseconds{600});
-  flow.sender.on_ack(milliseconds{1201}, 0, milliseconds{601});
+  flow.sender.on_ack(milliseconds{7200}, 1, milliseconds{600});
+  flow.sender.on_ack(milliseconds{7201}, 0, milliseconds{601});
   EXPECT_EQ(flow.controller.story, (Story{"spurious timeout 1", "ack 1", "late 0", "ack 0"}));
   EXPECT_EQ(flow.sender.lost_packets(), 0);
-}
-
-// The ACK of the probe has shown it genuine: what comes later is only late.
-TEST(Sender, AGenuineTimeoutStaysOne) {
-  Flow flow{3};
-  flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
-  flow.sender.on_ack(milliseconds{1100}, 3, milliseconds{1050});
-  flow.controller.story.clear();
-  flow.sender.on_ack(milliseconds{1200}, 0, milliseconds{600});
-  EXPECT_EQ(flow.controller.story, (Story{"late 0", "ack 0"}));
 }
 
 TEST(Sender, OneAckOfManyPacketsIsOneEvent) {
