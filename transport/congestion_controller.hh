@@ -55,7 +55,6 @@ struct LostPacket {
 
 enum class Limit : uint8_t { window, pacing, application };  // why the sender has not sent more
 
-// One ACK.
 struct AckEvent {
   std::span<const AckedPacket> acked{};  // in the order they were sent; empty: time alone revealed the losses
   std::span<const LostPacket> lost{};

@@ -31,7 +31,7 @@ template <class Controller = CongestionController>
 class Sender {
  public:
   Sender(Controller& controller, int64_t packet_bytes)
-      : controller_(controller), packet_bytes_(packet_bytes) {
+      : controller_(&controller), packet_bytes_(packet_bytes) {
     read_controller(Time{});
   }
 
@@ -42,7 +42,8 @@ class Sender {
     return pacer_.next_release(now);
   }
 
-  // A packet is to leave whatever window, pacer and application say, so that its ACK tells of those before it.
+  // A packet is to leave whatever window, pacer and application say, so that its ACK tells of those before
+  // it.
   [[nodiscard]] bool owes_probe() const { return owes_probe_; }
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
@@ -60,7 +61,7 @@ class Sender {
     record.inflight_packets = static_cast<uint32_t>(inflight_packets_);
     record.lost_packets = declared_lost_packets_;
     pacer_.on_sent(now, packet_bytes_);
-    controller_.on_sent(now, {seq, packet_bytes_, inflight_bytes()});
+    controller_->on_sent(now, {seq, packet_bytes_, inflight_bytes()});
     settle_down(now);
     if (!window_was_open_) {
       limited_by_ = Limit::window;
@@ -93,7 +94,7 @@ class Sender {
 
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
-      controller_.on_timer(now);
+      controller_->on_timer(now);
       read_controller(now);
     }
     if (losses_.deadline() <= now) find_overdue(now);
@@ -115,6 +116,9 @@ class Sender {
     note_window(now);
   }
 
+  // A copy of the sender goes on with a copy of its controller.
+  void relink(Controller& controller) { controller_ = &controller; }
+
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_packets_ * packet_bytes_; }
   [[nodiscard]] const RttStats& rtt() const { return rtt_.stats(); }
   [[nodiscard]] int64_t delivered_bytes() const { return sampler_.delivered_bytes(); }
@@ -133,9 +137,9 @@ class Sender {
   }
 
   void read_controller(Time now) {
-    limits_ = controller_.limits();
+    limits_ = controller_->limits();
     pacer_.set_rate(now, limits_.pacing_rate);
-    controller_timer_ = controller_.next_timer().value_or(Time::max());
+    controller_timer_ = controller_->next_timer().value_or(Time::max());
     set_timer();
   }
 
@@ -152,7 +156,7 @@ class Sender {
 
   void end_idle_time(Time now) {
     if (limited_by_ == Limit::application && silent_probes_ == 0 && ring_.next_seq() > 0)
-      controller_.on_restart(now, now - last_activity_);
+      controller_->on_restart(now, now - last_activity_);
   }
 
   [[nodiscard]] bool is_news(uint64_t seq) const {
@@ -197,7 +201,7 @@ class Sender {
       ++late_packets_;
       const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
       if (was == PacketState::timed_out) revive_after(seq);
-      controller_.on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
+      controller_->on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
       if (timeout) timed_out_end_ = 0;
     }
   }
@@ -223,15 +227,15 @@ class Sender {
   }
 
   void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate) {
-    controller_.on_ack(now, {.acked = acked,
-                             .lost = lost_,
-                             .inflight_bytes = inflight_bytes(),
-                             .delivered_bytes = sampler_.delivered_bytes(),
-                             .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
-                             .next_seq = ring_.next_seq(),
-                             .rtt = rtt_.stats(),
-                             .rate = rate,
-                             .limited_by = limited_by_});
+    controller_->on_ack(now, {.acked = acked,
+                              .lost = lost_,
+                              .inflight_bytes = inflight_bytes(),
+                              .delivered_bytes = sampler_.delivered_bytes(),
+                              .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                              .next_seq = ring_.next_seq(),
+                              .rtt = rtt_.stats(),
+                              .rate = rate,
+                              .limited_by = limited_by_});
     read_controller(now);
   }
 
@@ -240,8 +244,9 @@ class Sender {
     if (!lost_.empty()) report_ack(now, {}, {});
   }
 
-  // RFC 9002, section 6.2.4: a silence is answered by a packet, ever more slowly. One that outlasts two of them,
-  // seven probe time-outs, is persistent congestion (section 7.6, which waits for the next ACK to say so).
+  // RFC 9002, section 6.2.4: a silence is answered by a packet, ever more slowly. One that outlasts two of
+  // them, seven probe time-outs, is persistent congestion (section 7.6, which waits for the next ACK to say
+  // so).
   void probe(Time now) {
     ++silent_probes_;
     if (silent_probes_ > kMostSilentProbes) return time_out(now);
@@ -253,10 +258,10 @@ class Sender {
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
     settle_lost();
-    controller_.on_timeout(now, {.lost = lost_,
-                                 .delivered_bytes = sampler_.delivered_bytes(),
-                                 .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
-                                 .next_seq = ring_.next_seq()});
+    controller_->on_timeout(now, {.lost = lost_,
+                                  .delivered_bytes = sampler_.delivered_bytes(),
+                                  .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                                  .next_seq = ring_.next_seq()});
     read_controller(now);
   }
 
@@ -265,7 +270,7 @@ class Sender {
     return last_activity_ + rtt_.probe_timeout() * (1 << std::min(silent_probes_, kMaxBackoff));
   }
 
-  Controller& controller_;
+  Controller* controller_;
   int64_t packet_bytes_;
   RttFilter rtt_{};
   RateSampler sampler_{};
@@ -277,8 +282,8 @@ class Sender {
   SendLimits limits_{};
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
-  Time last_activity_{};   // a packet left, or an ACK came
-  int silent_probes_{0};   // without an ACK since; after a time-out one packet at a time
+  Time last_activity_{};     // a packet left, or an ACK came
+  int silent_probes_{0};     // without an ACK since; after a time-out one packet at a time
   bool owes_probe_{false};
   bool window_was_open_{true};
   Limit limited_by_{Limit::window};

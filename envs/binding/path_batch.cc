@@ -105,9 +105,15 @@ std::map<std::string, std::size_t> actions_table() {
   return table;
 }
 
+// Flights as they were when they were copied.
+struct BatchState {
+  PathBatch::State flights;
+};
+
 }  // namespace
 
 void bind_path_batch(nb::module_& module) {
+  nb::class_<BatchState>(module, "BatchState", "The flights of a PathBatch in mid-air.");
   nb::class_<PathBatch>(
       module, "PathBatch",
       "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "
@@ -132,6 +138,12 @@ void bind_path_batch(nb::module_& module) {
            "Starts the paths `paths` (int32) anew from `seeds` (uint64), flies each to its first decisions "
            "and writes its rows of `observations` (rows, observation_size) float32, zeros where a flow does "
            "not decide yet.")
+      .def(
+          "save", [](const PathBatch& batch) { return BatchState{batch.save()}; },
+          "A copy of all flights in mid-air; nothing is flown again.")
+      .def(
+          "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.flights); },
+          "state"_a, "Goes on from there; with as many paths, of the same policy.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
            "Applies `actions` (rows,) float32 of those who decide, flies to the next decisions, writes "
            "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "

@@ -1,6 +1,7 @@
 """`PathParallelEnv`: several learning flows on one network path, for PettingZoo."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
 
     def save_state(self) -> EpisodeState:
         """Where the episode stands, for `restore_state`."""
-        return self._engine.save()
+        return replace(self._engine.save(), agents=tuple(self.agents))
 
     def restore_state(self, state: EpisodeState) -> Observations:
         """Goes back to a saved place; returns the observations there.
@@ -157,11 +158,11 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         Raises:
             InputError: it was saved by an environment of another emulator, flows, features or actions.
         """
-        observations = self._begin(self._engine.begin_again(state))
+        observations = self._engine.restore(state)
         self._seeded = True
-        for actions in state.actions:
-            observations = self.step({agent: actions[self._row(agent)] for agent in self.agents})[0]
-        return observations
+        self._elapsed_steps = len(state.actions)
+        self.agents = list(state.agents)
+        return self._given(observations)
 
     def _row(self, agent: str) -> int:
         return self.possible_agents.index(agent)

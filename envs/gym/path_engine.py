@@ -79,6 +79,15 @@ class EpisodeState:
     """The how manieth since that seed was given, of each path."""
     actions: tuple[NDArray[Any], ...]
     """Of all rows, for each step since the episodes began."""
+    observations: NDArray[np.float32]
+    """Of all rows, there."""
+    agents: tuple[str, ...] = ()
+    """Who was taking part, where agents have names."""
+    flights: _core.BatchState | None = None
+    """Copied in mid-air; a state that was pickled has none, and its actions lead back there."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "flights": None}
 
 
 class PathEngine:
@@ -187,11 +196,18 @@ class PathEngine:
         """
         if self._live:
             raise InputError("save_state: real time does not come back; it is the twin's alone")
-        present = self._episodes - np.uint64(1)
-        return EpisodeState(self._arguments(), self._seeds.copy(), present, tuple(self._acted))
+        assert isinstance(self._batch, _core.PathBatch)
+        return EpisodeState(
+            self._arguments(),
+            self._seeds.copy(),
+            self._episodes - np.uint64(1),
+            tuple(self._acted),
+            self._observations.copy(),
+            flights=self._batch.save(),
+        )
 
-    def begin_again(self, state: EpisodeState) -> NDArray[np.float32]:
-        """Begins the episodes of a saved state; stepping through its actions leads back there.
+    def restore(self, state: EpisodeState) -> NDArray[np.float32]:
+        """Goes back to a saved place, or flies there again where the state was pickled.
 
         Returns:
             The observations of all rows, shape (rows, entries).
@@ -202,7 +218,17 @@ class PathEngine:
         if state.arguments != self._arguments():
             raise InputError("restore_state: saved with another emulator, features or actions: make the same")
         self._seeds[:], self._episodes[:] = state.seeds, state.episodes
-        return self.reset()
+        if state.flights is None:
+            self.reset()
+            for actions in state.actions:
+                self.step(actions)
+            return self._observations.copy()
+        assert isinstance(self._batch, _core.PathBatch)
+        self._episodes += np.uint64(1)
+        self._acted = list(state.actions)
+        self._batch.restore(state.flights)
+        self._observations[:] = state.observations
+        return self._observations.copy()
 
     def _arguments(self) -> tuple[Any, ...]:
         flows = tuple((flow.scheme, flow.start_s, flow.stop_s, flow.extra_delay_ms) for flow in self._flows)

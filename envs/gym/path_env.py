@@ -179,9 +179,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
     rate of the link and the propagation round-trip time.
 
-    `save_state()` in mid-episode returns a small value; `restore_state(value)`, in any environment of the
-    same arguments, goes back there, and all that follows has the same bits. The seed and the actions so far
-    decide everything, so that they are the value, and `restore_state` flies them again.
+    `save_state()` in mid-episode copies the flight; `restore_state(value)`, in any environment of the same
+    arguments, goes back there in microseconds, and all that follows has the same bits. A value that was
+    pickled holds the seed and the actions so far, which decide everything: `restore_state` flies them again.
 
     Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
     without a seed goes on to the next episode of the last one.
@@ -287,17 +287,15 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         return self._engine.save()
 
     def restore_state(self, state: "EpisodeState") -> NDArray[np.float32]:
-        """Goes back to a saved place; returns the observation there.
+        """Goes back to a saved place; returns the observation there. A picture begins there, too.
 
         Raises:
             InputError: it was saved by an environment of another emulator, features or actions.
         """
-        observation: NDArray[np.float32] = self._engine.begin_again(state)[0]
+        observation: NDArray[np.float32] = self._engine.restore(state)[0]
         self._seeded = True
         if self._picture is not None:
             self._picture.begin()
-        for action in state.actions:
-            observation = self.step(action)[0]
         return observation
 
     def close(self) -> None:

@@ -199,15 +199,14 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         return self._engine.save()
 
     def restore_state(self, state: EpisodeState) -> NDArray[np.float32]:
-        """Goes back to a saved place; returns the observations there.
+        """Goes back to a saved place; returns the observations there. Pictures begin there, too.
 
         Raises:
             InputError: it was saved by an environment of other emulators, features or actions.
         """
-        observations = self._begin(self._engine.begin_again(state))
+        observations = self._begin(self._engine.restore(state))
         self._seeded = True
-        for actions in state.actions:
-            observations = self.step(actions)[0]
+        self._elapsed_steps = len(state.actions)
         return observations
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:

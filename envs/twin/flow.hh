@@ -61,6 +61,7 @@ class Flow {
     state_ = FlowState::flying;
     return true;
   }
+  void relink(Controller& controller) { sender_.relink(controller); }
   void settle_down(Time now) { sender_.settle_down(now - start_); }
 
   [[nodiscard]] bool timer_is_due(Time now) const { return next_timer() <= now - start_; }

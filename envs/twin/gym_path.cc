@@ -1,6 +1,7 @@
 #include "envs/twin/gym_path.hh"
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "envs/twin/learner.hh"
 #include "envs/twin/telemetry.hh"
 #include "envs/twin/twin.hh"
+#include "transport/cloned.hh"
 
 namespace ccgym {
 
@@ -33,25 +35,33 @@ struct Crew {
     }
   }
 
+  // Of each flow, in the order of the flows.
   template <class Controller>
-  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows, uint64_t seed) {
-    std::vector<FlowSeat<Controller>> seats;
-    auto learner = learners.begin();
-    auto other = scripted.begin();
-    for (const FlowSpec& flow : flows) {
-      const uint64_t own_seed = flow_seed(seed, seats.size());
+  std::vector<Controller*> controllers() {
+    std::vector<Controller*> all;
+    for (std::size_t learner = 0, other = 0; learner + other < learners.size() + scripted.size();) {
+      const bool learns = learner < learners.size() && learner_flows[learner] == all.size();
       if constexpr (std::is_same_v<Controller, Learner>) {
-        seats.push_back(seat_of(flow, *learner++, own_seed));
+        all.push_back(&learners[learner++]);
       } else {
-        seats.push_back(seat_of<Controller>(flow, learns(flow) ? *learner++ : **other++, own_seed));
+        all.push_back(learns ? &learners[learner++] : &*scripted[other++]);
       }
     }
+    return all;
+  }
+
+  template <class Controller>
+  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows, uint64_t seed) {
+    const std::vector<Controller*> all = controllers<Controller>();
+    std::vector<FlowSeat<Controller>> seats;
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      seats.push_back(seat_of(flows[i], *all[i], flow_seed(seed, i)));
     return seats;
   }
 
   std::vector<Learner> learners{};
   std::vector<std::size_t> learner_flows{};  // their numbers among all flows
-  std::vector<std::unique_ptr<CongestionController>> scripted{};
+  std::vector<Cloned<CongestionController>> scripted{};
   Time last_stop{};
 };
 
@@ -63,15 +73,28 @@ class CrewedPath final : public GymPath {
       : crew_(flows, policy, seed),
         meters_(crew_.learners.size()),
         twin_(path, crew_.template seats<Controller>(flows, seed), seed),
-        learner_of_flow_(flows.size()) {
-    for (std::size_t i = 0; i < crew_.learners.size(); ++i) {
-      learner_of_flow_[crew_.learner_flows[i]] = &crew_.learners[i].policy();
-    }
+        learner_of_flow_(flows.size(), kNobody) {
+    for (std::size_t i = 0; i < crew_.learners.size(); ++i) learner_of_flow_[crew_.learner_flows[i]] = i;
+  }
+  CrewedPath(const CrewedPath& other)
+      : GymPath{other},
+        crew_(other.crew_),
+        meters_(other.meters_),
+        twin_(other.twin_),
+        learner_of_flow_(other.learner_of_flow_) {
+    twin_.relink(crew_.template controllers<Controller>());
+  }
+  CrewedPath& operator=(const CrewedPath&) = delete;
+  ~CrewedPath() override = default;
+
+  [[nodiscard]] std::unique_ptr<GymPath> clone() const override {
+    return std::make_unique<CrewedPath>(*this);
   }
 
   void fly_to_decisions() override {
     twin_.run(std::min(crew_.last_stop, kEndOfTime), [this](std::size_t flow) {
-      return learner_of_flow_[flow] != nullptr && learner_of_flow_[flow]->awaiting_action();
+      const std::size_t learner = learner_of_flow_[flow];
+      return learner != kNobody && policy(learner).awaiting_action();
     });
   }
   [[nodiscard]] FlowState state(std::size_t learner) const override {
@@ -102,6 +125,7 @@ class CrewedPath final : public GymPath {
 
  private:
   static constexpr Time kEndOfTime = Time::max() / 2;
+  static constexpr std::size_t kNobody = SIZE_MAX;
 
   PolicyController& policy(std::size_t learner) { return crew_.learners[learner].policy(); }
   [[nodiscard]] const PolicyController& policy(std::size_t learner) const {
@@ -111,7 +135,7 @@ class CrewedPath final : public GymPath {
   Crew crew_;
   std::vector<StepMeter> meters_;
   Twin<Controller> twin_;
-  std::vector<const PolicyController*> learner_of_flow_;  // null for a flow that follows a scheme
+  std::vector<std::size_t> learner_of_flow_;  // kNobody for a flow that follows a scheme
 };
 
 }  // namespace

@@ -17,9 +17,12 @@ std::size_t count_learners(std::span<const FlowSpec> flows);  // those without a
 class GymPath {
  public:
   GymPath() = default;
-  GymPath(const GymPath&) = delete;
+  GymPath(const GymPath&) = default;
   GymPath& operator=(const GymPath&) = delete;
   virtual ~GymPath() = default;
+
+  // The flight as it is in mid-air.
+  [[nodiscard]] virtual std::unique_ptr<GymPath> clone() const = 0;
 
   // Flies until at least one learner decides, or all of them are gone. Learners on one path decide in
   // the same instants; one that has not begun, hears nothing or is gone lets an instant pass.

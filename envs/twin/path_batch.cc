@@ -98,6 +98,21 @@ void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> 
   });
 }
 
+PathBatch::State PathBatch::save() const {
+  State state;
+  for (const std::unique_ptr<GymPath>& flight : flights_)
+    state.push_back(flight ? std::shared_ptr<const GymPath>{flight->clone()} : nullptr);
+  return state;
+}
+
+void PathBatch::restore(const State& state) {
+  if (state.size() != flights_.size()) {
+    throw std::invalid_argument("a state of " + std::to_string(state.size()) + " paths, not of " +
+                                std::to_string(flights_.size()));
+  }
+  for (std::size_t i = 0; i < state.size(); ++i) flights_[i] = state[i] ? state[i]->clone() : nullptr;
+}
+
 void PathBatch::step(std::span<const float> actions, std::span<float> observations,
                      std::span<double> telemetry) {
   workers_.for_each(paths(), [&](std::size_t path) { step_path(path, actions, observations, telemetry); });

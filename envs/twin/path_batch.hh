@@ -45,6 +45,12 @@ class PathBatch {
   // observation and has a telemetry of zeros. Throws std::logic_error for a path that was never reset.
   void step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry);
 
+  // Where all flights stand, and back to there, in this batch or in one of the same paths and policy. Throws
+  // std::invalid_argument for a state of another number of paths.
+  using State = std::vector<std::shared_ptr<const GymPath>>;  // null: never reset
+  [[nodiscard]] State save() const;
+  void restore(const State& state);
+
  private:
   struct Seat {
     std::size_t path;

@@ -94,6 +94,11 @@ class Twin {
     reread(flow);
   }
 
+  // A copy of the twin flies copies of the controllers, one for each flow.
+  void relink(std::span<Controller* const> controllers) {
+    for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].relink(*controllers[i]);
+  }
+
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Flow<Controller>& flow(std::size_t index) const { return flows_[index]; }
   [[nodiscard]] const Sender<Controller>& sender(std::size_t flow) const { return flows_[flow].sender(); }

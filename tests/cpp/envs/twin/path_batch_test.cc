@@ -72,6 +72,36 @@ TEST(PathBatch, APathIsNotResetTwiceAtOnce) {
                std::invalid_argument);
 }
 
+// Learners and schemes of every kind on one path; what follows is the same, in the copied flight and in the
+// copy.
+TEST(PathBatch, AFlightIsCopiedInMidAir) {
+  PathSpec path = path_of(20);
+  for (const char* scheme : {"", "cubic", "bbr", "bbr3", "vivace", "copa", "", "sprout"})
+    path.flows.push_back({.scheme = scheme});
+  const auto fly_on = [](PathBatch& batch) {
+    Rollout out{std::vector<float>(batch.rows() * batch.observation_size()),
+                std::vector<double>(batch.rows() * kTelemetry.size())};
+    for (int step = 0; step < 100; ++step) {
+      const std::vector<float> actions(batch.rows(), static_cast<float>(step * 7 % 5));
+      batch.step(actions, out.observations, out.telemetry);
+    }
+    return out;
+  };
+  PathBatch batch{{path}, {}};
+  std::vector<float> observations(batch.rows() * batch.observation_size());
+  batch.reset(std::vector<int32_t>{0}, std::vector<uint64_t>{1}, observations);
+  fly_on(batch);
+  const PathBatch::State state = batch.save();
+  const Rollout first = fly_on(batch);
+  batch.restore(state);
+  EXPECT_EQ(fly_on(batch).telemetry, first.telemetry);
+  PathBatch other{{path}, {}};
+  other.restore(state);
+  const Rollout second = fly_on(other);
+  EXPECT_EQ(second.telemetry, first.telemetry);
+  EXPECT_EQ(second.observations, first.observations);
+}
+
 TEST(PathBatch, ADeadPathStillStepsOnceASecond) {
   PathSpec dead = path_of(5);
   dead.uplink.loss = 1;

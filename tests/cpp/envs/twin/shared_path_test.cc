@@ -40,6 +40,59 @@ TEST(SharedPath, FixedWindowsShareAsTheirSizes) {
   EXPECT_GT(flights[0].delivered_packets + flights[1].delivered_packets, 20 * 1000 * 0.98);
 }
 
+// 12 Mbit/s carry a packet of 1436 bytes in 0.98 ms; 20 of them fit into two windows of slow start: two round
+// trips of 42 ms, and what the second window takes to leave.
+TEST(SharedPath, AFlowOfSoManyBytesEndsWithItsLastAck) {
+  const auto flights =
+      fly(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 20}}}, 10, 1);
+  EXPECT_EQ(flights[0].delivered_packets, 20);
+  EXPECT_EQ(flights[0].sent_packets, 20);
+  ASSERT_EQ(flights[0].completion_ms.size(), 1U);
+  EXPECT_NEAR(flights[0].completion_ms[0], 2 * 42 + 10, 4);
+}
+
+TEST(SharedPath, ManyShortFlowsAreFlownAfterOneAnother) {
+  std::vector<FlowSpec> flows;
+  for (int i = 0; i < 100; ++i)
+    flows.push_back({.scheme = "cubic", .start_s = 0.2 * i, .traffic = {.packets = 11}});
+  for (const Flight& flight : fly(path_of(12, 20, 100), flows, 30, 1)) {
+    ASSERT_EQ(flight.completion_ms.size(), 1U);
+    EXPECT_NEAR(flight.completion_ms[0], 42 + 43, 12);
+  }
+}
+
+TEST(SharedPath, AnswersFollowOneAnotherAfterATimeOfThought) {
+  const TrafficSpec traffic{.packets = 10, .mean_think = std::chrono::milliseconds{100}};
+  const auto flights =
+      fly(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = traffic}}, 60, 1);
+  // A round trip of 42 ms, ten packets of a millisecond, and 100 ms of thought: 60 / 0.152 = 395.
+  EXPECT_NEAR(static_cast<double>(flights[0].completion_ms.size()), 395, 50);
+}
+
+// Issue: 5 packets offered per round trip left windows of thousands.
+TEST(SharedPath, AWindowThatIsNotUsedDoesNotGrow) {
+  const TrafficSpec traffic{.packets = 5, .mean_think = std::chrono::milliseconds{1}};
+  for (const char* scheme : {"reno", "cubic", "vegas", "copa", "verus", "ledbat"}) {
+    const auto flights =
+        fly(path_of(100, 20, 1000), std::array{FlowSpec{.scheme = scheme, .traffic = traffic}}, 60, 1);
+    EXPECT_LE(flights[0].cwnd_packets.back(), 20) << scheme;
+  }
+}
+
+// The tail of a flow is lost on its way: a probe finds it, and it costs no more than a few round trips.
+TEST(SharedPath, ALostTailCostsRoundTripsAndNoWindow) {
+  PathSpec path = path_of(12, 20, 100);
+  path.uplink.loss = 0.1;
+  std::vector<double> times_ms;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto flights =
+        fly(path, std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 10}}}, 20, seed);
+    ASSERT_EQ(flights[0].completion_ms.size(), 1U) << seed;
+    times_ms.push_back(flights[0].completion_ms[0]);
+  }
+  EXPECT_LT(std::accumulate(times_ms.begin(), times_ms.end(), 0.0) / 50, 250);
+}
+
 TEST(SharedPath, EveryPacketIsOneFlowsAndNoneGetsLostOnTheWay) {
   std::vector<FlowSpec> flows;
   for (const char* scheme : {"reno", "copa", "fixed:30", "reno"}) flows.push_back({scheme});
