@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 HELP = "what a scheme gets and leaves beside Cubic, NewReno, BBR, BBR 3, Copa and four Cubics"
 DESCRIPTION = (
     "Flies a scheme in the twin as the late-comer beside flows of other kinds, over links of 6 to 300 "
-    "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. A part "
-    "is 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit code 1: one "
-    "promise is missed, or its interval does not say."
+    "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. A "
+    "part is 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit code 1: "
+    "one promise is missed, or its interval does not say."
 )
 
 
