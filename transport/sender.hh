@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -31,7 +32,7 @@ template <class Controller = CongestionController>
 class Sender {
  public:
   Sender(Controller& controller, int64_t packet_bytes)
-      : controller_(&controller), packet_bytes_(packet_bytes) {
+      : controller_(controller), packet_bytes_(packet_bytes) {
     read_controller(Time{});
   }
 
@@ -61,7 +62,7 @@ class Sender {
     record.inflight_packets = static_cast<uint32_t>(inflight_packets_);
     record.lost_packets = declared_lost_packets_;
     pacer_.on_sent(now, packet_bytes_);
-    controller_->on_sent(now, {seq, packet_bytes_, inflight_bytes()});
+    controller_.get().on_sent(now, {seq, packet_bytes_, inflight_bytes()});
     settle_down(now);
     if (!window_was_open_) {
       limited_by_ = Limit::window;
@@ -94,7 +95,7 @@ class Sender {
 
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
-      controller_->on_timer(now);
+      controller_.get().on_timer(now);
       read_controller(now);
     }
     if (losses_.deadline() <= now) find_overdue(now);
@@ -117,7 +118,7 @@ class Sender {
   }
 
   // A copy of the sender goes on with a copy of its controller.
-  void relink(Controller& controller) { controller_ = &controller; }
+  void relink(Controller& controller) { controller_ = controller; }
 
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_packets_ * packet_bytes_; }
   [[nodiscard]] const RttStats& rtt() const { return rtt_.stats(); }
@@ -137,9 +138,9 @@ class Sender {
   }
 
   void read_controller(Time now) {
-    limits_ = controller_->limits();
+    limits_ = controller_.get().limits();
     pacer_.set_rate(now, limits_.pacing_rate);
-    controller_timer_ = controller_->next_timer().value_or(Time::max());
+    controller_timer_ = controller_.get().next_timer().value_or(Time::max());
     set_timer();
   }
 
@@ -156,7 +157,7 @@ class Sender {
 
   void end_idle_time(Time now) {
     if (limited_by_ == Limit::application && silent_probes_ == 0 && ring_.next_seq() > 0)
-      controller_->on_restart(now, now - last_activity_);
+      controller_.get().on_restart(now, now - last_activity_);
   }
 
   [[nodiscard]] bool is_news(uint64_t seq) const {
@@ -201,7 +202,7 @@ class Sender {
       ++late_packets_;
       const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
       if (was == PacketState::timed_out) revive_after(seq);
-      controller_->on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
+      controller_.get().on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
       if (timeout) timed_out_end_ = 0;
     }
   }
@@ -227,7 +228,7 @@ class Sender {
   }
 
   void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate) {
-    controller_->on_ack(now, {.acked = acked,
+    controller_.get().on_ack(now, {.acked = acked,
                               .lost = lost_,
                               .inflight_bytes = inflight_bytes(),
                               .delivered_bytes = sampler_.delivered_bytes(),
@@ -258,7 +259,7 @@ class Sender {
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
     settle_lost();
-    controller_->on_timeout(now, {.lost = lost_,
+    controller_.get().on_timeout(now, {.lost = lost_,
                                   .delivered_bytes = sampler_.delivered_bytes(),
                                   .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
                                   .next_seq = ring_.next_seq()});
@@ -270,7 +271,7 @@ class Sender {
     return last_activity_ + rtt_.probe_timeout() * (1 << std::min(silent_probes_, kMaxBackoff));
   }
 
-  Controller* controller_;
+  std::reference_wrapper<Controller> controller_;
   int64_t packet_bytes_;
   RttFilter rtt_{};
   RateSampler sampler_{};

@@ -26,6 +26,23 @@ def test_each_flow_has_its_own_flight() -> None:
     assert first.opportunities == second.opportunities == 5000
 
 
+def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
+    flows = [_core.Flow("cubic", start_s=0.1 * i, bytes=15_000) for i in range(50)]
+    flights = _core.fly(DUMBBELL.to_path(), flows, seconds=10, seed=1)
+    assert [flight.delivered_packets for flight in flights] == [11] * 50
+    times_ms = np.concatenate([flight.completion_ms for flight in flights])
+    assert len(times_ms) == 50
+    assert times_ms.min() >= 80  # two round trips of 42 ms ...
+    assert times_ms.mean() < 120  # ... some beside others
+
+
+def test_answers_to_requests_each_say_how_long_they_took() -> None:
+    (flight,) = _core.fly(
+        DUMBBELL.to_path(), [_core.Flow("reno", bytes=10_000, mean_think_s=0.1)], seconds=20, seed=1
+    )
+    assert len(flight.completion_ms) > 80
+
+
 def test_one_flow_in_a_list_is_the_flow_alone() -> None:
     alone = _core.fly(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
     (listed,) = _core.fly(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
@@ -38,6 +55,9 @@ def test_one_flow_in_a_list_is_the_flow_alone() -> None:
         ({"start_s": 2, "stop_s": 1}, "stop_s 1"),
         ({"start_s": float("nan")}, "start_s nan"),
         ({"extra_delay_ms": -1}, "extra_delay_ms -1"),
+        ({"bytes": -1}, "bytes -1"),
+        ({"mean_think_s": 1}, "need a size"),
+        ({"mean_on_s": 1}, "a millisecond or more"),
     ],
 )
 def test_a_bad_flow_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
