@@ -9,6 +9,7 @@ import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import read_yaml
+from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.oracle.preference import DIAL
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -30,7 +31,7 @@ class Stalls(BaseModel):
 class RunConfig(BaseModel):
     """What the configuration of every training algorithm has."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str
     """What the exported policy says it is."""
@@ -38,7 +39,7 @@ class RunConfig(BaseModel):
     """What to train on, as for `--emulators`: links of the split `train`, or files."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; none of the split `test`."""
-    seed: int = Field(1, ge=0)
+    seed: int = Field(1, ge=0, lt=2**63)
     iterations: int = Field(gt=0)
     """Rounds of collecting and learning; the learning rate decays over all of them."""
     environments: int = Field(gt=0)
@@ -65,18 +66,18 @@ class TrainingConfig(RunConfig):
     """Action set: a key of `_core.POLICY_ACTIONS`."""
     hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
-    preferences: tuple[float, float] = (0.5, 0.5)
+    preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
     """Range of the dial from low delay (0) to full throughput (1) that is trained, drawn per flight."""
     default_share: float = Field(0.0, ge=0, le=1)
     """Of the flights, have the dial in its middle."""
 
-    variations: int = Field(0, ge=0)
+    variations: int = Field(0, ge=0, le=MOST_RANDOM)
     """Emulators like each of `emulators` that are trained on as well."""
     variation: float = Field(0.0, ge=0, le=3)
     """Their rates and delays differ by a factor of up to e to this power."""
-    random_emulators: int = Field(0, ge=0)
+    random_emulators: int = Field(0, ge=0, le=MOST_RANDOM)
     """So many random emulators are trained on as well, as `random:train:N` gives them."""
-    fading_emulators: int = Field(0, ge=0)
+    fading_emulators: int = Field(0, ge=0, le=MOST_RANDOM)
     """So many fading links, as radio makes them, are trained on as well: fading.py."""
     shares: dict[Group, Annotated[float, Field(ge=0)]] = {
         "named": 1.0,
@@ -130,6 +131,14 @@ class TrainingConfig(RunConfig):
             )
         if self.architecture == "lstm" and len(self.hidden) != 1:
             raise ValueError(f"hidden ({list(self.hidden)}) must have one entry for an lstm")
+        return self
+
+    @model_validator(mode="after")
+    def _network_fits_what_it_sees_and_does(self) -> Self:
+        if self.features == "indigo" and self.actions != "indigo":
+            raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
+        if self.preferences[0] > self.preferences[1]:
+            raise ValueError(f"preferences ({list(self.preferences)}) must not fall: low delay is 0")
         return self
 
     @model_validator(mode="after")

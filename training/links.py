@@ -16,9 +16,13 @@ def links_to_train_on(config: RunConfig) -> list[NamedEmulator]:
     """The emulators of the key `emulators`.
 
     Raises:
-        InputError: one is unknown, or belongs to another split than `train`.
+        InputError: one is unknown, belongs to another split than `train`, or is shared.
     """
-    return _links("emulators", config.emulators, {Split.TRAIN})
+    links = _links("emulators", config.emulators, {Split.TRAIN})
+    for link in links:
+        if link.spec.flows:
+            raise InputError(f"emulators: {link.label} has flows of its own: train on others, or with peers")
+    return links
 
 
 def links_to_validate_on(key: str, selection: str) -> list[NamedEmulator]:

@@ -67,6 +67,9 @@ def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     return table[name]
 
 
+MOST_THREADS = 1024
+
+
 @dataclass(frozen=True, eq=False)
 class EpisodeState:
     """A place in the episodes of an environment: its seed and the actions so far decide everything."""
@@ -131,6 +134,8 @@ class PathEngine:
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
+        if not 1 <= threads <= MOST_THREADS:
+            raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
         self._reward = _known("reward", reward, REWARDS) if isinstance(reward, str) else reward
         self._flows = flows
         self._decided_by = (features, actions)
@@ -155,6 +160,12 @@ class PathEngine:
         self._acted: list[NDArray[Any]] = []
 
     def _path(self, spec: EmulatorSpec) -> Any:
+        learners = sum(flow.scheme is None for flow in spec.flows) if spec.flows else 1
+        if not self._flows and learners != 1:
+            raise InputError(
+                f"emulator: {spec.name} has {learners} flows that learn, a row of the environment is one: "
+                "take another, or PathParallelEnv"
+            )
         return spec if self._live else spec.to_path(flows=self._flows)
 
     def close(self) -> None:

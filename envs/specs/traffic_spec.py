@@ -1,10 +1,12 @@
 """Who shares a path: flows with times and delays of their own, and traffic that is nobody's flow."""
 
+from functools import lru_cache
 from math import inf
 from typing import Literal
 
 from ccgym.envs import _core
-from pydantic import model_validator
+from ccgym.envs.errors import did_you_mean, excerpt
+from pydantic import field_validator, model_validator
 
 from .spec_fields import DelayMs, IpBytes, RateMbps, Seconds, Seed, SojournSeconds, SpecModel
 from .variation_spec import drawn_seed
@@ -17,6 +19,13 @@ class FlowSpec(SpecModel):
     start_s: Seconds = 0.0
     stop_s: Seconds | None = None  # None: with the flight
     extra_delay_ms: DelayMs = 0.0  # one way, each direction, of this flow alone
+
+    @field_validator("scheme")
+    @classmethod
+    def _check_scheme(cls, scheme: str | None) -> str | None:
+        if scheme is not None:
+            _check_flies(scheme)
+        return scheme
 
     @model_validator(mode="after")
     def _check_times(self) -> "FlowSpec":
@@ -70,6 +79,19 @@ class CrossTraffic(SpecModel):
             stop_ms=inf if self.stop_s is None else 1000 * self.stop_s,
             seed=drawn_seed(self.seed),
         )
+
+
+@lru_cache(maxsize=64)
+def _check_flies(scheme: str) -> None:
+    names = [name for name, *_ in _core.known_schemes()]
+    name = scheme.partition(":")[0]
+    if name not in names:
+        raise ValueError(f"no scheme {excerpt(name)!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
+    link = _core.Link(_core.Schedule.constant(1))
+    try:
+        _core.fly(_core.Path(0, link, link), scheme, seconds=0.001, seed=0)
+    except (ValueError, RuntimeError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _check_order(start_s: float, stop_s: float | None) -> None:

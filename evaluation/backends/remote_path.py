@@ -37,7 +37,7 @@ class RemotePathSpec(BaseModel):
 Network = EmulatorSpec | RemotePathSpec
 
 _PORT = re.compile(r":(\d{1,5})$")
-_REMOTE = re.compile(r"(?:[\w.-]+@)?[A-Za-z0-9][\w.-]*(?::\d{1,5})?")
+_REMOTE = re.compile(r"(?:\w[\w.-]*@)?[A-Za-z0-9][\w.-]*(?::\d{1,5})?")
 
 
 @dataclass(frozen=True)

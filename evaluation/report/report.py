@@ -88,7 +88,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
             figures[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours)
     return {
         "plotly_js": get_plotlyjs(),
-        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
         "has_overall": "overall" in figures,
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

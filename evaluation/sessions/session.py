@@ -213,6 +213,8 @@ def _expected_s(spec: Network, seconds: float) -> float:
     """How long its flow can be seen to leave the link, which may be silent at the beginning or the end."""
     if not isinstance(spec, EmulatorSpec):
         return seconds
+    if spec.uplink.onoff or spec.downlink.onoff or spec.downlink.varies:
+        return 0.0  # by chance, or for want of ACKs
     opportunities_ms = opportunities_through(spec.uplink.schedule(once=spec.once), 1000 * seconds)
     silent_s = seconds - float(np.ptp(opportunities_ms)) / 1000 if len(opportunities_ms) else 0.0
     return max(0.0, spec.own_flow_seconds(seconds) - silent_s)

@@ -1,12 +1,16 @@
 """The training configuration: what comes along loads, mistakes are told in one line."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
+from ccgym.training.links import links_to_train_on
 from ccgym.training.task_distribution import make_world
+from pydantic import ValidationError
 
 TinyConfig = Callable[..., TrainingConfig]
 
@@ -74,9 +78,9 @@ def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> No
     command = "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 3"
     assert provenance(shipped, 6) == f"{command}, iteration 7"
     ablated = load_config(
-        config_file("indigo2"), {"seed": 3, "features": "indigo", "hidden": [32]}, TrainingConfig
+        config_file("indigo2"), {"seed": 3, "actions": "indigo", "hidden": [32]}, TrainingConfig
     )
-    assert provenance(ablated, 6) == f"{command} --set 'features=\"indigo\"' --set 'hidden=[32]', iteration 7"
+    assert provenance(ablated, 6) == f"{command} --set 'actions=\"indigo\"' --set 'hidden=[32]', iteration 7"
     assert " --config tiny " in provenance(tiny_config(), 0)
 
 
@@ -94,3 +98,29 @@ def test_shares_that_leave_nobody_to_fly_are_refused(
 def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=8, shares={"random": 1.0})
     assert {group for group, _ in make_world(config, []).deal(config, 0)} == {"random"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": "indigo"}, "features indigo hold the last of indigo's actions, not of log_window"),
+        ({"preferences": [1, 0]}, "must not fall"),
+        ({"preferences": [0, 2]}, "less than or equal to 1"),
+        ({"shares": {"named": math.nan}}, "finite number"),
+        ({"initial_learning_rate": math.inf}, "finite number"),
+        ({"seed": 10**30}, "seed"),
+        ({"random_emulators": 10**9}, "less than or equal to 100000"),
+    ],
+)
+def test_a_config_is_judged_before_the_first_flight(
+    tiny_config: TinyConfig, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=message):
+        tiny_config(**options)
+
+
+def test_shared_links_are_no_links_to_train_on(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    file = tmp_path / "shared.yaml"
+    file.write_text("emulators: [{name: two, delay_ms: 10, uplink: {rate_mbps: 4}, flows: [{}, {}]}]")
+    with pytest.raises(InputError, match="emulators: shared/two has flows of its own"):
+        links_to_train_on(tiny_config(emulators=f"file:{file}"))

@@ -290,3 +290,15 @@ def test_an_action_outside_the_space_names_its_flow() -> None:
     envs.reset(seed=1)
     with pytest.raises(ValueError, match=r"action 7 of flow 2 is not within \[0, 4\]"):
         envs.step(np.array([0, 1, 7]))
+
+
+@pytest.mark.parametrize("emulator", ["shared/three-flows", "all"])
+def test_an_emulator_of_several_learners_is_refused_when_built(emulator: str) -> None:
+    with pytest.raises(InputError, match="three-flows has 3 flows that learn"):
+        PathVectorEnv(75, emulator=emulator)
+
+
+@pytest.mark.parametrize("threads", [0, 40_000])
+def test_threads_beyond_any_machine_are_refused(threads: int) -> None:
+    with pytest.raises(InputError, match="threads"):
+        PathVectorEnv(1, threads=threads)

@@ -1,5 +1,6 @@
 """What a spec can say beyond a plain path: order, interruptions, variation, timing, company."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -260,3 +261,13 @@ def test_a_flight_tells_when_packets_were_sent_and_received() -> None:
         assert np.all((flight.received_ms - flight.departure_ms)[received] == behind_ms)
         lost_behind = np.mean(~received)
         assert lost_behind == pytest.approx(0.1, abs=0.03) if behind_ms else lost_behind == 0
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [("cubik", "no scheme 'cubik', did you mean cubic?"), ("fixed:0", "fixed"), ("policy:/none", "/none")],
+)
+def test_a_flow_of_an_unknown_scheme_is_refused_at_load(scheme: str, message: str) -> None:
+    fields = {"name": "x", "delay_ms": 1, "uplink": {"rate_mbps": 1}, "flows": [{}, {"scheme": scheme}]}
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        EmulatorSpec.model_validate(fields)
