@@ -7,11 +7,12 @@ export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test bench setup build check cpp-tests fuzz format system-packages test-packages network
+.PHONY: help train test quick bench setup build check cpp-tests fuzz format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
 	@echo 'make test    set up, then all tests: C++ under ASan and UBSan, linters, Python'
+	@echo 'make quick   before every commit: linters, types, and the Python tests that take no time; after make setup'
 	@echo 'make setup   system packages (as root on Debian), .venv, C++ build, the command .venv/bin/ccgym'
 	@echo 'make build   compile what has changed'
 	@echo 'make check   ruff, mypy, clang-format'
@@ -30,6 +31,13 @@ test: cpp-tests check network
 	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & \
 	  trap 'kill $$! 2>/dev/null || true' EXIT; \
 	  .venv/bin/pytest
+
+# What a developer runs before every commit.
+quick: build
+	@echo '==> ruff, mypy'
+	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && .venv/bin/mypy
+	@echo '==> Python tests but the slow ones'
+	@.venv/bin/pytest --quiet -m 'not slow'
 
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup

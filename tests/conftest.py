@@ -18,8 +18,21 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SLOW = (
+    "agents/test_parity.py", "bench/", "cli/test_bench.py", "cli/test_eval.py", "cli/test_train", "dagger/",
+    "deploy/", "envs/gym/test_live_env.py", "envs/gym/test_sb3_vec_env.py", "envs/host/", "envs/mahimahi/",
+    "evaluation/backends/", "evaluation/report/", "evaluation/sessions/", "experiments/", "oracle/",
+    "packaging/test_adding", "packaging/test_setup", "packaging/test_wheel", "rl/",
+    "training/test_monitoring.py", "training/test_rollouts.py", "tunnel/",
+)  # fmt: skip
+"""Folders and files of this one whose tests train, compile, or fly in real time: not for `make quick`."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """What waits for programs that `make test` builds in the background comes last."""
+    """Marks the slow ones; what waits for programs that `make test` builds in the background comes last."""
+    for item in items:
+        if str(item.path.relative_to(Path(__file__).parent)).startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: "quic_programs" in item.fixturenames)
 
 
