@@ -54,6 +54,11 @@ DATA_TUN_BYTES = 1468
 """A data packet as a queue counts it."""
 
 
+OPPORTUNITY_BITS = 12_000
+MOST_OPPORTUNITIES = 1e8
+"""Of a schedule that is drawn and kept."""
+
+
 class OnOff(SpecModel):
     """mm-onoff: packets pass, then are dropped, in turns; begins on."""
 
@@ -93,9 +98,20 @@ class LinkSpec(SpecModel):
         elif (self.rate_mbps is None) == (self.trace is None):
             given = "neither" if self.trace is None else "both"
             raise ValueError(f"has {given} of rate_mbps and trace; give exactly one")
+        self._check_period()
         if self.trace is not None and self.arrivals != "constant":
             raise ValueError("arrivals goes with rate_mbps; a trace has its own arrivals")
         return self
+
+    def _check_period(self) -> None:
+        drawn = self.arrivals != "constant" or self.rate_steps or self.rate_walk
+        rate_mbps = max(self.rates_mbps or (self.rate_mbps or 0.0,))
+        opportunities = 1e6 * rate_mbps / OPPORTUNITY_BITS * self.period_s
+        if drawn and opportunities > MOST_OPPORTUNITIES:
+            raise ValueError(
+                f"{rate_mbps:g} Mbit/s for period_s ({self.period_s:g}): {opportunities:.2g} opportunities, "
+                f"more than {MOST_OPPORTUNITIES:.0g}"
+            )
 
     def _check_markov(self) -> None:
         if self.rate_mbps is not None:

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError
+from ccgym.envs.host.memory import check_memory
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.report.publish import publish
@@ -18,6 +21,9 @@ from ccgym.evaluation.sessions.workers import fly_in_workers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+PACKET_LOG_BYTES = 550
+"""Of memory for each packet of a flight, at its end: measured at 10 Gbit/s."""
+MOST_RUNS, MOST_FLOWS = 1_000_000, 1000
 MOST_LINES = 100
 """A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
 
@@ -60,6 +66,7 @@ def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
     backend = make_backend(plan.backend, plan.tunnel)
     backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     refused = _refusals(plan, backend, leave_out)
+    _check_cost(plan)
     flights = open_session(plan, folder)
     for reason in dict.fromkeys(refused):
         print(f"not flown: {reason}", file=sys.stderr)
@@ -68,6 +75,20 @@ def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
     if backend.in_real_time:
         return _Session(total, left, fly_session(plan, folder, flights, backend))
     return _Session(total, left, fly_in_workers(plan, folder, flights))
+
+
+def _check_cost(plan: Plan) -> None:
+    """Raises InputError when a flight of the plan fits into no memory, or the plan into no lifetime."""
+    for emulator in plan.emulators:
+        if isinstance(emulator.spec, EmulatorSpec) and emulator.spec.uplink.trace is None:
+            rate_mbps = emulator.spec.uplink.schedule().mean_rate_mbps
+            packets = 1e6 * rate_mbps / (8 * OPPORTUNITY_IP_BYTES) * plan.seconds
+            check_memory(PACKET_LOG_BYTES * packets, f"{emulator.label} for {plan.seconds:g} s")
+    runs = len(plan.emulators) * len(plan.schemes) * plan.runs
+    if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
+        raise InputError(
+            f"{runs} runs of {plan.flows} flows: at most {MOST_RUNS} runs of {MOST_FLOWS} flows are flown"
+        )
 
 
 def _fly(sessions: list[_Session]) -> None:

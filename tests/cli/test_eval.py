@@ -252,3 +252,30 @@ def programs_in(folder: Path) -> list[str]:
         except OSError:
             continue  # it has just ended
     return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seconds", "3600"], "fast/small for 3600 s would take about 1650.0 GB"),
+        (
+            ["--runs", "999999", "--seconds", "1", "--schemes", "copa,cubic"],
+            "1999998 runs of 1 flows: at most",
+        ),
+        (["--flows", "5000", "--seconds", "1"], "1 runs of 5000 flows: at most"),
+        (["--runs", "1000000000"], "is not a whole number from 1 to 999999"),
+    ],
+)
+def test_what_fits_into_no_machine_is_refused_with_the_estimate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    file = tmp_path / "fast.yaml"
+    file.write_text("emulators: [{name: small, delay_ms: 1, uplink: {rate_mbps: 10000}}]")
+    command = ["eval", "--schemes", "cubic", "--emulators", f"file:{file}", "--out", str(tmp_path / "out")]
+    try:
+        code = main([*command, *arguments])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    assert code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -271,3 +271,8 @@ def test_a_flow_of_an_unknown_scheme_is_refused_at_load(scheme: str, message: st
     fields = {"name": "x", "delay_ms": 1, "uplink": {"rate_mbps": 1}, "flows": [{}, {"scheme": scheme}]}
     with pytest.raises(ValidationError, match=re.escape(message)):
         EmulatorSpec.model_validate(fields)
+
+
+def test_a_schedule_that_fits_into_no_memory_is_refused() -> None:
+    with pytest.raises(ValidationError, match="opportunities, more than 1e"):
+        LinkSpec.model_validate({"rate_mbps": 10_000, "arrivals": "poisson", "period_s": 3600})
