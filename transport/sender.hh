@@ -229,14 +229,14 @@ class Sender {
 
   void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate) {
     controller_.get().on_ack(now, {.acked = acked,
-                              .lost = lost_,
-                              .inflight_bytes = inflight_bytes(),
-                              .delivered_bytes = sampler_.delivered_bytes(),
-                              .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
-                              .next_seq = ring_.next_seq(),
-                              .rtt = rtt_.stats(),
-                              .rate = rate,
-                              .limited_by = limited_by_});
+                                   .lost = lost_,
+                                   .inflight_bytes = inflight_bytes(),
+                                   .delivered_bytes = sampler_.delivered_bytes(),
+                                   .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                                   .next_seq = ring_.next_seq(),
+                                   .rtt = rtt_.stats(),
+                                   .rate = rate,
+                                   .limited_by = limited_by_});
     read_controller(now);
   }
 
@@ -260,9 +260,9 @@ class Sender {
     losses_.time_out(ring_, packet_bytes_, lost_);
     settle_lost();
     controller_.get().on_timeout(now, {.lost = lost_,
-                                  .delivered_bytes = sampler_.delivered_bytes(),
-                                  .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
-                                  .next_seq = ring_.next_seq()});
+                                       .delivered_bytes = sampler_.delivered_bytes(),
+                                       .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
+                                       .next_seq = ring_.next_seq()});
     read_controller(now);
   }
 

@@ -21,7 +21,8 @@ bool has_spells(const TrafficSpec& spec) { return spec.mean_on > Time{} || spec.
 
 TrafficSpec checked(const TrafficSpec& spec) {
   if (has_spells(spec) && std::min(spec.mean_on, spec.mean_off) < kShortestMean)
-    throw std::invalid_argument("spells of traffic: a mean of a millisecond or more, on and off, would be right");
+    throw std::invalid_argument(
+        "spells of traffic: a mean of a millisecond or more, on and off, would be right");
   if (spec.mean_think && spec.packets <= 0)
     throw std::invalid_argument("answers to requests need a size: bytes would be right");
   return spec;
@@ -45,8 +46,7 @@ Traffic::Traffic(const TrafficSpec& spec, uint64_t seed)
       mean_think_{spec.mean_think},
       random_{stream_seed(seed, 0)},
       packets_in_all_{packets_} {
-  if (has_spells(checked(spec)))
-    spells_.emplace(spec.mean_on, spec.mean_off, Random{stream_seed(seed, 1)});
+  if (has_spells(checked(spec))) spells_.emplace(spec.mean_on, spec.mean_off, Random{stream_seed(seed, 1)});
 }
 
 bool Traffic::offers(Time now, int64_t delivered_packets, int64_t inflight_packets) {

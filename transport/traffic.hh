@@ -12,14 +12,15 @@
 namespace ccgym {
 
 struct TrafficSpec {
-  int64_t packets{0};   // of the flow, or of each answer; 0: without end
-  Time mean_on{};       // spells with and without data, of exponential length; 0: all the time
+  int64_t packets{0};  // of the flow, or of each answer; 0: without end
+  Time mean_on{};      // spells with and without data, of exponential length; 0: all the time
   Time mean_off{};
-  std::optional<Time> mean_think{};  // exponential, from an answer's arrival to the next request; absent: one answer
+  std::optional<Time>
+      mean_think{};  // exponential, from an answer's arrival to the next request; absent: one answer
 };
 
-// Returns `spec`; throws std::invalid_argument for spells shorter than a millisecond, whose time would not go on,
-// and for answers without a size.
+// Returns `spec`; throws std::invalid_argument for spells shorter than a millisecond, whose time would not go
+// on, and for answers without a size.
 TrafficSpec checked(const TrafficSpec& spec);
 
 // Alternates between spells with and without data, each of exponential length; it begins with data.

@@ -251,7 +251,8 @@ void bind_traffic(nb::module_& module) {
           "bytes"_a = 0, "mean_on_s"_a = 0.0, "mean_off_s"_a = 0.0, "mean_think_s"_a = nb::none(),
           "It sends from start_s on and falls silent at stop_s; extra_delay_ms: one way, each direction, of "
           "this flow alone. Without a scheme it flies what the flight is of, and in a PathBatch it learns. "
-          "bytes: all it has to send, rounded up to whole packets; 0 is no end. mean_on_s, mean_off_s: it has "
+          "bytes: all it has to send, rounded up to whole packets; 0 is no end. mean_on_s, mean_off_s: it "
+          "has "
           "data now and then, for exponential times. mean_think_s: the bytes are sent again and again, an "
           "exponential time after they have arrived.")
       .def_ro("scheme", &FlowSpec::scheme)

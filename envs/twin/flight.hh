@@ -23,7 +23,7 @@ struct Flight {
   std::vector<double> cwnd_ms{};      // the window, sampled every 10 ms while the flow is in the air
   std::vector<double> cwnd_packets{};
   std::vector<double> completion_ms{};  // of a flow of so many bytes, or of each of its answers
-  int64_t opportunities{};  // of the uplink, all flows together
+  int64_t opportunities{};              // of the uplink, all flows together
   int64_t sent_packets{};
   int64_t delivered_packets{};
   int64_t lost_packets{};

@@ -25,8 +25,7 @@ inline uint64_t flow_seed(uint64_t path_seed, std::size_t flow) { return stream_
 template <class Controller>
 FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller, uint64_t seed) {
   return {&controller, path_time(flow.start_s), path_time(flow.stop_s),
-          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs)),
-          Traffic{flow.traffic, ~seed}};
+          std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs)), Traffic{flow.traffic, ~seed}};
 }
 
 inline ControllerConfig controller_config(uint64_t path_seed, std::size_t flow) {
