@@ -15,6 +15,7 @@ COMMANDS = (
     "eval",
     "report",
     "oracle",
+    "calibrate",
     "reproduce",
     "bench",
     "replay",

@@ -20,9 +20,10 @@ PYTHON_FLOORS = {
     "dagger": 4,
     "rl": 4,
     "evaluation": 5,
-    "experiments": 6,
-    "bench": 6,
-    "cli": 7,
+    "calibration": 6,
+    "experiments": 7,
+    "bench": 7,
+    "cli": 8,
 }
 CPP_FLOORS = {"transport": 0, "agents": 1, "envs": 2, "deploy/endpoint": 3, "tunnel": 4}
 

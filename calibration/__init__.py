@@ -1,0 +1,1 @@
+"""From measurements of a path to the emulator that replicates it."""

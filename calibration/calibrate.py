@@ -1,0 +1,72 @@
+"""From a target to the files of its emulator."""
+
+import json
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
+from pathlib import Path
+
+import yaml
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.run_files import replaced
+
+from .answer import Answer, answer_of
+from .candidate import Candidate
+from .picture import draw_replication
+from .replication import Replicator
+from .search import Search
+from .target import Target
+
+
+def storage_of(out: Path) -> Path:
+    """Where the search for `out` is kept."""
+    return out.with_suffix(".search")
+
+
+def calibrate(
+    target: Target, storage: Path, minutes: float, report: Callable[[int, float, Candidate], None]
+) -> tuple[Answer, bool]:
+    """The answer, and whether the search ended by itself; interrupted, it stands on what was tried.
+
+    Raises:
+        KeyboardInterrupt: nothing was tried yet.
+    """
+    search, whole = Search(target, storage, minutes, report), True
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        if not search.tried:
+            raise
+        whole = False
+    with ThreadPoolExecutor(cpu_count()) as executor:
+        return answer_of(search, Replicator(target, executor)), whole
+
+
+def emulator_name(target: Target) -> str:
+    """The target's name as an emulator may be called."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", target.name).strip("-._") or "path"
+
+
+def found_spec(answer: Answer, target: Target) -> EmulatorSpec:
+    """The emulator that was found."""
+    return answer.candidate.spec(emulator_name(target))
+
+
+def write_answer(answer: Answer, target: Target, out: Path) -> None:
+    """Writes the emulator to `out`, the whole answer beside it as JSON, and the picture."""
+    spec = found_spec(answer, target)
+    entry = spec.model_dump(mode="json", exclude_defaults=True, exclude={"downlink"})
+    entry["delay_ms"] = answer.candidate.delay_ms
+    with replaced(out) as stream:
+        stream.write(
+            f"# Replicates {len(answer.schemes)} schemes with a mean error of {100 * answer.error:.1f} %; "
+            f"of a scheme that is left out: {100 * answer.left_out_error:.1f} %.\n"
+        )
+        for name, reason in answer.undetermined.items():
+            stream.write(f"# {name} is not determined: {reason}.\n")
+        yaml.safe_dump({"emulators": [entry]}, stream, sort_keys=False)
+    with replaced(out.with_suffix(".json")) as stream:
+        json.dump(answer.as_json(), stream, indent=1)
+        stream.write("\n")
+    draw_replication(answer, target.name, out.with_suffix(".svg"))

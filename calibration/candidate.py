@@ -1,0 +1,141 @@
+"""The emulators that a search chooses from: five parameters, between bounds that the measurements set."""
+
+import math
+from dataclasses import dataclass, replace
+
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
+
+from .target import HIGHEST_MBPS, Measured, Target
+
+PARAMETERS = ("rate_mbps", "delay_ms", "queue_packets", "loss")
+ARRIVALS = ("constant", "poisson")
+NO_LOSS = 1e-5
+"""Less than this nobody can measure in a run of a minute."""
+
+_MOST_PACKETS = 30_000
+_HIGHEST_LOSS = 0.3
+_SURE = 3.0
+"""Standard errors within which a share that was counted stands."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The emulator of the paper: one link with droptail queue and i.i.d. loss."""
+
+    rate_mbps: float
+    delay_ms: int
+    """One way."""
+    queue_packets: int
+    loss: float
+    arrivals: str
+
+    def spec(self, name: str) -> EmulatorSpec:
+        """As every backend takes it."""
+        uplink = {
+            "rate_mbps": self.rate_mbps,
+            "arrivals": self.arrivals,
+            "loss": self.loss,
+            "queue": "droptail",
+            "packets": self.queue_packets,
+        }
+        return EmulatorSpec.model_validate({"name": name, "delay_ms": self.delay_ms, "uplink": uplink})
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of one parameter; the search sees it as a number from 0 to 1."""
+
+    low: float
+    high: float
+    scale: str
+    """`log`, `linear`, or `square`: of a share that may be 0."""
+
+    def at(self, place: float) -> float:
+        """The value at a place from 0 to 1."""
+        if self.scale == "log":
+            return self.low * math.exp(place * math.log(self.high / self.low))
+        return self.low + (self.high - self.low) * (place**2 if self.scale == "square" else place)
+
+    def place(self, value: float) -> float:
+        """Where a value lies, the nearest within the bounds."""
+        value = min(max(value, self.low), self.high)
+        if self.high == self.low:
+            return 0.0
+        if self.scale == "log":
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        share = (value - self.low) / (self.high - self.low)
+        return math.sqrt(share) if self.scale == "square" else share
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where to search, and where to begin."""
+
+    bounds: dict[str, Bounds]
+    guess: Candidate
+    """What the measurements say by themselves."""
+
+    def at(self, places: dict[str, float], arrivals: str) -> Candidate:
+        """The candidate at a point of the unit cube."""
+        value = {name: bounds.at(places[name]) for name, bounds in self.bounds.items()}
+        return Candidate(
+            round(value["rate_mbps"], 4),
+            round(value["delay_ms"]),
+            max(1, round(value["queue_packets"])),
+            round(value["loss"], 6) if value["loss"] >= NO_LOSS else 0.0,
+            arrivals,
+        )
+
+    def places(self, candidate: Candidate) -> dict[str, float]:
+        """The point of the unit cube nearest to `candidate`."""
+        return {name: bounds.place(getattr(candidate, name)) for name, bounds in self.bounds.items()}
+
+    def starts(self) -> list[Candidate]:
+        """The guess and its neighbours, with both arrivals."""
+        queues = [self.guess.queue_packets, 2 * self.guess.queue_packets]
+        losses = dict.fromkeys([self.guess.loss, 0.0])
+        return [
+            replace(self.guess, queue_packets=queue, loss=loss, arrivals=arrivals)
+            for queue in queues
+            for loss in losses
+            for arrivals in ARRIVALS
+        ]
+
+
+def space_of(target: Target) -> Space:
+    """Bounds and a guess from the measurements.
+
+    The fastest scheme is no faster than the link, the least delay no less than propagation, the gentlest
+    scheme loses what is lost at random, and the greatest delay is that of a full queue.
+    """
+    measured = target.measured
+    fastest = max(row.throughput_mbps for row in measured)
+    least_ms = min(row.p95_delay_ms for row in measured)
+    greatest_ms = max(row.p95_delay_ms for row in measured)
+    delay_ms = max(1, math.floor(least_ms) - 1)
+    loss, most_loss = _random_loss(measured, target.seconds)
+    rate_mbps = min(HIGHEST_MBPS, fastest * (1.02 + 1.5 * loss))
+    waiting_s = max(greatest_ms - delay_ms, 2.0) / 1000
+    queue = min(_MOST_PACKETS, max(2, round(waiting_s * rate_mbps * 1e6 / 8 / DATA_TUN_BYTES)))
+    bounds = {
+        "rate_mbps": Bounds(0.9 * fastest, min(HIGHEST_MBPS, 2.5 * fastest), "log"),
+        "delay_ms": Bounds(math.floor(0.3 * least_ms), math.ceil(least_ms), "linear"),
+        "queue_packets": Bounds(max(1, queue / 12), min(_MOST_PACKETS, 12 * queue), "log"),
+        "loss": Bounds(0.0, most_loss, "square"),
+    }
+    return Space(bounds, Candidate(rate_mbps, delay_ms, queue, loss, "constant"))
+
+
+def _random_loss(measured: tuple[Measured, ...], seconds: float) -> tuple[float, float]:
+    """What the gentlest scheme lost, and the most that every scheme's loss allows."""
+    rows = [(row.loss, _packets(row, seconds)) for row in measured if row.loss is not None]
+    if not rows:
+        return 0.0, _HIGHEST_LOSS
+    at_most = [loss + _SURE * math.sqrt((loss + 1 / packets) / packets) for loss, packets in rows]
+    gentlest = min(range(len(rows)), key=at_most.__getitem__)
+    return rows[gentlest][0], min(_HIGHEST_LOSS, max(1.3 * at_most[gentlest], 10 * NO_LOSS))
+
+
+def _packets(row: Measured, seconds: float) -> float:
+    return max(1.0, row.runs * seconds * row.throughput_mbps * 1e6 / 8 / DATA_TUN_BYTES)

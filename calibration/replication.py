@@ -1,0 +1,110 @@
+"""How well an emulator replicates what was measured: its schemes flown in the twin."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.logs.event_log import Array
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+
+from .candidate import Candidate
+from .target import Measured, Target
+
+THROUGHPUT, DELAY, LOSS = range(3)
+"""Of the last axis of all figures: Mbit/s, ms, share."""
+
+_NOTHING = (0.0, np.inf, 1.0)
+"""A flow that got nothing through."""
+
+_TELLABLE_LOSS = 0.002
+
+_WORST = 3.0
+"""A relative difference counts at most so much: of one that got nothing through it would be infinite."""
+
+
+@dataclass(frozen=True)
+class Replicator:
+    """Flies candidates the way the target was measured."""
+
+    target: Target
+    executor: Executor
+
+    def fly(self, candidate: Candidate, draws: Sequence[int], seconds: float | None = None) -> Array:
+        """The figures (draws, schemes, 3); the same draw has the same random numbers for every candidate.
+
+        Args:
+            candidate: to be flown.
+            draws: seeds of arrivals, losses and the place in the schedule.
+            seconds: of a flight; None: as long as the target's.
+        """
+        specs = [candidate.spec("candidate").drawn(draw) for draw in draws]
+        jobs = [
+            (spec, draw, measured.controller)
+            for spec, draw in zip(specs, draws, strict=True)
+            for measured in self.target.measured
+        ]
+        length_s = self.target.seconds if seconds is None else seconds
+        flown = list(self.executor.map(lambda job: self._fly(*job, seconds=length_s), jobs))
+        return np.array(flown).reshape(len(draws), len(self.target.measured), 3)
+
+    def _fly(
+        self, spec: EmulatorSpec, draw: int, controller: str, *, seconds: float
+    ) -> tuple[float, float, float]:
+        target = self.target
+        flows = [
+            _core.Flow(controller, start_s=number * target.interval_s, stop_s=seconds)
+            for number in range(target.flows)
+        ]
+        flights = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
+        return _figures(flights, spec, at_link=target.at_link)
+
+
+def _figures(flights: list[_core.Flight], spec: EmulatorSpec, *, at_link: bool) -> tuple[float, float, float]:
+    """Of all flows together: throughput of what arrived, p95 of its one-way delay, loss."""
+    arrived = [
+        np.ones(len(flight.departure_ms), bool) if at_link else ~np.isnan(flight.received_ms)
+        for flight in flights
+    ]
+    times_ms = np.concatenate([f.departure_ms[got] for f, got in zip(flights, arrived, strict=True)])
+    if len(times_ms) < 2 or times_ms.min() == times_ms.max():
+        return _NOTHING
+    delays_ms = np.concatenate([f.departure_delay_ms[got] for f, got in zip(flights, arrived, strict=True)])
+    sizes = np.concatenate([f.departure_bytes[got] for f, got in zip(flights, arrived, strict=True)])
+    ip_bytes = int(sizes.sum(dtype=np.int64)) - TUN_HEADER_BYTES * len(sizes)
+    sent = sum(flight.sent_packets for flight in flights)
+    return (
+        8 * ip_bytes / (1000 * float(times_ms.max() - times_ms.min())),
+        float(np.percentile(delays_ms, 95, method="nearest")) + float(spec.delay_ms),
+        sum(flight.lost_packets for flight in flights) / max(1, sent),
+    )
+
+
+def measured_figures(measured: Sequence[Measured]) -> Array:
+    """What was measured (schemes, 3); NaN: a loss that is not known."""
+    return np.array(
+        [
+            [row.throughput_mbps, row.p95_delay_ms, np.nan if row.loss is None else row.loss]
+            for row in measured
+        ]
+    )
+
+
+def scheme_errors(emulated: Array, measured: Array) -> Array:
+    """Of each scheme (..., schemes): the mean of its relative differences of throughput and of p95 delay.
+
+    The published objective; `emulated` (..., draws, schemes, 3) are first averaged over their draws.
+    """
+    means = emulated.mean(axis=-3)[..., :LOSS]
+    differences = np.abs(means / measured[..., :LOSS] - 1)
+    errors: Array = np.minimum(differences, _WORST).mean(axis=-1)
+    return errors
+
+
+def loss_differences(emulated: Array, measured: Array) -> Array:
+    """Of each scheme (..., schemes): how far its loss is off, relative to what can be told; 0 if unknown."""
+    off = np.abs(emulated.mean(axis=-3)[..., LOSS] - measured[..., LOSS])
+    relative: Array = np.nan_to_num(off / (measured[..., LOSS] + _TELLABLE_LOSS), nan=0.0)
+    return np.minimum(relative, _WORST)

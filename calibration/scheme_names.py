@@ -1,0 +1,48 @@
+"""What others call the schemes of our stable, and which of theirs are no scheme of ours, with the reason."""
+
+SAME_ALGORITHM = {
+    "bbr": "bbr",
+    "cubic": "cubic",
+    "vegas": "vegas",
+    "vivace": "vivace",
+    "tcp bbr": "bbr",
+    "kernel-bbr": "bbr",
+    "tcp cubic": "cubic",
+    "kernel-cubic": "cubic",
+    "tcp reno": "reno",
+    "kernel-reno": "reno",
+    "tcp vegas": "vegas",
+    "copa": "copa",
+    "ledbat": "ledbat",
+    "pcc": "allegro",
+    "pcc-allegro": "allegro",
+    "pcc allegro": "allegro",
+    "pcc-vivace": "vivace",
+    "pcc vivace": "vivace",
+    "sprout": "sprout",
+    "verus": "verus",
+}
+"""Pantheon's and the kernel's names, in small letters."""
+
+ANOTHER_ALGORITHM = {
+    "webrtc media": "sends a video, whose rate bounds it; ours sends all it may",
+    "webrtc": "sends a video, whose rate bounds it; ours sends all it may",
+    "scream": "sends a video, whose rate bounds it; ours sends all it may",
+    "quic cubic": "Chromium's Cubic, which acts as two connections",
+    "quic": "Chromium's Cubic, which acts as two connections",
+    "indigo": "a policy with other weights than ours",
+    "aurora": "a policy with other weights than ours",
+    "pcc-expr": "an experiment of PCC's authors, not PCC",
+    "pcc_experimental": "an experiment of PCC's authors, not PCC",
+    "taova-100x": "its rule table is not in the stable",
+    "taova": "its rule table is not in the stable",
+}
+"""Those of Pantheon that have the name or the kind of one of ours."""
+
+
+def stable_name(name: str) -> tuple[str | None, str]:
+    """The scheme of ours that is the same algorithm as Pantheon's `name`, or None and why there is none."""
+    key = name.strip().lower()
+    if key in SAME_ALGORITHM:
+        return SAME_ALGORITHM[key], ""
+    return None, ANOTHER_ALGORITHM.get(key, "not in the stable")

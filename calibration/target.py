@@ -1,0 +1,137 @@
+"""What was measured on a path: the figures that an emulator is to replicate."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from ccgym.envs.errors import InputError
+
+FEWEST_SCHEMES = 4
+"""With fewer the fit needs an explicit wish: it has four parameters."""
+
+HIGHEST_MBPS, LONGEST_DELAY_MS = 10_000.0, 60_000.0
+"""What an emulator can have."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a scheme measured."""
+
+    scheme: str
+    """As the source calls it."""
+    throughput_mbps: float
+    p95_delay_ms: float
+    loss: float | None
+    """In [0, 1]; None where the source does not tell."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A scheme's mean over its runs, and how sure it is."""
+
+    scheme: str
+    controller: str
+    """What flies it in the twin."""
+    throughput_mbps: float
+    p95_delay_ms: float
+    loss: float | None
+    throughput_error: float | None
+    """Standard errors of both means; None: unknown, as of a single run."""
+    delay_error: float | None
+    runs: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """All that was measured on a path."""
+
+    name: str
+    measured: tuple[Measured, ...]
+    left_out: dict[str, str]
+    """Schemes, or runs, that the fit does not stand on, and why."""
+    seconds: float = 30.0
+    flows: int = 1
+    interval_s: float = 0.0
+    """Between the beginnings of two flows."""
+    at_link: bool = False
+    """Throughput counts what left the link, before a loss stage behind it; otherwise what was received."""
+
+    @property
+    def schemes(self) -> list[str]:
+        """In the order of the source."""
+        return [measured.scheme for measured in self.measured]
+
+
+def checked_run(run: Run, where: str) -> Run:
+    """`run`, if a path can have measured it.
+
+    Raises:
+        InputError: it cannot.
+    """
+    figures = f"{where}: {run.scheme}"
+    if not math.isfinite(run.throughput_mbps) or run.throughput_mbps < 0:
+        raise InputError(f"{figures}: throughput {run.throughput_mbps:g} Mbit/s; expected one above 0")
+    if run.throughput_mbps > HIGHEST_MBPS:
+        raise InputError(
+            f"{figures}: throughput {run.throughput_mbps:g} Mbit/s is above {HIGHEST_MBPS:g} Mbit/s, "
+            "the highest rate of an emulator; expected Mbit/s"
+        )
+    if not math.isfinite(run.p95_delay_ms) or run.p95_delay_ms <= 0:
+        raise InputError(
+            f"{figures}: p95 delay {run.p95_delay_ms:g} ms; one-way delays are above 0: "
+            "correct the offset between the clocks of both ends"
+        )
+    if run.p95_delay_ms > LONGEST_DELAY_MS:
+        raise InputError(f"{figures}: p95 delay {run.p95_delay_ms:g} ms is above a minute; expected ms")
+    if run.loss is not None and not 0 <= run.loss <= 1:
+        raise InputError(f"{figures}: loss {run.loss:g}; expected a share from 0 to 1")
+    return run
+
+
+def means(runs: Iterable[Run], controllers: dict[str, str]) -> tuple[Measured, ...]:
+    """One row for each scheme that has a controller and got anything through."""
+    by_scheme: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        if run.scheme in controllers:
+            by_scheme[run.scheme].append(run)
+    return tuple(_mean(scheme, controllers[scheme], own) for scheme, own in by_scheme.items())
+
+
+def _mean(scheme: str, controller: str, runs: list[Run]) -> Measured:
+    rates = np.array([run.throughput_mbps for run in runs])
+    delays = np.array([run.p95_delay_ms for run in runs])
+    losses = [run.loss for run in runs if run.loss is not None]
+    several = len(runs) > 1
+    return Measured(
+        scheme,
+        controller,
+        float(rates.mean()),
+        float(delays.mean()),
+        float(np.mean(losses)) if losses else None,
+        float(rates.std(ddof=1) / math.sqrt(len(runs))) if several else None,
+        float(delays.std(ddof=1) / math.sqrt(len(runs))) if several else None,
+        len(runs),
+    )
+
+
+def check_target(target: Target, *, few: bool) -> Target:
+    """`target`, if a fit can stand on it.
+
+    Raises:
+        InputError: it has too few schemes, or one that got nothing through.
+    """
+    count = len(target.measured)
+    if not count:
+        named = ", ".join(f"{name} ({reason})" for name, reason in target.left_out.items()) or "no scheme"
+        raise InputError(f"{target.name}: nothing in common with `ccgym schemes`: {named}")
+    if count < FEWEST_SCHEMES and not few:
+        raise InputError(
+            f"{target.name}: only {count} of its schemes are in the stable ({', '.join(target.schemes)}); "
+            f"a fit needs {FEWEST_SCHEMES}, or say --few"
+        )
+    for measured in target.measured:
+        if measured.throughput_mbps <= 0:
+            raise InputError(f"{target.name}: {measured.scheme}: throughput 0 Mbit/s; leave the scheme out")
+    return target

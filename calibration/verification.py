@@ -1,0 +1,46 @@
+"""A found emulator flown in real mahimahi: does what the twin promised hold there?"""
+
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.schemes import select_schemes
+from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.session import Plan
+
+from .load_target import load_target
+from .replication import measured_figures, scheme_errors
+from .target import Target
+
+_RUNS, _SEED = 3, 1
+
+
+def verify_in_mahimahi(target: Target, spec: EmulatorSpec, folder: Path) -> dict[str, float]:
+    """The error of each scheme in real shells, and their `mean`; the flights stay in `folder`.
+
+    Raises:
+        InputError: this machine lacks what real mahimahi takes.
+    """
+    controllers = {row.controller: row for row in target.measured}
+    plan = Plan(
+        [NamedEmulator(f"calibrated/{spec.name}", spec)],
+        select_schemes(",".join(controllers)),
+        _RUNS,
+        target.seconds,
+        _SEED,
+        "mahimahi",
+        shlex.join(["ccgym", *sys.argv[1:]]),
+        target.flows,
+        target.interval_s,
+    )
+    fly_plan(plan, folder)
+    flown = {row.controller: row for row in load_target(folder).measured}
+    both = [(row, flown[name]) for name, row in controllers.items() if name in flown]
+    errors = scheme_errors(
+        measured_figures([ours for _, ours in both])[None], measured_figures([row for row, _ in both])
+    )
+    found = {row.scheme: float(error) for (row, _), error in zip(both, errors, strict=True)}
+    return {**found, "mean": float(np.mean(errors))}

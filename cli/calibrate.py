@@ -1,0 +1,128 @@
+"""`ccgym calibrate`: the emulator that replicates a measured path."""
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ccgym.calibration.answer import Answer
+    from ccgym.calibration.candidate import Candidate
+    from ccgym.calibration.target import Target
+    from ccgym.envs.specs.emulator_spec import EmulatorSpec
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the sub-command to the command line."""
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="find the emulator that replicates measurements of a path",
+        description="Searches rate, one-way delay, droptail queue, random loss and arrivals for the emulator "
+        "over which the schemes of T have the throughput and the p95 one-way delay that were measured. "
+        "Writes FILE, for --emulators file:FILE; beside it .json, the whole answer; .svg, measured beside "
+        "emulated; .search, with which the same command goes on after an interruption.",
+    )
+    parser.add_argument(
+        "--target",
+        required=True,
+        metavar="T",
+        type=Path,
+        help="a data directory of ours or of Pantheon's, its pantheon_perf.json, the text of its report, or "
+        "a table (CSV or YAML): scheme, throughput_mbps, p95_delay_ms, loss (share), and where known "
+        "throughput_spread_mbps, p95_delay_spread_ms (standard deviations over runs), runs",
+    )
+    parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="the emulator file (.yaml)")
+    parser.add_argument(
+        "--minutes", type=_minutes, default=5.0, metavar="M", help="longest search (default: 5)"
+    )
+    parser.add_argument("--few", action="store_true", help="be content with fewer than 4 schemes")
+    parser.add_argument(
+        "--verify", choices=["mahimahi"], help="fly the schemes over the emulator in real mahimahi"
+    )
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.set_defaults(run=run)
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 24 * 60:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time up to {24 * 60} minutes")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Searches, writes the files, prints the answer."""
+    from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer
+    from ccgym.calibration.load_target import load_target
+    from ccgym.calibration.target import check_target
+    from ccgym.envs.errors import InputError
+
+    if not args.out.parent.is_dir():
+        raise InputError(f"--out {args.out}: no folder {args.out.parent}")
+    if args.out.suffix not in (".yaml", ".yml"):
+        raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
+    target = check_target(load_target(args.target), few=args.few)
+    print(_stands_on(target), file=sys.stderr)
+    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress())
+    write_answer(answer, target, args.out)
+    verified = _verified(args, target, found_spec(answer, target)) if args.verify and whole else None
+    found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})
+    print(json.dumps(found) if args.json else "\n".join(_lines(answer, verified)))
+    return 0 if whole else 128 + signal.SIGINT
+
+
+class _Progress:
+    """A line for every candidate that is better than all before."""
+
+    def __init__(self) -> None:
+        self._least = float("inf")
+
+    def __call__(self, tried: int, error: float, best: "Candidate") -> None:
+        if error < self._least:
+            self._least = error
+            text = f"{tried:4} candidates, best error {100 * error:5.1f} %: {_described(best)}"
+            print(text, file=sys.stderr, flush=True)
+
+
+def _described(candidate: "Candidate") -> str:
+    return (
+        f"{candidate.rate_mbps:.4g} Mbit/s {candidate.arrivals}, {candidate.delay_ms} ms one way, "
+        f"{candidate.queue_packets} packets, loss {100 * candidate.loss:.3g} %"
+    )
+
+
+def _stands_on(target: "Target") -> str:
+    text = f"{target.name}: the fit stands on {len(target.measured)} schemes: {', '.join(target.schemes)}"
+    left_out = "; ".join(f"{name}: {reason}" for name, reason in target.left_out.items())
+    return f"{text}\nleft out: {left_out}" if left_out else text
+
+
+def _lines(answer: "Answer", verified: dict[str, float] | None) -> list[str]:
+    lines = [
+        f"{fit.scheme:16} {fit.throughput_mbps:8.2f} -> {fit.emulated_throughput_mbps:8.2f} Mbit/s  "
+        f"{fit.p95_delay_ms:8.1f} -> {fit.emulated_p95_delay_ms:8.1f} ms  error {100 * fit.error:5.1f} %  "
+        f"left out {100 * answer.left_out_errors[fit.scheme]:5.1f} %"
+        for fit in answer.schemes
+    ]
+    lines.append(f"{_described(answer.candidate)}")
+    for name, (low, high) in answer.intervals.items():
+        lines.append(f"{name:16} {getattr(answer.candidate, name):g}, 90 % from {low:g} to {high:g}")
+    lines += [f"{name} is not determined: {reason}" for name, reason in answer.undetermined.items()]
+    lines.append(
+        f"mean error {100 * answer.error:.1f} %, of a scheme left out {100 * answer.left_out_error:.1f} %"
+    )
+    if verified is not None:
+        each = ", ".join(f"{name} {100 * error:.1f} %" for name, error in verified.items())
+        lines.append(f"in real mahimahi: {each}")
+    return lines
+
+
+def _verified(args: argparse.Namespace, target: "Target", spec: "EmulatorSpec") -> dict[str, float]:
+    from ccgym.calibration.verification import verify_in_mahimahi
+
+    return verify_in_mahimahi(target, spec, args.out.with_suffix(".mahimahi"))

@@ -1,0 +1,51 @@
+"""A search writes an emulator that can be flown at once, and goes on where it was stopped."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ccgym.calibration.calibrate import storage_of
+from ccgym.cli.main import main
+from ccgym.envs.specs.emulators import select_emulators
+
+# of 5 Mbit/s, 20 ms one way, 50 packets, in the twin
+TABLE = """\
+scheme,throughput_mbps,p95_delay_ms,loss
+copa,4.61,44.7,0
+cubic,5.00,139.3,0.0013
+vegas,4.99,32.0,0
+reno,5.00,138.0,0.0061
+"""
+
+
+def calibrated(folder: Path, table: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    (folder / "path.csv").write_text(table)
+    out = folder / "found.yaml"
+    command = ["calibrate", "--target", str(folder / "path.csv"), "--out", str(out), "--minutes", "0.1"]
+    assert main([*command, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_answer_is_an_emulator_to_fly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = calibrated(tmp_path, TABLE, capsys)
+    (emulator,) = select_emulators(f"file:{tmp_path / 'found.yaml'}")
+    assert emulator.spec.uplink.packets == found["parameters"]["queue_packets"]  # type: ignore[index]
+    assert set(found["per_scheme"]) == {"copa", "cubic", "vegas", "reno"}  # type: ignore[call-overload]
+    assert found["error"] < 0.25  # type: ignore[operator]
+    assert found["left_out_error"] >= found["error"]  # type: ignore[operator]
+    assert json.loads((tmp_path / "found.json").read_text()) == found
+    assert "<svg" in (tmp_path / "found.svg").read_text()
+
+
+def test_a_search_goes_on_and_does_not_mix_with_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = calibrated(tmp_path, TABLE, capsys)
+    again = calibrated(tmp_path, TABLE, capsys)
+    assert again["candidates"] >= first["candidates"]  # type: ignore[operator]
+    assert again["error"] <= first["error"] + 0.02  # type: ignore[operator]
+    size = storage_of(tmp_path / "found.yaml").stat().st_size
+    other = calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
+    assert storage_of(tmp_path / "found.yaml").stat().st_size > size
+    assert other["candidates"] < again["candidates"] + first["candidates"]  # type: ignore[operator]

@@ -1,0 +1,134 @@
+"""What was measured is read from whatever holds it, and what cannot be measured is told in one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ccgym.calibration.load_target import load_target
+from ccgym.calibration.target import check_target
+from ccgym.cli.main import main
+from ccgym.envs.errors import InputError
+
+REPORTS = Path(__file__).parents[3] / "shared" / "seeds"
+
+TABLE = """\
+scheme,throughput_mbps,p95_delay_ms,loss
+copa,3.95,39.9,0.0004
+cubic,13.73,174.1,0.003
+vegas,4.07,168.2,0.0003
+bbr,12.86,232.8,0.0029
+FillP,16.4,540,0.01
+"""
+
+REPORT = """Pantheon Report
+
+Each test lasted for 20 seconds running 1 flow.
+
+Run 1: Statistics of TCP BBR
+
+-- Total of 1 flow:
+
+Average throughput: 11.05 Mbit/s (85.7% utilization)
+
+95th percentile per-packet one-way delay: 262.787 ms
+Loss rate: 0.58}
+
+-- Flow 1:
+Average throughput: 99 Mbit/s
+Run 2: Statistics of TCP BBR
+-- Total of 1 flow:
+Average throughput: 12.95 Mbit/s
+95th percentile per-packet one-way delay: 237.213 ms
+Loss rate: 0.20%
+Run 1: Statistics of TCP Cubic
+-- Total of 1 flow:
+Average throughput: 13 Mbit/s
+Run 1: Statistics of QUIC Cubic
+-- Total of 1 flow:
+Average throughput: 13 Mbit/s
+95th percentile per-packet one-way delay: 237.213 ms
+Loss rate: 0.20%
+"""
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_table_gives_a_row_for_each_scheme_of_the_stable(tmp_path: Path) -> None:
+    target = load_target(written(tmp_path, "path.csv", TABLE))
+    assert target.schemes == ["copa", "cubic", "vegas", "bbr"]
+    assert target.measured[1].throughput_mbps == 13.73
+    assert target.left_out == {"FillP": "not in the stable"}
+
+
+def test_a_table_in_yaml_says_the_same_with_spreads(tmp_path: Path) -> None:
+    text = "copa: {throughput_mbps: 4, p95_delay_ms: 40, throughput_spread_mbps: 0.6, runs: 9}\n"
+    row = load_target(written(tmp_path, "path.yaml", text)).measured[0]
+    assert row.throughput_error == pytest.approx(0.2)
+    assert (row.delay_error, row.loss, row.runs) == (None, None, 9)
+
+
+def test_a_report_gives_the_means_of_its_readable_runs(tmp_path: Path) -> None:
+    target = load_target(written(tmp_path, "report.txt", REPORT))
+    (bbr,) = target.measured
+    assert (bbr.scheme, bbr.controller, bbr.runs) == ("TCP BBR", "bbr", 2)
+    assert (bbr.throughput_mbps, bbr.p95_delay_ms, bbr.loss) == pytest.approx((12.0, 250.0, 0.0039))
+    assert target.seconds == 20
+    assert set(target.left_out) == {"QUIC Cubic", "1 runs"}
+
+
+def test_perf_json_of_pantheon_gives_the_means_of_its_runs(tmp_path: Path) -> None:
+    runs = {str(n): {"all": {"tput": n, "delay": 10 * n, "loss": 0.01}, "1": {}} for n in (1, 2, 3)}
+    content = json.dumps({"bbr": runs, "fillp": runs, "copa": {**runs, "4": None}})
+    target = load_target(written(tmp_path, "pantheon_perf.json", content))
+    assert [(row.controller, row.throughput_mbps, row.p95_delay_ms) for row in target.measured] == [
+        ("bbr", 2, 20),
+        ("copa", 2, 20),
+    ]
+    assert set(target.left_out) == {"fillp", "1 runs"}
+
+
+@pytest.mark.skipif(not REPORTS.is_dir(), reason="the published reports are not on this machine")
+def test_published_reports_are_read_as_they_stand() -> None:
+    cellular = load_target(next(REPORTS.glob("000*")))
+    means = {row.scheme: (row.throughput_mbps, row.p95_delay_ms) for row in cellular.measured}
+    assert means["TCP Cubic"] == pytest.approx((13.73, 174.08), abs=0.01)
+    assert means["PCC-Vivace"] == pytest.approx((2.17, 23.90), abs=0.01)
+    assert len(means) == 9
+    verizon = load_target(next(REPORTS.glob("001*")))
+    assert verizon.schemes == ["TCP BBR", "PCC-Allegro"]
+    with pytest.raises(InputError, match="--few"):
+        check_target(verizon, few=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("empty.csv", " \n", "empty"),
+        ("names.csv", TABLE.replace("cubic", "copa"), "copa is named twice"),
+        ("names.yaml", "copa: {throughput_mbps: 1, p95_delay_ms: 9}\ncopa: {}\n", "copa is named twice"),
+        ("delay.csv", TABLE.replace("39.9", "-3"), "offset between the clocks"),
+        ("rate.csv", TABLE.replace("13.73", "13730000"), "highest rate of an emulator"),
+        ("loss.csv", TABLE.replace("0.0029", "2.9"), "expected a share"),
+        ("words.csv", TABLE.replace("13.73", "fast"), "expected numbers"),
+        ("foreign.csv", "scheme,throughput_mbps,p95_delay_ms\nFillP,1,20\n", "nothing in common"),
+        ("short.csv", "\n".join(TABLE.splitlines()[:4]), "--few"),
+        ("columns.csv", "cc,tput\nbbr,1\n", "expected scheme"),
+        ("cut.json", '{"bbr": {"1": {"all"', "not a readable JSON"),
+        ("other.txt", "lorem ipsum", "neither a report"),
+        ("report.txt", REPORT[:100], "without a readable run"),
+        ("twice.txt", REPORT.replace("Run 2: ", "Run 1: "), "stands twice"),
+    ],
+)
+def test_a_wrong_target_is_told_in_one_line(
+    name: str, text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = written(tmp_path, name, text)
+    assert main(["calibrate", "--target", str(target), "--out", str(tmp_path / "found.yaml")]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.glob("found*"))
