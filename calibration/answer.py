@@ -7,13 +7,15 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
-from .replication import DELAY, LOSS, THROUGHPUT, Replicator, loss_differences, scheme_errors
-from .search import LOSS_WEIGHT, Search, Tried
+from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, scheme_errors, scores
+from .search import Search, Tried
 
 CONFIDENCE = 0.9
 _RESAMPLES = 1000
 _SEED = 16
 _FEWEST_DEGREES = 2
+_TELLABLE_LOSS = 3e-4
+"""Less is some packets of a run, which one scheme or the other loses to the queue as well."""
 _OPEN_QUEUE_CHANGE = 0.003
 """Of the error: a queue that may be four times as long without more was never full."""
 
@@ -110,57 +112,74 @@ def _fits(search: Search, best: Tried) -> list[SchemeFit]:
 
 def _tried_figures(search: Search) -> Array:
     """Of all candidates (candidates, draws, schemes, 3)."""
-    figures: Array = np.stack([tried.figures for tried in search.tried])
+    figures: Array = np.stack([tried.figures for tried in search.fits])
     return figures
 
 
 def _left_out_errors(search: Search) -> dict[str, float]:
     """Each scheme's error on that candidate which replicates the others best."""
-    figures = _tried_figures(search)
-    errors = scheme_errors(figures, search.measured)
-    scores = errors + LOSS_WEIGHT * loss_differences(figures, search.measured)
-    found = {}
-    for place, scheme in enumerate(search.target.schemes):
-        others = np.delete(scores, place, axis=1)
-        chosen = int(others.mean(axis=1).argmin()) if others.shape[1] else 0
-        found[scheme] = float(errors[chosen, place])
-    return found
+    errors = left_out_errors(_tried_figures(search), search.measured, search.weights)
+    return dict(zip(search.target.schemes, map(float, errors), strict=True))
 
 
 def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], float]:
-    """Which candidate would have been best, had the runs come out otherwise: a parametric bootstrap.
+    """Where the truth lies, with 90 %, and how probable it is that it is Poisson.
 
-    Means move by their standard errors, at least by those that runs over the best emulator have.
+    Both what would have been best, had the runs come out otherwise (a parametric bootstrap), and what fits as
+    well as the truth itself would: runs and draws differ by chance, so that even its score is not 0.
     """
-    figures, generator = _tried_figures(search), np.random.default_rng(_SEED)
-    spread = _standard_errors(search)
+    generator = np.random.default_rng(_SEED)
+    chosen = _resampled(search, generator)
+    found = np.array([tried.score for tried in search.fits])
+    chance = _scores_by_chance(search, generator)
+    above_median = np.percentile(chance, 100 * CONFIDENCE) - np.median(chance)
+    as_good = found <= max(np.percentile(chance, 100 * CONFIDENCE), found.min() + above_median)
+    tail = 100 * (1 - CONFIDENCE) / 2
+    intervals = {}
+    for name in search.best.candidate.parameters:
+        values = np.array([getattr(tried.candidate, name) for tried in search.fits])
+        low, high = np.percentile(values[chosen], [tail, 100 - tail])
+        intervals[name] = (float(min(low, *values[as_good])), float(max(high, *values[as_good])))
+    low, high = intervals["loss"]
+    intervals["loss"] = (low if low >= _TELLABLE_LOSS else 0.0, high)
+    poisson = np.array([tried.candidate.arrivals == ARRIVALS[1] for tried in search.fits])
+    return intervals, float(poisson[chosen].mean())
+
+
+def _resampled(search: Search, generator: np.random.Generator) -> Array:
+    """Which candidate would have been best, for each of many other outcomes of the runs."""
+    figures, spread = _tried_figures(search), _standard_errors(search)
     degrees = np.array([max(_FEWEST_DEGREES, row.runs - 1) for row in search.target.measured])
     chosen = []
     for _ in range(_RESAMPLES):
         moved = search.measured + spread * generator.standard_t(degrees[:, None], spread.shape)
         moved[:, :LOSS] = np.maximum(moved[:, :LOSS], 0.05 * search.measured[:, :LOSS])
         moved[:, LOSS] = np.clip(moved[:, LOSS], 0, 1)
-        scores = scheme_errors(figures, moved) + LOSS_WEIGHT * loss_differences(figures, moved)
-        chosen.append(search.tried[int(scores.mean(axis=1).argmin())].candidate)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    intervals = {
-        name: tuple(
-            float(np.percentile([getattr(candidate, name) for candidate in chosen], percent))
-            for percent in (tail, 100 - tail)
-        )
-        for name in PARAMETERS
-    }
-    poisson = float(np.mean([candidate.arrivals == ARRIVALS[1] for candidate in chosen]))
-    return {name: (low, high) for name, (low, high) in intervals.items()}, poisson
+        chosen.append(int(scores(figures, moved, search.weights).mean(axis=1).argmin()))
+    return np.array(chosen)
+
+
+def _scores_by_chance(search: Search, generator: np.random.Generator) -> Array:
+    """Of an emulator that is the truth: how far apart its runs and its draws are."""
+    mean, spread = search.best.figures.mean(axis=0), _standard_errors(search)
+    chance = []
+    for _ in range(_RESAMPLES):
+        moved = np.maximum(mean + spread * generator.standard_normal(mean.shape), 0.0)
+        chance.append(float(scores(moved[None], mean, search.weights).mean()))
+    return np.array(chance)
 
 
 def _standard_errors(search: Search) -> Array:
-    """Of the measured means (schemes, 3)."""
+    """Of the difference between measured and emulated means (schemes, 3)."""
     draws = search.best.figures
     runs = np.array([row.runs for row in search.target.measured])[:, None]
-    own = draws.std(axis=0, ddof=1) / np.sqrt(runs) if len(draws) > 1 else np.zeros(search.measured.shape)
-    told = [[row.throughput_error or 0.0, row.delay_error or 0.0, 0.0] for row in search.target.measured]
-    errors: Array = np.maximum(own, np.array(told))
+    told: Array = np.array(
+        [[row.throughput_error or 0.0, row.delay_error or 0.0, 0.0] for row in search.target.measured]
+    )
+    if len(draws) == 1:
+        return np.hypot(told, told)
+    own = draws.std(axis=0, ddof=1)
+    errors: Array = np.hypot(np.maximum(own / np.sqrt(runs), told), own / np.sqrt(len(draws)))
     return errors
 
 

@@ -56,7 +56,8 @@ def found_spec(answer: Answer, target: Target) -> EmulatorSpec:
 def write_answer(answer: Answer, target: Target, out: Path) -> None:
     """Writes the emulator to `out`, the whole answer beside it as JSON, and the picture."""
     spec = found_spec(answer, target)
-    entry = spec.model_dump(mode="json", exclude_defaults=True, exclude={"downlink"})
+    mirrored = {"downlink"} if answer.candidate.ack_mbps is None else set()
+    entry = spec.model_dump(mode="json", exclude_defaults=True, exclude=mirrored)
     entry["delay_ms"] = answer.candidate.delay_ms
     with replaced(out) as stream:
         stream.write(

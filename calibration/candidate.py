@@ -9,9 +9,17 @@ from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
 from .target import HIGHEST_MBPS, Measured, Target
 
 PARAMETERS = ("rate_mbps", "delay_ms", "queue_packets", "loss")
+ACK_PATH = "ack_mbps"
+"""The parameter beyond the paper's: the rate of an ACK path with Poisson arrivals of its own."""
+
 ARRIVALS = ("constant", "poisson")
 NO_LOSS = 1e-5
 """Less than this nobody can measure in a run of a minute."""
+
+_WAITS = {"constant": 0.5, "poisson": 3.0}
+"""For how many packets' times an idle link lets wait: p95 of an exponential time is 3 means."""
+
+_DELAY_SHARES = (1.0, 0.75, 0.5)
 
 _MOST_PACKETS = 30_000
 _HIGHEST_LOSS = 0.3
@@ -21,7 +29,7 @@ _SURE = 3.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """The emulator of the paper: one link with droptail queue and i.i.d. loss."""
+    """The emulator of the paper, one link with droptail queue and i.i.d. loss, maybe with an ACK path."""
 
     rate_mbps: float
     delay_ms: int
@@ -29,6 +37,13 @@ class Candidate:
     queue_packets: int
     loss: float
     arrivals: str
+    ack_mbps: float | None = None
+    """None: ACKs have the link's own rate and arrivals."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Those that it has."""
+        return PARAMETERS if self.ack_mbps is None else (*PARAMETERS, ACK_PATH)
 
     def spec(self, name: str) -> EmulatorSpec:
         """As every backend takes it."""
@@ -39,7 +54,10 @@ class Candidate:
             "queue": "droptail",
             "packets": self.queue_packets,
         }
-        return EmulatorSpec.model_validate({"name": name, "delay_ms": self.delay_ms, "uplink": uplink})
+        fields: dict[str, object] = {"name": name, "delay_ms": self.delay_ms, "uplink": uplink}
+        if self.ack_mbps is not None:
+            fields["downlink"] = {"rate_mbps": self.ack_mbps, "arrivals": "poisson"}
+        return EmulatorSpec.model_validate(fields)
 
 
 @dataclass(frozen=True)
@@ -78,29 +96,35 @@ class Space:
 
     def at(self, places: dict[str, float], arrivals: str) -> Candidate:
         """The candidate at a point of the unit cube."""
-        value = {name: bounds.at(places[name]) for name, bounds in self.bounds.items()}
+        value = {name: self.bounds[name].at(place) for name, place in places.items()}
         return Candidate(
             round(value["rate_mbps"], 4),
             round(value["delay_ms"]),
             max(1, round(value["queue_packets"])),
             round(value["loss"], 6) if value["loss"] >= NO_LOSS else 0.0,
             arrivals,
+            round(value[ACK_PATH], 4) if ACK_PATH in value else None,
         )
 
     def places(self, candidate: Candidate) -> dict[str, float]:
         """The point of the unit cube nearest to `candidate`."""
-        return {name: bounds.place(getattr(candidate, name)) for name, bounds in self.bounds.items()}
+        return {name: self.bounds[name].place(getattr(candidate, name)) for name in candidate.parameters}
 
     def starts(self) -> list[Candidate]:
-        """The guess and its neighbours, with both arrivals."""
-        queues = [self.guess.queue_packets, 2 * self.guess.queue_packets]
-        losses = dict.fromkeys([self.guess.loss, 0.0])
+        """The guess and its neighbours, with both arrivals: the least delay may be a queue's in part."""
         return [
-            replace(self.guess, queue_packets=queue, loss=loss, arrivals=arrivals)
-            for queue in queues
-            for loss in losses
+            self._start(share, loss, arrivals)
+            for share in _DELAY_SHARES
+            for loss in dict.fromkeys([self.guess.loss, 0.0])
             for arrivals in ARRIVALS
         ]
+
+    def _start(self, delay_share: float, loss: float, arrivals: str) -> Candidate:
+        """The guess with less propagation, and a queue that is longer by as much."""
+        packet_ms = 8 * DATA_TUN_BYTES / (1000 * self.guess.rate_mbps)
+        delay_ms = max(1, round(delay_share * (self.guess.delay_ms - _WAITS[arrivals] * packet_ms)))
+        queue = self.guess.queue_packets + round((self.guess.delay_ms - delay_ms) / packet_ms)
+        return replace(self.guess, delay_ms=delay_ms, queue_packets=queue, loss=loss, arrivals=arrivals)
 
 
 def space_of(target: Target) -> Space:
@@ -120,9 +144,10 @@ def space_of(target: Target) -> Space:
     queue = min(_MOST_PACKETS, max(2, round(waiting_s * rate_mbps * 1e6 / 8 / DATA_TUN_BYTES)))
     bounds = {
         "rate_mbps": Bounds(0.9 * fastest, min(HIGHEST_MBPS, 2.5 * fastest), "log"),
-        "delay_ms": Bounds(math.floor(0.3 * least_ms), math.ceil(least_ms), "linear"),
+        "delay_ms": Bounds(math.floor(0.1 * least_ms), math.ceil(least_ms), "linear"),
         "queue_packets": Bounds(max(1, queue / 12), min(_MOST_PACKETS, 12 * queue), "log"),
         "loss": Bounds(0.0, most_loss, "square"),
+        ACK_PATH: Bounds(0.01 * fastest, fastest, "log"),
     }
     return Space(bounds, Candidate(rate_mbps, delay_ms, queue, loss, "constant"))
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import cpu_count
 from pathlib import Path
 
@@ -27,25 +27,28 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from .candidate import ARRIVALS, PARAMETERS, Candidate, Space, space_of
-from .replication import Replicator, loss_differences, measured_figures, scheme_errors
+from .candidate import ACK_PATH, ARRIVALS, PARAMETERS, Candidate, Space, space_of
+from .replication import Replicator, left_out_errors, measured_figures, scheme_errors, scores, sureness
 from .target import Target
-
-LOSS_WEIGHT = 0.05
-"""What a relative difference of loss counts beside the published error: enough to part equals."""
 
 WIDE_TRIALS, FINE_TRIALS = 160, 140
 _FINE_STEP = 0.05
 """Of the unit cube, with which the fine search begins."""
 
-_WIDE_SHARE = 0.4
-"""Of the time; what the wide search does not need goes to the fine one."""
+_WIDE_SHARE, _PLAIN_SHARE = 0.3, 0.7
+"""Of the time, at which the wide search and the fine ones of the paper's parameters end at the latest."""
+
+_REPLICATED, _PAYS = 0.10, 0.8
+"""An error up to which the paper's parameters are enough, and how much smaller one beyond them must be."""
+
+_ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
+"""Of the link's rate, from which the search for an ACK path begins."""
 
 _MOST_DRAWS = 4
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 """A first look at a candidate is one draw of flights so long, or such a share of the target's."""
 
-_SECOND_ARRIVALS = 1.3
+_SECOND_ARRIVALS = 2.0
 """The fine search leaves out arrivals whose best is so much worse than the other's."""
 
 _SEED = 15
@@ -73,16 +76,31 @@ class Search:
     tried: list[Tried] = field(default_factory=list)
     space: Space = field(init=False)
     measured: Array = field(init=False)
+    weights: Array = field(init=False)
     draws: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.space = space_of(self.target)
         self.measured = measured_figures(self.target.measured)
+        self.weights = sureness(self.target.measured)
 
     @property
     def best(self) -> Tried:
-        """The candidate with the least score; the fewer parameters where two are equal."""
-        return min(self.tried, key=lambda tried: tried.score)
+        """The candidate with the least score among those with parameters that pay."""
+        return min(self.fits, key=lambda tried: tried.score)
+
+    @property
+    def fits(self) -> list[Tried]:
+        """Those with an ACK path where it lowers the error on left-out schemes, otherwise those without."""
+        plain = [tried for tried in self.tried if tried.candidate.ack_mbps is None]
+        beyond = [tried for tried in self.tried if tried.candidate.ack_mbps is not None]
+        pays = beyond and self.left_out_error(beyond) < _PAYS * self.left_out_error(plain)
+        return beyond if pays else plain
+
+    def left_out_error(self, fits: list[Tried]) -> float:
+        """Mean over the schemes, each on the emulator that is chosen without it."""
+        figures: Array = np.stack([tried.figures for tried in fits])
+        return float(left_out_errors(figures, self.measured, self.weights).mean())
 
     def run(self) -> None:
         """Searches until the time is over or all stages are; an interruption leaves what was tried."""
@@ -91,17 +109,17 @@ class Search:
             self._fly = Replicator(self.target, executor).fly
             self.draws = list(range(self._affordable_draws()))
             self._wide(storage, begun_s + 60 * self.minutes * _WIDE_SHARE)
-            ends_s = begun_s + 60 * self.minutes
-            arrivals = self._promising()
-            for place, each in enumerate(arrivals):
-                left_s = ends_s - time.monotonic()
-                self._fine(storage, each, time.monotonic() + left_s / (len(arrivals) - place))
+            starts = [self._best_of(arrivals) for arrivals in self._promising()]
+            for place, start in enumerate(starts):
+                left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
+                ends_s = time.monotonic() + left_s / (len(starts) - place)
+                self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
+            if self.error(self.best) > _REPLICATED:
+                self._fine(storage, "ack-path", self._ack_start(), begun_s + 60 * self.minutes)
 
     def score(self, figures: Array) -> float:
         """The published error, and a little of how far the losses are off."""
-        errors = scheme_errors(figures, self.measured)
-        losses = loss_differences(figures, self.measured)
-        return float(errors.mean() + LOSS_WEIGHT * losses.mean())
+        return float(scores(figures, self.measured, self.weights).mean())
 
     def error(self, tried: Tried) -> float:
         """The published error."""
@@ -135,7 +153,8 @@ class Search:
         return hashlib.sha256(content.encode() + hashlib.sha256(core).digest()).hexdigest()[:16]
 
     def _candidate(self, trial: optuna.trial.FrozenTrial) -> Candidate:
-        return self.space.at({name: trial.params[name] for name in PARAMETERS}, trial.user_attrs["arrivals"])
+        places = {name: trial.params[name] for name in (*PARAMETERS, ACK_PATH) if name in trial.params}
+        return self.space.at(places, trial.user_attrs["arrivals"])
 
     def _keep(self, tried: Tried) -> None:
         self.tried.append(tried)
@@ -152,7 +171,7 @@ class Search:
 
         def objective(trial: optuna.Trial) -> float:
             arrivals = trial.suggest_categorical("arrivals", ARRIVALS)
-            candidate = self._suggested(trial, arrivals)
+            candidate = self._suggested(trial, PARAMETERS, arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
                 trial.report(self.score(self._fly(candidate, [0], short_s)), 0)
@@ -174,14 +193,24 @@ class Search:
         ranked = sorted(ARRIVALS, key=least.__getitem__)
         return [each for each in ranked if least[each] <= _SECOND_ARRIVALS * least[ranked[0]]]
 
-    def _fine(self, storage: JournalStorage, arrivals: str, ends_s: float) -> None:
-        """CMA-ES from the best candidate of these arrivals."""
-        best = min((t for t in self.tried if t.candidate.arrivals == arrivals), key=lambda tried: tried.score)
-        study = self._study(storage, f"fine-{arrivals}", None)
+    def _best_of(self, arrivals: str) -> Candidate:
+        of_these = (tried for tried in self.tried if tried.candidate.arrivals == arrivals)
+        return min(of_these, key=lambda tried: tried.score).candidate
+
+    def _ack_start(self) -> Candidate:
+        """The best candidate with the best of some ACK paths."""
+        best = self.best.candidate
+        tried = [replace(best, ack_mbps=round(share * best.rate_mbps, 4)) for share in _ACK_SHARES]
+        return min(tried, key=lambda candidate: self.score(self._fly(candidate, self.draws)))
+
+    def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
+        """CMA-ES from `start`, with the same arrivals."""
+        names = start.parameters
+        study = self._study(storage, stage, None)
         walk = cmaes.CMA(
-            np.array([self.space.places(best.candidate)[name] for name in PARAMETERS]),
+            np.array([self.space.places(start)[name] for name in names]),
             _FINE_STEP,
-            bounds=np.tile([0.0, 1.0], (len(PARAMETERS), 1)),
+            bounds=np.tile([0.0, 1.0], (len(names), 1)),
             seed=_SEED,
         )
         for _ in range(FINE_TRIALS // walk.population_size):
@@ -190,25 +219,25 @@ class Search:
                 if time.monotonic() > ends_s:
                     return
                 point = walk.ask()
-                told.append((point, self._score_at(study, point, arrivals)))
+                places = dict(zip(names, map(float, point), strict=True))
+                told.append((point, self._score_at(study, places, start.arrivals)))
             walk.tell(told)
 
-    def _score_at(self, study: optuna.Study, point: Array, arrivals: str) -> float:
+    def _score_at(self, study: optuna.Study, places: dict[str, float], arrivals: str) -> float:
         """Flown, unless it was before: the walk's seed makes it take the same steps when it goes on."""
-        places = dict(zip(PARAMETERS, map(float, point), strict=True))
         candidate = self.space.at(places, arrivals)
         known = next((tried for tried in self.tried if tried.candidate == candidate), None)
         if known is not None:
             return known.score
         study.enqueue_trial(places)
         trial = study.ask()
-        score = self._flown(trial, self._suggested(trial, arrivals))
+        score = self._flown(trial, self._suggested(trial, tuple(places), arrivals))
         study.tell(trial, score)
         return score
 
-    def _suggested(self, trial: optuna.Trial, arrivals: str) -> Candidate:
+    def _suggested(self, trial: optuna.Trial, names: tuple[str, ...], arrivals: str) -> Candidate:
         trial.set_user_attr("arrivals", arrivals)
-        return self.space.at({name: trial.suggest_float(name, 0, 1) for name in PARAMETERS}, arrivals)
+        return self.space.at({name: trial.suggest_float(name, 0, 1) for name in names}, arrivals)
 
     def _flown(self, trial: optuna.Trial, candidate: Candidate) -> float:
         figures = self._fly(candidate, self.draws)

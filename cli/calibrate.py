@@ -90,9 +90,10 @@ class _Progress:
 
 
 def _described(candidate: "Candidate") -> str:
+    acks = "" if candidate.ack_mbps is None else f", ACKs {candidate.ack_mbps:.3g} Mbit/s poisson"
     return (
         f"{candidate.rate_mbps:.4g} Mbit/s {candidate.arrivals}, {candidate.delay_ms} ms one way, "
-        f"{candidate.queue_packets} packets, loss {100 * candidate.loss:.3g} %"
+        f"{candidate.queue_packets} packets, loss {100 * candidate.loss:.3g} %{acks}"
     )
 
 

@@ -17,6 +17,7 @@ EXPERIMENTS = (
     "copa-fairness",
     "tunnel-transparency",
     "rl-learns",
+    "calibration-truth",
 )
 """Each a module in experiments/: HELP, DESCRIPTION, `add_arguments(parser)`, `run(args) -> exit code`."""
 

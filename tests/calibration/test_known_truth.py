@@ -1,0 +1,44 @@
+"""An emulator that is known is found again from what it measured alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ccgym.calibration.candidate import Candidate, space_of
+from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors, scores, sureness
+from ccgym.experiments.calibration_truth import SCHEMES, measured_over, random_truth, recover
+
+TRUTHS = [
+    Candidate(3.0, 25, 40, 0.0, "constant"),
+    Candidate(2.0, 40, 20, 0.01, "poisson"),
+]
+
+
+@pytest.mark.parametrize("truth", TRUTHS, ids=["constant", "poisson"])
+def test_a_known_emulator_is_found_again(truth: Candidate, tmp_path: Path) -> None:
+    recovery = recover(truth, tmp_path / "search", minutes=1.0)
+    assert recovery.rate_met, recovery.answer.candidate
+    assert recovery.delay_met, recovery.answer.candidate
+    assert recovery.queue_met, recovery.answer.candidate
+    assert recovery.loss_met, recovery.answer.candidate
+    assert recovery.answer.candidate.arrivals == truth.arrivals
+    assert recovery.held_out_error < 0.08
+
+
+def test_the_truth_has_a_low_score_where_a_scheme_has_two_modes() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        target = measured_over(TRUTHS[0], SCHEMES, range(50, 53), executor)
+        flown = Replicator(target, executor).fly(TRUTHS[0], range(3))
+    measured = measured_figures(target.measured)
+    assert scheme_errors(flown, measured).mean() > 0.05
+    assert scores(flown, measured, sureness(target.measured)).mean() < 0.03
+
+
+def test_the_measurements_alone_put_the_truth_within_the_bounds() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        for seed in range(6):
+            truth = random_truth(seed)
+            space = space_of(measured_over(truth, SCHEMES, range(50, 53), executor))
+            for name in truth.parameters:
+                bounds = space.bounds[name]
+                assert bounds.low <= getattr(truth, name) <= bounds.high, (truth, name)
