@@ -25,7 +25,9 @@ class PacketRing {
   [[nodiscard]] uint64_t next_seq() const { return next_seq_; }
 
   // Records of packets older than a whole ring are gone; `oldest_needed` never is.
-  [[nodiscard]] bool holds(uint64_t seq) const { return seq < next_seq_ && next_seq_ - seq <= mask_ + 1; }
+  [[nodiscard]] bool holds(uint64_t seq) const {
+    return seq >= oldest_known_ && seq < next_seq_ && next_seq_ - seq <= mask_ + 1;
+  }
   PacketRecord& operator[](uint64_t seq) { return records_[seq & mask_]; }
   const PacketRecord& operator[](uint64_t seq) const { return records_[seq & mask_]; }
 
@@ -40,8 +42,9 @@ class PacketRing {
 
   [[gnu::noinline]] void grow() {
     std::vector<PacketRecord> larger(2 * records_.size());
-    const uint64_t first = next_seq_ < records_.size() ? 0 : next_seq_ - records_.size();
-    for (uint64_t seq = first; seq < next_seq_; ++seq) larger[seq & (larger.size() - 1)] = (*this)[seq];
+    oldest_known_ = next_seq_ < records_.size() ? 0 : next_seq_ - records_.size();
+    for (uint64_t seq = oldest_known_; seq < next_seq_; ++seq)
+      larger[seq & (larger.size() - 1)] = (*this)[seq];
     records_ = std::move(larger);
     mask_ = records_.size() - 1;
   }
@@ -49,6 +52,7 @@ class PacketRing {
   std::vector<PacketRecord> records_{std::vector<PacketRecord>(kInitialCapacity)};
   uint64_t mask_{kInitialCapacity - 1};
   uint64_t next_seq_{0};
+  uint64_t oldest_known_{0};  // a ring that has grown has room for older ones, which are gone
 };
 
 }  // namespace ccgym
