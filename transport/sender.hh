@@ -201,7 +201,7 @@ class Sender {
     } else {
       ++late_packets_;
       const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
-      if (was == PacketState::timed_out) revive_after(seq);
+      if (timeout) revive_after(seq);
       controller_.get().on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
       if (timeout) timed_out_end_ = 0;
     }

@@ -52,8 +52,8 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
           "a time-out is spurious twice, or by a later packet");
     if (loss.timeout) spurious_end_ = 0;
     in_flight_.insert(loss.seq);
-    if (timed_out) in_flight_.insert(timed_out_.upper_bound(loss.seq), timed_out_.end());
-    if (timed_out) timed_out_.erase(timed_out_.upper_bound(loss.seq), timed_out_.end());
+    if (loss.timeout) in_flight_.insert(timed_out_.upper_bound(loss.seq), timed_out_.end());
+    if (loss.timeout) timed_out_.erase(timed_out_.upper_bound(loss.seq), timed_out_.end());
     ForwardingController::on_spurious_loss(now, loss);
   }
   void on_restart(Time now, Time idle) override {

@@ -177,8 +177,7 @@ TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
   flow.controller.story.clear();
   flow.sender.on_ack(milliseconds{7200}, 5, milliseconds{7100});
   flow.sender.on_ack(milliseconds{7300}, 0, milliseconds{600});
-  EXPECT_EQ(flow.controller.story.at(0), "ack 5");
-  EXPECT_EQ(flow.controller.story.at(1), "late 0");
+  EXPECT_EQ(flow.controller.story, (Story{"ack 5", "late 0", "ack 0"}));
 }
 
 // The second time-out gives up the packet of the first one; that it arrives says nothing of the flight
