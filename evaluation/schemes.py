@@ -16,6 +16,7 @@ from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
+from ccgym.envs.python_controllers import source_file
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
@@ -36,6 +37,8 @@ class Kind(Enum):
 
     NATIVE = "native"
     POLICY = "policy"
+    PYTHON = "python"
+    """A controller from outside, in the twin only."""
     KERNEL = "kernel"
     QUIC = "quic"
     PANTHEON = "pantheon"
@@ -51,7 +54,7 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE and POLICY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own name;
+    """NATIVE, POLICY and PYTHON: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own name;
     PANTHEON: its wrapper's path; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
@@ -100,6 +103,9 @@ class Scheme:
             return f"{self.controller} of {platform.system()} {platform.release()}"
         if self.kind is Kind.PANTHEON:
             return f"{self.kind.value} sha256:{_digest(Path(self.controller))}"
+        if self.kind is Kind.PYTHON:
+            source = source_file(self.controller.removeprefix("python:"))
+            return f"{self.controller} sha256:{_digest(source)} of {_native_code()}"
         if self.policy_file is None:
             return f"{self.controller} of {_native_code()}"
         preference = f" at {self.preference}" if self.preference else ""
@@ -137,6 +143,7 @@ def known_schemes() -> list[KnownScheme]:
     policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
     policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
     policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
+    own = [KnownScheme("python", Kind.PYTHON, "a class of your own, in the twin", "FILE.py:CLASS")]
     foreign = [KnownScheme("pantheon", Kind.PANTHEON, "a scheme of the checkout --pantheon DIR", "NAME")]
     kernel = [
         KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
@@ -146,7 +153,7 @@ def known_schemes() -> list[KnownScheme]:
         KnownScheme(name, Kind.QUIC, f"{algorithm} of {quic.CRATE} {quic.VERSION}, crates.io", "")
         for name, algorithm in quic.ALGORITHMS.items()
     ]
-    return native + policies + kernel + real_quic + foreign
+    return native + policies + kernel + real_quic + own + foreign
 
 
 ALL = "all"
@@ -202,13 +209,15 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
     name, _, argument = item.partition(":")
     known = {scheme.name: scheme for scheme in known_schemes()}
     if name not in known:
-        named = {Kind.POLICY, Kind.PANTHEON}
+        named = {Kind.POLICY, Kind.PYTHON, Kind.PANTHEON}
         rows = [(row, row.kind in named and row.argument) for row in known.values()]
         listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
         raise InputError(f"unknown scheme {item!r}; known: {listed}")
     kind = known[name].kind
     if kind is Kind.PANTHEON:
         return _of_pantheon(argument, item, pantheon)
+    if kind is Kind.PYTHON:
+        return _python(argument, item)
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
     if kind in (Kind.KERNEL, Kind.QUIC) and argument:
@@ -242,6 +251,12 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     return _checked(
         Scheme(_label(label + dial), Kind.POLICY, f"policy:{file.resolve()}{dial}", preference=preference)
     )
+
+
+def _python(argument: str, item: str) -> Scheme:
+    where, _, class_name = argument.rpartition(":")
+    label = f"{Path(where).stem if where.endswith('.py') else where}.{class_name}"
+    return _checked(Scheme(_label(label), Kind.PYTHON, item))
 
 
 def _split_preference(argument: str) -> tuple[str, str]:
@@ -283,6 +298,6 @@ def select_native(selection: str) -> str:
         InputError: it is unknown, or no controller or policy of ours.
     """
     schemes = select_schemes(selection)
-    if len(schemes) != 1 or schemes[0].kind not in (Kind.NATIVE, Kind.POLICY):
+    if len(schemes) != 1 or schemes[0].kind not in (Kind.NATIVE, Kind.POLICY, Kind.PYTHON):
         raise InputError(f"--scheme {selection}: expected one that flies in the twin, as copa, indigo2")
     return schemes[0].controller

@@ -1,6 +1,5 @@
 #include "agents/controllers/make_controller.hh"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -32,12 +31,9 @@ namespace ccgym {
 
 namespace {
 
-using Factory = std::unique_ptr<CongestionController> (*)(std::string_view argument,
-                                                          const ControllerConfig& config);
-
 struct TableEntry {
   Scheme scheme;
-  Factory make;
+  ControllerFactory make;
 };
 
 [[noreturn]] void refuse_argument(std::string_view scheme, std::string_view argument,
@@ -180,6 +176,19 @@ const std::array kTable{
     TableEntry{{"vivace", "PCC Vivace: Dong et al., NSDI 2018", "loss: its utility"}, make_vivace},
 };
 
+std::vector<std::pair<std::string, ControllerFactory>>& registered() {
+  static std::vector<std::pair<std::string, ControllerFactory>> kinds;
+  return kinds;
+}
+
+ControllerFactory find_factory(std::string_view name) {
+  for (const TableEntry& entry : kTable)
+    if (entry.scheme.name == name) return entry.make;
+  for (const auto& [kind, make] : registered())
+    if (kind == name) return make;
+  return nullptr;
+}
+
 [[noreturn]] void refuse_scheme(std::string_view name) {
   std::string known;
   for (const TableEntry& entry : kTable)
@@ -194,9 +203,13 @@ std::unique_ptr<CongestionController> make_controller(std::string_view scheme,
   const std::size_t colon = scheme.find(':');
   const std::string_view name = scheme.substr(0, colon);
   const std::string_view argument = colon == std::string_view::npos ? "" : scheme.substr(colon + 1);
-  const auto entry = std::ranges::find(kTable, name, [](const TableEntry& row) { return row.scheme.name; });
-  if (entry == kTable.end()) refuse_scheme(name);
-  return entry->make(argument, config);
+  const ControllerFactory make = find_factory(name);
+  if (make == nullptr) refuse_scheme(name);
+  return make(argument, config);
+}
+
+void register_controllers(std::string_view name, ControllerFactory make) {
+  registered().emplace_back(name, make);
 }
 
 std::vector<Scheme> known_schemes() {

@@ -29,4 +29,11 @@ std::unique_ptr<CongestionController> make_controller(std::string_view scheme,
 
 std::vector<Scheme> known_schemes();
 
+using ControllerFactory = std::unique_ptr<CongestionController> (*)(std::string_view argument,
+                                                                    const ControllerConfig& config);
+
+// From now on `make` makes what is called "name:ARGUMENT": of a kind that is not the core's own, and that
+// known_schemes does not list. Before the first flight.
+void register_controllers(std::string_view name, ControllerFactory make);
+
 }  // namespace ccgym

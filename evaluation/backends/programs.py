@@ -97,6 +97,8 @@ def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
 def check_programs(schemes: list[Scheme]) -> None:
     """Raises InputError where a program that these schemes fly with is missing or does not answer."""
     for scheme in schemes:
+        if scheme.kind is Kind.PYTHON:
+            raise InputError(f"scheme {scheme.label!r} is in Python: it flies with --backend twin only")
         if scheme.kind is Kind.PANTHEON:
             run_first(scheme.controller)
         elif scheme.kind in (Kind.NATIVE, Kind.POLICY):

@@ -25,7 +25,7 @@ class TwinBackend:
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Foreign programs fly in real time only, and some queues are not in the twin."""
         for scheme in line_up:
-            if scheme.kind not in (Kind.NATIVE, Kind.POLICY):
+            if scheme.kind not in (Kind.NATIVE, Kind.POLICY, Kind.PYTHON):
                 return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
         assert isinstance(spec, EmulatorSpec)
         try:

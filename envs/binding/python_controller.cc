@@ -1,0 +1,266 @@
+#include "envs/binding/python_controller.hh"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "agents/controllers/make_controller.hh"
+#include "envs/binding/bind.hh"
+
+namespace ccgym {
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr double kMostPackets = 1e9;
+constexpr double kLeastMbps = 1e-6;
+constexpr double kMostMbps = 1e9;
+constexpr double kMostMs = 1e12;
+
+double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+Time from_ms(double ms) { return Time{std::llround(1e6 * ms)}; }
+
+template <class Packet>
+nb::tuple tuple_of(std::span<const Packet> packets) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(packets.size())));
+  for (std::size_t i = 0; i < packets.size(); ++i)
+    PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), nb::cast(packets[i]).release().ptr());
+  return nb::borrow<nb::tuple>(tuple);
+}
+
+// The event is in the view for as long as this is in scope.
+class Shown {
+ public:
+  Shown(AckView& view, const AckEvent& event) : view_{view} { view_.event = &event; }
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  ~Shown() { view_.event = nullptr; }
+
+ private:
+  AckView& view_;
+};
+
+nb::object method(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
+
+}  // namespace
+
+const AckEvent& AckView::get() const {
+  if (event == nullptr)
+    throw std::runtime_error("an ack can be read during its on_ack only: keep its values");
+  return *event;
+}
+
+PythonController::Methods::Methods(nb::handle self)
+    : on_sent{method(self, "on_sent")},
+      on_ack{self.attr("on_ack")},
+      on_timeout{method(self, "on_timeout")},
+      on_spurious_loss{method(self, "on_spurious_loss")},
+      on_restart{method(self, "on_restart")},
+      on_timer{method(self, "on_timer")} {}
+
+PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
+    : name_{std::move(name)},
+      self_{std::move(self)},
+      ack_{nb::cast(AckView{})},
+      methods_{Methods{self_}},
+      packet_bytes_{packet_bytes} {
+  guarded("__init__", [] {});
+}
+
+PythonController::~PythonController() {
+  const nb::gil_scoped_acquire locked;
+  methods_.reset();
+  ack_.reset();
+  self_.reset();
+}
+
+void PythonController::on_sent(Time now, const SentPacket& packet) {
+  if (!methods_->on_sent.is_none()) guarded("on_sent", [&] { methods_->on_sent(in_ms(now), packet); });
+}
+
+void PythonController::on_ack(Time now, const AckEvent& ack) {
+  guarded("on_ack", [&] {
+    const Shown shown{*nb::inst_ptr<AckView>(ack_), ack};
+    methods_->on_ack(in_ms(now), ack_);
+  });
+}
+
+void PythonController::on_timeout(Time now, const Timeout& timeout) {
+  if (methods_->on_timeout.is_none()) return;
+  guarded("on_timeout", [&] { methods_->on_timeout(in_ms(now), tuple_of(timeout.lost)); });
+}
+
+void PythonController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
+  if (methods_->on_spurious_loss.is_none()) return;
+  guarded("on_spurious_loss", [&] { methods_->on_spurious_loss(in_ms(now), loss); });
+}
+
+void PythonController::on_restart(Time now, Time idle) {
+  if (methods_->on_restart.is_none()) return;
+  guarded("on_restart", [&] { methods_->on_restart(in_ms(now), in_ms(idle)); });
+}
+
+void PythonController::on_timer(Time now) {
+  guarded("on_timer", [&] { methods_->on_timer(in_ms(now)); });
+  if (next_timer_ && *next_timer_ <= now)
+    throw std::runtime_error(name_ + ": on_timer leaves next_timer_ms in the past; set a later time or None");
+}
+
+std::unique_ptr<CongestionController> PythonController::clone() const {
+  const nb::gil_scoped_acquire locked;
+  nb::object copy = nb::module_::import_("copy").attr("deepcopy")(self_);
+  return std::make_unique<PythonController>(name_, std::move(copy), packet_bytes_);
+}
+
+// What Python raises is told with the class and the callback; its traceback stays the cause.
+template <class Call>
+void PythonController::guarded(const char* callback, const Call& call) {
+  const nb::gil_scoped_acquire locked;
+  try {
+    call();
+    read_back();
+  } catch (nb::python_error& error) {
+    rethrow(error, callback);
+  }
+}
+
+void PythonController::read_back() {
+  const double packets = number("cwnd_packets", self_.attr("cwnd_packets"), 0, kMostPackets);
+  limits_.cwnd_bytes = std::llround(packets * static_cast<double>(packet_bytes_));
+  const nb::object mbps = self_.attr("pacing_mbps");
+  limits_.pacing_rate.reset();
+  if (!mbps.is_none())
+    limits_.pacing_rate = Rate::from_mbps(number("pacing_mbps", mbps, kLeastMbps, kMostMbps));
+  next_timer_.reset();
+  if (methods_->on_timer.is_none()) return;
+  const nb::object deadline = nb::getattr(self_, "next_timer_ms", nb::none());
+  if (!deadline.is_none()) next_timer_ = from_ms(number("next_timer_ms", deadline, 0, kMostMs));
+}
+
+double PythonController::number(const char* name, nb::handle value, double least, double most) const {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error{};
+  if (number >= least && number <= most) return number;
+  std::ostringstream problem;
+  problem << name_ << ": " << name << " is " << number << ", expected a number from " << least << " to "
+          << most;
+  throw std::runtime_error(problem.str());
+}
+
+// An interrupt is the user's, whatever ran when it came.
+void PythonController::rethrow(nb::python_error& error, const std::string& where) const {
+  if (error.matches(PyExc_KeyboardInterrupt)) throw nb::python_error{error};
+  const auto type = nb::cast<std::string>(nb::handle{error.type()}.attr("__name__"));
+  const auto text = nb::cast<std::string>(nb::str(error.value()));
+  nb::raise_from(error, PyExc_RuntimeError, "%s: %s raised %s: %s", name_.c_str(), where.c_str(),
+                 type.c_str(), text.c_str());
+  throw nb::python_error{};
+}
+
+namespace {
+
+std::unique_ptr<CongestionController> make_python(std::string_view argument, const ControllerConfig& config) {
+  const nb::gil_scoped_acquire locked;
+  const std::string name{argument};
+  nb::object self = nb::module_::import_("ccgym.envs.python_controllers")
+                        .attr("make_controller")(name, config.packet_bytes);
+  return std::make_unique<PythonController>("python:" + name, std::move(self), config.packet_bytes);
+}
+
+template <class Value>
+auto ack_field(Value AckEvent::* member) {
+  return [member](const AckView& ack) { return ack.get().*member; };
+}
+
+nb::object rate_mbps(const AckView& ack) {
+  const AckEvent& event = ack.get();
+  if (event.acked.empty() || event.rate.interval <= Time{}) return nb::none();
+  return nb::float_(event.rate.rate().mbps());
+}
+
+const char* limited_by(const AckView& ack) {
+  switch (ack.get().limited_by) {
+    case Limit::window:
+      return "window";
+    case Limit::pacing:
+      return "pacing";
+    case Limit::application:
+      return "application";
+  }
+  throw std::logic_error("unknown limit");
+}
+
+nb::object received_ms(const AckedPacket& packet) {
+  if (!packet.received_at) return nb::none();
+  return nb::float_(in_ms(*packet.received_at));
+}
+
+void bind_packets(nb::module_& module) {
+  nb::class_<SentPacket>(module, "SentPacket", "A packet that leaves; inflight_bytes with this packet.")
+      .def_ro("seq", &SentPacket::seq)
+      .def_ro("bytes", &SentPacket::bytes)
+      .def_ro("inflight_bytes", &SentPacket::inflight_bytes);
+  nb::class_<AckedPacket>(module, "AckedPacket",
+                          "A packet that has arrived. received_ms is by the receiver's clock, or None.")
+      .def_ro("seq", &AckedPacket::seq)
+      .def_ro("bytes", &AckedPacket::bytes)
+      .def_prop_ro("sent_ms", [](const AckedPacket& packet) { return in_ms(packet.sent_at); })
+      .def_prop_ro("received_ms", &received_ms)
+      .def_ro("inflight_bytes_at_departure", &AckedPacket::inflight_bytes_at_departure)
+      .def_ro("lost_bytes_at_departure", &AckedPacket::lost_bytes_at_departure)
+      .def_ro("delivered_bytes_at_departure", &AckedPacket::delivered_bytes_at_departure);
+  nb::class_<LostPacket>(module, "LostPacket", "A packet that is given up.")
+      .def_ro("seq", &LostPacket::seq)
+      .def_ro("bytes", &LostPacket::bytes)
+      .def_prop_ro("sent_ms", [](const LostPacket& packet) { return in_ms(packet.sent_at); })
+      .def_ro("inflight_bytes_at_departure", &LostPacket::inflight_bytes_at_departure)
+      .def_ro("lost_bytes_at_departure", &LostPacket::lost_bytes_at_departure);
+  nb::class_<SpuriousLoss>(module, "SpuriousLoss",
+                           "A packet that was given up, by a time-out or not, and arrives.")
+      .def_ro("seq", &SpuriousLoss::seq)
+      .def_ro("bytes", &SpuriousLoss::bytes)
+      .def_prop_ro("sent_ms", [](const SpuriousLoss& loss) { return in_ms(loss.sent_at); })
+      .def_ro("timeout", &SpuriousLoss::timeout);
+}
+
+}  // namespace
+
+void bind_controller(nb::module_& module) {
+  register_controllers("python", make_python);
+  bind_packets(module);
+  nb::class_<AckView>(
+      module, "Ack",
+      "What a controller's on_ack is told; to be read during the call. The rate is None, where time alone "
+      "revealed the losses.")
+      .def_prop_ro("acked", [](const AckView& ack) { return tuple_of(ack.get().acked); })
+      .def_prop_ro("lost", [](const AckView& ack) { return tuple_of(ack.get().lost); })
+      .def_prop_ro("acked_bytes", [](const AckView& ack) { return ack.get().acked_bytes(); })
+      .def_prop_ro("lost_bytes", [](const AckView& ack) { return ack.get().lost_bytes(); })
+      .def_prop_ro("inflight_bytes", ack_field(&AckEvent::inflight_bytes))
+      .def_prop_ro("delivered_bytes", ack_field(&AckEvent::delivered_bytes))
+      .def_prop_ro("declared_lost_bytes", ack_field(&AckEvent::declared_lost_bytes))
+      .def_prop_ro("next_seq", ack_field(&AckEvent::next_seq))
+      .def_prop_ro("rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.latest); })
+      .def_prop_ro("smoothed_rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.smoothed); })
+      .def_prop_ro("min_rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.min); })
+      .def_prop_ro("rate_mbps", &rate_mbps)
+      .def_prop_ro("rate_delivered_bytes", [](const AckView& ack) { return ack.get().rate.delivered_bytes; })
+      .def_prop_ro("rate_prior_delivered_bytes",
+                   [](const AckView& ack) { return ack.get().rate.prior_delivered_bytes; })
+      .def_prop_ro("rate_interval_ms", [](const AckView& ack) { return in_ms(ack.get().rate.interval); })
+      .def_prop_ro("rate_ack_interval_ms",
+                   [](const AckView& ack) { return in_ms(ack.get().rate.ack_interval); })
+      .def_prop_ro("rate_app_limited", [](const AckView& ack) { return ack.get().rate.app_limited; })
+      .def_prop_ro("ce_packets", ack_field(&AckEvent::ce_packets))
+      .def_prop_ro("limited_by", &limited_by);
+}
+
+}  // namespace ccgym

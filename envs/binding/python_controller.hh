@@ -1,0 +1,64 @@
+// A congestion controller that is a Python object: its methods are called, then its attributes read back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+// What Python sees of an ACK, for as long as the call lasts: the event is the sender's.
+struct AckView {
+  const AckEvent* event{nullptr};
+
+  [[nodiscard]] const AckEvent& get() const;  // throws std::runtime_error after the call
+};
+
+// Every call takes the interpreter's lock; a flight goes without it. What Python raises ends the flight.
+class PythonController final : public CongestionController {
+ public:
+  // With the lock held. Throws std::runtime_error when an attribute is missing or no number that makes sense.
+  PythonController(std::string name, nanobind::object self, int64_t packet_bytes);
+  PythonController(const PythonController&) = delete;
+  PythonController& operator=(const PythonController&) = delete;
+  ~PythonController() override;
+
+  [[nodiscard]] std::string_view name() const override { return "python"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  void on_restart(Time now, Time idle) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override { return next_timer_; }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
+
+ private:
+  struct Methods {
+    explicit Methods(nanobind::handle self);
+
+    nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer;  // or None
+  };
+
+  template <class Call>
+  void guarded(const char* callback, const Call& call);
+  void read_back();
+  [[nodiscard]] double number(const char* name, nanobind::handle value, double least, double most) const;
+  [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
+
+  std::string name_;  // as the user gave it, for messages
+  nanobind::object self_;
+  nanobind::object ack_;  // one for all calls
+  std::optional<Methods> methods_;
+  int64_t packet_bytes_;
+  SendLimits limits_{};
+  std::optional<Time> next_timer_{};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,72 @@
+"""Controllers in Python, from a folder that is not ours."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.schemes import select_native, select_schemes
+
+AIMD = """class Aimd:
+    def __init__(self, packet_bytes):
+        self.cwnd_packets, self.pacing_mbps = 10.0, None
+    def on_ack(self, now_ms, ack):
+        self.cwnd_packets += len(ack.acked) / self.cwnd_packets
+        if ack.lost:
+            self.cwnd_packets = max(2.0, self.cwnd_packets / 2)
+    def on_timeout(self, now_ms, lost):
+        self.cwnd_packets = 2.0
+"""
+
+
+def fly(controller: str, seconds: float = 10) -> _core.Flight:
+    link = _core.Link(_core.Schedule.constant(12))
+    return _core.fly(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
+
+
+def write(folder: Path, source: str) -> str:
+    (folder / "aimd.py").write_text(source)
+    return f"python:{folder}/aimd.py:Aimd"
+
+
+def test_fills_a_link_the_same_each_time(tmp_path: Path) -> None:
+    flight, again = (fly(select_native(write(tmp_path, AIMD))) for _ in range(2))
+    assert flight.delivered_packets > 0.9 * flight.opportunities
+    assert list(flight.departure_ms) == list(again.departure_ms)
+
+
+def test_flies_in_two_threads_at_once(tmp_path: Path) -> None:
+    scheme = write(tmp_path, AIMD)
+    with ThreadPoolExecutor(2) as executor:
+        first, second = executor.map(fly, [scheme, scheme])
+    assert first.delivered_packets == second.delivered_packets
+
+
+def test_an_exception_ends_its_flight_with_the_cause(tmp_path: Path) -> None:
+    scheme = write(tmp_path, AIMD.replace("if ack.lost:", "if 1 / 0:"))
+    with pytest.raises(RuntimeError, match="on_ack raised ZeroDivisionError") as raised:
+        fly(scheme)
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("window", ["float('nan')", "-1.0", "float('inf')"])
+def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> None:
+    scheme = write(tmp_path, AIMD.replace("max(2.0, self.cwnd_packets / 2)", "2.0").replace("= 10.0,", f"= {window},"))
+    with pytest.raises(RuntimeError, match="aimd.py:Aimd: cwnd_packets is"):
+        fly(scheme)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("", "has no class Aimd"),
+        ("class Aimd:\n    def __init__(self, packet_bytes):\n        raise KeyError('x')\n", "KeyError"),
+        (AIMD.replace("on_ack", "on_nack"), "no method on_ack"),
+    ],
+)
+def test_what_is_no_controller_is_refused(tmp_path: Path, source: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        select_schemes(write(tmp_path, source))
+    with pytest.raises(InputError, match="cannot read the controller"):
+        select_schemes(f"python:{tmp_path}/none.py:Aimd")
