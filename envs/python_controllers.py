@@ -23,9 +23,7 @@ def make_controller(name: str, packet_bytes: int) -> object:
     try:
         made: object = controller(packet_bytes)
     except Exception as error:
-        raise InputError(
-            f"python:{name}: its constructor raised {type(error).__name__}: {error}"
-        ) from error
+        raise InputError(f"python:{name}: its constructor raised {type(error).__name__}: {error}") from error
     if not callable(getattr(made, "on_ack", None)):
         raise InputError(f"python:{name}: has no method on_ack(now_ms, ack)")
     for attribute in ("cwnd_packets", "pacing_mbps"):
@@ -42,7 +40,9 @@ def load_class(name: str) -> type:
     """
     where, _, class_name = name.rpartition(":")
     if not where or not class_name:
-        raise InputError(f"scheme python:{excerpt(name)}: expected python:FILE.py:CLASS or python:MODULE:CLASS")
+        raise InputError(
+            f"scheme python:{excerpt(name)}: expected python:FILE.py:CLASS or python:MODULE:CLASS"
+        )
     module = _load_module(where, name)
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
@@ -59,7 +59,9 @@ def source_file(name: str) -> Path:
 def _load_module(where: str, name: str) -> ModuleType:
     try:
         if where.endswith(".py"):
-            return _run_file(Path(where).resolve(), read_bytes(Path(where), "the controller", MOST_TEXT_BYTES))
+            return _run_file(
+                Path(where).resolve(), read_bytes(Path(where), "the controller", MOST_TEXT_BYTES)
+            )
         return importlib.import_module(where)
     except InputError:
         raise
@@ -67,7 +69,9 @@ def _load_module(where: str, name: str) -> ModuleType:
         hint = "" if where.endswith(".py") else " (PYTHONPATH says where modules are)"
         raise InputError(f"scheme python:{name}: {error}{hint}") from error
     except Exception as error:
-        raise InputError(f"scheme python:{name}: its import raised {type(error).__name__}: {error}") from error
+        raise InputError(
+            f"scheme python:{name}: its import raised {type(error).__name__}: {error}"
+        ) from error
 
 
 @cache

@@ -52,7 +52,9 @@ def test_an_exception_ends_its_flight_with_the_cause(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("window", ["float('nan')", "-1.0", "float('inf')"])
 def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> None:
-    scheme = write(tmp_path, AIMD.replace("max(2.0, self.cwnd_packets / 2)", "2.0").replace("= 10.0,", f"= {window},"))
+    scheme = write(
+        tmp_path, AIMD.replace("max(2.0, self.cwnd_packets / 2)", "2.0").replace("= 10.0,", f"= {window},")
+    )
     with pytest.raises(RuntimeError, match="aimd.py:Aimd: cwnd_packets is"):
         fly(scheme)
 
