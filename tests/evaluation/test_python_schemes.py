@@ -55,7 +55,7 @@ def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> N
     scheme = write(
         tmp_path, AIMD.replace("max(2.0, self.cwnd_packets / 2)", "2.0").replace("= 10.0,", f"= {window},")
     )
-    with pytest.raises(RuntimeError, match="aimd.py:Aimd: cwnd_packets is"):
+    with pytest.raises(RuntimeError, match=r"aimd\.py:Aimd: cwnd_packets is"):
         fly(scheme)
 
 
