@@ -76,7 +76,7 @@ def _load_module(where: str, name: str) -> ModuleType:
 
 @cache
 def _run_file(file: Path, source: bytes) -> ModuleType:
-    """A module of its own for each content: bytecode on disk may be older than a file that was just written."""
+    """A module of its own for each content: bytecode on disk may be older than a file just written."""
     module_name = f"{file.stem}_{hashlib.sha256(source).hexdigest()[:16]}"
     module = ModuleType(module_name)
     module.__file__ = str(file)

@@ -54,8 +54,8 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE, POLICY and PYTHON: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own name;
-    PANTHEON: its wrapper's path; MIX: empty."""
+    """NATIVE, POLICY and PYTHON: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own
+    name; PANTHEON: its wrapper's path; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
     preference: str = ""
