@@ -168,7 +168,7 @@ def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     acknowledged_ms = flight.departure_ms + 60  # a round trip later
     in_flight = np.count_nonzero((acknowledged_ms > begin_ms) & (acknowledged_ms <= end_ms))
     in_gym = sum(step[_core.TELEMETRY.index("delivered_bytes")] for step in steps) / 1464
-    assert in_gym == in_flight
+    assert in_gym == pytest.approx(in_flight, abs=1)  # one may be on its way at either end
     assert in_flight > 0.8 * 9e3  # most of the link: 12 Mbit/s are 1 packet per ms
 
 

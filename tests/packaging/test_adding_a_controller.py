@@ -86,7 +86,9 @@ def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path) -> None:
     header.write_text(HEADER)
     source.write_text(SOURCE)
     text = (tree / table).read_text()
-    head, end_of_table, tail = text.partition("};\n\n[[noreturn]] void refuse_scheme")
+    head, end_of_table, tail = text.partition(
+        "};\n\nstd::vector<std::pair<std::string, ControllerFactory>>& registered"
+    )
     assert end_of_table
     (tree / table).write_text(head.replace("#include", INCLUDE + "#include", 1) + LINE + end_of_table + tail)
     (tree / test).write_text(TEST)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHERS = {".pkg", "build", "etc", "tests"}
+OTHERS = {".pkg", ".venv", "build", "etc", "tests"}
 COMPILED = {".cc", ".hh"}
 
 

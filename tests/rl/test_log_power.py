@@ -91,6 +91,6 @@ def test_a_path_with_larger_rewards_teaches_no_more() -> None:
             rewards.append(envs.step_wait()[1])
         return rewards
 
-    small, large = earned(1e3), earned(1e4)
+    small, large = earned(1e5), earned(1e6)
     np.testing.assert_allclose(small, large, rtol=1e-3)
     assert np.abs(large).max() > 1
