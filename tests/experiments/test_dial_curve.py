@@ -46,12 +46,11 @@ def test_the_experiment_flies_all_three_and_judges_them(capsys: pytest.CaptureFi
     measured = json.loads(capsys.readouterr().out)
     (row,) = measured["rows"]
     assert [len(row[name]["p95_delay_ms"]) for name in ("dial", "copa", "fixed")] == [6, 8, 9]
+    # One emulator may refute a promise; it cannot hold one.
     assert [bar["met"] for bar in measured["bars"]] == [
-        row["monotone"],
-        all(row["above_copa"]),
-        all(row["above_fixed"]),
+        None if held else False for held in (row["monotone"], all(row["above_copa"]), all(row["above_fixed"]))
     ]
-    assert code == (0 if all(bar["met"] for bar in measured["bars"]) else 1)
+    assert code == 1
 
 
 def test_a_policy_without_a_dial_is_refused(
