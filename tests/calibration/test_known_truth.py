@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.calibration.candidate import Candidate, space_of
-from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors, scores, sureness
+from ccgym.calibration.replication import Replicator, measured_figures, scores, sureness
 from ccgym.experiments.calibration_truth import SCHEMES, measured_over, random_truth, recover
 
 TRUTH = Candidate(3.0, 25, 40, 0.0, "constant")
@@ -22,12 +22,11 @@ def test_a_known_emulator_is_found_again(tmp_path: Path) -> None:
     assert recovery.held_out_error < 0.08
 
 
-def test_the_truth_has_a_low_score_where_a_scheme_has_two_modes() -> None:
+def test_the_truth_has_a_low_score() -> None:
     with ThreadPoolExecutor(2) as executor:
         target = measured_over(TRUTH, SCHEMES, range(50, 53), executor)
         flown = Replicator(target, executor).fly(TRUTH, range(3))
     measured = measured_figures(target.measured)
-    assert scheme_errors(flown, measured).mean() > 0.05
     assert scores(flown, measured, sureness(target.measured)).mean() < 0.03
 
 

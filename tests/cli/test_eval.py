@@ -94,7 +94,7 @@ def test_going_on_flies_nothing_twice(
     ("options", "wrong"),
     [
         (["--schemes", "nonsense"], "unknown scheme 'nonsense'; known: "),
-        (["--emulators", "nowhere"], "unknown emulator 'nowhere'; known groups: "),
+        (["--emulators", "nowhere"], "unknown emulator 'nowhere'; known: "),
         (["--schemes", "kernel-bbr"], "scheme 'kernel-bbr' is not in the twin"),
         (["--seconds", "0"], "'0' is not a time from 1 to 3600 s"),
         (["--runs", "0"], "'0' is not a whole number from 1"),
