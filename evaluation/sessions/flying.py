@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 PACKET_LOG_BYTES = 550
-"""Of memory for each packet of a flight, at its end: measured at 10 Gbit/s."""
+"""Of memory for each packet of a flight, at its end: 13.6 GB were seen after 30 s at 10 Gbit/s."""
 MOST_RUNS, MOST_FLOWS = 1_000_000, 1000
 MOST_LINES = 100
 """A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
