@@ -7,7 +7,7 @@ export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test quick bench setup build check cpp-tests fuzz format system-packages test-packages network
+.PHONY: help train test quick bench docs setup build check cpp-tests fuzz format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -17,6 +17,7 @@ help:
 	@echo 'make build   compile what has changed'
 	@echo 'make check   ruff, mypy, clang-format'
 	@echo 'make format  bring every file into form'
+	@echo 'make docs    the documentation, build/site/index.html'
 	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
 	@echo 'make fuzz    throw datagrams at their parsers, FUZZ_SECONDS=600 each; needs clang'
 
@@ -42,6 +43,10 @@ quick: build
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup
 	.venv/bin/ccgym bench
+
+docs: build .venv/ccgym.installed
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@echo '==> build/site/index.html'
 
 setup: build .venv/ccgym.installed network
 

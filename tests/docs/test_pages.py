@@ -1,0 +1,118 @@
+"""The documentation: the site builds, every page is reached, and what the pages say works as printed.
+
+On a page, ```` ```python title="aimd.py" ```` is a file and ```` ```sh ```` are commands; both are taken in
+order, in a folder of their own. ```` ```console ```` needs what tests lack: root, a cluster, an hour.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+BLOCK = re.compile(
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?[^\n]*\n(?P<text>.*?)^```$', re.M | re.S
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What stands between two fences."""
+
+    language: str
+    title: str | None
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Those of a page, in order."""
+    for match in BLOCK.finditer(page.read_text()):
+        yield Block(match["language"], match["title"], match["text"])
+
+
+def takes_part(block: Block) -> bool:
+    """Whether it is a file or commands."""
+    return block.title is not None or block.language == "sh"
+
+
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if any(map(takes_part, blocks(page)))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_what_a_page_says_works_as_printed(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for block in filter(takes_part, blocks(page)):
+        if block.title:
+            (tmp_path / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / block.title).write_text(block.text)
+        else:
+            run(block.text, tmp_path)
+
+
+def run(commands: str, folder: Path) -> None:
+    """As in a shell where `.venv/bin` is on the PATH."""
+    bin_folder = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=folder,
+        env=os.environ | {"PATH": f"{bin_folder}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, f"{commands}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with --strict: a link that leads nowhere is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+class Links(HTMLParser):
+    """The targets of a page's links."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.page, self.targets = page, set[Path]()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Of `<a href="...">`."""
+        href = dict(attrs).get("href") if tag == "a" else None
+        if href and not href.startswith(("http", "#", "mailto:")):
+            self.targets.add((self.page.parent / href.partition("#")[0]).resolve())
+
+
+def test_every_page_is_reached_from_the_start_page(site: Path) -> None:
+    reached, to_visit = set[Path](), {site / "index.html"}
+    while to_visit:
+        page = to_visit.pop()
+        reached.add(page)
+        to_visit |= {target for target in Links(page).targets if target.suffix == ".html"} - reached
+    pages = {site / page.relative_to(DOCS).with_suffix(".html") for page in DOCS.rglob("*.md")}
+    assert pages <= reached
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert not re.search(
+            r'<(?:script|img)[^>]+src="http|<link[^>]+rel="stylesheet"[^>]+http', page.read_text()
+        ), page
