@@ -44,8 +44,10 @@ class CommandLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""
+        from ccgym.envs.errors import excerpt
+
         hint = f" (see {self.prog} --help)"
-        self.exit(BAD_INPUT, f"{self.prog}: {message}"[: MOST_CHARACTERS - len(hint)] + f"{hint}\n")
+        self.exit(BAD_INPUT, excerpt(f"{self.prog}: {message}", MOST_CHARACTERS - len(hint)) + f"{hint}\n")
 
 
 def build_parser() -> argparse.ArgumentParser:

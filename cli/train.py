@@ -114,6 +114,7 @@ def _train(
 ) -> tuple[dict[str, float], Path]:
     """Trains what is left to train; the metrics of the best policy, and its file."""
     from ccgym.envs.errors import InputError
+    from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.training.config import load_config
     from ccgym.training.run_directory import RunDirectory
 
@@ -134,8 +135,9 @@ def _train(
                 f"--config {args.config}: the run in {run.folder} has other settings; leave it out"
             )
         config = kept
-    if args.resume or not run.is_finished(config):
-        train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
+    with folder_lock(run.folder):
+        if args.resume or not run.is_finished(config):
+            train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
     return run.metrics_of_best_policy(), run.best_policy
 
 

@@ -5,7 +5,6 @@ The merged log has one event per line, times in ms with three decimals: `T # 150
 packets.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,7 +94,9 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[str]]:
     """A text file that takes the place of `path` once it is whole."""
-    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    temporary = path.with_name(
+        f".{path.name}.partial"
+    )  # of a run that was killed: replaced when it flies again
     try:
         with temporary.open("w", encoding="utf-8") as stream:
             yield stream

@@ -48,7 +48,7 @@ class RunConfig(BaseModel):
     """Decisions per flow and iteration; every iteration starts all flows anew."""
     evaluation_interval: int = Field(gt=0)
     """Iterations between evaluations in the twin."""
-    evaluation_seconds: float = Field(30.0, gt=0)
+    evaluation_seconds: float = Field(30.0, ge=1)
     """Length of an evaluation flight in seconds."""
 
 

@@ -17,10 +17,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
+from zipfile import BadZipFile
 
 import torch
 from ccgym.agents.policy_file import git_revision
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from matplotlib.figure import Figure
 from torch.utils.tensorboard import SummaryWriter
 from torch.utils.tensorboard.summary import hparams
@@ -80,8 +81,12 @@ class RunDirectory(Generic[Config]):
         return self.folder / "checkpoints" / "learner.safetensors"
 
     def create(self, config: Config, links: Mapping[str, str]) -> None:
-        """Begins a run over emulators of these digests. Raises InputError when there is a run already."""
-        if self._config_file.exists():
+        """Begins a run over emulators of these digests, also where one died before its first checkpoint.
+
+        Raises:
+            InputError: there is a run already.
+        """
+        if self._checkpoint_file.exists():
             raise InputError(
                 f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
             )
@@ -145,25 +150,26 @@ class RunDirectory(Generic[Config]):
             return Checkpoint(**torch.load(self._checkpoint_file, weights_only=True))
         except FileNotFoundError:
             raise InputError(
-                f"{self._checkpoint_file}: no checkpoint to resume from; start the run anew"
+                f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
             ) from None
         except Exception as error:  # torch.load raises whatever its unpickler meets
             raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
 
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
-        """Fills `dataset` with what it held after so many iterations."""
+        """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""
         for iteration in range(max(0, iterations - kept_iterations), iterations):
-            dataset.append(iteration, load_sequences(self._sequences_file(iteration)))
+            file = self._sequences_file(iteration)
+            try:
+                dataset.append(iteration, load_sequences(file))
+            except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+                raise InputError(f"{file}: broken: {excerpt(error)}: begin another run with --out") from None
 
     def open_logs(self, iterations: int) -> None:
         """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
         if self._metrics_file.exists():
-            lines = self._metrics_file.read_text().splitlines(keepends=True)
-            kept = [
-                line for line in lines if line.endswith("\n") and json.loads(line)["iteration"] < iterations
-            ]
+            kept = [line for line in self._logged() if line["iteration"] < iterations]
             temporary = self._metrics_file.with_suffix(".partial")
-            temporary.write_text("".join(kept))
+            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
             temporary.replace(self._metrics_file)
         self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
         if not iterations:
@@ -206,10 +212,26 @@ class RunDirectory(Generic[Config]):
         return self.final_metrics() | self.best_metrics()
 
     def _logged(self) -> list[dict[str, float]]:
-        """The metrics of every iteration so far."""
+        """The metrics of every iteration so far, without a last line that a kill has cut.
+
+        Raises:
+            InputError: a line is damaged.
+        """
         if not self._metrics_file.exists():
             return []
-        return [json.loads(line) for line in self._metrics_file.read_text().splitlines()]
+        whole, _, _ = self._metrics_file.read_text(errors="replace").rpartition("\n")
+        return [self._metrics_of(line, number) for number, line in enumerate(whole.splitlines(), 1)]
+
+    def _metrics_of(self, line: str, number: int) -> dict[str, float]:
+        try:
+            metrics = json.loads(line)
+        except ValueError:
+            metrics = None
+        if not isinstance(metrics, dict) or "iteration" not in metrics:
+            raise InputError(
+                f"{self._metrics_file}:{number}: no metrics of an iteration: delete the line, which is lost"
+            )
+        return metrics
 
     def close_logs(self) -> None:
         """Writes out what TensorBoard's writer still holds."""

@@ -3,13 +3,14 @@
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError
+from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -37,10 +38,11 @@ def fly_plan(plan: Plan, folder: Path, *, leave_out: bool = False) -> dict[str, 
         leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
 
     Raises:
-        InputError: the backend cannot fly it here, or the folder holds something else.
+        InputError: the backend cannot fly it here, or the folder holds something else or is in use.
     """
-    _fly([_session(plan, folder, leave_out)])
-    return publish(folder)
+    with folder_lock(folder):
+        _fly([_session(plan, folder, leave_out)])
+        return publish(folder)
 
 
 def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
@@ -49,9 +51,12 @@ def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
     Raises:
         InputError: as `fly_plan`.
     """
-    _fly([_session(plan, folder, leave_out=False) for plan, folder in plans])
-    for _, folder in plans:
-        publish(folder)
+    with ExitStack() as locks:
+        for _, folder in plans:
+            locks.enter_context(folder_lock(folder))
+        _fly([_session(plan, folder, leave_out=False) for plan, folder in plans])
+        for _, folder in plans:
+            publish(folder)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,38 @@
+"""One writer at a time for a folder: a training's, an evaluation's, a search's."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ccgym.envs.errors import InputError
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Holds `folder`, made where there is none; one that stays empty is removed again.
+
+    The lock is on the folder itself and goes with the process, however that ends: nothing is left over.
+
+    Raises:
+        InputError: another process holds it, or there cannot be such a folder.
+    """
+    made = not folder.exists()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror}") from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise InputError(
+            f"{folder}: another ccgym writes there: wait for it, or choose another --out"
+        ) from None
+    finally:
+        os.close(descriptor)
+        if made:
+            with suppress(OSError):  # it holds something
+                folder.rmdir()

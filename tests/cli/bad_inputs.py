@@ -1,0 +1,273 @@
+"""A generator of bad inputs for every command, and the promise that each is answered in one line.
+
+A case is a command that works, in which one option has been given something else, or one of the files that
+it reads has been damaged. It runs in a process of its own, so that a crash, a hang or much memory is seen and
+ends only that case.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import resource
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ccgym.agents.shipped import shipped_policies
+from ccgym.cli.main import MOST_CHARACTERS, build_parser, main
+from hypothesis import strategies as st
+
+MOST_SECONDS = 60
+"""Before a case counts as hanging; a busy machine is given its time."""
+MOST_BYTES = 1 << 30
+
+ODD_VALUES = (
+    "", " ", "-", "--", ".", "..", "/", "//", "~", "*", "nan", "-nan", "inf", "-inf", "-1", "-0.0", "1e309",
+    "-1e309", "1e-320", "0x10", "1_000", "9" * 30, "-" + "9" * 30, "1" * 5000, "٣", "½", "1,2", ",", ",,",
+    ":", "::", "a:b:c:d", "None", "null", "true", "[]", "{}", "[" * 3000, "{" * 3000, "[1,2", "{a: b",
+    "&a [*a]", "!!int abc", "!!python/none x", "2026-01-01", "a=b", "=", "=1", "iterations=",
+    "iterations=nan", "seed=" + "9" * 40, "hidden=[0]", "hidden=[1e9]", "shares=[1]",
+    "shares={named: .nan}", "preferences=[1,0]", "features=nothing", "network=os.path:join", "random:",
+    "random:0", "random:-1", "random:1e9", "random:999999999", "random:nothing:3", "random:3:" + "9" * 40,
+    "file:", "file:/", "file:nothing.yaml", "file:/dev/zero", "file:pipe", "file:folder", "file:binary",
+    "file:loop", "policy:", "policy:/dev/zero", "policy:pipe", "policy:folder", "policy:binary",
+    "policy:empty", "policy:loop", "run:", "run:folder", "run:nothing", "python:", "python:x",
+    "python:empty:A", "python:binary:A", "python:os:getcwd", "python:broken.py:A", "cubic+", "+",
+    "cubic+cubic+nothing", "fixed:nan", "fixed:-1", "fixed:1e8", "fixed:0", "fixed:", "rate:inf",
+    "rate:1e12", "rate:-3", "copa:nan", "copa:" + "9" * 400, "indigo2:2", "indigo2:nan", "remy:",
+    "remy:pipe", "nothing", "indai", "calibrated/indai", "calibrated/", "/india", "synthetic,nothing",
+    "pipe", "folder", "binary", "empty", "loop", "missing/file", "empty/file", "a" * 300, "a/" * 2500,
+    "../" * 400, "\x1b[31mred", "<script>", "a\nb", "💥", "\ud800", "%s%n", "$(id)", "`id`", "; true",
+    "-Fevil", "--help=1", "evil@host:nothing", "::1:99999", "localhost:1", "/dev/null", "/dev/full",
+    "/dev/zero", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes",
+)  # fmt: skip
+"""What has broken programs before; none makes a command long and right."""
+
+SPEC = """emulators:
+  - name: mine
+    delay_ms: 10
+    uplink: {rate_mbps: 5, arrivals: poisson, seed: 1, queue: droptail, packets: 30, loss: 0.01}
+    downlink: {trace: good.trace, onoff: {mean_on_s: 2, mean_off_s: 0.2}}
+    flows: [{scheme: copa}, {start_s: 0.1, extra_delay_ms: 3}]
+  - name: moving
+    delay_ms: 20
+    timing: continuous
+    delay_steps: [{at_s: 0.1, delay_ms: 30}]
+    uplink: {rate_mbps: 12, rate_walk: {every_ms: 100, spread: 0.1, low_mbps: 3, high_mbps: 48}}
+    cross_traffic: [{kind: onoff, rate_mbps: 3, mean_on_s: 1, mean_off_s: 2}]
+"""
+TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
+cubic,9.5,80,0.01
+copa,8.9,35,0
+vegas,8.5,33,0
+bbr,9.2,60,0.02
+"""
+CONFIG = (
+    "name: mine\narchitecture: mlp\nfeatures: scale_free\nactions: log_window\nhidden: [8]\niterations: 1\n"
+)
+BROKEN_CONTROLLER = (
+    "class A:\n    def __init__(self, packet_bytes):\n        raise RuntimeError('on purpose')\n"
+)
+LINK_LOG = """# mahimahi mm-link (uplink) [good.trace] > log
+# command line: true
+# queue: infinite
+# init timestamp: 0
+# base timestamp: 0
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command in a folder that holds the files of `prepare`, of which some are other ones."""
+
+    argv: list[str]
+    files: dict[str, bytes] = field(default_factory=dict)
+
+
+COMMANDS: dict[str, list[str]] = {
+    "train": ["--emulators", "calibrated/india", "--set", "iterations=1", "--set", "environments=2", "--set",
+              "variations=0", "--set", "random_emulators=1", "--set", "fading_emulators=1", "--set",
+              "evaluation_seconds=1", "--out", "out"],
+    "export": ["good.safetensors", "--name", "mine", "--out", "."],
+    "eval": ["--schemes", "fixed:3", "--emulators", "file:good.yaml", "--seconds", "0.3", "--out", "out"],
+    "report": ["folder"],
+    "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
+    "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
+    "reproduce dial-curve": ["--random", "1", "--seeds", "1"],
+    "reproduce competition": ["--random", "1"],
+    "replay": ["good.log", "--trace", "good.trace"],
+    "trace constant": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
+    "trace poisson": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
+    "trace markov": ["--rates-mbps", "5,6", "--mean-stay-ms", "50", "--seconds", "1", "--out", "out.trace"],
+    "trace cellular": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
+    "emulators": [],
+    "schemes": [],
+    "bench": ["nothing"],
+}  # fmt: skip
+"""Each works as it stands, and quickly, or is an error already."""
+
+
+def prepare(folder: Path) -> None:
+    """What the commands read, and what nobody should be given."""
+    (folder / "good.yaml").write_text(SPEC)
+    (folder / "good.csv").write_text(TABLE)
+    (folder / "config.yaml").write_text(CONFIG)
+    (folder / "good.trace").write_text("".join(f"{ms}\n" for ms in range(1, 200, 3)))
+    (folder / "good.log").write_text(
+        LINK_LOG + "".join(f"{ms} + 1504\n{ms + 3} # 1504\n" for ms in range(0, 90, 6))
+    )
+    (folder / "broken.py").write_text(BROKEN_CONTROLLER)
+    shutil.copy(shipped_policies()["indigo2"], folder / "good.safetensors")
+    (folder / "binary").write_bytes(bytes(range(256)) * 8)
+    (folder / "empty").touch()
+    (folder / "folder").mkdir()
+    (folder / "loop").symlink_to("loop")
+    os.mkfifo(folder / "pipe")
+
+
+def options_of(command: str) -> list[str]:
+    """The options of a command that take a value, and "" for each of its positional arguments."""
+    parser: argparse.ArgumentParser = build_parser()
+    for word in command.split():
+        choices = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
+        parser = choices[word]
+    return [
+        action.option_strings[0] if action.option_strings else ""
+        for action in parser._actions
+        if action.nargs != 0 and not isinstance(action, argparse._SubParsersAction)
+    ]
+
+
+def odd_values() -> st.SearchStrategy[str]:
+    """Known troublemakers, and any text."""
+    return st.sampled_from(ODD_VALUES) | st.text(st.characters(exclude_characters="\0"), max_size=40)
+
+
+@st.composite
+def odd_arguments(draw: st.DrawFn) -> Case:
+    """A command of which one argument is odd, in place of a good one or besides."""
+    command = draw(st.sampled_from(sorted(COMMANDS)))
+    option, value = draw(st.sampled_from([*options_of(command), ""])), draw(odd_values())
+    arguments = list(COMMANDS[command])
+    if option and option in arguments:
+        arguments[arguments.index(option) + 1] = value
+    elif option:
+        arguments += [option, value]
+    elif arguments and not arguments[0].startswith("-"):
+        arguments[0] = value
+    else:
+        arguments.append(value)
+    return Case([*command.split(), *arguments])
+
+
+EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "0.3", "--out", "out"]
+READERS = {
+    "good.yaml": [*EVAL, "--schemes", "fixed:3"],
+    "good.csv": ["calibrate", "--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
+    "config.yaml": ["train", "--config", "config.yaml", "--set", "shares=[1]", "--out", "out"],
+    "good.trace": ["replay", "good.log", "--trace", "good.trace"],
+    "good.log": ["replay", "good.log", "--trace", "good.trace"],
+    "good.safetensors": [*EVAL, "--schemes", "policy:good.safetensors"],
+}  # fmt: skip
+"""Which command reads which file."""
+TOKENS = tuple(
+    token.encode("utf-8", "surrogatepass")
+    for token in (*ODD_VALUES, "\n", "\t", "- ", "  ", "'", '"', "#", "\r", "\ufeff")
+)
+
+
+@st.composite
+def damaged_files(draw: st.DrawFn) -> Case:
+    """A command one of whose files is cut, or has something odd in place of a part."""
+    name = draw(st.sampled_from(sorted(READERS)))
+    content = original(name)
+    start = draw(st.integers(0, len(content)))
+    length = draw(st.integers(0, 40) | st.integers(0, len(content)))
+    token = draw(st.sampled_from(TOKENS) | st.binary(max_size=20))
+    return Case(READERS[name], {name: content[:start] + token + content[start + length :]})
+
+
+def original(name: str) -> bytes:
+    """A file of `prepare`."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder))
+        return (Path(folder) / name).read_bytes()
+
+
+def cases() -> st.SearchStrategy[Case]:
+    """All of them."""
+    return odd_arguments() | damaged_files()
+
+
+def offences(case: Case) -> list[str]:
+    """What the promise does not allow; an exit code of 0 says that the input was not bad after all."""
+    with tempfile.TemporaryDirectory(prefix="ccgym-bad-") as name:
+        folder = Path(name) / "here"
+        folder.mkdir()
+        prepare(folder)
+        for file, content in case.files.items():
+            (folder / file).write_bytes(content)
+        before = sorted(folder.iterdir())
+        process = multiprocessing.get_context("forkserver").Process(target=_run, args=(case.argv, folder))
+        process.start()
+        process.join(MOST_SECONDS)
+        hangs = process.is_alive()
+        if hangs:
+            process.kill()
+            process.join()
+            return ["hangs"]
+        return list(_judge(Path(name), before, process.exitcode))
+
+
+def _judge(place: Path, before: list[Path], exit_code: int | None) -> Iterator[str]:
+    answer = place / "answer.json"
+    printed = (place / "stderr").read_text(errors="replace")
+    if not answer.exists():
+        yield f"ended by {exit_code}: {printed[-1500:]}"
+        return
+    code, used_bytes = json.loads(answer.read_text())
+    if "Traceback" in printed:
+        yield printed[-1500:]
+    if code not in (0, 1, 2):
+        yield f"exit code {code}"
+    if used_bytes > MOST_BYTES:
+        yield f"took {used_bytes >> 20} MB"
+    if code == 2:
+        last = printed.removesuffix("\n").rpartition("\n")[2] if printed.count("\n") > 1 else printed
+        if printed.count("\n") != 1:
+            yield f"{printed.count(chr(10))} lines: {printed[:1000]!r}"
+        if len(last) > MOST_CHARACTERS + 1:
+            yield f"a line of {len(last)} characters"
+        if written := set((place / "here").iterdir()) - set(before):
+            yield f"wrote {sorted(path.name for path in written)}"
+
+
+def _run(argv: list[str], folder: Path) -> None:
+    """In the process of the case."""
+    os.chdir(folder)
+    for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
+        descriptor = os.open(folder.parent / name, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.dup2(descriptor, stream.fileno())
+    before = _peak_bytes()
+    code = _exit_code(lambda: main(argv))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    answer = folder.parent / "answer.json"
+    answer.write_text(json.dumps([code, _peak_bytes() - before]))
+
+
+def _exit_code(command: Callable[[], int]) -> object:
+    try:
+        return command()
+    except SystemExit as end:
+        return end.code
+
+
+def _peak_bytes() -> int:
+    return 1024 * max(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )

@@ -1,0 +1,27 @@
+"""Whatever is handed in: one line, exit code 2, nothing written. More cases: CCGYM_BAD_INPUTS=2000."""
+
+import multiprocessing
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from .bad_inputs import Case, cases, offences
+
+multiprocessing.set_forkserver_preload(["ccgym.cli.main", "ccgym.dagger.train", "hypothesis"])
+sys.path.append(str(Path(__file__).parents[2]))  # where the processes of the cases find `bad_inputs`
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@settings(
+    max_examples=int(os.environ.get("CCGYM_BAD_INPUTS", "300")),
+    deadline=None,
+    derandomize="CCGYM_BAD_INPUTS" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+)
+@given(cases())
+def test_every_bad_input_is_answered_in_one_line(case: Case) -> None:
+    assert not offences(case)

@@ -1,0 +1,42 @@
+import multiprocessing
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.envs.host.folder_lock import folder_lock
+
+
+def hold(folder: Path, pipe: Connection) -> None:
+    with folder_lock(folder):
+        pipe.send("held")
+        pipe.recv()
+
+
+def test_one_process_writes_and_a_killed_one_holds_nothing(tmp_path: Path) -> None:
+    here, there = multiprocessing.Pipe()
+    holder = multiprocessing.get_context("fork").Process(target=hold, args=(tmp_path, there))
+    holder.start()
+    assert here.poll(30)
+    with pytest.raises(InputError, match="another ccgym writes there: wait"), folder_lock(tmp_path):
+        pass
+    holder.kill()
+    holder.join(30)
+    with folder_lock(tmp_path):
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_made_for_nothing_is_gone_again(tmp_path: Path) -> None:
+    with folder_lock(tmp_path / "empty"):
+        pass
+    assert not (tmp_path / "empty").exists()
+    with folder_lock(tmp_path / "used"):
+        (tmp_path / "used" / "file").touch()
+    assert (tmp_path / "used" / "file").exists()
+
+
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(InputError, match="cannot write there"), folder_lock(place):
+            pass
