@@ -11,6 +11,7 @@ from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, s
 from .search import Search, Tried
 
 CONFIDENCE = 0.9
+POSTERIOR = 16
 _RESAMPLES = 1000
 _SEED = 16
 _FEWEST_DEGREES = 2
@@ -53,6 +54,8 @@ class Answer:
     """What of the target the fit does not stand on."""
     candidates: int
     """How many were flown in full."""
+    posterior: list[Candidate]
+    """As many as `POSTERIOR`, drawn from those that fit within the spread of the runs: an ensemble."""
 
     @property
     def left_out_error(self) -> float:
@@ -73,6 +76,7 @@ class Answer:
             "left_out": self.left_out,
             "schemes": [asdict(fit) for fit in self.schemes],
             "candidates": self.candidates,
+            "posterior": [asdict(candidate) for candidate in self.posterior],
         }
 
 
@@ -90,6 +94,7 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
         _undetermined(search, best, replicator, intervals, poisson),
         search.target.left_out,
         len(search.tried),
+        _posterior(search),
     )
 
 
@@ -136,14 +141,22 @@ def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], float]:
     as_good = found <= max(np.percentile(chance, 100 * CONFIDENCE), found.min() + above_median)
     tail = 100 * (1 - CONFIDENCE) / 2
     intervals = {}
-    for name in search.best.candidate.parameters:
+    for name in search.space.places(search.best.candidate):
         values = np.array([getattr(tried.candidate, name) for tried in search.fits])
         low, high = np.percentile(values[chosen], [tail, 100 - tail])
         intervals[name] = (float(min(low, *values[as_good])), float(max(high, *values[as_good])))
-    low, high = intervals["loss"]
-    intervals["loss"] = (low if low >= _TELLABLE_LOSS else 0.0, high)
+    if "loss" in intervals:
+        low, high = intervals["loss"]
+        intervals["loss"] = (low if low >= _TELLABLE_LOSS else 0.0, high)
     poisson = np.array([tried.candidate.arrivals == ARRIVALS[1] for tried in search.fits])
     return intervals, float(poisson[chosen].mean())
+
+
+def _posterior(search: Search) -> list[Candidate]:
+    """Each as often as it would have been the best, had the runs come out otherwise."""
+    chosen = np.sort(_resampled(search, np.random.default_rng(_SEED)))
+    middles = (np.arange(POSTERIOR) + 0.5) / POSTERIOR
+    return [search.fits[chosen[int(share * len(chosen))]].candidate for share in middles]
 
 
 def _resampled(search: Search, generator: np.random.Generator) -> Array:
@@ -195,9 +208,8 @@ def _undetermined(
     figures = replicator.fly(longer, search.draws)
     if abs(search.score(figures) - best.score) < _OPEN_QUEUE_CHANGE:
         found["queue_packets"] = "no scheme fills the queue: any that is as long will do"
-    for name in PARAMETERS[:3]:
-        low, high = intervals[name]
-        if name not in found and high > 2 * low:
+    for name, (low, high) in intervals.items():
+        if name in PARAMETERS[:3] and name not in found and high > 2 * low:
             found[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
     if (1 - CONFIDENCE) / 2 < poisson < (1 + CONFIDENCE) / 2:
         found["arrivals"] = f"poisson fits better in {100 * poisson:.0f} % of the resampled runs"

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 import yaml
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.run_files import replaced
 
 from .answer import Answer, answer_of
-from .candidate import Candidate
+from .candidate import Candidate, Restriction
 from .picture import draw_replication
 from .replication import Replicator
 from .search import Search
@@ -25,14 +26,18 @@ def storage_of(out: Path) -> Path:
 
 
 def calibrate(
-    target: Target, storage: Path, minutes: float, report: Callable[[int, float, Candidate], None]
+    target: Target,
+    storage: Path,
+    minutes: float,
+    report: Callable[[int, float, Candidate], None],
+    restriction: Restriction | None = None,
 ) -> tuple[Answer, bool]:
     """The answer, and whether the search ended by itself; interrupted, it stands on what was tried.
 
     Raises:
         KeyboardInterrupt: nothing was tried yet.
     """
-    search, whole = Search(target, storage, minutes, report), True
+    search, whole = Search(target, storage, minutes, report, restriction or Restriction()), True
     try:
         search.run()
     except KeyboardInterrupt:
@@ -53,12 +58,30 @@ def found_spec(answer: Answer, target: Target) -> EmulatorSpec:
     return answer.candidate.spec(emulator_name(target))
 
 
+def posterior_of(out: Path) -> Path:
+    """Where the emulators are kept that fit as well as that of `out`."""
+    return out.with_suffix(".posterior.yaml")
+
+
+def _entry(candidate: Candidate, name: str) -> dict[str, Any]:
+    """As an emulator file has it."""
+    has_downlink = candidate.ack_mbps is not None or len(candidate.traces) > 1
+    entry = candidate.spec(name).model_dump(
+        mode="json", exclude_defaults=True, exclude=set() if has_downlink else {"downlink"}
+    )
+    return entry | {"delay_ms": candidate.delay_ms}
+
+
 def write_answer(answer: Answer, target: Target, out: Path) -> None:
-    """Writes the emulator to `out`, the whole answer beside it as JSON, and the picture."""
-    spec = found_spec(answer, target)
-    mirrored = {"downlink"} if answer.candidate.ack_mbps is None else set()
-    entry = spec.model_dump(mode="json", exclude_defaults=True, exclude=mirrored)
-    entry["delay_ms"] = answer.candidate.delay_ms
+    """Writes the emulator to `out`; beside it the whole answer as JSON, the picture and the posterior."""
+    entry = _entry(answer.candidate, emulator_name(target))
+    with replaced(posterior_of(out)) as stream:
+        stream.write("# Emulators that fit within the spread of the runs, each as often as it does.\n")
+        entries = [
+            _entry(candidate, f"{entry['name']}-{number}")
+            for number, candidate in enumerate(answer.posterior, 1)
+        ]
+        yaml.safe_dump({"emulators": entries}, stream, sort_keys=False)
     with replaced(out) as stream:
         stream.write(
             f"# Replicates {len(answer.schemes)} schemes with a mean error of {100 * answer.error:.1f} %; "

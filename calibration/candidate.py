@@ -1,10 +1,12 @@
 """The emulators that a search chooses from: five parameters, between bounds that the measurements set."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
+from ccgym.envs.specs.link_spec import DATA_TUN_BYTES, LinkSpec
 
 from .target import HIGHEST_MBPS, Measured, Target
 
@@ -16,7 +18,10 @@ ARRIVALS = ("constant", "poisson")
 NO_LOSS = 1e-5
 """Less than this nobody can measure in a run of a minute."""
 
-_WAITS = {"constant": 0.5, "poisson": 3.0}
+TRACE = "trace"
+"""The arrivals of a recorded link, of which only the rest is searched."""
+
+_WAITS = {"constant": 0.5, "poisson": 3.0, TRACE: 3.0}
 """For how many packets' times an idle link lets wait: p95 of an exponential time is 3 means."""
 
 _DELAY_SHARES = (1.0, 0.75, 0.5)
@@ -39,6 +44,8 @@ class Candidate:
     arrivals: str
     ack_mbps: float | None = None
     """None: ACKs have the link's own rate and arrivals."""
+    traces: tuple[str, ...] = ()
+    """Of a recorded link, mahimahi's: that of the data and, where it has one of its own, that of the ACKs."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -47,17 +54,48 @@ class Candidate:
 
     def spec(self, name: str) -> EmulatorSpec:
         """As every backend takes it."""
-        uplink = {
-            "rate_mbps": self.rate_mbps,
-            "arrivals": self.arrivals,
-            "loss": self.loss,
-            "queue": "droptail",
-            "packets": self.queue_packets,
-        }
+        even = {"rate_mbps": self.rate_mbps, "arrivals": self.arrivals}
+        link = {"trace": self.traces[0]} if self.traces else even
+        uplink = {**link, "loss": self.loss, "queue": "droptail", "packets": self.queue_packets}
         fields: dict[str, object] = {"name": name, "delay_ms": self.delay_ms, "uplink": uplink}
         if self.ack_mbps is not None:
             fields["downlink"] = {"rate_mbps": self.ack_mbps, "arrivals": "poisson"}
+        elif len(self.traces) > 1:
+            fields["downlink"] = {"trace": self.traces[1]}
         return EmulatorSpec.model_validate(fields)
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """What a search may not choose; by default it may choose all."""
+
+    fixed: dict[str, float] = field(default_factory=dict)
+    """Values of parameters."""
+    arrivals: tuple[str, ...] = ARRIVALS
+    """From which it chooses."""
+    traces: tuple[str, ...] = ()
+    """See `Candidate`."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Those of the paper that are searched."""
+        return tuple(name for name in PARAMETERS if name not in self.fixed)
+
+    @property
+    def allows_ack_path(self) -> bool:
+        """Whether the search may go beyond the paper's parameters."""
+        return not self.fixed and not self.traces
+
+
+def recorded(traces: Sequence[Path]) -> Restriction:
+    """The links of these trace files, around which delay, queue and loss are searched.
+
+    Raises:
+        InputError: no trace.
+    """
+    links = [LinkSpec(trace=path.resolve()) for path in traces]
+    rate_mbps = links[0].schedule().mean_rate_mbps
+    return Restriction({"rate_mbps": rate_mbps}, (TRACE,), tuple(str(link.trace) for link in links))
 
 
 @dataclass(frozen=True)
@@ -93,10 +131,11 @@ class Space:
     bounds: dict[str, Bounds]
     guess: Candidate
     """What the measurements say by themselves."""
+    restriction: Restriction
 
     def at(self, places: dict[str, float], arrivals: str) -> Candidate:
         """The candidate at a point of the unit cube."""
-        value = {name: self.bounds[name].at(place) for name, place in places.items()}
+        value = {name: self.bounds[name].at(place) for name, place in places.items()} | self.restriction.fixed
         return Candidate(
             round(value["rate_mbps"], 4),
             round(value["delay_ms"]),
@@ -104,19 +143,24 @@ class Space:
             round(value["loss"], 6) if value["loss"] >= NO_LOSS else 0.0,
             arrivals,
             round(value[ACK_PATH], 4) if ACK_PATH in value else None,
+            self.restriction.traces,
         )
 
     def places(self, candidate: Candidate) -> dict[str, float]:
         """The point of the unit cube nearest to `candidate`."""
-        return {name: self.bounds[name].place(getattr(candidate, name)) for name in candidate.parameters}
+        return {
+            name: self.bounds[name].place(getattr(candidate, name))
+            for name in candidate.parameters
+            if name not in self.restriction.fixed
+        }
 
     def starts(self) -> list[Candidate]:
-        """The guess and its neighbours, with both arrivals: the least delay may be a queue's in part."""
+        """The guess and its neighbours, with all arrivals: the least delay may be a queue's in part."""
         return [
             self._start(share, loss, arrivals)
             for share in _DELAY_SHARES
             for loss in dict.fromkeys([self.guess.loss, 0.0])
-            for arrivals in ARRIVALS
+            for arrivals in self.restriction.arrivals
         ]
 
     def _start(self, delay_share: float, loss: float, arrivals: str) -> Candidate:
@@ -127,7 +171,7 @@ class Space:
         return replace(self.guess, delay_ms=delay_ms, queue_packets=queue, loss=loss, arrivals=arrivals)
 
 
-def space_of(target: Target) -> Space:
+def space_of(target: Target, restriction: Restriction) -> Space:
     """Bounds and a guess from the measurements.
 
     The fastest scheme is no faster than the link, the least delay no less than propagation, the gentlest
@@ -139,7 +183,7 @@ def space_of(target: Target) -> Space:
     greatest_ms = max(row.p95_delay_ms for row in measured)
     delay_ms = max(1, math.floor(least_ms) - 1)
     loss, most_loss = _random_loss(measured, target.seconds)
-    rate_mbps = min(HIGHEST_MBPS, fastest * (1.02 + 1.5 * loss))
+    rate_mbps = restriction.fixed.get("rate_mbps", min(HIGHEST_MBPS, fastest * (1.02 + 1.5 * loss)))
     waiting_s = max(greatest_ms - delay_ms, 2.0) / 1000
     queue = min(_MOST_PACKETS, max(2, round(waiting_s * rate_mbps * 1e6 / 8 / DATA_TUN_BYTES)))
     bounds = {
@@ -149,7 +193,8 @@ def space_of(target: Target) -> Space:
         "loss": Bounds(0.0, most_loss, "square"),
         ACK_PATH: Bounds(0.01 * fastest, fastest, "log"),
     }
-    return Space(bounds, Candidate(rate_mbps, delay_ms, queue, loss, "constant"))
+    guess = Candidate(rate_mbps, delay_ms, queue, loss, restriction.arrivals[0], traces=restriction.traces)
+    return Space(bounds, guess, restriction)
 
 
 def _random_loss(measured: tuple[Measured, ...], seconds: float) -> tuple[float, float]:

@@ -27,7 +27,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from .candidate import ACK_PATH, ARRIVALS, PARAMETERS, Candidate, Space, space_of
+from .candidate import ACK_PATH, PARAMETERS, Candidate, Restriction, Space, space_of
 from .replication import Replicator, left_out_errors, measured_figures, scheme_errors, scores, sureness
 from .target import Target
 
@@ -73,6 +73,7 @@ class Search:
     minutes: float
     report: Callable[[int, float, Candidate], None]
     """Called after every candidate: how many, the least error so far, and whose."""
+    restriction: Restriction = field(default_factory=Restriction)
     tried: list[Tried] = field(default_factory=list)
     space: Space = field(init=False)
     measured: Array = field(init=False)
@@ -80,7 +81,7 @@ class Search:
     draws: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.space = space_of(self.target)
+        self.space = space_of(self.target, self.restriction)
         self.measured = measured_figures(self.target.measured)
         self.weights = sureness(self.target.measured)
 
@@ -114,7 +115,7 @@ class Search:
                 left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
                 ends_s = time.monotonic() + left_s / (len(starts) - place)
                 self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
-            if self.error(self.best) > _REPLICATED:
+            if self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
                 self._fine(storage, "ack-path", self._ack_start(), begun_s + 60 * self.minutes)
 
     def score(self, figures: Array) -> float:
@@ -130,7 +131,7 @@ class Search:
         begun_s = time.monotonic()
         self._fly(self.space.guess, [0])
         draw_s = max(1e-3, time.monotonic() - begun_s)
-        trials = WIDE_TRIALS / 2 + len(ARRIVALS) * FINE_TRIALS
+        trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * FINE_TRIALS
         return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
 
     def _study(
@@ -148,7 +149,8 @@ class Search:
 
     def _digest(self) -> str:
         """Of the target and of the core that flies."""
-        content = json.dumps(asdict(self.target), sort_keys=True)
+        traces = [Path(trace).read_text() for trace in self.restriction.traces]
+        content = json.dumps([asdict(self.target), asdict(self.restriction), traces], sort_keys=True)
         core = Path(_core.__file__ or "").read_bytes()
         return hashlib.sha256(content.encode() + hashlib.sha256(core).digest()).hexdigest()[:16]
 
@@ -170,8 +172,8 @@ class Search:
                 study.enqueue_trial({**self.space.places(start), "arrivals": start.arrivals})
 
         def objective(trial: optuna.Trial) -> float:
-            arrivals = trial.suggest_categorical("arrivals", ARRIVALS)
-            candidate = self._suggested(trial, PARAMETERS, arrivals)
+            arrivals = trial.suggest_categorical("arrivals", self.restriction.arrivals)
+            candidate = self._suggested(trial, self.restriction.parameters, arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
                 trial.report(self.score(self._fly(candidate, [0], short_s)), 0)
@@ -188,9 +190,9 @@ class Search:
         """Arrivals whose best candidate may still win, the better first."""
         least = {
             arrivals: min((t.score for t in self.tried if t.candidate.arrivals == arrivals), default=math.inf)
-            for arrivals in ARRIVALS
+            for arrivals in self.restriction.arrivals
         }
-        ranked = sorted(ARRIVALS, key=least.__getitem__)
+        ranked = sorted(self.restriction.arrivals, key=least.__getitem__)
         return [each for each in ranked if least[each] <= _SECOND_ARRIVALS * least[ranked[0]]]
 
     def _best_of(self, arrivals: str) -> Candidate:
@@ -205,7 +207,7 @@ class Search:
 
     def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
         """CMA-ES from `start`, with the same arrivals."""
-        names = start.parameters
+        names = tuple(self.space.places(start))
         study = self._study(storage, stage, None)
         walk = cmaes.CMA(
             np.array([self.space.places(start)[name] for name in names]),

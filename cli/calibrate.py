@@ -22,7 +22,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Searches rate, one-way delay, droptail queue, random loss and arrivals for the emulator "
         "over which the schemes of T have the throughput and the p95 one-way delay that were measured. "
         "Writes FILE, for --emulators file:FILE; beside it .json, the whole answer; .svg, measured beside "
-        "emulated; .search, with which the same command goes on after an interruption.",
+        "emulated; .posterior.yaml, an ensemble of emulators that fit as well, for ccgym train "
+        "--from-calibration; .search, with which the same command goes on after an interruption.",
     )
     parser.add_argument(
         "--target",
@@ -36,6 +37,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="the emulator file (.yaml)")
     parser.add_argument(
         "--minutes", type=_minutes, default=5.0, metavar="M", help="longest search (default: 5)"
+    )
+    parser.add_argument(
+        "--from-trace",
+        type=_traces,
+        default=(),
+        metavar="FILE[,FILE]",
+        help="a recorded link, mahimahi's trace of its data and maybe one of its ACKs: delay, queue and loss "
+        "are searched around it",
     )
     parser.add_argument("--few", action="store_true", help="be content with fewer than 4 schemes")
     parser.add_argument(
@@ -55,9 +64,17 @@ def _minutes(text: str) -> float:
     return value
 
 
+def _traces(text: str) -> tuple[Path, ...]:
+    files = tuple(map(Path, text.split(",")))
+    if len(files) > 2 or not all(file.name for file in files):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one trace file, or two with a comma between them")
+    return files
+
+
 def run(args: argparse.Namespace) -> int:
     """Searches, writes the files, prints the answer."""
     from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer
+    from ccgym.calibration.candidate import Restriction, recorded
     from ccgym.calibration.load_target import load_target
     from ccgym.calibration.target import check_target
     from ccgym.envs.errors import InputError
@@ -67,8 +84,9 @@ def run(args: argparse.Namespace) -> int:
     if args.out.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
     target = check_target(load_target(args.target), few=args.few)
+    restriction = recorded(args.from_trace) if args.from_trace else Restriction()
     print(_stands_on(target), file=sys.stderr)
-    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress())
+    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress(), restriction)
     write_answer(answer, target, args.out)
     verified = _verified(args, target, found_spec(answer, target)) if args.verify and whole else None
     found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})

@@ -18,6 +18,7 @@ EXPERIMENTS = (
     "tunnel-transparency",
     "rl-learns",
     "calibration-truth",
+    "calibration-ablation",
 )
 """Each a module in experiments/: HELP, DESCRIPTION, `add_arguments(parser)`, `run(args) -> exit code`."""
 

@@ -9,21 +9,52 @@ Reply::Reply(std::span<const std::byte> bytes) : size_(bytes.size()) {
   std::ranges::copy(bytes, buffer_.begin());
 }
 
-std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> datagram) {
+uint64_t proof_of(const SipKey& secret, uint64_t flow, uint64_t cookie) {
+  // By their bytes on the wire: the ends may be of different machines.
+  const auto bytes = serialize(Hello{flow, cookie});
+  SipHash hash{secret};
+  hash.add(bytes);
+  return hash.finish();
+}
+
+std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> peer,
+                                           std::span<const std::byte> datagram) {
   const std::optional<Datagram> parsed = parse(datagram);
   if (!parsed) {
     ++counters_.garbage;
     return std::nullopt;
   }
+  SipHash hash{keys_.cookies};
+  hash.add(peer);
+  from_ = hash.finish();
   return std::visit([&](const auto& message) { return on(now, message); }, *parsed);
 }
 
+uint64_t Receiver::cookie_for(uint64_t flow) const {
+  SipHash hash{keys_.cookies};
+  hash.add(std::as_bytes(std::span{&from_, 1}));
+  hash.add(std::as_bytes(std::span{&flow, 1}));
+  return hash.finish();
+}
+
+bool Receiver::admits(const Hello& hello) const {
+  return !keys_.secret || hello.proof == proof_of(*keys_.secret, hello.flow, hello.cookie);
+}
+
+bool Receiver::taken(Time now) const {
+  if (!flow_) return false;
+  return received_packets_ > 0 ? now - last_heard_ < kAbandonedAfter : now - begun_at_ < kIdleAfterHello;
+}
+
 std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
-  const bool repeated = flow_ == hello.flow;
-  if (!repeated) {
-    const bool taken = flow_ && now - last_heard_ < kAbandonedAfter;
-    if (taken || former_flow_ == hello.flow) return ignore_foreign();
+  const uint64_t cookie = cookie_for(hello.flow);
+  if (hello.cookie != cookie) return Reply{serialize(Retry{hello.flow, cookie})};
+  if (!admits(hello)) return ignore_foreign();
+  if (!is_present(hello.flow)) {
+    if (taken(now) || former_flow_ == hello.flow) return ignore_foreign();
     flow_ = hello.flow;
+    peer_ = from_;
+    begun_at_ = now;
     seen_ = {};
     received_packets_ = 0;
   }
@@ -32,7 +63,7 @@ std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
 }
 
 std::optional<Reply> Receiver::on(Time now, const Data& data) {
-  if (flow_ != data.flow) return ignore_foreign();
+  if (!is_present(data.flow)) return ignore_foreign();
   last_heard_ = now;
   if (!seen_.insert(data.seq)) {
     ++counters_.duplicates;
@@ -43,11 +74,11 @@ std::optional<Reply> Receiver::on(Time now, const Data& data) {
 }
 
 std::optional<Reply> Receiver::on(Time now, const Bye& bye) {
-  if (flow_ == bye.flow) {
+  if (is_present(bye.flow)) {
     former_flow_ = flow_;
     flow_.reset();
     last_heard_ = now;
-    ++ended_flows_;
+    if (received_packets_ > 0) ++ended_flows_;
   }
   if (former_flow_ != bye.flow) return ignore_foreign();
   return Reply{serialize(ByeReply{bye.flow})};

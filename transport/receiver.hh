@@ -1,7 +1,10 @@
 // The receiver core: one flow at a time, one ACK per packet. No socket, no clock.
 //
-// The driver feeds every datagram with the time it arrived at and sends the reply, if there is one,
-// to where the datagram came from.
+// The driver feeds every datagram with the time it arrived at and whom it came from, and sends the reply, if
+// there is one, back there.
+//
+// Nothing is remembered of who has not shown by a cookie that datagrams reach it at its address, and a flow
+// hears its own peer only. With a secret, its sender also has to know that.
 #pragma once
 
 #include <array>
@@ -13,6 +16,7 @@
 
 #include "transport/congestion_controller.hh"
 #include "transport/duplicate_filter.hh"
+#include "transport/siphash.hh"
 #include "transport/wire.hh"
 
 namespace ccgym {
@@ -29,10 +33,18 @@ class Reply {
   std::size_t size_;
 };
 
+struct ReceiverKeys {
+  SipKey cookies{};                // at random
+  std::optional<SipKey> secret{};  // shared with the sender
+};
+
+// What a sender says in its hello to show that it knows the secret.
+uint64_t proof_of(const SipKey& secret, uint64_t flow, uint64_t cookie);
+
 struct ReceiverCounters {
   uint64_t data_packets{};  // of all flows, each once
   uint64_t duplicates{};    // data that came again, or came too late to tell
-  uint64_t foreign{};       // well-formed, but of another flow than the present one
+  uint64_t foreign{};       // well-formed, but of another flow or peer than the present one
   uint64_t garbage{};       // no datagram of ours
 };
 
@@ -40,15 +52,25 @@ class Receiver {
  public:
   // After this long without a word from its sender a flow gives way to another sender's hello.
   static constexpr Time kAbandonedAfter = std::chrono::seconds{5};
+  // The same for a flow of which no data have come since its hello: some round trips of any path.
+  static constexpr Time kIdleAfterHello = std::chrono::seconds{1};
 
-  std::optional<Reply> on_datagram(Time now, std::span<const std::byte> datagram);
+  explicit Receiver(const ReceiverKeys& keys) : keys_(keys) {}
+
+  // `peer`: the address the datagram came from, in bytes of any kind.
+  std::optional<Reply> on_datagram(Time now, std::span<const std::byte> peer,
+                                   std::span<const std::byte> datagram);
 
   [[nodiscard]] bool in_flow() const { return flow_.has_value(); }
   [[nodiscard]] Time last_heard() const { return last_heard_; }        // of the present or the former flow
-  [[nodiscard]] uint64_t ended_flows() const { return ended_flows_; }  // by their sender's bye
+  [[nodiscard]] uint64_t ended_flows() const { return ended_flows_; }  // by their sender's bye, after data
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
 
  private:
+  [[nodiscard]] uint64_t cookie_for(uint64_t flow) const;
+  [[nodiscard]] bool admits(const Hello& hello) const;
+  [[nodiscard]] bool taken(Time now) const;
+  [[nodiscard]] bool is_present(uint64_t flow) const { return flow_ == flow && peer_ == from_; }
   std::optional<Reply> on(Time now, const Hello& hello);
   std::optional<Reply> on(Time now, const Data& data);
   std::optional<Reply> on(Time now, const Bye& bye);
@@ -57,10 +79,14 @@ class Receiver {
 
   std::optional<Reply> ignore_foreign();
 
+  ReceiverKeys keys_;
+  uint64_t from_{0};                       // whom the present datagram came from, hashed
+  uint64_t peer_{0};                       // of the present flow
   std::optional<uint64_t> flow_{};         // token of the present flow
   std::optional<uint64_t> former_flow_{};  // token of the flow that said bye
   DuplicateFilter seen_{};
   uint64_t received_packets_{0};  // of the present flow
+  Time begun_at_{};
   Time last_heard_{};
   uint64_t ended_flows_{0};
   ReceiverCounters counters_{};

@@ -7,18 +7,20 @@ namespace ccgym {
 namespace {
 
 constexpr std::array kMagic{std::byte{'c'}, std::byte{'c'}, std::byte{'g'}, std::byte{'m'}};
-constexpr std::byte kVersion{1};
+constexpr std::byte kVersion{2};
 constexpr std::size_t kVersionAt = 4;
 constexpr std::size_t kTypeAt = 5;
 constexpr std::size_t kFlowAt = 6;
 constexpr std::size_t kSeqAt = 14;
+constexpr std::size_t kCookieAt = 14;
+constexpr std::size_t kProofAt = 22;
 constexpr std::size_t kReceivedAtAt = 22;
 constexpr std::size_t kReceivedPacketsAt = 30;
 
 // Far beyond any clock, and near enough to zero that no difference of two times overflows.
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 62;
 
-enum class Type : uint8_t { hello = 1, hello_reply, data, ack, bye, bye_reply };
+enum class Type : uint8_t { hello = 1, hello_reply, data, ack, bye, bye_reply, retry };
 
 uint64_t read_u64(std::span<const std::byte> bytes, std::size_t at) {
   uint64_t value = 0;
@@ -49,6 +51,16 @@ std::optional<Datagram> parse_control(std::span<const std::byte> bytes) {
   return Control{read_u64(bytes, kFlowAt)};
 }
 
+std::optional<Datagram> parse_hello(std::span<const std::byte> bytes) {
+  if (bytes.size() != kHelloBytes) return std::nullopt;
+  return Hello{read_u64(bytes, kFlowAt), read_u64(bytes, kCookieAt), read_u64(bytes, kProofAt)};
+}
+
+std::optional<Datagram> parse_retry(std::span<const std::byte> bytes) {
+  if (bytes.size() != kRetryBytes) return std::nullopt;
+  return Retry{read_u64(bytes, kFlowAt), read_u64(bytes, kCookieAt)};
+}
+
 std::optional<Datagram> parse_data(std::span<const std::byte> bytes) {
   if (bytes.size() != kDataBytes) return std::nullopt;
   return Data{read_u64(bytes, kFlowAt), read_u64(bytes, kSeqAt)};
@@ -70,7 +82,7 @@ std::optional<Datagram> parse(std::span<const std::byte> bytes) {
     return std::nullopt;
   switch (Type{std::to_integer<uint8_t>(bytes[kTypeAt])}) {
     case Type::hello:
-      return parse_control<Hello>(bytes);
+      return parse_hello(bytes);
     case Type::hello_reply:
       return parse_control<HelloReply>(bytes);
     case Type::data:
@@ -81,11 +93,27 @@ std::optional<Datagram> parse(std::span<const std::byte> bytes) {
       return parse_control<Bye>(bytes);
     case Type::bye_reply:
       return parse_control<ByeReply>(bytes);
+    case Type::retry:
+      return parse_retry(bytes);
   }
   return std::nullopt;
 }
 
-ControlBuffer serialize(const Hello& hello) { return control(Type::hello, hello.flow); }
+std::array<std::byte, kHelloBytes> serialize(const Hello& hello) {
+  std::array<std::byte, kHelloBytes> bytes{};
+  write_head(bytes, Type::hello, hello.flow);
+  write_u64(bytes, kCookieAt, hello.cookie);
+  write_u64(bytes, kProofAt, hello.proof);
+  return bytes;
+}
+
+std::array<std::byte, kRetryBytes> serialize(const Retry& retry) {
+  std::array<std::byte, kRetryBytes> bytes{};
+  write_head(bytes, Type::retry, retry.flow);
+  write_u64(bytes, kCookieAt, retry.cookie);
+  return bytes;
+}
+
 ControlBuffer serialize(const HelloReply& reply) { return control(Type::hello_reply, reply.flow); }
 ControlBuffer serialize(const Bye& bye) { return control(Type::bye, bye.flow); }
 ControlBuffer serialize(const ByeReply& reply) { return control(Type::bye_reply, reply.flow); }

@@ -3,10 +3,14 @@
 //   offset 0  magic "ccgm" | 4 version | 5 type | 6 flow token (8 bytes)       every datagram: 14 bytes
 //   data      14 sequence number (8) | 22 zeros up to kDataBytes
 //   ack       14 sequence number (8) | 22 received_at in ns (8) | 30 received packets (8)
-//   hello, hello reply, bye, bye reply: nothing more
+//   hello     14 cookie (8) | 22 proof (8)
+//   retry     14 cookie (8)
+//   hello reply, bye, bye reply: nothing more
 //
-// A flow is: hello until a hello reply comes, data answered by one ack each, bye. Replies are never
-// longer than what they answer, so that a forged source address is of no use to anyone.
+// A flow is: hello until a hello reply comes, data answered by one ack each, bye. The first hello is answered
+// by a retry, whose cookie shows in the next one that the sender is where it says (RFC 9000, section 8.1);
+// the proof, that it knows the secret, where there is one. Replies are never longer than what they answer, so
+// that a forged source address is of no use to anyone.
 #pragma once
 
 #include <array>
@@ -23,9 +27,17 @@ namespace ccgym {
 inline constexpr std::size_t kDataBytes = 1436;  // 1464 with UDP and IPv4 headers: the MTU inside the tunnel
 inline constexpr std::size_t kAckBytes = 38;     // as Indigo's
 inline constexpr std::size_t kControlBytes = 14;
+inline constexpr std::size_t kHelloBytes = 30;
+inline constexpr std::size_t kRetryBytes = 22;
 
 struct Hello {
-  uint64_t flow{};  // token: random, new for every flow
+  uint64_t flow{};    // token: random, new for every flow
+  uint64_t cookie{};  // of the receiver's retry; anything before
+  uint64_t proof{};   // see Receiver
+};
+struct Retry {
+  uint64_t flow{};
+  uint64_t cookie{};
 };
 struct HelloReply {
   uint64_t flow{};
@@ -47,14 +59,15 @@ struct ByeReply {
   uint64_t flow{};
 };
 
-using Datagram = std::variant<Hello, HelloReply, Data, Ack, Bye, ByeReply>;
+using Datagram = std::variant<Hello, HelloReply, Data, Ack, Bye, ByeReply, Retry>;
 
 // nullopt for anything that is not exactly one datagram of this version.
 std::optional<Datagram> parse(std::span<const std::byte> bytes);
 
 using ControlBuffer = std::array<std::byte, kControlBytes>;
 
-ControlBuffer serialize(const Hello& hello);
+std::array<std::byte, kHelloBytes> serialize(const Hello& hello);
+std::array<std::byte, kRetryBytes> serialize(const Retry& retry);
 ControlBuffer serialize(const HelloReply& reply);
 ControlBuffer serialize(const Bye& bye);
 ControlBuffer serialize(const ByeReply& reply);

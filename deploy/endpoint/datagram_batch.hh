@@ -36,6 +36,9 @@ struct Origin {
   std::optional<in6_pktinfo> local{};
 
   [[nodiscard]] bool operator==(const Origin& other) const;
+  [[nodiscard]] std::span<const std::byte> peer_address() const {
+    return std::as_bytes(std::span{&peer, 1}).first(peer_bytes);
+  }
 };
 
 class ReceiveBatch {

@@ -2,18 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "deploy/endpoint/file_descriptor.hh"
 #include "deploy/endpoint/wait.hh"
+#include "transport/siphash.hh"
 
 namespace ccgym {
 
 inline constexpr int kHelloTries = 10;
 inline constexpr Time kHelloInterval = std::chrono::seconds{1};
 
-enum class Answer { heard, silence, stopped };
+enum class Answer {
+  heard,
+  refused,  // somebody is there, and takes no flow of ours: it has another, or another secret
+  silence,
+  stopped,
+};
 
-Answer say_hello(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
+Answer say_hello(const FileDescriptor& socket, uint64_t flow, const std::optional<SipKey>& secret,
+                 StopSignals& stop);
 
 // Best effort, over within 0.6 s, at once at a further signal: a receiver that does not hear it
 // notices the silence.

@@ -8,6 +8,8 @@
 #include "deploy/endpoint/command_line.hh"
 #include "deploy/endpoint/datagram_batch.hh"
 #include "deploy/endpoint/errors.hh"
+#include "deploy/endpoint/random_bits.hh"
+#include "deploy/endpoint/secret_file.hh"
 #include "deploy/endpoint/udp_socket.hh"
 #include "deploy/endpoint/wait.hh"
 #include "transport/receiver.hh"
@@ -17,13 +19,16 @@ namespace ccgym {
 namespace {
 
 constexpr std::string_view kHelp =
-    R"(usage: ccgym-receiver PORT [--once]
+    R"(usage: ccgym-receiver PORT [--bind IP] [--once] [--secret FILE]
 
-Listens at UDP PORT (1 to 65535) of every local IPv4 and IPv6 address for ccgym-sender and
-acknowledges every packet at once. One flow at a time; it gives way to another sender after 5
-seconds without a word, and is forgotten at its bye. Runs until SIGTERM, SIGINT or SIGHUP.
+Listens at UDP PORT (1 to 65535) for ccgym-sender and acknowledges every packet at once. One flow at
+a time; it gives way to another sender after 5 seconds without a word, and is forgotten at its bye.
+Runs until SIGTERM, SIGINT or SIGHUP.
 
+  --bind IP        listen at this local address only (default: every one, IPv4 and IPv6)
   --once           end with the first flow: at its bye, or 60 seconds after its last word (exit 1)
+  --secret FILE    take flows only of senders with the same secret: 32 to 4096 bytes that only their
+                   owner may read
   --version, --help
 
 Exit codes: 0 done, 1 failure, 2 bad usage or input.
@@ -35,7 +40,8 @@ constexpr Time kSilenceLimit = std::chrono::seconds{60};
 // The sockets and the core of a receiver, and the loop between them.
 class ReceiverLoop {
  public:
-  ReceiverLoop(uint16_t port, bool once) : socket_(listen_udp(port)), once_(once) {}
+  ReceiverLoop(const Address& local, const ReceiverKeys& keys, bool once)
+      : socket_(listen_udp(local)), once_(once), receiver_(keys) {}
 
   // Until the stop signal or, with `once`, the end of the first flow; returns the exit code.
   int run() {
@@ -59,9 +65,11 @@ class ReceiverLoop {
     const Time real = realtime_now();
     for (std::size_t i = 0; i < count; ++i) {
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
-      if (const auto reply = receiver_.on_datagram(steady - age, incoming_.datagram(i))) {
+      const Origin origin = incoming_.origin(i);
+      if (const auto reply =
+              receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i))) {
         std::ranges::copy(reply->bytes(), replies_.slot().begin());
-        replies_.push(reply->bytes().size(), incoming_.origin(i));
+        replies_.push(reply->bytes().size(), origin);
       }
     }
   }
@@ -78,19 +86,24 @@ class ReceiverLoop {
   StopSignals stop_{};
   FileDescriptor socket_;
   bool once_;
-  Receiver receiver_{};
+  Receiver receiver_;
   ReceiveBatch incoming_{};
   SendBatch replies_{kMaxReceivedDatagrams, kAckBytes};
 };
 
 int run(std::span<char* const> arguments) {
-  const CommandLine line{arguments, {.with_value = {}, .switches = {"--once", "--help", "--version"}}};
+  const CommandLine line{
+      arguments, {.with_value = {"--bind", "--secret"}, .switches = {"--once", "--help", "--version"}}};
   if (line.has("--help") || line.has("--version")) {
     std::cout << (line.has("--help") ? kHelp : "ccgym-receiver " CCGYM_VERSION "\n");
     return 0;
   }
   if (line.positional().size() != 1) throw InputError{"one PORT would be right: see --help"};
-  return ReceiverLoop{parse_port(line.positional()[0]), line.has("--once")}.run();
+  const uint16_t port = parse_port(line.positional()[0]);
+  const auto bind = line.value("--bind");
+  const Address local = bind ? Address{*bind, port} : any_address(port);
+  const ReceiverKeys keys{{random_bits(), random_bits()}, secret_of(line)};
+  return ReceiverLoop{local, keys, line.has("--once")}.run();
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // ccgym-sender: one full-throttle flow of dummy data to a ccgym-receiver, under any scheme.
-#include <sys/random.h>
 
 #include <iostream>
 #include <memory>
@@ -13,6 +12,8 @@
 #include "deploy/endpoint/flow_stats.hh"
 #include "deploy/endpoint/gym_link.hh"
 #include "deploy/endpoint/handshake.hh"
+#include "deploy/endpoint/random_bits.hh"
+#include "deploy/endpoint/secret_file.hh"
 #include "deploy/endpoint/timed_policy.hh"
 #include "deploy/endpoint/udp_flow.hh"
 #include "deploy/endpoint/udp_socket.hh"
@@ -44,6 +45,7 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   --gym SOCKET     instead of --scheme: whoever listens at this Unix socket decides (see gym_link.hh)
   --features SET   what it is shown: indigo (default), scale_free, aurora
   --actions SET    what it answers: indigo (default), log_window, rate
+  --secret FILE    of the receiver, if it has one: 32 to 4096 bytes that only their owner may read
   --check          say only whether the scheme can be flown
   --version, --help
 
@@ -69,6 +71,7 @@ struct Arguments {
   uint64_t seed;
   Traffic traffic;
   std::optional<std::string> stats_file;
+  std::optional<SipKey> secret;
 };
 
 std::string scheme_of(const CommandLine& line) {
@@ -112,12 +115,6 @@ TrafficSpec traffic_of(const CommandLine& line) {
   }
 }
 
-uint64_t random_bits() {
-  uint64_t bits = 0;
-  check_system_call("getrandom", static_cast<int>(getrandom(&bits, sizeof bits, 0)));
-  return bits;
-}
-
 uint64_t seed_of(const CommandLine& line) {
   const auto seed = line.value("--seed");
   return seed ? static_cast<uint64_t>(parse_count("--seed", *seed)) : random_bits();
@@ -137,7 +134,8 @@ Arguments parse_arguments(const CommandLine& line) {
           duration,
           stream_seed(seed, kSchemeStream),
           Traffic{traffic_of(line), stream_seed(seed, kTrafficStream)},
-          stats_file};
+          stats_file,
+          secret_of(line)};
 }
 
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme, uint64_t seed = 0) {
@@ -148,8 +146,13 @@ std::unique_ptr<CongestionController> controller_for(const std::string& scheme, 
   }
 }
 
-int no_answer(const Arguments& arguments) {
+int no_answer(const Arguments& arguments, Answer answer) {
   const std::string where = arguments.receiver.to_string();
+  if (answer == Answer::refused) {
+    std::cerr << "ccgym-sender: " + where +
+                     " takes no flow of ours: it has another, or a --secret that is not ours\n";
+    return 1;
+  }
   std::cerr << "ccgym-sender: no answer from " + where + " after " + std::to_string(kHelloTries) +
                    " tries: start ccgym-receiver there first, and let its UDP port through\n";
   return 1;
@@ -166,9 +169,9 @@ int fly(const Arguments& arguments) {
   StopSignals stop;
   const FileDescriptor socket = connect_udp(arguments.receiver);
   const uint64_t token = random_bits();
-  const Answer answer = say_hello(socket, token, stop);
+  const Answer answer = say_hello(socket, token, arguments.secret, stop);
   if (answer == Answer::stopped) return 0;
-  if (answer == Answer::silence) return no_answer(arguments);
+  if (answer != Answer::heard) return no_answer(arguments, answer);
 
   const double cpu_before = cpu_seconds();
   UdpFlow flow{socket, decider, token, arguments.traffic};
@@ -194,7 +197,7 @@ int help() {
 int run(std::span<char* const> arguments) {
   const CommandLine line{arguments,
                          {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats",
-                                         "--gym", "--features", "--actions"},
+                                         "--gym", "--features", "--actions", "--secret"},
                           .switches = {"--check", "--help", "--version"}}};
   if (line.has("--help")) return help();
   if (line.has("--version")) {

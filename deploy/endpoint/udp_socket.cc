@@ -72,8 +72,8 @@ FileDescriptor bind_udp(const Address& local) {
 
 Address any_address(uint16_t port) { return Address{kernel_has_ipv6() ? "::" : "0.0.0.0", port}; }
 
-FileDescriptor listen_udp(uint16_t port) {
-  FileDescriptor socket_ = bind_udp(any_address(port));
+FileDescriptor listen_udp(const Address& local) {
+  FileDescriptor socket_ = bind_udp(local);
   set_option(socket_.number(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "ask for receive timestamps");
   return socket_;
 }

@@ -19,8 +19,7 @@ FileDescriptor bind_udp(const Address& local);
 // All addresses of this machine, IPv6 only where the kernel has it.
 Address any_address(uint16_t port);
 
-// The receiver's end: any local address, IPv4 and IPv6; the kernel says of every datagram when it
-// came and to which address. Throws as bind_udp.
-FileDescriptor listen_udp(uint16_t port);
+// The receiver's end: the kernel also says of every datagram when it came. Throws as bind_udp.
+FileDescriptor listen_udp(const Address& local);
 
 }  // namespace ccgym

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import wire_format as wire
-from .endpoint_programs import SENDER, free_port, receiver, running
+from .endpoint_programs import SENDER, free_port, receiver, run_sender, running
 
 FLOW = 0x1122334455667788
 
@@ -27,13 +27,23 @@ def peer(address: tuple[str, int] | None = None) -> Iterator[socket.socket]:
 def garbage(seed: int) -> list[bytes]:
     """Every length around those of the datagrams, right heads before wrong bodies, and noise."""
     rng = random.Random(seed)
-    whole = [wire.control(wire.HELLO, FLOW), wire.ack(FLOW, 1, 2, 3), wire.data(FLOW, 1)]
+    whole = [wire.hello(FLOW), wire.ack(FLOW, 1, 2, 3), wire.data(FLOW, 1)]
     cut = [datagram[:size] for datagram in whole for size in range(0, len(datagram), 7)]
     longer = [datagram + b"x" for datagram in whole]
-    other_version = [datagram[:4] + b"\x02" + datagram[5:] for datagram in whole]
+    other_version = [datagram[:4] + b"\x01" + datagram[5:] for datagram in whole]
     noise = [rng.randbytes(rng.randrange(1, 3000)) for _ in range(200)]
-    short_cut = [datagram for datagram in cut if len(datagram) not in (14, 38, wire.DATA_BYTES)]
+    short_cut = [datagram for datagram in cut if len(datagram) not in (30, 38, wire.DATA_BYTES)]
     return [*short_cut, *longer, *other_version, *noise]
+
+
+def cookie_for(sock: socket.socket, flow: int) -> int:
+    sock.send(wire.hello(flow))
+    return wire.cookie_of(sock.recv(100))
+
+
+def begin_flow(sock: socket.socket, flow: int) -> None:
+    sock.send(wire.hello(flow, cookie_for(sock, flow)))
+    assert wire.kind_and_flow(sock.recv(100)) == (wire.HELLO_REPLY, flow)
 
 
 def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
@@ -43,10 +53,12 @@ def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
         peer(("127.0.0.1", port)) as sender,
         peer(("127.0.0.1", port)) as stranger,
     ):
-        sender.send(wire.control(wire.HELLO, FLOW))
-        assert wire.kind_and_flow(sender.recv(100)) == (wire.HELLO_REPLY, FLOW)
-        stranger.send(wire.control(wire.HELLO, FLOW + 1))
+        begin_flow(sender, FLOW)
+        sender.send(wire.data(FLOW, 7))  # a flow with data keeps its place
+        assert wire.parse_ack(sender.recv(100)).seq == 7
+        stranger.send(wire.hello(FLOW + 1, cookie_for(stranger, FLOW + 1)))
         stranger.send(wire.control(wire.BYE, FLOW + 1))
+        stranger.send(wire.control(wire.BYE, FLOW))
         stranger.send(wire.data(FLOW + 1, 0))
         for junk in garbage(seed=1):
             sender.send(junk)
@@ -56,7 +68,7 @@ def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
             sender.send(wire.data(FLOW, seq))
         acks = [wire.parse_ack(sender.recv(100)) for _ in range(5)]
         assert [ack.seq for ack in acks] == [3, 0, 2, 1, 1000]
-        assert [ack.received_packets for ack in acks] == [1, 2, 3, 4, 5]
+        assert [ack.received_packets for ack in acks] == [2, 3, 4, 5, 6]
         assert all(ack.flow == FLOW for ack in acks)
         times = [ack.received_at_ns for ack in acks]
         assert times == sorted(times)
@@ -70,7 +82,7 @@ def test_the_receiver_acknowledges_each_packet_once_and_nothing_else() -> None:
 def silent(sock: socket.socket) -> bool:
     try:
         sock.recv(100)
-    except TimeoutError:
+    except (TimeoutError, ConnectionRefusedError):
         return True
     return False
 
@@ -78,15 +90,54 @@ def silent(sock: socket.socket) -> bool:
 def test_the_receiver_answers_from_the_address_it_was_called_at() -> None:
     port = free_port()
     with receiver(port), peer(("127.0.0.2", port)) as sender:  # connected: hears 127.0.0.2 only
-        sender.send(wire.control(wire.HELLO, FLOW))
-        assert wire.kind_and_flow(sender.recv(100)) == (wire.HELLO_REPLY, FLOW)
+        begin_flow(sender, FLOW)
+
+
+def test_a_stranger_neither_ends_nor_delays_a_run_of_the_sender() -> None:
+    port = free_port()
+    with receiver(port, "--once") as listening, peer(("127.0.0.1", port)) as stranger:
+        begin_flow(stranger, FLOW + 1)
+        stranger.send(wire.control(wire.BYE, FLOW + 1))
+        assert wire.kind_and_flow(stranger.recv(100)) == (wire.BYE_REPLY, FLOW + 1)
+        assert listening.poll() is None
+        begin_flow(stranger, FLOW + 2)  # and says no more
+        assert run_sender("127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "0.3").returncode == 0
+        assert listening.wait(timeout=10) == 0
+
+
+def test_with_a_secret_only_who_knows_it_is_served(tmp_path: Path) -> None:
+    port = free_port()
+    secret, other = tmp_path / "secret", tmp_path / "other"
+    for file, text in ((secret, "s" * 40), (other, "t" * 40)):
+        file.write_text(text)
+        file.chmod(0o600)
+    flight = ["127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "0.3"]
+    with receiver(port, "--once", "--secret", str(secret)) as listening:
+        refused = run_sender(*flight, "--secret", str(other))
+        assert refused.returncode == 1
+        assert "takes no flow of ours: it has another, or a --secret that is not ours" in refused.stderr
+        assert run_sender(*flight, "--secret", str(secret)).returncode == 0
+        assert listening.wait(timeout=10) == 0
+    secret.chmod(0o644)
+    shown = run_sender(*flight, "--secret", str(secret))
+    assert shown.returncode == 2
+    assert "others may use it; mend it: chmod 600" in shown.stderr
+
+
+def test_a_bound_receiver_listens_at_its_address_only() -> None:
+    port = free_port()
+    with receiver(port, "--bind", "127.0.0.3"), peer(("127.0.0.3", port)) as right:
+        begin_flow(right, FLOW)
+        with peer(("127.0.0.1", port)) as wrong:
+            wrong.send(wire.hello(FLOW))
+            wrong.settimeout(0.3)
+            assert silent(wrong)
 
 
 def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -> None:
     port = free_port()
     with receiver(port) as listening, peer(("127.0.0.1", port)) as sender:
-        sender.send(wire.control(wire.HELLO, FLOW))
-        sender.recv(100)
+        begin_flow(sender, FLOW)
         listening.send_signal(signal.SIGSTOP)
         sent_at = []
         for seq in range(5):

@@ -3,7 +3,7 @@
 import struct
 from dataclasses import dataclass
 
-HELLO, HELLO_REPLY, DATA, ACK, BYE, BYE_REPLY = range(1, 7)
+HELLO, HELLO_REPLY, DATA, ACK, BYE, BYE_REPLY, RETRY = range(1, 8)
 DATA_BYTES = 1436
 
 
@@ -16,7 +16,16 @@ class AckFields:
 
 
 def control(kind: int, flow: int) -> bytes:
-    return struct.pack(">4sBBQ", b"ccgm", 1, kind, flow)
+    return struct.pack(">4sBBQ", b"ccgm", 2, kind, flow)
+
+
+def hello(flow: int, cookie: int = 0) -> bytes:
+    return control(HELLO, flow) + struct.pack(">QQ", cookie, 0)
+
+
+def cookie_of(retry: bytes) -> int:
+    assert kind_and_flow(retry)[0] == RETRY
+    return int(struct.unpack(">Q", retry[14:])[0])
 
 
 def data(flow: int, seq: int) -> bytes:
@@ -30,13 +39,13 @@ def ack(flow: int, seq: int, received_at_ns: int, received_packets: int) -> byte
 def parse_ack(datagram: bytes) -> AckFields:
     assert len(datagram) == 38
     magic, version, kind, *fields = struct.unpack(">4sBBQQQQ", datagram)
-    assert (magic, version, kind) == (b"ccgm", 1, ACK)
+    assert (magic, version, kind) == (b"ccgm", 2, ACK)
     return AckFields(*fields)
 
 
 def kind_and_flow(datagram: bytes) -> tuple[int, int]:
     magic, version, kind, flow = struct.unpack(">4sBBQ", datagram[:14])
-    assert (magic, version) == (b"ccgm", 1)
+    assert (magic, version) == (b"ccgm", 2)
     return kind, flow
 
 

@@ -32,9 +32,10 @@ struct WrittenAgain {
 
 void check_endpoint_datagram(std::span<const std::byte> bytes) {
   if (const auto datagram = parse(bytes)) std::visit(WrittenAgain{bytes}, *datagram);
-  Receiver receiver;
+  constexpr std::array<std::byte, 6> kPeer{};
+  Receiver receiver{ReceiverKeys{}};
   for (int i = 0; i < 2; ++i)
-    if (const auto reply = receiver.on_datagram(Time{1}, bytes))
+    if (const auto reply = receiver.on_datagram(Time{1}, kPeer, bytes))
       require(reply->bytes().size() <= bytes.size());
 }
 

@@ -16,16 +16,31 @@ std::vector<std::byte> data(uint64_t flow, uint64_t seq) {
   return {bytes.begin(), bytes.end()};
 }
 
+// A receiver and one peer of it, which has shown where it is when it says hello.
+struct Heard {
+  Receiver receiver{ReceiverKeys{{1, 2}, std::nullopt}};
+  std::array<std::byte, 6> peer{};
+
+  std::optional<Reply> on_datagram(Time now, std::span<const std::byte> datagram) {
+    return receiver.on_datagram(now, peer, datagram);
+  }
+  std::array<std::byte, kHelloBytes> hello(uint64_t flow) {
+    const auto retry = parse(on_datagram(Time{0}, serialize(Hello{flow})).value().bytes());
+    return serialize(Hello{flow, std::get<Retry>(retry.value()).cookie});
+  }
+  [[nodiscard]] const ReceiverCounters& counters() const { return receiver.counters(); }
+};
+
 template <class Message>
-Message reply_to(Receiver& receiver, Time now, std::span<const std::byte> datagram) {
+Message reply_to(Heard& receiver, Time now, std::span<const std::byte> datagram) {
   const auto reply = receiver.on_datagram(now, datagram);
   EXPECT_TRUE(reply);
   return std::get<Message>(parse(reply.value().bytes()).value());
 }
 
 TEST(Receiver, AnswersHelloAndEachPacketOnce) {
-  Receiver receiver;
-  EXPECT_EQ(reply_to<HelloReply>(receiver, Time{1}, serialize(Hello{5})).flow, 5U);
+  Heard receiver;
+  EXPECT_EQ(reply_to<HelloReply>(receiver, Time{1}, receiver.hello(5)).flow, 5U);
   const Ack ack = reply_to<Ack>(receiver, Time{77}, data(5, 0));
   EXPECT_EQ(ack.flow, 5U);
   EXPECT_EQ(ack.seq, 0U);
@@ -37,64 +52,108 @@ TEST(Receiver, AnswersHelloAndEachPacketOnce) {
 }
 
 TEST(Receiver, AcknowledgesReorderedPacketsAsTheyCome) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   for (const uint64_t seq : {3U, 1U, 2U, 0U})
     EXPECT_EQ(reply_to<Ack>(receiver, Time{1}, data(5, seq)).seq, seq);
   EXPECT_EQ(receiver.counters().data_packets, 4U);
 }
 
 TEST(Receiver, RepeatsALostHelloReplyWithoutBeginningAnew) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   receiver.on_datagram(Time{1}, data(5, 0));
-  EXPECT_EQ(reply_to<HelloReply>(receiver, Time{2}, serialize(Hello{5})).flow, 5U);
+  EXPECT_EQ(reply_to<HelloReply>(receiver, Time{2}, receiver.hello(5)).flow, 5U);
   EXPECT_FALSE(receiver.on_datagram(Time{3}, data(5, 0)));
 }
 
 TEST(Receiver, IgnoresAndCountsOtherFlows) {
-  Receiver receiver;
+  Heard receiver;
   EXPECT_FALSE(receiver.on_datagram(Time{0}, data(5, 0)));
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   EXPECT_FALSE(receiver.on_datagram(Time{1}, data(6, 0)));
-  EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Hello{6})));
+  EXPECT_FALSE(receiver.on_datagram(Time{1}, receiver.hello(6)));
   EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Bye{6})));
   EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Ack{5, 0, Time{0}, 1})));
   EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(HelloReply{5})));
   EXPECT_EQ(receiver.counters().foreign, 6U);
-  EXPECT_TRUE(receiver.in_flow());
+  EXPECT_TRUE(receiver.receiver.in_flow());
 }
 
 TEST(Receiver, GivesWayToANewSenderOnceTheFormerIsSilent) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   receiver.on_datagram(milliseconds{100}, data(5, 0));
-  EXPECT_FALSE(receiver.on_datagram(milliseconds{5099}, serialize(Hello{6})));
-  EXPECT_TRUE(receiver.on_datagram(milliseconds{5100}, serialize(Hello{6})));
+  EXPECT_FALSE(receiver.on_datagram(milliseconds{5099}, receiver.hello(6)));
+  EXPECT_TRUE(receiver.on_datagram(milliseconds{5100}, receiver.hello(6)));
   EXPECT_FALSE(receiver.on_datagram(milliseconds{5101}, data(5, 1)));
   EXPECT_EQ(reply_to<Ack>(receiver, milliseconds{5102}, data(6, 0)).received_packets, 1U);
 }
 
 TEST(Receiver, GoesOnWithAFlowThatWasSilentForAnHour) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   EXPECT_EQ(reply_to<Ack>(receiver, std::chrono::hours{1}, data(5, 0)).seq, 0U);
 }
 
 TEST(Receiver, EndsAFlowAtItsByeAndStartsTheNext) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
+  receiver.on_datagram(Time{0}, data(5, 0));
   EXPECT_EQ(reply_to<ByeReply>(receiver, Time{1}, serialize(Bye{5})).flow, 5U);
   EXPECT_EQ(reply_to<ByeReply>(receiver, Time{2}, serialize(Bye{5})).flow, 5U);
-  EXPECT_EQ(receiver.ended_flows(), 1U);
-  EXPECT_FALSE(receiver.in_flow());
-  EXPECT_FALSE(receiver.on_datagram(Time{3}, serialize(Hello{5})));  // a late copy raises no ghost
-  EXPECT_TRUE(receiver.on_datagram(Time{4}, serialize(Hello{6})));
+  EXPECT_EQ(receiver.receiver.ended_flows(), 1U);
+  EXPECT_FALSE(receiver.receiver.in_flow());
+  EXPECT_FALSE(receiver.on_datagram(Time{3}, receiver.hello(5)));  // a late copy raises no ghost
+  EXPECT_TRUE(receiver.on_datagram(Time{4}, receiver.hello(6)));
+}
+
+TEST(Receiver, RemembersNobodyWhoHasNotShownWhereItIs) {
+  Heard receiver;
+  const auto first = receiver.on_datagram(Time{0}, serialize(Hello{5, 1234}));
+  EXPECT_LE(first.value().bytes().size(), kHelloBytes);
+  EXPECT_FALSE(receiver.receiver.in_flow());
+  const auto hello = receiver.hello(5);
+  receiver.peer[0] = std::byte{9};  // the cookie is another's
+  EXPECT_TRUE(std::holds_alternative<Retry>(parse(receiver.on_datagram(Time{1}, hello)->bytes()).value()));
+  EXPECT_FALSE(receiver.receiver.in_flow());
+}
+
+TEST(Receiver, HearsThePeerOfTheFlowOnly) {
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
+  receiver.on_datagram(Time{0}, data(5, 0));
+  receiver.peer[0] = std::byte{9};
+  EXPECT_FALSE(receiver.on_datagram(Time{1}, data(5, 1)));
+  EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Bye{5})));
+  EXPECT_TRUE(receiver.receiver.in_flow());
+}
+
+TEST(Receiver, AFlowWithoutDataHoldsNobodyUpAndEndsNothing) {
+  Heard receiver;
+  receiver.on_datagram(milliseconds{0}, receiver.hello(5));
+  receiver.on_datagram(milliseconds{900}, receiver.hello(5));
+  EXPECT_FALSE(receiver.on_datagram(milliseconds{999}, receiver.hello(6)));
+  EXPECT_TRUE(receiver.on_datagram(milliseconds{1000}, receiver.hello(6)));
+  receiver.on_datagram(milliseconds{1001}, serialize(Bye{6}));
+  EXPECT_EQ(receiver.receiver.ended_flows(), 0U);
+}
+
+TEST(Receiver, WithASecretTakesOnlyWhoKnowsIt) {
+  constexpr SipKey kSecret{3, 4};
+  Heard receiver{.receiver = Receiver{ReceiverKeys{{1, 2}, kSecret}}};
+  const auto retry =
+      std::get<Retry>(parse(receiver.on_datagram(Time{0}, serialize(Hello{5})).value().bytes()).value());
+  EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Hello{5, retry.cookie})));
+  const uint64_t wrong = proof_of({3, 5}, 5, retry.cookie);
+  EXPECT_FALSE(receiver.on_datagram(Time{1}, serialize(Hello{5, retry.cookie, wrong})));
+  const uint64_t proof = proof_of(kSecret, 5, retry.cookie);
+  EXPECT_TRUE(receiver.on_datagram(Time{1}, serialize(Hello{5, retry.cookie, proof})));
 }
 
 TEST(Receiver, CountsGarbageAndNeverAnswersWithMoreThanItGot) {
-  Receiver receiver;
-  receiver.on_datagram(Time{0}, serialize(Hello{5}));
+  Heard receiver;
+  receiver.on_datagram(Time{0}, receiver.hello(5));
   std::mt19937_64 random{3};
   for (int i = 0; i < 5000; ++i) {
     std::vector<std::byte> bytes(random() % 2000);
@@ -102,7 +161,7 @@ TEST(Receiver, CountsGarbageAndNeverAnswersWithMoreThanItGot) {
     EXPECT_FALSE(receiver.on_datagram(Time{i}, bytes));
   }
   EXPECT_EQ(receiver.counters().garbage, 5000U);
-  const auto hello = serialize(Hello{5});
+  const auto hello = receiver.hello(5);
   EXPECT_LE(receiver.on_datagram(Time{1}, hello).value().bytes().size(), hello.size());
 }
 

@@ -46,9 +46,19 @@ TEST(Wire, CarriesAnAcksFourNumbers) {
   EXPECT_EQ(ack.received_packets, 9U);
 }
 
+TEST(Wire, CarriesAHellosAndARetrysNumbers) {
+  const Hello hello = parsed_as<Hello>(serialize(Hello{kFlow, 7, 9}));
+  EXPECT_EQ(hello.flow, kFlow);
+  EXPECT_EQ(hello.cookie, 7U);
+  EXPECT_EQ(hello.proof, 9U);
+  const Retry retry = parsed_as<Retry>(serialize(Retry{kFlow, 11}));
+  EXPECT_EQ(retry.flow, kFlow);
+  EXPECT_EQ(retry.cookie, 11U);
+}
+
 TEST(Wire, WritesNetworkByteOrder) {
-  const ControlBuffer bytes = serialize(Hello{kFlow});
-  const std::array<unsigned, kControlBytes> expected{'c',  'c',  'g',  'm',  1,    1,    0x01,
+  const auto bytes = serialize(Hello{kFlow});
+  const std::array<unsigned, kControlBytes> expected{'c',  'c',  'g',  'm',  2,    1,    0x01,
                                                      0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   for (std::size_t i = 0; i < kControlBytes; ++i)
     EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;
@@ -73,6 +83,7 @@ void expect_no_other_length_parses(const Bytes& whole) {
 
 TEST(Wire, RefusesEveryOtherLength) {
   expect_no_other_length_parses(serialize(Hello{kFlow}));
+  expect_no_other_length_parses(serialize(Retry{kFlow, 1}));
   expect_no_other_length_parses(serialize(Bye{kFlow}));
   expect_no_other_length_parses(serialize(Ack{kFlow, 1, Time{2}, 3}));
   expect_no_other_length_parses(data_bytes(5));
@@ -80,11 +91,11 @@ TEST(Wire, RefusesEveryOtherLength) {
 
 TEST(Wire, RefusesAnotherMagicVersionOrType) {
   for (const std::size_t at : {0U, 1U, 2U, 3U, 4U, 5U}) {
-    ControlBuffer bytes = serialize(Hello{kFlow});
+    auto bytes = serialize(Hello{kFlow});
     bytes[at] ^= std::byte{0x80};
     EXPECT_FALSE(parse(bytes)) << at;
   }
-  ControlBuffer bytes = serialize(Hello{kFlow});
+  auto bytes = serialize(Hello{kFlow});
   bytes[5] = std::byte{0};
   EXPECT_FALSE(parse(bytes));
 }
@@ -101,16 +112,16 @@ TEST(Wire, SurvivesRandomBytesBehindARightHead) {
   const auto head = serialize(Hello{kFlow});
   std::size_t parsed = 0;
   for (int round = 0; round < 20'000; ++round) {
-    constexpr std::array kSizes{kControlBytes, kAckBytes, kDataBytes};
-    std::vector<std::byte> bytes(random() % 4 != 0 ? kSizes.at(random() % 3) : 14 + random() % 100);
+    constexpr std::array kSizes{kControlBytes, kHelloBytes, kAckBytes, kDataBytes};
+    std::vector<std::byte> bytes(random() % 4 != 0 ? kSizes.at(random() % 4) : 14 + random() % 100);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
     std::copy_n(head.begin(), 5, bytes.begin());
     bytes[5] = static_cast<std::byte>(random() % 8);
     parsed += parse(bytes).has_value();
   }
-  // Control: 4 of 8 types, 1/4 + 1/400 of the sizes; data: 1/8 and 1/4; ack: 1/8, 1/4 + 1/400, and 1/4 of the
-  // times.
-  constexpr double kShare = 0.5 * 0.2525 + 0.125 * 0.25 + 0.125 * 0.2525 * 0.25;
+  // Of 8 types: three of control, hello, retry, data, ack, of which one in four has a time that a clock shows.
+  constexpr double kOfASize = 0.75 / 4 + 0.25 / 100;
+  constexpr double kShare = (3 * kOfASize + kOfASize + 0.25 / 100 + 0.75 / 4 + kOfASize / 4) / 8;
   EXPECT_NEAR(static_cast<double>(parsed), 20'000 * kShare, 250);
 }
 

@@ -1,0 +1,24 @@
+// A secret that both ends share: a file only its owner can read.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "deploy/endpoint/command_line.hh"
+#include "transport/siphash.hh"
+
+namespace ccgym {
+
+// The file's bytes, 32 to 4096 of any kind. Throws InputError when the file cannot be read, is no regular
+// file, is too short or long, or others than its owner may read or write it.
+std::vector<std::byte> read_secret_file(const std::filesystem::path& file);
+
+// What they come to, as a key.
+SipKey sip_key(const std::vector<std::byte>& secret);
+
+// That of the program's option --secret FILE; absent without it. Throws InputError as read_secret_file.
+std::optional<SipKey> secret_of(const CommandLine& line);
+
+}  // namespace ccgym

@@ -1,0 +1,75 @@
+"""How much each parameter of an emulator is worth: the order of the Pantheon paper's Figure 5.
+
+A target is measured over a published emulator, then replicated with the rate alone, with the delay as well, and
+so on. What is not yet searched is what a careless emulator has: hardly any delay, a queue without end, no loss,
+arrivals as even as a clock's.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+from pathlib import Path
+
+from ccgym.calibration.calibrate import calibrate
+from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
+
+from .bar import Bar
+from .calibration_truth import RUNS, SCHEMES, measured_over
+
+CHINA = Candidate(77.72, 51, 94, 0.0006, "constant")
+COLOMBIA = Candidate(3.04, 130, 426, 0.0, "poisson")
+"""As published; the paths of the paper's figure."""
+PATHS = {"china": CHINA, "colombia": COLOMBIA}
+
+_CARELESS = {"delay_ms": 1.0, "queue_packets": 30_000.0, "loss": 0.0}
+STEPS = ("rate", "+ delay", "+ queue", "+ loss", "+ arrivals")
+"""What is searched, one more each."""
+
+WORSE_BY = 0.005
+"""By which an error may rise with a parameter more: searches end by time."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """One search."""
+
+    path: str
+    step: str
+    error: float
+    """Mean over the schemes, as published."""
+
+
+def restriction_of(step: int) -> Restriction:
+    """What the search of this step may not choose."""
+    fixed = dict(list(_CARELESS.items())[step:])
+    return Restriction(fixed, ARRIVALS if step == len(STEPS) - 1 else ARRIVALS[:1])
+
+
+def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
+    """Every step of every path; searches that were stopped go on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, truth in PATHS.items():
+        with ThreadPoolExecutor(cpu_count()) as executor:
+            target = measured_over(truth, SCHEMES, range(10_000, 10_000 + RUNS), executor)
+        for number, step in enumerate(STEPS):
+            storage = folder / f"{path}-{number}.search"
+            answer, _ = calibrate(target, storage, minutes, lambda *_: None, restriction_of(number))
+            yield Ablation(path, step, answer.error)
+
+
+def bars(found: list[Ablation]) -> list[Bar]:
+    """No parameter makes it worse, and all together replicate the path."""
+    held = []
+    for path in PATHS:
+        errors = [each.error for each in found if each.path == path]
+        pairs = list(zip(errors, errors[1:], strict=False))
+        held.append(
+            Bar(
+                f"{path}: with each parameter",
+                "no larger error",
+                " -> ".join(f"{100 * error:.1f} %" for error in errors),
+                all(after <= before + WORSE_BY for before, after in pairs),
+            )
+        )
+    return held
