@@ -36,6 +36,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="groups, group/names or file:PATH, comma-separated (default: the config's)",
     )
     parser.add_argument(
+        "--from-calibration",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="what ccgym calibrate wrote (.yaml): train also on the ensemble that fits as well, beside it",
+    )
+    parser.add_argument(
         "--algo",
         choices=list(DEFAULT_CONFIGS),
         default=None,
@@ -113,12 +120,17 @@ def _train(
     args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
 ) -> tuple[dict[str, float], Path]:
     """Trains what is left to train; the metrics of the best policy, and its file."""
+    from ccgym.calibration.calibrate import posterior_of
     from ccgym.envs.errors import InputError
     from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.training.config import load_config
     from ccgym.training.run_directory import RunDirectory
 
-    given = {"emulators": args.emulators, "seed": args.seed, "init": args.init}
+    emulators = args.emulators
+    if args.from_calibration is not None:
+        of_config = emulators or load_config(file, {}, kind).emulators
+        emulators = f"{of_config},file:{posterior_of(args.from_calibration)}"
+    given = {"emulators": emulators, "seed": args.seed, "init": args.init}
     flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
     flags |= {key: f"--set {key}={value}" for key, value in args.settings}
     overrides: dict[str, Any] = dict(args.settings)

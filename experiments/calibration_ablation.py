@@ -1,13 +1,14 @@
 """How much each parameter of an emulator is worth: the order of the Pantheon paper's Figure 5.
 
-A target is measured over a published emulator, then replicated with the rate alone, with the delay as well, and
-so on. What is not yet searched is what a careless emulator has: hardly any delay, a queue without end, no loss,
-arrivals as even as a clock's.
+A target is measured over a published emulator, then replicated with the rate alone, with the delay as well,
+and so on. What is not yet searched is what a careless emulator has: hardly any delay, a queue without end, no
+loss, arrivals as even as a clock's.
 """
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from os import cpu_count
 from pathlib import Path
 
@@ -63,13 +64,12 @@ def bars(found: list[Ablation]) -> list[Bar]:
     held = []
     for path in PATHS:
         errors = [each.error for each in found if each.path == path]
-        pairs = list(zip(errors, errors[1:], strict=False))
         held.append(
             Bar(
                 f"{path}: with each parameter",
                 "no larger error",
                 " -> ".join(f"{100 * error:.1f} %" for error in errors),
-                all(after <= before + WORSE_BY for before, after in pairs),
+                all(after <= before + WORSE_BY for before, after in pairwise(errors)),
             )
         )
     return held

@@ -7,9 +7,9 @@ from pathlib import Path
 
 HELP = "what each parameter of a calibrated emulator is worth, in the order of the Pantheon paper's Figure 5"
 DESCRIPTION = (
-    "Measures the published emulators of China and Colombia through the twin with 8 schemes and replicates them "
-    "with the rate alone, then with delay, queue, loss and arrivals as well. Exit code 1: a parameter more makes "
-    "the error larger by more than half a point."
+    "Measures the published emulators of China and Colombia through the twin with 8 schemes and replicates "
+    "them with the rate alone, then with delay, queue, loss and arrivals as well. Exit code 1: a parameter "
+    "more makes the error larger by more than half a point."
 )
 
 

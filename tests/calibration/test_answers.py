@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ccgym.calibration.calibrate import storage_of
+from ccgym.calibration.answer import POSTERIOR
+from ccgym.calibration.calibrate import posterior_of, storage_of
 from ccgym.cli.main import main
 from ccgym.envs.specs.emulators import select_emulators
 
@@ -49,3 +50,37 @@ def test_a_search_goes_on_and_does_not_mix_with_another(
     other = calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
     assert storage_of(tmp_path / "found.yaml").stat().st_size > size
     assert other["candidates"] < again["candidates"] + first["candidates"]  # type: ignore[operator]
+
+
+def test_an_ensemble_that_fits_lies_beside_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibrated(tmp_path, TABLE, capsys)
+    ensemble = [each.spec for each in select_emulators(f"file:{posterior_of(tmp_path / 'found.yaml')}")]
+    assert len(ensemble) == POSTERIOR
+    rates = [spec.uplink.rate_mbps or 0 for spec in ensemble]
+    assert 4.5 < min(rates) <= max(rates) < 6
+
+
+def test_around_a_trace_the_rate_is_the_traces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.up").write_text("".join(f"{ms}\n" for ms in range(2, 1002, 2)))  # 6 Mbit/s
+    (tmp_path / "path.csv").write_text(TABLE)
+    out = tmp_path / "found.yaml"
+    command = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(out), "--minutes", "0.05"]
+    assert main([*command, "--from-trace", str(tmp_path / "mine.up")]) == 0
+    (emulator,) = select_emulators(f"file:{out}")
+    assert emulator.spec.uplink.trace == tmp_path / "mine.up"
+    assert "6 Mbit/s trace" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("traces", ["", ",", "a,b,c", "nothing.up"])
+def test_what_is_no_trace_is_refused(traces: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "path.csv").write_text(TABLE)
+    command = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
+    try:
+        code: object = main([*command, "--from-trace", traces])
+    except SystemExit as end:
+        code = end.code
+    assert code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "found.yaml").exists()

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from ccgym.calibration.candidate import Candidate, space_of
+from ccgym.calibration.candidate import Candidate, Restriction, space_of
 from ccgym.calibration.replication import Replicator, measured_figures, scores, sureness
 from ccgym.experiments.calibration_truth import SCHEMES, measured_over, random_truth, recover
 
@@ -34,7 +34,7 @@ def test_the_measurements_alone_put_the_truth_within_the_bounds() -> None:
     with ThreadPoolExecutor(2) as executor:
         for seed in range(6):
             truth = random_truth(seed)
-            space = space_of(measured_over(truth, SCHEMES, range(50, 53), executor))
+            space = space_of(measured_over(truth, SCHEMES, range(50, 53), executor), Restriction())
             for name in truth.parameters:
                 bounds = space.bounds[name]
                 assert bounds.low <= getattr(truth, name) <= bounds.high, (truth, name)
