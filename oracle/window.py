@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.logs.flow_metrics import measure
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec
 from numpy.typing import NDArray
@@ -127,15 +128,18 @@ def _fly_once(
     flight = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
     log = LinkLog.from_flight(flight, spec.uplink.schedule())
     warm = log.departure_ms >= warm_up_ms
-    metrics = measure(
-        replace(
-            log,
-            departure_ms=log.departure_ms[warm],
-            departure_bytes=log.departure_bytes[warm],
-            departure_delay_ms=log.departure_delay_ms[warm],
-        ),
-        spec.delay_ms,
+    warm_log = replace(
+        log,
+        departure_ms=log.departure_ms[warm],
+        departure_bytes=log.departure_bytes[warm],
+        departure_delay_ms=log.departure_delay_ms[warm],
     )
+    try:
+        metrics = measure(warm_log, spec.delay_ms)
+    except NothingToMeasureError:
+        raise InputError(
+            f"{spec.name}: next to nothing comes through in {seconds:g} s: no window is better than another"
+        ) from None
     return metrics.throughput_mbps, metrics.p95_delay_ms
 
 

@@ -41,5 +41,5 @@ class HostUser:
         return ["setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups", *argv]
 
     def give(self, path: Path) -> None:
-        """Makes this user the owner of `path`."""
-        os.chown(path, self.uid, self.gid)
+        """Makes this user the owner of `path`, not of what a link there leads to."""
+        os.lchown(path, self.uid, self.gid)

@@ -6,6 +6,7 @@ the endpoint.
 """
 
 import select
+import shlex
 import socket
 import time
 import weakref
@@ -128,11 +129,11 @@ class _LiveFlow:
             receiver, sender = (shell.stage(program) for program in programs)
             listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
             listener.bind(str(shell.folder / _SOCKET_NAME))
-            (shell.folder / _SOCKET_NAME).chmod(0o666)  # the sender runs as another user
+            shell.give(shell.folder / _SOCKET_NAME)  # to its owner alone: who runs the sender
             listener.listen(1)
             port = free_port("udp")
             self._receiver = shell.serve([str(receiver), str(port)], "udp", port)
-            script = f'exec {sender} $MAHIMAHI_BASE {port} --gym {_SOCKET_NAME} "$@"'
+            script = f'exec {shlex.quote(str(sender))} $MAHIMAHI_BASE {port} --gym {_SOCKET_NAME} "$@"'
             self._shells = shell.start(script, "sender", *arguments)
             self._await(listener)
             self._gym = stack.enter_context(listener.accept()[0])

@@ -145,16 +145,23 @@ class MahimahiShell:
     def __enter__(self) -> "MahimahiShell":
         with ExitStack() as stack:
             self.folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-shell-")))
-            self.folder.chmod(0o755)
-            self._user.give(self.folder)
-            self._staged = StagedFiles(self.folder)
+            # In the user's own folder it could put a link in the place of what root is about to write.
+            staged = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-staged-")))
+            staged.chmod(0o755)
+            self._staged = StagedFiles(staged)
             for direction, link in _links(self._spec):
                 write_trace(self.folder / f"{direction}.trace", link.schedule().opportunities_ms())
+            self.folder.chmod(0o755)
+            self._user.give(self.folder)
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *failure: Any) -> None:
         self._stack.close()
+
+    def give(self, path: Path) -> None:
+        """Makes the unprivileged user the owner of `path`."""
+        self._user.give(path)
 
     def stage(self, file: Path) -> Path:
         """A copy of `file` that the unprivileged user can read and run."""

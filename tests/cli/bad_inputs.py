@@ -93,7 +93,7 @@ COMMANDS: dict[str, list[str]] = {
               "variations=0", "--set", "random_emulators=1", "--set", "fading_emulators=1", "--set",
               "evaluation_seconds=1", "--out", "out"],
     "export": ["good.safetensors", "--name", "mine", "--out", "."],
-    "eval": ["--schemes", "fixed:3", "--emulators", "file:good.yaml", "--seconds", "0.3", "--out", "out"],
+    "eval": ["--schemes", "fixed:3", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"],
     "report": ["folder"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
@@ -164,7 +164,7 @@ def odd_arguments(draw: st.DrawFn) -> Case:
     return Case([*command.split(), *arguments])
 
 
-EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "0.3", "--out", "out"]
+EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"]
 READERS = {
     "good.yaml": [*EVAL, "--schemes", "fixed:3"],
     "good.csv": ["calibrate", "--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],

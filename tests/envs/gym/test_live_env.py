@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,6 +117,20 @@ def test_several_fly_at_once_each_over_its_own_path() -> None:
 
 def nat_rules() -> str:
     return program_output(["iptables", "-t", "nat", "-S"])
+
+
+def test_temporary_files_may_have_spaces_in_their_names(
+    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (open_folder / "with space").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(open_folder / "with space"))
+    env = gymnasium.make(PATH_ENV_ID, emulator=spec(), backend="mahimahi")
+    env.reset(seed=1)
+    (socket_file,) = (open_folder / "with space").rglob("gym.socket")
+    assert socket_file.stat().st_mode & 0o022 == 0  # its owner's alone
+    stay_for(env, 20)  # type: ignore[arg-type]
+    env.close()
+    assert list((open_folder / "with space").iterdir()) == []
 
 
 @pytest.mark.parametrize("killed", ["ccgym-sender", "mm-link", "mm-delay", "ccgym-receiver"])
