@@ -27,6 +27,7 @@ _FIGURES = (
     "mean_delay_ms",
     "p99_delay_ms",
     "loss",
+    "pantheon_loss",
     "utilisation",
     "queueing_delay_ms",
 )
@@ -192,9 +193,19 @@ def summarise(evaluation: Evaluation) -> dict[str, Any]:
             "table": [vars(row) for row in unseen_league(evaluation)],
         },
         "failures": [
-            {"emulator": scenario.label, **vars(failure)}
+            {
+                "emulator": scenario.label,
+                "scheme": failure.scheme,
+                "run": failure.run,
+                "reason": failure.reason,
+            }
             for scenario in evaluation.scenarios
             for failure in scenario.failures
+        ],
+        "remarks": [
+            {"emulator": scenario.label, "remark": remark}
+            for scenario in evaluation.scenarios
+            for remark in scenario.remarks
         ],
     }
 

@@ -40,7 +40,8 @@ COLUMNS = {
     "p99_delay_ms": ("p99 delay", "ms", 1, 1, min),
     "mean_delay_ms": ("mean delay", "ms", 1, 1, min),
     "queueing_delay_ms": ("queueing delay", "ms", 1, 1, min),
-    "loss": ("loss", "%", 100, 2, min),
+    "loss": ("lost", "%", 100, 2, min),
+    "pantheon_loss": ("not received", "%, Pantheon's loss", 100, 2, min),
     "power": ("power", "kbit/s per ms", 1000, 1, max),
 }
 """Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
@@ -132,6 +133,7 @@ def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
         "rows": _rows(scenario),
         "runs": _runs(scenario),
         "shared": any(len(run.flows) > 1 for run in scenario.runs),
+        "remarks": scenario.remarks,
         "failures": [each for each in scenario.failures if not each.reason.startswith(REFUSED)],
     }
 
@@ -181,14 +183,13 @@ def _mean(runs: list[RunResult], metric: str) -> float:
 
 def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
     """The means of each flow of a scheme that flew several."""
-    if len(runs[0].flows) == 1:
+    flows = {flow.flow: flow.flow_scheme for run in runs for flow in run.flows}
+    if len(flows) == 1:
         return []
     return [
-        {
-            "name": f"flow {flow.flow}, {flow.flow_scheme}",
-            "cells": [_figure([run.flows[index].metrics for run in runs], metric) for metric in COLUMNS],
-        }
-        for index, flow in enumerate(runs[0].flows)
+        {"name": f"flow {number}, {scheme}", "cells": [_figure(of_flow, metric) for metric in COLUMNS]}
+        for number, scheme in sorted(flows.items())
+        for of_flow in [[flow.metrics for run in runs for flow in run.flows if flow.flow == number]]
     ]
 
 

@@ -60,7 +60,7 @@ def _flow_traces(run: RunResult, flow: FlowResult, style: Style, axes: list[int]
         _throughput_trace(name, flow.series, begins_s, style, axes[0]),
         _delay_trace(name, flow.series, begins_s, style, axes[1]),
     ]
-    if flow.flow == 1 and len(flow.series.capacity_mbps):
+    if flow is run.flows[0] and len(flow.series.capacity_mbps):
         traces.insert(0, _capacity_trace(flow.series, axes[0]))
     return traces
 
