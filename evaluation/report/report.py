@@ -57,12 +57,13 @@ _SEEN = {
 
 def write_report(evaluation: Evaluation, path: Path) -> None:
     """Writes the page."""
-    page = _environment().get_template("report.html").render(_content(evaluation))
+    page = page_environment().get_template("report.html").render(_content(evaluation))
     with replaced(path) as stream:
         stream.write(page)
 
 
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Of the templates."""
     return Environment(
         loader=PackageLoader("ccgym.evaluation.report", "templates"),
         autoescape=select_autoescape(["html"]),

@@ -79,7 +79,7 @@ def test_a_directory_without_runs_is_told_in_one_line(tmp_path: Path) -> None:
     folder = archive(tmp_path / "a")
     for log in folder.glob("*.log"):
         log.unlink()
-    with pytest.raises(InputError, match="can be read: bbr run 1: bbr_datalink_run1.log is missing"):
+    with pytest.raises(InputError, match=r"can be read: bbr run 1: bbr_datalink_run1.log is missing"):
         load_evaluation(folder)
     (folder / "pantheon_metadata.json").write_text("{}")
     with pytest.raises(InputError, match=r"holds no run: SCHEME_datalink_run1.log is missing"):
