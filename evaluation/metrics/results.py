@@ -35,6 +35,8 @@ class Scenario:
 
     remarks: list[str] = field(default_factory=list)
     """What of its files is missing, or could not be taken as it stands."""
+    folder: Path = Path()
+    """Where its files are."""
 
     @property
     def is_unseen(self) -> bool:
@@ -213,7 +215,7 @@ def _scenario(
     runs = [each for each in loaded if isinstance(each, RunResult)]
     runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
     remarks = [f"{run.scheme} run {run.run}: {remark}" for run in runs for remark in run.remarks]
-    return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks])
+    return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks], folder=folder)
 
 
 def _describe(spec: Network) -> str:

@@ -8,7 +8,7 @@ from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES, FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
 
 BIN_MS = 500.0
-DELAY_BUCKETS = 300
+DELAY_BUCKETS = 1000
 """Of the packets of each bucket those of least and of most delay are kept."""
 
 
@@ -18,7 +18,10 @@ class TimeSeries:
 
     bin_s: Array
     """End of each bin, shape (bins,)."""
+    sent_mbps: Array
+    """What came in."""
     throughput_mbps: Array
+    """What went out."""
     capacity_mbps: Array
     """Empty where the log has no opportunities."""
     delay_s: Array
@@ -30,12 +33,14 @@ def time_series(log: LinkLog, metrics: FlowMetrics, delay_ms: float) -> TimeSeri
     """The series of the flow in `log` over the window of `metrics`; `delay_ms`: propagation."""
     edges_ms = metrics.start_ms + BIN_MS * np.arange(max(1, int(metrics.duration_ms // BIN_MS)) + 1)
     sizes = log.departure_bytes - log.header_bytes
+    arrived, _ = np.histogram(log.arrival_ms, edges_ms, weights=log.arrival_bytes - log.header_bytes)
     delivered, _ = np.histogram(log.departure_ms, edges_ms, weights=sizes)
     offered, _ = np.histogram(log.opportunity_ms, edges_ms)
     inside = (log.departure_ms >= edges_ms[0]) & (log.departure_ms <= metrics.start_ms + metrics.duration_ms)
     kept = np.flatnonzero(inside)[_extremes(log.departure_delay_ms[inside])]
     return TimeSeries(
         (edges_ms[1:] - edges_ms[0]) / 1000,
+        8 * arrived / (1000 * BIN_MS),
         8 * delivered / (1000 * BIN_MS),
         8 * OPPORTUNITY_IP_BYTES * offered / (1000 * BIN_MS) if len(log.opportunity_ms) else np.zeros(0),
         (log.departure_ms[kept] - edges_ms[0]) / 1000,

@@ -1,24 +1,47 @@
 """Summary and report of a data directory."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
 
+from .pantheon_text import write_text
 from .report import write_report
+from .table_file import write_table
 
 
-def publish(folder: Path) -> dict[str, Any]:
-    """Measures all runs in `folder`, writes summary.json and report.html there, returns the summary.
+def publish(
+    folder: Path, formats: Collection[str] = ("html",), pictures: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Measures all runs in `folder`, writes summary.json and the reports there, returns the summary.
+
+    Args:
+        folder: the data directory.
+        formats: some of html, pdf, csv: report.*; txt: report.txt beside each scenario's logs; json:
+            summary.json, which is always written.
+        pictures: some of svg, png: every picture as a file under figures/.
 
     Raises:
-        InputError: `folder` is no data directory, or a log in it is broken.
+        InputError: `folder` is no data directory, or no run in it can be read.
     """
     evaluation = load_evaluation(folder)
     summary = summarise(evaluation)
     write_summary(summary, folder / "summary.json")
-    write_report(evaluation, folder / "report.html")
+    if "html" in formats:
+        write_report(evaluation, folder / "report.html")
+    if "csv" in formats:
+        write_table(evaluation, folder / "report.csv")
+    if "txt" in formats:
+        for scenario in evaluation.scenarios:
+            write_text(evaluation, scenario, scenario.folder / "report.txt")
+    if "pdf" in formats or pictures:
+        from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
+
+        if "pdf" in formats:
+            write_pdf(evaluation, folder / "report.pdf")
+        write_figures(evaluation, folder / "figures", pictures)
     return summary
 
 
