@@ -1,6 +1,5 @@
 """The page of `ccgym compare`: changes in a picture and in tables."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from ccgym.evaluation.run_files import replaced
 from plotly.offline import get_plotlyjs
 
 from .figures import Figure, rounded
+from .packed import packed_json, packed_text
 from .palette import styles
 from .report import page_environment
 
@@ -22,8 +22,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
     """Writes the page, which needs nothing but itself."""
     figures = {"changes": _changes(comparison), "scenarios": _scenarios(comparison)}
     content = {
-        "plotly_js": get_plotlyjs(),
-        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "packed": {"plotly": packed_text(get_plotlyjs()), "figures": packed_json(figures)},
         "names": comparison.names,
         "remarks": comparison.remarks,
         "overall": [_row(change) for change in comparison.overall],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import CLEARLY, LeagueRow, summarise, write_summary
 
 from .pantheon_text import write_text
 from .report import write_report
@@ -45,8 +45,19 @@ def publish(
     return summary
 
 
+FRONTIER_NOTE = (
+    f"frontier share: scenarios in which no other scheme has both >= {100 * CLEARLY:.0f} % more throughput "
+    f"and >= {100 * CLEARLY:.0f} % less p95 delay; one that hardly sends has a high one, too: "
+    "see its utilisation"
+)
+
+
 def league_lines(summary: dict[str, Any]) -> list[str]:
     """The leagues of a summary as tables for a terminal: of what no learned scheme has seen, then of all."""
+    return [*_leagues(summary), *([FRONTIER_NOTE] if summary["table"] else [])]
+
+
+def _leagues(summary: dict[str, Any]) -> list[str]:
     scenarios, unseen = len(summary["scenarios"]), summary["unseen"]["scenarios"]
     if not any(scenario["seen"] for scenario in summary["scenarios"]):
         return _table_lines(summary["table"])
@@ -68,19 +79,27 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
         return []
     rows = [LeagueRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
-    headings = ["frontier share", "mean log power", f"{'95 % interval':>18}", "ahead of next", "winning rate"]
+    headings = [
+        "frontier share",
+        "utilisation",
+        "mean log power",
+        f"{'95 % interval':>18}",
+        "ahead of next",
+        "winning rate",
+    ]
     lines = ["  ".join([f"{'scheme':{width}}", *headings])]
     for row in rows:
-        figures = ("-", "-", "-", "-", "-")
+        figures = ("-", "-", "-", "-", "-", "-")
         if row.mean_log_power is not None:
             figures = (
                 f"{100 * row.frontier_share:.0f} %",
+                row.utilisation_text,
                 f"{row.mean_log_power:.3f}",
                 row.interval_text,
                 "-" if row.ahead_probability is None else f"{100 * row.ahead_probability:.0f} %",
                 f"{100 * row.winning_rate:.0f} %",
             )
-        widths = (14, 14, 18, 13, 12)
+        widths = (14, 11, 14, 18, 13, 12)
         columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
         line = "  ".join([f"{row.scheme:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
