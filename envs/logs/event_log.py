@@ -13,6 +13,11 @@ DECIMALS = 3
 _LONGEST_NUMBER = 18
 
 
+_READABLE = np.arange(256, dtype=np.uint8)
+_READABLE[: ord(" ")] = ord("?")  # no blank, no number
+_READABLE[[9, 10, 13]] = 9, 10, 13
+
+
 class EventLog:
     """The event lines of a log as columns.
 
@@ -36,8 +41,8 @@ class EventLog:
         self, path: Path, body: bytes, first_line: int, layouts: dict[str, str], *, ordered: bool = True
     ) -> None:
         self._path, self._body, self._first_line, self._layouts = path, body, first_line, layouts
-        self._raw = np.frombuffer(body, np.uint8).copy()
-        self._raw[(self._raw < ord(" ")) & ~np.isin(self._raw, (9, 10, 13))] = ord("?")  # no blank, no number
+        self._raw = np.frombuffer(body, np.uint8)
+        self._raw = _READABLE[self._raw]
         self._split()
         self._kinds = self._parse_kinds()
         self._blank_separators()
@@ -79,6 +84,8 @@ class EventLog:
 
     def _blank_separators(self) -> None:
         """Makes every separator a number like the others, 0."""
+        if not any("s" in layout for layout in self._layouts.values()):
+            return
         separators = self._fields_of("s")
         starts = self._starts[separators]
         wrong = (self._ends[separators] - starts != 1) | (self._raw[starts] != ord("-"))

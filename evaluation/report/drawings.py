@@ -18,6 +18,8 @@ from .figures import WIDE
 from .palette import Style
 
 _CAPACITY = "linen"
+_PACKETS = 1200
+"""Of a flow that are drawn: a page of paper shows no more."""
 _FLOWS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8775d8", "#6f7d1c")
 
 
@@ -124,9 +126,10 @@ def draw_delay(axes: Axes, run: RunResult) -> None:
     """Per-packet one-way delay: of dense stretches the least and the most."""
     for flow, colour in zip(run.flows, cycle(_FLOWS), strict=False):
         assert flow.series is not None
+        series = flow.series.thinned(_PACKETS)
         label = f"{_name(run, flow)} (95th percentile {flow.metrics.p95_delay_ms:.2f} ms)"
-        times_s = _begins_s(run, flow) + flow.series.delay_s
-        axes.plot(times_s, flow.series.delay_ms, ".", ms=1.5, color=colour, label=label)
+        times_s = _begins_s(run, flow) + series.delay_s
+        axes.plot(times_s, series.delay_ms, ".", ms=1.5, color=colour, label=label)
     axes.set_xlabel("Time (s)")
     axes.set_ylabel("Per-packet one-way delay (ms)")
     axes.set_xlim(0, run.total.duration_ms / 1000)

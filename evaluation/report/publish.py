@@ -41,7 +41,8 @@ def publish(
 
         if "pdf" in formats:
             write_pdf(evaluation, folder / "report.pdf")
-        write_figures(evaluation, folder / "figures", pictures)
+        if pictures:
+            write_figures(evaluation, folder / "figures", pictures)
     return summary
 
 
