@@ -19,8 +19,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "eval",
         help="fly schemes head to head and write the report",
         description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
-        "report.html and, in DIR/data, Pantheon's data directory. Run it again with the same --out to go on "
-        "after an interruption, or with more schemes, emulators or runs to add them. "
+        "report.html, report.pdf and, in DIR/data, Pantheon's data directory. Run it again with the same "
+        "--out to go on after an interruption, or with more schemes, emulators or runs to add them. "
         "What `all` selects and this backend cannot fly is marked as such in the league. "
         "Exit code 1: a run failed; the report says which and why.",
     )
@@ -148,7 +148,7 @@ def run(args: argparse.Namespace) -> int:
         keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
     whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
-    summary = fly_plan(plan, args.out, leave_out=whole_league)
+    summary = fly_plan(plan, args.out, leave_out=whole_league, formats=("html", "pdf"))
     if args.json:
         print(json.dumps(summary))
     else:

@@ -14,6 +14,7 @@ COMMANDS = (
     "export",
     "eval",
     "report",
+    "compare",
     "oracle",
     "calibrate",
     "reproduce",

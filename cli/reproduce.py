@@ -3,6 +3,8 @@
 import argparse
 from importlib import import_module
 
+from .experiments.documents import DOCUMENTS, add_document_parser
+
 EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
@@ -14,7 +16,6 @@ EXPERIMENTS = (
     "ns3-judge",
     "copa-judge",
     "published-judge",
-    "copa-fairness",
     "tunnel-transparency",
     "rl-learns",
     "calibration-truth",
@@ -31,9 +32,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Runs an experiment again and prints ours beside the reference.",
     )
     experiments = parser.add_subparsers(title="experiments", metavar="NAME", dest="experiment", required=True)
-    for name in EXPERIMENTS:
-        module = import_module(f"ccgym.cli.experiments.{name.replace('-', '_')}")
+    modules = {name: name.replace("-", "_") for name in EXPERIMENTS} | {"all": "everything"}
+    for name, file in modules.items():
+        module = import_module(f"ccgym.cli.experiments.{file}")
         experiment = experiments.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
         module.add_arguments(experiment)
-        experiment.add_argument("--json", action="store_true", help="print the result as JSON")
         experiment.set_defaults(run=module.run)
+    for name in DOCUMENTS:
+        add_document_parser(experiments, name)
+    for experiment in experiments.choices.values():
+        experiment.add_argument("--json", action="store_true", help="print the result as JSON")

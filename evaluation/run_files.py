@@ -14,14 +14,15 @@ from typing import IO
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.event_log import EventLog
+from ccgym.envs.logs.event_log import EventLog, whole_lines
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
-from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.logs.link_log import LinkLog, parse_link_log
 from ccgym.envs.outside_files import read_bytes
 
 _LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")
 _LINK_LOG_ENDING = "_mm"
+_LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d+)\.log")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class RunFiles:
     def data_log(self) -> Path:
         """Merged log of the direction that carries data."""
         return self._named("datalink")
+
+    @property
+    def ack_log(self) -> Path:
+        """Merged log of the other direction; not of every backend."""
+        return self._named("acklink")
 
     @property
     def link_data_log(self) -> Path:
@@ -80,6 +86,13 @@ def recorded_runs(folder: Path) -> list[RunFiles]:
 def recorded_failures(folder: Path) -> list[RunFiles]:
     """The runs that failed, by scheme and number."""
     return _runs_with(folder, "failure")
+
+
+def recorded_link_logs(folder: Path) -> list[RunFiles]:
+    """The runs of which `folder` holds mm-link's own log of the data, by scheme and number."""
+    found = [_LINK_LOG.fullmatch(path.name) for path in folder.iterdir()]
+    runs = {RunFiles(folder, name[1], int(name[2])) for name in found if name}
+    return sorted(runs, key=lambda files: (files.scheme, files.run))
 
 
 def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
@@ -135,8 +148,18 @@ def _received_lines(log: LinkLog, delay_ms: float, flow: int) -> list[str]:
     return [f" - {size} {delay:.3f} {flow}" for size, delay in zip(sizes, delays_ms, strict=True)]
 
 
-def read_merged_log(path: Path) -> dict[int, LinkLog]:
-    """The flows of a merged log, by number; delays include propagation.
+@dataclass(frozen=True)
+class FlowLogs:
+    """What a log says of each flow, delays with propagation where it was written at both ends."""
+
+    flows: dict[int, LinkLog]
+    """By number, from 1."""
+    remarks: list[str]
+    """What of the file could not be taken as it stands."""
+
+
+def read_merged_log(path: Path) -> FlowLogs:
+    """The flows of a merged log, up to its last whole line, in the order of time.
 
     Raises:
         InputError: the file is broken; names file, line and what is wrong.
@@ -145,8 +168,40 @@ def read_merged_log(path: Path) -> dict[int, LinkLog]:
     head, _, body = text.partition(b"\n")
     if not head.startswith(b"# init timestamp:"):
         raise InputError(f"{path}:1: expected '# init timestamp: MS': not a merged log")
-    events = EventLog(path, body, 2, _LAYOUTS)
-    return {flow: _flow_log(events, flow) for flow in np.unique(events.values("+", 3)).tolist()}
+    events = EventLog(path, whole_lines(body), 2, _LAYOUTS, ordered=False)
+    numbers = np.union1d(events.values("+", 3), events.values("-", 4))
+    return FlowLogs(
+        {int(flow): _flow_log(events, flow) for flow in numbers},
+        [*_cut_short(body), *_ran_backwards(events)],
+    )
+
+
+def read_lone_link_log(path: Path) -> FlowLogs:
+    """mm-link's log of a flow without a tunnel, Pantheon's `--flows 0`: delays in the link only.
+
+    Raises:
+        InputError: the file is broken; names file, line and what is wrong.
+    """
+    text = read_bytes(path, "the link log")
+    return FlowLogs({1: parse_link_log(path, whole_lines(text)).without_background()}, _cut_short(text))
+
+
+def _cut_short(text: bytes) -> list[str]:
+    return (
+        []
+        if not text or text.endswith(b"\n")
+        else ["the log is cut in mid-line: read up to its last whole line"]
+    )
+
+
+def _ran_backwards(events: EventLog) -> list[str]:
+    if not events.backwards:
+        return []
+    lines = "1 line is" if events.backwards == 1 else f"{events.backwards} lines are"
+    return [
+        f"the clock ran backwards: {lines} earlier than the one before, by up to "
+        f"{events.most_backwards_ms:g} ms; put in order"
+    ]
 
 
 def _flow_log(events: EventLog, flow: int) -> LinkLog:

@@ -111,7 +111,7 @@ def _fly_likewise(plan: Plan, flight: Flight, real: Path, phase_ms: float) -> Fl
     flow = Flow(flight.scheme, start_s, plan.seconds)
     logs = TwinBackend().fly(spec, [flow], seed, files)
     loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
-    return measure_run(logs, spec.delay_ms, seconds=plan.seconds, interval_s=0, unseen_loss=loss).total
+    return measure_run(logs, spec.delay_ms, seconds=plan.seconds, unseen_loss=loss).total
 
 
 def begun_s(files: RunFiles, spec: EmulatorSpec) -> float:

@@ -37,6 +37,7 @@ Sealed CompatibleProtocol::seal(std::span<const std::byte> packet, std::span<std
 Opened CompatibleProtocol::open(std::span<const std::byte> datagram, std::span<std::byte>) {
   if (is_word(kCall, datagram)) return {.verdict = Verdict::request};
   if (is_word(kAnswer, datagram)) return {.verdict = Verdict::keep_alive};
+  if (is_word(kBye, datagram)) return {.verdict = Verdict::bye};
   if (datagram.size() <= kUidBytes) return {.verdict = Verdict::malformed};
   return {.verdict = Verdict::packet, .uid = read_uid(datagram), .packet = datagram.subspan(kUidBytes)};
 }

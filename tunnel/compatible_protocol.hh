@@ -1,5 +1,6 @@
 // pantheon-tunnel's protocol, unauthenticated: 8 bytes of UID in the host's byte order, then the packet.
-// A UID alone is a word between the two ends: the client's "are you there" or the server's "I am".
+// A UID alone is a word between the two ends: the client's "are you there", the server's "I am", or a good-bye:
+// the other implementation ends upon any word that is neither of the two, but never says one.
 #pragma once
 
 #include "tunnel/protocol.hh"
@@ -12,6 +13,7 @@ class CompatibleProtocol final : public Protocol {
  public:
   static constexpr uint64_t kCall = ~uint64_t{0};        // by the client, until it is answered
   static constexpr uint64_t kAnswer = ~uint64_t{0} - 1;  // by the server, to each call
+  static constexpr uint64_t kBye = ~uint64_t{0} - 2;
 
   explicit CompatibleProtocol(Role role) : role_(role) {}
 
@@ -19,7 +21,7 @@ class CompatibleProtocol final : public Protocol {
   Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) override;
   // The other implementation answers every call and ignores every answer it did not ask for.
   std::size_t keep_alive(std::span<std::byte> out) override;
-  std::size_t bye(std::span<std::byte>) override { return 0; }
+  std::size_t bye(std::span<std::byte> out) override { return write_word(kBye, out); }
   std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) override;
   [[nodiscard]] bool peer_breaks_silence() const override { return role_ == Role::client; }
   [[nodiscard]] bool peer_may_move() const override { return false; }

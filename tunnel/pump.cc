@@ -97,9 +97,12 @@ void Pump::send_waiting() {
 }
 
 void Pump::receive_waiting() {
-  const std::size_t count = incoming_.receive(socket_);
+  std::size_t count = incoming_.receive(socket_);
   now_ = monotonic_now();
-  if (incoming_.refused()) refused_ = true;
+  if (incoming_.refused()) {
+    refused_ = true;
+    count = incoming_.receive(socket_);  // the error comes before what had arrived, such as a good-bye
+  }
   newest_.reset();
   for (std::size_t i = 0; i < count; ++i) take(i);
   if (newest_) peer_ = incoming_.origin(*newest_);  // as a NAT on the way has it now
@@ -198,10 +201,11 @@ void Pump::say_bye() {
   outgoing_.flush(socket_);
 }
 
+// A peer that cannot move and whose port is closed does not come back.
 bool Pump::peer_is_dead() const {
   const Time silence = now_ - last_heard_;
   return (protocol_.peer_breaks_silence() && silence > kSilenceLimit) ||
-         (refused_ && silence > kRefusedLimit);
+         (refused_ && (!protocol_.peer_may_move() || silence > kRefusedLimit));
 }
 
 Time Pump::next_event() const {

@@ -13,6 +13,11 @@ DECIMALS = 3
 _LONGEST_NUMBER = 18
 
 
+_READABLE = np.arange(256, dtype=np.uint8)
+_READABLE[: ord(" ")] = ord("?")  # no blank, no number
+_READABLE[[9, 10, 13]] = 9, 10, 13
+
+
 class EventLog:
     """The event lines of a log as columns.
 
@@ -22,21 +27,32 @@ class EventLog:
         first_line: number of the first of them in the file.
         layouts: for each kind of line one letter per field: `k` the kind (always the second field), `i` a
             whole number, `d` a number with three decimals, `s` a minus sign that parts two of them.
+        ordered: False: lines that are earlier than the one before are put in order, and counted.
 
     Raises:
         InputError: a line is broken; the message names file, line and what is wrong.
     """
 
-    def __init__(self, path: Path, body: bytes, first_line: int, layouts: dict[str, str]) -> None:
+    backwards: int = 0
+    """Lines that were earlier than the one before."""
+    most_backwards_ms: float = 0.0
+
+    def __init__(
+        self, path: Path, body: bytes, first_line: int, layouts: dict[str, str], *, ordered: bool = True
+    ) -> None:
         self._path, self._body, self._first_line, self._layouts = path, body, first_line, layouts
-        self._raw = np.frombuffer(body, np.uint8).copy()
-        self._raw[(self._raw < ord(" ")) & ~np.isin(self._raw, (9, 10, 13))] = ord("?")  # no blank, no number
+        self._raw = np.frombuffer(body, np.uint8)
+        self._raw = _READABLE[self._raw]
         self._split()
         self._kinds = self._parse_kinds()
         self._blank_separators()
         self._numbers = self._parse_numbers()
         times = self._numbers[self._first]
-        self._reject_where(np.diff(times, prepend=times[:1]) < 0, "is earlier than the line before")
+        steps = np.diff(times, prepend=times[:1])
+        if ordered:
+            self._reject_where(steps < 0, "is earlier than the line before")
+        elif (steps < 0).any():
+            self._put_in_order(times, steps)
 
     def values(self, kind: str, field: int) -> Array:
         """Field `field` (0 the time) of all lines of this kind, in their order."""
@@ -68,6 +84,8 @@ class EventLog:
 
     def _blank_separators(self) -> None:
         """Makes every separator a number like the others, 0."""
+        if not any("s" in layout for layout in self._layouts.values()):
+            return
         separators = self._fields_of("s")
         starts = self._starts[separators]
         wrong = (self._ends[separators] - starts != 1) | (self._raw[starts] != ord("-"))
@@ -90,6 +108,11 @@ class EventLog:
         self._reject_where(lines, "has a field that is not the number it should be")
         return np.fromstring(self._raw[self._raw != ord(".")].tobytes(), np.int64, sep=" ")
 
+    def _put_in_order(self, times: Array, steps: Array) -> None:
+        self.backwards, self.most_backwards_ms = int(np.sum(steps < 0)), float(-steps.min() / 10**DECIMALS)
+        order = np.argsort(times, kind="stable")
+        self._first, self._kinds = self._first[order], self._kinds[order]
+
     def _fields_of(self, letter: str) -> Array:
         """Which fields, of all in the file, have this letter in their layout."""
         table = np.zeros((256, max(map(len, self._layouts.values()))), bool)
@@ -103,3 +126,8 @@ class EventLog:
             line = int(np.argmax(broken))
             content = self._body.split(b"\n")[line].decode(errors="replace").strip()
             raise InputError(f"{self._path}:{self._first_line + line}: '{content}' {wrong}")
+
+
+def whole_lines(text: bytes) -> bytes:
+    """`text` up to its last whole line: who was killed while writing leaves half of one."""
+    return text[: text.rfind(b"\n") + 1]

@@ -148,7 +148,15 @@ def read_link_log(path: Path) -> LinkLog:
     Raises:
         InputError: the file is not such a log; the message names file, line and what is wrong there.
     """
-    text = read_bytes(path, "the link log")
+    return parse_link_log(path, read_bytes(path, "the link log"))
+
+
+def parse_link_log(path: Path, text: bytes) -> LinkLog:
+    """The same of the content of a file.
+
+    Raises:
+        InputError: as `read_link_log`.
+    """
     head, body = _split_header(text)
     events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
 

@@ -24,7 +24,7 @@ from ccgym.envs.mahimahi.shells import (
     shell_command,
 )
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 
 from .backend import Emulators, Flow
@@ -68,14 +68,22 @@ class MahimahiBackend:
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
                 _fly_alone(shell, flows[0])
-                log = shell.downlink_log() if mirrored else shell.uplink_log()
+                log, acks_log = shell.uplink_log(), shell.downlink_log()
+                if mirrored:
+                    log, acks_log = acks_log, log
                 logs = [log.without_background()]
+                _write_ack_log(acks_log.without_background(), spec.delay_ms, files)
             else:
                 logs = _fly_together(shell, spec, flows)
             data, acks = ("downlink", "uplink") if mirrored else ("uplink", "downlink")
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
+
+
+def _write_ack_log(acks: LinkLog, delay_ms: float, files: RunFiles) -> None:
+    assert acks.header is not None
+    write_merged_log(files.ack_log, [acks], delay_ms, acks.header.init_timestamp_ms)
 
 
 def not_in_shells(spec: Network) -> str | None:

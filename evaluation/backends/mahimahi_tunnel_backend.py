@@ -11,7 +11,7 @@ from ccgym.envs.host.precedence import program_first
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.mahimahi.shells import MahimahiShell, require, require_mahimahi
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 from ccgym.tunnel import session
 
@@ -64,10 +64,15 @@ class MahimahiTunnelBackend:
                 folder=shell.folder,
             )
             records = fly_through_tunnels(place, flows)
-            link = shell.uplink_log()
+            link, acks_link = shell.uplink_log(), shell.downlink_log()
             shutil.copyfile(shell.folder / "uplink.log", files.link_data_log)
             shutil.copyfile(shell.folder / "downlink.log", files.link_ack_log)
         assert link.header is not None
         start_ms = link.header.init_timestamp_ms
+        acks = [
+            matched_flow(each.replies_sent, each.replies_received, start_ms, acks_link.opportunity_ms)
+            for each in records
+        ]
+        write_merged_log(files.ack_log, acks, 0, start_ms)
         logs = [matched_flow(each.sent, each.received, start_ms, link.opportunity_ms) for each in records]
         return [replace(log.shifted(-spec.delay_ms), header=link.header) for log in logs]

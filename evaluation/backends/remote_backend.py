@@ -11,7 +11,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.staged_files import StagedFiles
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 from ccgym.tunnel import session
 
@@ -86,6 +86,11 @@ class RemoteBackend:
             offset = clock_offset(records, _ntp_ms(spec, remote))
         write_clock_offset(offset, files.clock)
         start_ms = min(float(each.sent.time_ms[0]) for each in records)
+        acks = [
+            matched_flow(on_the_senders_clock(each.replies_sent, offset), each.replies_received, start_ms)
+            for each in records
+        ]
+        write_merged_log(files.ack_log, acks, 0, start_ms)
         return [
             matched_flow(each.sent, on_the_senders_clock(each.received, offset), start_ms) for each in records
         ]

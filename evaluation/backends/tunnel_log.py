@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.event_log import EventLog
+from ccgym.envs.logs.event_log import EventLog, whole_lines
 from ccgym.envs.logs.packet_capture import PacketRecords
 from ccgym.envs.outside_files import read_bytes
 
@@ -24,6 +24,6 @@ def read_tunnel_log(path: Path) -> PacketRecords:
     clock = _HEAD_CLOCK.search(head)
     if not head.startswith(b"#") or clock is None:
         raise InputError(f"{path}:1: expected '# COMMAND ingress|egress: WALL_CLOCK_MS': not a packet log")
-    events = EventLog(path, body[: body.rfind(b"\n") + 1], 2, _LAYOUTS)
+    events = EventLog(path, whole_lines(body), 2, _LAYOUTS)
     times_ms = float(clock[1]) + events.values("-", 0)
     return PacketRecords(np.round(times_ms, 3), events.values("-", 2), events.values("-", 4))

@@ -1,6 +1,7 @@
 """The figures of a run: of each flow, of all together, and how evenly they shared."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,23 +27,28 @@ class MeasuredRun:
 
 
 def measure_run(
-    logs: list[LinkLog], delay_ms: float, *, seconds: float | None, interval_s: float, unseen_loss: float
+    logs: list[LinkLog],
+    delay_ms: float,
+    *,
+    seconds: float | None,
+    begins_s: Sequence[float] = (0.0,),
+    unseen_loss: float,
 ) -> MeasuredRun:
-    """Measures the flows of a run, each begun `interval_s` after the one before; see `measure`.
+    """Measures the flows of a run; see `measure`.
 
     Args:
         logs: of each flow, delays within the link.
         delay_ms: one-way propagation delay outside the link.
         seconds: from the beginning of the first flow to the end of all.
-        interval_s: between beginnings.
+        begins_s: when each flow begins, after the first that was planned.
         unseen_loss: probability of a loss stage behind where the logs were taken.
 
     Raises:
         NothingToMeasureError: in a flow.
     """
     flows = []
-    for index, log in enumerate(logs):
-        own_s = None if seconds is None else seconds - index * interval_s
+    for index, (log, begin_s) in enumerate(zip(logs, begins_s, strict=True)):
+        own_s = None if seconds is None else seconds - begin_s
         try:
             flows.append(measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss))
         except NothingToMeasureError as error:

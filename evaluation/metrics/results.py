@@ -4,54 +4,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs.errors import InputError
-from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.backends.backend import unseen_loss
 from ccgym.evaluation.backends.remote_path import Network, RemotePathSpec
-from ccgym.evaluation.run_files import RunFiles, read_merged_log, recorded_failures, recorded_runs
+from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
 
-from .fairness import Fairness
-from .measured_run import measure_run, read_measured_run
-from .time_series import TimeSeries, time_series
+from .load_runs import Conditions, Failure, FlowResult, RunResult, load_runs
 
-
-@dataclass(frozen=True)
-class FlowResult:
-    """One flow of one run."""
-
-    scheme: str
-    """What the run flew: a scheme, or a mix."""
-    run: int
-    flow: int
-    """From 1, in the order in which they began."""
-    flow_scheme: str
-    """What this flow flew."""
-    metrics: FlowMetrics
-    series: TimeSeries | None
-    """None where the logs were not kept."""
+__all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load_evaluation"]
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """One run of a scheme or a mix."""
-
-    scheme: str
-    run: int
-    flows: list[FlowResult]
-    total: FlowMetrics
-    """Of all flows together."""
-    fairness: Fairness | None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A run that gave no figures."""
-
-    scheme: str
-    run: int
-    reason: str
+_METADATA = "pantheon_metadata.json"
+_MOST_PROMISED = 10_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +32,11 @@ class Scenario:
     failures: list[Failure]
     seen: dict[str, str] = field(default_factory=dict)
     """Of each learned scheme, whether it was trained on this: `train`, `validation`, `no`, `unknown`."""
+
+    remarks: list[str] = field(default_factory=list)
+    """What of its files is missing, or could not be taken as it stands."""
+    folder: Path = Path()
+    """Where its files are."""
 
     @property
     def is_unseen(self) -> bool:
@@ -100,112 +70,152 @@ class Evaluation:
 def load_evaluation(folder: Path) -> Evaluation:
     """Reads and measures every run in `folder`: an evaluation of ours, or a data directory of Pantheon's.
 
+    What is broken or missing costs its own run only, and is named: as a failure, or among the remarks.
+
     Raises:
-        InputError: it is neither, or a log in it is broken.
+        InputError: it is neither, or no run in it can be read.
     """
     if (folder / "session.json").is_file():
-        return _load_session(folder)
-    if (folder / "pantheon_metadata.json").is_file():
-        return _load_pantheon(folder)
-    raise InputError(f"{folder}: neither session.json (of `ccgym eval`) nor pantheon_metadata.json is in it")
+        evaluation = _load_session(folder)
+    elif folder.is_dir() and ((folder / _METADATA).is_file() or recorded_runs(folder)):
+        evaluation = _load_pantheon(folder)
+    else:
+        raise InputError(f"{folder}: neither session.json (of `ccgym eval`) nor {_METADATA} is in it")
+    return _with_something_in_it(evaluation)
+
+
+def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
+    if any(scenario.runs for scenario in evaluation.scenarios):
+        return evaluation
+    failures = [failure for scenario in evaluation.scenarios for failure in scenario.failures]
+    broken = [failure for failure in failures if not failure.recorded]
+    if len(broken) < len(failures):
+        return evaluation
+    if broken:
+        who = f"{broken[0].scheme} run {broken[0].run}"
+        raise InputError(f"{evaluation.folder}: no run in it can be read: {who}: {broken[0].reason}")
+    raise InputError(f"{evaluation.folder}: holds no run: SCHEME_datalink_run1.log is missing")
 
 
 def _load_session(folder: Path) -> Evaluation:
     session = _read_json(folder / "session.json")
-    scenarios = []
-    for label, fields in session["emulators"].items():
-        remote = "remote" in fields
-        spec = RemotePathSpec.model_validate(fields) if remote else EmulatorSpec.model_validate(fields)
-        conditions = _Conditions(
-            session["schemes"],
-            session["backend"],
-            session["seconds"],
-            session.get("interval", 0.0),
-            session.get("tunnel", False),
-            spec,
-        )
-        seen = {scheme: links.get(label, "unknown") for scheme, links in session.get("seen", {}).items()}
-        empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen)
-        scenarios.append(_scenario(folder / "data" / label, empty, conditions))
+    try:
+        scenarios = [_session_scenario(folder, session, *each) for each in session["emulators"].items()]
+    except InputError:
+        raise
+    except (KeyError, AttributeError, TypeError, ValueError) as error:
+        what = excerpt(str(error).partition("\n")[0])
+        raise InputError(f"{folder / 'session.json'}: not the description of an evaluation: {what}") from None
     return Evaluation(folder, session, scenarios)
 
 
+def _session_scenario(
+    folder: Path, session: dict[str, Any], label: str, fields: dict[str, Any]
+) -> "Scenario":
+    remote = "remote" in fields
+    spec = RemotePathSpec.model_validate(fields) if remote else EmulatorSpec.model_validate(fields)
+    conditions = Conditions(
+        session["schemes"],
+        session["backend"],
+        session["seconds"],
+        session.get("flows", 1),
+        session.get("interval", 0.0),
+        session.get("tunnel", False),
+        spec.delay_ms,
+        spec,
+    )
+    seen = {scheme: links.get(label, "unknown") for scheme, links in session.get("seen", {}).items()}
+    empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen)
+    data = folder / "data" / label
+    if not data.is_dir():
+        return replace(empty, remarks=[f"{data} is missing"])
+    flown = [
+        RunFiles(data, scheme, run)
+        for scheme in session["schemes"]
+        for run in range(1, int(session["runs"]) + 1)
+    ]
+    return _scenario(
+        data, empty, conditions, recorded_runs(data), [each for each in flown if each.statistics.exists()]
+    )
+
+
 def _load_pantheon(folder: Path) -> Evaluation:
-    metadata = _read_json(folder / "pantheon_metadata.json")
+    metadata, remarks = _metadata(folder)
     local = metadata.get("mode") == "local"
     link = f"mm-link {metadata.get('uplink_trace', '')} {metadata.get('downlink_trace', '')}"
     commands = [metadata.get("prepend_mm_cmds", ""), link, metadata.get("extra_mm_link_args", "")]
-    description = " ".join(part for part in commands if part) if local else metadata.get("remote_desc", "")
+    description = (
+        " ".join(str(part) for part in commands if part) if local else metadata.get("remote_desc", "")
+    )
     backend = "mahimahi" if local else "path"
-    scenario = Scenario(folder.resolve().name, backend, description, 0, [], [])
-    runtime = metadata.get("runtime")
-    conditions = _Conditions({}, backend, runtime, metadata.get("interval", 0), True, None)
-    session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": runtime}
-    return Evaluation(folder, session, [_scenario(folder, scenario, conditions)])
+    runtime, flows = _number(metadata, "runtime"), _number(metadata, "flows")
+    found = recorded_runs(folder)
+    if flows == 0:
+        found = recorded_link_logs(folder)
+        remarks.append("flown without tunnels (flows: 0): measured in mm-link's logs, without propagation")
+    conditions = Conditions(
+        {},
+        backend,
+        runtime,
+        None if flows is None else max(1, int(flows)),
+        _number(metadata, "interval") or 0.0,
+        True,
+        0.0,
+        None,
+    )
+    scenario = Scenario(folder.resolve().name, backend, str(description), 0, [], [], remarks=remarks)
+    session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": runtime, "pantheon": metadata}
+    return Evaluation(
+        folder, session, [_scenario(folder, scenario, conditions, found, _promised(folder, metadata))]
+    )
 
 
-@dataclass(frozen=True)
-class _Conditions:
-    """Under which a scenario was flown, as far as measuring depends on it."""
-
-    schemes: dict[str, Any]
-    """As session.json describes them."""
-    backend: str
-    seconds: float | None
-    interval_s: float
-    tunnel: bool
-    spec: Network | None
-
-    def flow_scheme(self, scheme: str, flow: int) -> str:
-        """What flow number `flow` of a run of `scheme` flies."""
-        members = self.schemes.get(scheme, {}).get("members", [scheme])
-        return str(members[(flow - 1) % len(members)])
-
-    def unseen_loss(self, flows: int) -> float:
-        """See `backend.unseen_loss`."""
-        return 0.0 if self.spec is None else unseen_loss(self.spec, self.backend, flows, self.tunnel)
-
-
-def _scenario(folder: Path, empty: Scenario, conditions: _Conditions) -> Scenario:
-    """`empty` with the runs found in `folder`, schemes in the order of the session."""
-    failures = [
-        Failure(files.scheme, files.run, files.failure.read_text().strip())
-        for files in recorded_failures(folder)
-    ]
-    runs = []
-    for files in recorded_runs(folder):
-        try:
-            runs.append(_load_run(files, empty.delay_ms, conditions))
-        except InputError:
+def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """What Pantheon wrote of the test; without it nobody knows how long a run should last, and over what."""
+    try:
+        return _read_json(folder / _METADATA), []
+    except InputError as error:
+        if not recorded_runs(folder):
             raise
-        except ValueError as error:
-            failures.append(Failure(files.scheme, files.run, str(error)))
-    rank = {scheme: place for place, scheme in enumerate(conditions.schemes)}
-    runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
-    return replace(empty, runs=runs, failures=failures)
+        return {}, [f"{error}: path, length and number of flows are unknown"]
 
 
-def _load_run(files: RunFiles, delay_ms: float, conditions: _Conditions) -> RunResult:
-    """Measured from its logs; without them, the figures it left."""
-    series: list[TimeSeries | None]
-    if files.data_log.exists():
-        logs = [log.shifted(-delay_ms) for log in read_merged_log(files.data_log).values()]
-        measured = measure_run(
-            logs,
-            delay_ms,
-            seconds=conditions.seconds,
-            interval_s=conditions.interval_s,
-            unseen_loss=conditions.unseen_loss(len(logs)),
-        )
-        series = [time_series(log, own, delay_ms) for log, own in zip(logs, measured.flows, strict=True)]
-    else:
-        measured = read_measured_run(files.measured)
-        series = [None] * len(measured.flows)
-    flows = [
-        FlowResult(files.scheme, files.run, number, conditions.flow_scheme(files.scheme, number), *own)
-        for number, own in enumerate(zip(measured.flows, series, strict=True), 1)
+def _number(metadata: dict[str, Any], name: str) -> float | None:
+    value = metadata.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _promised(folder: Path, metadata: dict[str, Any]) -> list[RunFiles]:
+    """The runs that the metadata name."""
+    schemes, first = metadata.get("cc_schemes"), _number(metadata, "start_run_id")
+    runs = _number(metadata, "run_times")
+    if not isinstance(schemes, list) or runs is None or not runs < _MOST_PROMISED:
+        return []
+    numbers = range(int(first or 1), int(first or 1) + int(runs))
+    return [RunFiles(folder, str(scheme), number) for scheme in schemes for number in numbers]
+
+
+def _scenario(
+    folder: Path, empty: Scenario, conditions: Conditions, found: list[RunFiles], promised: list[RunFiles]
+) -> Scenario:
+    """`empty` with the runs that were found, schemes in the session's order; what is missing has failed."""
+    failed = recorded_failures(folder)
+    failures = [
+        Failure(files.scheme, files.run, files.failure.read_text(errors="replace").strip(), recorded=True)
+        for files in failed
     ]
-    return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness)
+    loaded = list(load_runs(found, conditions))
+    failures += [each for each in loaded if isinstance(each, Failure)]
+    failures += [
+        Failure(files.scheme, files.run, f"{files.data_log.name} is missing")
+        for files in promised
+        if files not in found and files not in failed
+    ]
+    rank = {scheme: place for place, scheme in enumerate(conditions.schemes)}
+    runs = [each for each in loaded if isinstance(each, RunResult)]
+    runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
+    remarks = [f"{run.scheme} run {run.run}: {remark}" for run in runs for remark in run.remarks]
+    return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks], folder=folder)
 
 
 def _describe(spec: Network) -> str:

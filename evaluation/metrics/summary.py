@@ -27,6 +27,7 @@ _FIGURES = (
     "mean_delay_ms",
     "p99_delay_ms",
     "loss",
+    "pantheon_loss",
     "utilisation",
     "queueing_delay_ms",
 )
@@ -39,6 +40,8 @@ class SchemeMean:
     scheme: str
     throughput_mbps: float
     p95_delay_ms: float
+    utilisation: float | None = None
+    """None: the capacity is unknown."""
 
     @property
     def power(self) -> float:
@@ -62,6 +65,8 @@ class LeagueRow:
     """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
+    mean_utilisation: float | None = None
+    """Over the scenarios it flew in whose capacity is known; the frontier has those that hardly send, too."""
     failed_runs: int = 0
     failure: str = ""
     """Why most of them failed."""
@@ -77,6 +82,11 @@ class LeagueRow:
     def interval_text(self) -> str:
         """The interval of its mean log power, for people."""
         return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
+
+    @property
+    def utilisation_text(self) -> str:
+        """Its mean utilisation, for people."""
+        return "-" if self.mean_utilisation is None else f"{100 * self.mean_utilisation:.0f} %"
 
     @property
     def refused(self) -> bool:
@@ -106,6 +116,9 @@ def _mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
         scheme,
         float(np.mean([total.throughput_mbps for total in totals])),
         float(np.mean([total.p95_delay_ms for total in totals])),
+        float(np.mean([total.utilisation for total in totals]))
+        if all(total.capacity_mbps for total in totals)
+        else None,
     )
 
 
@@ -139,17 +152,20 @@ def _bounds(interval: Interval | None) -> tuple[float, float] | None:
 def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
     frontier = wins = 0
     log_powers = []
+    used = []
     for means in scenarios:
         for own in means:
             if own.scheme == scheme:
                 frontier += not any(other.clearly_beats(own) for other in means)
                 wins += own.power >= NEAR_BEST * max(other.power for other in means)
                 log_powers.append(math.log(own.power))
+                used += [] if own.utilisation is None else [own.utilisation]
     return LeagueRow(
         scheme,
         frontier / len(scenarios),
         float(np.mean(log_powers)) if log_powers else None,
         wins / len(scenarios),
+        float(np.mean(used)) if used else None,
         log_power_interval=_bounds(bootstrap_interval(log_powers)),
     )
 
@@ -192,9 +208,19 @@ def summarise(evaluation: Evaluation) -> dict[str, Any]:
             "table": [vars(row) for row in unseen_league(evaluation)],
         },
         "failures": [
-            {"emulator": scenario.label, **vars(failure)}
+            {
+                "emulator": scenario.label,
+                "scheme": failure.scheme,
+                "run": failure.run,
+                "reason": failure.reason,
+            }
             for scenario in evaluation.scenarios
             for failure in scenario.failures
+        ],
+        "remarks": [
+            {"emulator": scenario.label, "remark": remark}
+            for scenario in evaluation.scenarios
+            for remark in scenario.remarks
         ],
     }
 

@@ -15,7 +15,19 @@ Figure = dict[str, Any]
 WIDE = 4.0
 """Delays that span more than this ratio go on a logarithmic axis."""
 _ELLIPSE_POINTS = 60
-_LABEL_PLACES = ("top center", "bottom center")
+_LABEL_PLACES = (
+    ("top center", 0, 1),
+    ("bottom center", 0, -1),
+    ("middle right", 1, 0),
+    ("middle left", -1, 0),
+    ("top right", 1, 1),
+    ("top left", -1, 1),
+    ("bottom right", 1, -1),
+    ("bottom left", -1, -1),
+)
+"""plotly's name of a place, and how far it is to the right of the mark and above it."""
+_PICTURE_PX = (960, 370)
+_LETTER_PX, _LINE_PX, _MARK_PX = 7.5, 17.0, 7.0
 _MOST_TICKS = 7
 _NEUTRAL = "rgba(128,128,128,0.55)"
 
@@ -24,7 +36,7 @@ def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
     """Throughput over p95 delay of every scheme: mean, runs, and the ellipse of one standard deviation."""
     traces: list[Figure] = []
     means = scheme_means(scenario.runs)
-    places = _label_places([mean.p95_delay_ms for mean in means])
+    places = _label_places(means)
     for mean, place in zip(means, places, strict=True):
         totals = [run.total for run in scenario.runs if run.scheme == mean.scheme]
         points = np.array([[total.p95_delay_ms, total.throughput_mbps] for total in totals])
@@ -51,7 +63,7 @@ def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Fig
         if len(points)
     ]
     traces = []
-    for mean, place in zip(means, _label_places([mean.p95_delay_ms for mean in means]), strict=True):
+    for mean, place in zip(means, _label_places(means), strict=True):
         style = styles[mean.scheme]
         traces += _cloud(clouds[mean.scheme], mean.scheme, style, ellipse=False)
         traces.append(_mean_marker(mean, style, place, " %", " x propagation"))
@@ -74,12 +86,45 @@ def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
     return mean.p95_delay_ms / scenario.delay_ms, 100 * used
 
 
-def _label_places(delays: list[float]) -> list[str]:
-    """Above and below in turn along the delay axis, so that neighbours do not write over each other."""
-    places = [""] * len(delays)
-    for rank, index in enumerate(np.argsort(delays)):
-        places[index] = _LABEL_PLACES[rank % 2]
+def _label_places(means: list[SchemeMean]) -> list[str]:
+    """Where the name of each mean stands, so that no two overlap; empty: there is no room for it.
+
+    Best power first. Places are those of a picture of _PICTURE_PX, its axes as `_delay_axis` has them.
+    """
+    delays = [mean.p95_delay_ms for mean in means]
+    low, high = min(delays), max(delays)
+    wide = high > WIDE * low
+    top = max(mean.throughput_mbps for mean in means) or 1.0
+    taken: list[tuple[float, float, float, float]] = [
+        (*_place(mean, low, high, top, wide), _MARK_PX, _MARK_PX) for mean in means
+    ]
+    places = [""] * len(means)
+    for index in sorted(range(len(means)), key=lambda index: -means[index].power):
+        x, y = _place(means[index], low, high, top, wide)
+        half_width = _LETTER_PX * len(means[index].scheme) / 2
+        for name, across, up in _LABEL_PLACES:
+            box = (x + across * (half_width + _MARK_PX), y + up * _LINE_PX, half_width, _LINE_PX / 2)
+            inside = half_width < box[0] < _PICTURE_PX[0] - half_width
+            if inside and not any(_overlap(box, other) for other in taken):
+                places[index] = name
+                taken.append(box)
+                break
     return places
+
+
+def _place(mean: SchemeMean, low: float, high: float, top: float, wide: bool) -> tuple[float, float]:
+    """Of a mean in the picture, in px from its lower left."""
+    if wide:
+        left = math.log(1.25 * high / mean.p95_delay_ms) / math.log(1.25 * 1.25 * high / low)
+    else:
+        margin = 0.12 * (high - low) + 0.02 * high
+        left = (high + margin - mean.p95_delay_ms) / (high - low + 2 * margin)
+    return left * _PICTURE_PX[0], mean.throughput_mbps / (1.12 * top) * _PICTURE_PX[1]
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    """Of boxes given by their middle and half their width and height."""
+    return abs(one[0] - other[0]) < one[2] + other[2] and abs(one[1] - other[1]) < one[3] + other[3]
 
 
 def _cloud(points: Any, scheme: str, style: Style, ellipse: bool = True) -> list[Figure]:
@@ -130,8 +175,8 @@ def _mean_marker(
         "mode": "markers+text",
         "x": rounded([mean.p95_delay_ms]),
         "y": rounded([mean.throughput_mbps]),
-        "text": [mean.scheme],
-        "textposition": place,
+        "text": [mean.scheme if place else ""],
+        "textposition": place or "top center",
         "textfont": {"color": style.colour, "size": 13},
         "marker": {"symbol": style.marker, "size": 14, "color": style.colour, "line": {"width": 1.5}},
         "name": mean.scheme,

@@ -1,27 +1,31 @@
-"""One colour and one marker per scheme, the same in every picture, legible on light and on dark paper."""
+"""One colour and one marker per scheme, the same in every picture, legible on light and on dark paper.
+
+Colours are after Okabe and Ito (2008) and Tol (2021), told apart by the colour-blind; where they run out,
+markers tell.
+"""
 
 from dataclasses import dataclass
 
 _FIXED = {
-    "indigo": ("#6366f1", "diamond"),
-    "indigo2": ("#14b8a6", "star-diamond"),
-    "copa": ("#ef4444", "circle"),
-    "kernel-bbr": ("#f59e0b", "triangle-up"),
+    "indigo": ("#8775d8", "diamond"),
+    "indigo2": ("#009e73", "star-diamond"),
+    "copa": ("#d55e00", "circle"),
+    "kernel-bbr": ("#e69f00", "triangle-up"),
     "kernel-cubic": ("#7c8ba1", "square"),
-    "kernel-reno": ("#84a35a", "pentagon"),
-    "reno": ("#65a30d", "hexagon"),
+    "kernel-reno": ("#999933", "pentagon"),
+    "reno": ("#6f7d1c", "hexagon"),
 }
 _OTHERS = [
-    "#ec4899",
-    "#0ea5e9",
-    "#a855f7",
-    "#b45309",
-    "#22c55e",
-    "#e879f9",
-    "#0891b2",
-    "#ca8a04",
-    "#f43f5e",
-    "#3b82f6",
+    "#0077bb",
+    "#cc79a7",
+    "#b8860b",
+    "#56b4e9",
+    "#aa4499",
+    "#44aa99",
+    "#ee6677",
+    "#8c6bb1",
+    "#a6761d",
+    "#5f7fbf",
 ]
 _MARKERS = [
     "cross",
@@ -38,6 +42,27 @@ _MARKERS = [
 ]
 """One more than colours, whose neighbours differ: a marker comes back in the next colour."""
 
+_PENS = {
+    "diamond": "D",
+    "star-diamond": "*",
+    "circle": "o",
+    "triangle-up": "^",
+    "square": "s",
+    "pentagon": "p",
+    "hexagon": "h",
+    "cross": "P",
+    "triangle-down": "v",
+    "star": "*",
+    "x": "X",
+    "triangle-left": "<",
+    "hourglass": "o",
+    "bowtie": "s",
+    "triangle-right": ">",
+    "diamond-tall": "d",
+    "star-square": "8",
+    "hexagram": "H",
+}
+
 
 @dataclass(frozen=True)
 class Style:
@@ -47,6 +72,11 @@ class Style:
     """#rrggbb."""
     marker: str
     """plotly's name."""
+
+    @property
+    def pen(self) -> str:
+        """Matplotlib's marker that looks most like it."""
+        return _PENS[self.marker]
 
     def translucent(self, opacity: float) -> str:
         """The colour with this opacity."""

@@ -1,29 +1,64 @@
 """Summary and report of a data directory."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import CLEARLY, LeagueRow, summarise, write_summary
 
+from .pantheon_text import write_text
 from .report import write_report
+from .table_file import write_table
 
 
-def publish(folder: Path) -> dict[str, Any]:
-    """Measures all runs in `folder`, writes summary.json and report.html there, returns the summary.
+def publish(
+    folder: Path, formats: Collection[str] = ("html",), pictures: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Measures all runs in `folder`, writes summary.json and the reports there, returns the summary.
+
+    Args:
+        folder: the data directory.
+        formats: some of html, pdf, csv: report.*; txt: report.txt beside each scenario's logs; json:
+            summary.json, which is always written.
+        pictures: some of svg, png: every picture as a file under figures/.
 
     Raises:
-        InputError: `folder` is no data directory, or a log in it is broken.
+        InputError: `folder` is no data directory, or no run in it can be read.
     """
     evaluation = load_evaluation(folder)
     summary = summarise(evaluation)
     write_summary(summary, folder / "summary.json")
-    write_report(evaluation, folder / "report.html")
+    if "html" in formats:
+        write_report(evaluation, folder / "report.html")
+    if "csv" in formats:
+        write_table(evaluation, folder / "report.csv")
+    if "txt" in formats:
+        for scenario in evaluation.scenarios:
+            write_text(evaluation, scenario, scenario.folder / "report.txt")
+    if "pdf" in formats or pictures:
+        from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
+
+        if "pdf" in formats:
+            write_pdf(evaluation, folder / "report.pdf")
+        if pictures:
+            write_figures(evaluation, folder / "figures", pictures)
     return summary
+
+
+FRONTIER_NOTE = (
+    f"frontier share: scenarios in which no other scheme has both >= {100 * CLEARLY:.0f} % more throughput "
+    f"and >= {100 * CLEARLY:.0f} % less p95 delay; one that hardly sends has a high one, too: "
+    "see its utilisation"
+)
 
 
 def league_lines(summary: dict[str, Any]) -> list[str]:
     """The leagues of a summary as tables for a terminal: of what no learned scheme has seen, then of all."""
+    return [*_leagues(summary), *([FRONTIER_NOTE] if summary["table"] else [])]
+
+
+def _leagues(summary: dict[str, Any]) -> list[str]:
     scenarios, unseen = len(summary["scenarios"]), summary["unseen"]["scenarios"]
     if not any(scenario["seen"] for scenario in summary["scenarios"]):
         return _table_lines(summary["table"])
@@ -45,19 +80,27 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
         return []
     rows = [LeagueRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
-    headings = ["frontier share", "mean log power", f"{'95 % interval':>18}", "ahead of next", "winning rate"]
+    headings = [
+        "frontier share",
+        "utilisation",
+        "mean log power",
+        f"{'95 % interval':>18}",
+        "ahead of next",
+        "winning rate",
+    ]
     lines = ["  ".join([f"{'scheme':{width}}", *headings])]
     for row in rows:
-        figures = ("-", "-", "-", "-", "-")
+        figures = ("-", "-", "-", "-", "-", "-")
         if row.mean_log_power is not None:
             figures = (
                 f"{100 * row.frontier_share:.0f} %",
+                row.utilisation_text,
                 f"{row.mean_log_power:.3f}",
                 row.interval_text,
                 "-" if row.ahead_probability is None else f"{100 * row.ahead_probability:.0f} %",
                 f"{100 * row.winning_rate:.0f} %",
             )
-        widths = (14, 14, 18, 13, 12)
+        widths = (14, 11, 14, 18, 13, 12)
         columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
         line = "  ".join([f"{row.scheme:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)

@@ -1,8 +1,8 @@
 """`report.html`: the whole evaluation on one page that needs nothing but itself."""
 
-import json
 import math
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from plotly.offline import get_plotlyjs
 
 from .figures import Figure, frontier, overall_frontier
 from .heat_maps import heat_maps
+from .packed import packed_json, packed_text
 from .palette import styles
 from .run_figures import has_series, runs_over_time
 
@@ -32,7 +33,9 @@ UNKNOWN = "\N{EN DASH}"
 MOST_CELLS = 100
 """Scenarios times schemes that are shown as a table of figures; more of them as heat maps."""
 MOST_OPEN = 12
-"""Scenarios whose sections are shown open."""
+"""Scenarios whose sections are shown open; of more they are closed, and filled once opened."""
+MOST_PACKETS, FEWEST_PACKETS = 300_000, 40
+"""Of all flows together; of each."""
 COLUMNS = {
     "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
     "utilisation": ("utilisation", "%", 100, 1, max),
@@ -40,7 +43,8 @@ COLUMNS = {
     "p99_delay_ms": ("p99 delay", "ms", 1, 1, min),
     "mean_delay_ms": ("mean delay", "ms", 1, 1, min),
     "queueing_delay_ms": ("queueing delay", "ms", 1, 1, min),
-    "loss": ("loss", "%", 100, 2, min),
+    "loss": ("lost", "%", 100, 2, min),
+    "pantheon_loss": ("not received", "%, Pantheon's loss", 100, 2, min),
     "power": ("power", "kbit/s per ms", 1000, 1, max),
 }
 """Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
@@ -56,12 +60,14 @@ _SEEN = {
 
 def write_report(evaluation: Evaluation, path: Path) -> None:
     """Writes the page."""
-    page = _environment().get_template("report.html").render(_content(evaluation))
+    page = page_environment().get_template("report.html").render(_content(evaluation))
     with replaced(path) as stream:
         stream.write(page)
 
 
-def _environment() -> Environment:
+@cache
+def page_environment() -> Environment:
+    """Of the templates."""
     return Environment(
         loader=PackageLoader("ccgym.evaluation.report", "templates"),
         autoescape=select_autoescape(["html"]),
@@ -76,6 +82,8 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
     league = evaluation_league(evaluation)
     flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
     figures: dict[str, Figure] = {}
+    of_runs: dict[str, Figure] = {}
+    most_packets = _packets_of_a_flow(evaluation)
     if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
         figures["overall"] = overall_frontier(flown, colours)
     large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
@@ -85,27 +93,46 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         if scenario.runs:
             figures[f"frontier-{index}"] = frontier(scenario, colours)
         for run in _runs(scenario):
-            figures[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours)
+            of_runs[f"runs-{index}-{run}"] = runs_over_time(scenario, run, colours, most_packets)
+    hexes = {scheme: style.colour for scheme, style in colours.items()}
+    is_open = len(evaluation.scenarios) <= MOST_OPEN
+    scenarios = [
+        {"index": index, "label": scenario.label, "section": _section(index, scenario, hexes)}
+        for index, scenario in enumerate(evaluation.scenarios)
+    ]
+    sections = {} if is_open else {f"section-{each['index']}": each["section"] for each in scenarios}
     return {
-        "plotly_js": get_plotlyjs(),
-        "figures": json.dumps(figures, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "packed": {
+            "plotly": packed_text(get_plotlyjs()),
+            "figures": packed_json(figures),
+            **{name: packed_json(figure) for name, figure in of_runs.items()},
+            **{name: packed_text(str(section)) for name, section in sections.items()},
+        },
         "has_overall": "overall" in figures,
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "colours": {scheme: style.colour for scheme, style in colours.items()},
+        "colours": hexes,
         "leagues": _leagues(evaluation, league),
         "any_failed": any(row.failed_runs for row in league),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
-        "scenarios": [
-            _scenario_content(index, scenario) for index, scenario in enumerate(evaluation.scenarios)
-        ],
+        "scenarios": scenarios,
         "schemes": evaluation.schemes,
         "glance": [] if large else _glance(evaluation),
         "heat_maps": list(maps),
-        "open": len(evaluation.scenarios) <= MOST_OPEN,
-        "columns": COLUMNS,
+        "open": is_open,
     }
+
+
+def _packets_of_a_flow(evaluation: Evaluation) -> int:
+    """How many of each are drawn over time, so that a page of many flows stays small."""
+    flows = sum(len(scenario.flows) for scenario in evaluation.scenarios)
+    return max(FEWEST_PACKETS, MOST_PACKETS // max(1, flows))
+
+
+def _section(index: int, scenario: Scenario, colours: dict[str, str]) -> str:
+    content = {"scenario": _scenario_content(index, scenario), "colours": colours, "columns": COLUMNS}
+    return page_environment().get_template("scenario.html").render(content)
 
 
 def _leagues(evaluation: Evaluation, league: list[LeagueRow]) -> list[dict[str, Any]]:
@@ -132,6 +159,7 @@ def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
         "rows": _rows(scenario),
         "runs": _runs(scenario),
         "shared": any(len(run.flows) > 1 for run in scenario.runs),
+        "remarks": scenario.remarks,
         "failures": [each for each in scenario.failures if not each.reason.startswith(REFUSED)],
     }
 
@@ -181,14 +209,13 @@ def _mean(runs: list[RunResult], metric: str) -> float:
 
 def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
     """The means of each flow of a scheme that flew several."""
-    if len(runs[0].flows) == 1:
+    flows = {flow.flow: flow.flow_scheme for run in runs for flow in run.flows}
+    if len(flows) == 1:
         return []
     return [
-        {
-            "name": f"flow {flow.flow}, {flow.flow_scheme}",
-            "cells": [_figure([run.flows[index].metrics for run in runs], metric) for metric in COLUMNS],
-        }
-        for index, flow in enumerate(runs[0].flows)
+        {"name": f"flow {number}, {scheme}", "cells": [_figure(of_flow, metric) for metric in COLUMNS]}
+        for number, scheme in sorted(flows.items())
+        for of_flow in [[flow.metrics for run in runs for flow in run.flows if flow.flow == number]]
     ]
 
 

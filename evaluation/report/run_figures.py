@@ -12,11 +12,11 @@ from .palette import Style
 
 _ROW_PX = 170
 _CAPACITY = "rgba(128,128,128,0.16)"
-_FLOW_COLOURS = ("#3b82f6", "#f59e0b", "#22c55e", "#ef4444", "#a855f7", "#14b8a6", "#ec4899", "#84a35a")
+_FLOW_COLOURS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8775d8", "#6f7d1c")
 """Of the flows of one run, in turn; a flow alone has the colour of its scheme."""
 
 
-def runs_over_time(scenario: Scenario, number: int, styles: dict[str, Style]) -> Figure:
+def runs_over_time(scenario: Scenario, number: int, styles: dict[str, Style], most_packets: int) -> Figure:
     """One row per scheme: throughput against the link's capacity, delays of packets, Jain's index."""
     runs = [run for run in scenario.runs if run.run == number and has_series(run)]
     shared = any(run.fairness is not None for run in runs)
@@ -32,7 +32,7 @@ def runs_over_time(scenario: Scenario, number: int, styles: dict[str, Style]) ->
     for row, run in enumerate(runs):
         axes = [columns * row + column for column in range(1, columns + 1)]
         for flow in run.flows:
-            traces += _flow_traces(run, flow, _colour(run, flow, styles), axes)
+            traces += _flow_traces(run, flow, _colour(run, flow, styles), axes, most_packets)
         if run.fairness is not None:
             traces.append(_fairness_trace(run, styles[run.scheme], axes[2]))
         layout |= _row_axes(runs, axes, last=row == len(runs) - 1)
@@ -52,16 +52,20 @@ def _colour(run: RunResult, flow: FlowResult, styles: dict[str, Style]) -> Style
     return Style(_FLOW_COLOURS[(flow.flow - 1) % len(_FLOW_COLOURS)], style.marker)
 
 
-def _flow_traces(run: RunResult, flow: FlowResult, style: Style, axes: list[int]) -> list[Figure]:
+def _flow_traces(
+    run: RunResult, flow: FlowResult, style: Style, axes: list[int], most_packets: int
+) -> list[Figure]:
     assert flow.series is not None
+    series = flow.series.thinned(most_packets)
     begins_s = (flow.metrics.start_ms - run.total.start_ms) / 1000
     name = flow.flow_scheme if len(run.flows) == 1 else f"flow {flow.flow}, {flow.flow_scheme}"
     traces = [
-        _throughput_trace(name, flow.series, begins_s, style, axes[0]),
-        _delay_trace(name, flow.series, begins_s, style, axes[1]),
+        _sent_trace(name, series, begins_s, style, axes[0]),
+        _throughput_trace(name, series, begins_s, style, axes[0]),
+        _delay_trace(name, series, begins_s, style, axes[1]),
     ]
-    if flow.flow == 1 and len(flow.series.capacity_mbps):
-        traces.insert(0, _capacity_trace(flow.series, axes[0]))
+    if flow is run.flows[0] and len(series.capacity_mbps):
+        traces.insert(0, _capacity_trace(series, axes[0]))
     return traces
 
 
@@ -95,6 +99,15 @@ def _throughput_trace(name: str, series: TimeSeries, begins_s: float, style: Sty
     }
 
 
+def _sent_trace(name: str, series: TimeSeries, begins_s: float, style: Style, axis: int) -> Figure:
+    times_s = begins_s + np.array([0, *series.bin_s])
+    return {
+        **_lines(times_s, _stepped(series.sent_mbps), axis),
+        "line": {"width": 1.2, "color": style.translucent(0.6), "shape": "vh", "dash": "dot"},
+        "hovertemplate": f"{name} sends %{{y:.2f}} Mbit/s at %{{x}} s<extra></extra>",
+    }
+
+
 def _stepped(values: Array) -> list[float]:
     """One value per bin as one per edge: each holds back to the edge before."""
     return [*values[:1], *values]
@@ -102,7 +115,7 @@ def _stepped(values: Array) -> list[float]:
 
 def _delay_trace(name: str, series: TimeSeries, begins_s: float, style: Style, axis: int) -> Figure:
     return {
-        **_lines(begins_s + series.delay_s, series.delay_ms, axis),
+        **_lines(begins_s + np.round(series.delay_s, 3), np.round(series.delay_ms, 2), axis),
         "mode": "markers",
         "marker": {"size": 3, "color": style.translucent(0.7)},
         "hovertemplate": f"{name} %{{y:.1f}} ms at %{{x:.2f}} s<extra></extra>",
@@ -122,7 +135,7 @@ def _row_axes(runs: list[RunResult], axes: list[int], last: bool) -> Figure:
     """All rows share their scales, so that schemes compare at a glance."""
     series = [flow.series for run in runs for flow in run.flows if flow.series is not None]
     end_s = max(run.total.duration_ms for run in runs) / 1000
-    top = max(max(*each.throughput_mbps, *each.capacity_mbps, 0.0) for each in series)
+    top = max(max(*each.sent_mbps, *each.throughput_mbps, *each.capacity_mbps, 0.0) for each in series)
     time_axis = {"range": [0, end_s], "showticklabels": last} | (
         {"title": {"text": "time (s)"}} if last else {}
     )

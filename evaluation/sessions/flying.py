@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -29,20 +29,23 @@ MOST_LINES = 100
 """A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
 
 
-def fly_plan(plan: Plan, folder: Path, *, leave_out: bool = False) -> dict[str, Any]:
+def fly_plan(
+    plan: Plan, folder: Path, *, leave_out: bool = False, formats: Collection[str] = ("html",)
+) -> dict[str, Any]:
     """Flies what is left of the plan in `folder`, then publishes all of it; returns the summary.
 
     Args:
         plan: what to fly.
         folder: where it is kept.
         leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
+        formats: see `publish`.
 
     Raises:
         InputError: the backend cannot fly it here, or the folder holds something else or is in use.
     """
     with folder_lock(folder):
         _fly([_session(plan, folder, leave_out)])
-        return publish(folder)
+        return publish(folder, formats)
 
 
 def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:

@@ -189,7 +189,7 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
             logs,
             spec.delay_ms,
             seconds=plan.seconds,
-            interval_s=plan.interval_s,
+            begins_s=[flow.start_s for flow in flows],
             unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
         )
     except NothingToMeasureError as error:

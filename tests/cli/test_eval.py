@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.envs.logs.link_log import read_link_log
+from ccgym.evaluation.run_files import read_merged_log
 
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 FIGURES = {
@@ -23,6 +24,7 @@ FIGURES = {
     "mean_delay_ms",
     "p99_delay_ms",
     "loss",
+    "pantheon_loss",
     "utilisation",
     "queueing_delay_ms",
 }
@@ -170,8 +172,11 @@ def test_real_mahimahi(
     assert 0.3 < entries["kernel-reno"]["utilisation"] <= 1
     folder = out / "data" / "path" / "quick"
     for scheme in entries:
-        for kind in ("datalink", "mm_datalink", "mm_acklink", "stats"):
+        for kind in ("datalink", "acklink", "mm_datalink", "mm_acklink", "stats"):
             assert (folder / f"{scheme}_{kind}_run1.log").is_file()
+    acks = read_merged_log(folder / "fixed-40_acklink_run1.log").flows[1]
+    assert acks.departure_bytes.max() < 100
+    assert acks.departure_delay_ms.min() >= 10
 
 
 def test_flows_that_share_a_link_in_real_mahimahi(

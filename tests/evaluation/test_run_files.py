@@ -43,7 +43,7 @@ def test_merged_log_is_pantheons(tmp_path: Path) -> None:
 def test_merged_log_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "log"
     write_merged_log(path, [small_log()], 30, 0)
-    flows = read_merged_log(path)
+    flows = read_merged_log(path).flows
     assert list(flows) == [1]
     assert flows[1].arrival_ms.tolist() == [10, 11]
     assert flows[1].departure_ms.tolist() == [41, 48]
@@ -58,7 +58,7 @@ def test_flows_are_told_apart(tmp_path: Path) -> None:
     path.write_text(
         "# init timestamp: 0.000\n0.125 + 1500 1\n0.250 + 700 2\n1.125 - 1500 1.000 1\n2.500 - 700 -0.250 2\n"
     )
-    flows = read_merged_log(path)
+    flows = read_merged_log(path).flows
     assert flows[1].departure_ms.tolist() == [1.125]
     assert flows[2].arrival_bytes.tolist() == [700]
     # Clocks of two hosts that differ make negative delays.
@@ -73,7 +73,6 @@ def test_flows_are_told_apart(tmp_path: Path) -> None:
         ("1.00 + 1500 1", "not the number it should be"),
         ("1 + 1500 1", "not the number it should be"),
         ("1.000 d 1 1500", "has none of # + -"),
-        ("-1.000 + 1500 1", "is earlier than the line before"),
     ],
 )
 def test_broken_line_is_named(tmp_path: Path, line: str, wrong: str) -> None:

@@ -50,6 +50,13 @@ def test_a_killed_server_is_noticed(tmp_path: Path) -> None:
     assert "the other end fell silent" in tunnel.client.stderr_lines()[-1]
 
 
+def test_a_compatible_end_whose_command_has_gone_says_so(tmp_path: Path) -> None:
+    with LocalTunnel(tmp_path, ["sleep", "60"], ["sh", "-c", "exit 3"], authenticated=False) as tunnel:
+        assert tunnel.client.process.wait(10) == 3
+        assert tunnel.server.process.wait(10) == 0
+    assert "ended by the other end" in tunnel.server.stderr_lines()[-1]
+
+
 def test_an_idle_tunnel_lives(tmp_path: Path) -> None:
     with LocalTunnel(tmp_path, ["sleep", "60"], ["sleep", "6"]) as tunnel:
         assert tunnel.client.process.wait(20) == 0

@@ -1,6 +1,33 @@
 "use strict";
-const figures = JSON.parse(document.getElementById("figures").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
+
+// What is heavy stands in the page compressed and is inflated when it is needed, once.
+const inflated = new Map();
+function packed(id) {
+  if (!inflated.has(id)) inflated.set(id, inflate(document.getElementById(id).textContent));
+  return inflated.get(id);
+}
+async function inflate(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+let plotly = null;
+function loadPlotly() {
+  plotly ??= packed("packed-plotly").then((source) => {
+    const script = document.createElement("script");
+    script.textContent = source;
+    document.head.append(script);
+  });
+  return plotly;
+}
+
+let common = null;
+async function figureOf(name) {
+  if (document.getElementById(`packed-${name}`)) return JSON.parse(await packed(`packed-${name}`));
+  common ??= packed("packed-figures").then(JSON.parse);
+  return (await common)[name];
+}
 
 function paint(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -24,13 +51,18 @@ function themed(layout) {
   return page;
 }
 
-function draw(element) {
-  const figure = figures[element.dataset.figure];
-  const data = figure.data.map((trace) =>
-    trace.mode === "markers+text"
-      ? { ...trace, marker: { ...trace.marker, line: { ...trace.marker.line, color: paint("--paper") } } }
-      : trace);
-  Plotly.react(element, data, themed(figure.layout), { responsive: true, displaylogo: false });
+function shown(trace) {
+  const own = trace.mode === "markers+text"
+    ? { ...trace, marker: { ...trace.marker, line: { ...trace.marker.line, color: paint("--paper") } } }
+    : trace;
+  return chosen.scheme && own.legendgroup && own.legendgroup !== chosen.scheme ? { ...own, opacity: 0.2 } : own;
+}
+
+async function draw(element) {
+  const name = element.dataset.figure;
+  const [figure] = await Promise.all([figureOf(name), loadPlotly()]);
+  if (element.dataset.figure !== name) return;  // another run has been asked for meanwhile
+  await Plotly.react(element, figure.data.map(shown), themed(figure.layout), { responsive: true, displaylogo: false });
   element.dataset.drawn = "yes";
 }
 
@@ -43,17 +75,86 @@ const watcher = new IntersectionObserver((entries) => {
     }
   }
 }, { rootMargin: "600px" });
-const plots = document.querySelectorAll("[data-figure]");
-plots.forEach((element) => watcher.observe(element));
+const plots = () => document.querySelectorAll("[data-figure]");
+const redraw = () => plots().forEach((element) => element.dataset.drawn && draw(element));
+plots().forEach((element) => watcher.observe(element));
+dark.addEventListener("change", redraw);
+addEventListener("beforeprint", () => plots().forEach(draw));
 
-dark.addEventListener("change", () => plots.forEach((element) => element.dataset.drawn && draw(element)));
-addEventListener("beforeprint", () => plots.forEach(draw));
+// A closed section of a large league is filled when it is opened.
+async function fill(section) {
+  const body = section.querySelector("[data-packed]");
+  if (!body) return;
+  const id = body.dataset.packed;
+  body.removeAttribute("data-packed");
+  body.innerHTML = await packed(id);
+  body.querySelectorAll("[data-figure]").forEach((element) => watcher.observe(element));
+  mark(section);
+}
+document.querySelectorAll("details.scenario").forEach((section) => {
+  section.addEventListener("toggle", () => section.open && fill(section));
+});
 
-document.querySelectorAll(".tabs button").forEach((button) => {
-  button.addEventListener("click", () => {
+// A link to a scheme and a scenario: #scheme=copa&scenario=calibrated/nepal
+const chosen = { scheme: "", scenario: "" };
+function mark(root) {
+  root.querySelectorAll("[data-scheme]").forEach((row) => {
+    row.classList.toggle("chosen", row.dataset.scheme === chosen.scheme);
+  });
+}
+async function follow() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  chosen.scheme = wanted.get("scheme") ?? "";
+  chosen.scenario = wanted.get("scenario") ?? "";
+  mark(document);
+  redraw();
+  const section = [...document.querySelectorAll("details.scenario")]
+    .find((each) => each.dataset.scenario === chosen.scenario);
+  if (!section) return;
+  section.open = true;
+  await fill(section);
+  section.scrollIntoView();
+}
+addEventListener("hashchange", follow);
+if (location.hash) follow();
+
+// A click on a heading sorts by its column, a second one the other way; rows of flows stay with their scheme.
+function figure(row, column) {
+  const text = row.cells[column]?.textContent.trim() ?? "";
+  const number = parseFloat(text);
+  return Number.isNaN(number) ? text : number;
+}
+function precedes(one, other) {
+  if (typeof one === typeof other) return typeof one === "number" ? one - other : one.localeCompare(other);
+  return typeof one === "number" ? -1 : 1;
+}
+function sort(table, column, downwards) {
+  const body = table.tBodies[0];
+  const groups = [];
+  for (const row of body.rows) {
+    if (row.classList.contains("flow")) groups.at(-1).push(row);
+    else groups.push([row]);
+  }
+  groups.sort(([one], [other]) => {
+    const order = precedes(figure(one, column), figure(other, column));
+    return downwards ? -order : order;
+  });
+  body.append(...groups.flat());
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest(".tabs button");
+  if (button) {
     for (const other of button.parentElement.children) other.setAttribute("aria-selected", String(other === button));
     const plot = document.getElementById(button.getAttribute("aria-controls"));
     plot.dataset.figure = button.dataset.shows;
     draw(plot);
-  });
+  }
+  const heading = event.target.closest("table.sortable th");
+  if (heading) {
+    const downwards = heading.getAttribute("aria-sort") !== "descending";
+    for (const other of heading.parentElement.cells) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", downwards ? "descending" : "ascending");
+    sort(heading.closest("table"), heading.cellIndex, downwards);
+  }
 });

@@ -157,7 +157,7 @@ TEST(CompatibleProtocol, PutsTheUidInHostOrderBeforeThePacket) {
   }
 }
 
-TEST(CompatibleProtocol, KnowsTheTwoWords) {
+TEST(CompatibleProtocol, KnowsTheThreeWords) {
   CompatibleProtocol client{Role::client};
   CompatibleProtocol server{Role::server};
   Bytes called(8);
@@ -167,6 +167,9 @@ TEST(CompatibleProtocol, KnowsTheTwoWords) {
   Bytes answer(8);
   EXPECT_EQ(server.answer(called, answer), 8U);
   EXPECT_EQ(verdict_on(client, answer), Verdict::keep_alive);
+  Bytes bye(8);
+  EXPECT_EQ(client.bye(bye), 8U);
+  EXPECT_EQ(verdict_on(server, bye), Verdict::bye);
   EXPECT_EQ(verdict_on(server, Bytes(8)), Verdict::malformed);
   EXPECT_EQ(verdict_on(server, Bytes(7)), Verdict::malformed);
   EXPECT_EQ(verdict_on(server, {}), Verdict::malformed);

@@ -8,6 +8,7 @@ import pytest
 from ccgym.cli.main import main
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.backends.programs import run_first
+from ccgym.evaluation.run_files import read_merged_log
 from ccgym.evaluation.schemes import Kind, select_schemes
 
 from .fake_pantheon import make_checkout
@@ -80,6 +81,10 @@ def test_in_tunnels_any_of_them_share_a_link(
     # Data take 12 Mbit/s, not the 6 of the way back.
     assert 0 < together["throughput_mbps"] < 12.2
     assert min(flow["mean_delay_ms"] for flow in flows) >= 10
+    (ack_log,) = (tmp_path / "out" / "data").rglob("*[!m]_acklink_run1.log")
+    acks = read_merged_log(ack_log).flows
+    assert list(acks) == [1, 2, 3]
+    assert min(log.departure_delay_ms.min() for log in acks.values()) >= 9
 
 
 def test_with_others_a_sender_that_listens_needs_a_tunnel(

@@ -79,10 +79,12 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
         folder = tmp_path / "out" / "data" / scenario["emulator"]
         clock = json.loads((folder / "fixed-40+kernel-reno_clock_run1.json").read_text())
         assert np.isfinite([clock["two_way_ms"], clock["ntp_ms"]]).all()
-        merged = read_merged_log(folder / "fixed-40+kernel-reno_datalink_run1.log")
+        merged = read_merged_log(folder / "fixed-40+kernel-reno_datalink_run1.log").flows
         quickest_ms = min(log.departure_delay_ms.min() for log in merged.values())
         assert quickest_ms > DELAY_MS - 5 - abs(clock["applied_ms"])  # two ends, one clock
         assert clock["applied_ms"] in (clock["ntp_ms"], clock["two_way_ms"])
+        acks = read_merged_log(folder / "fixed-40+kernel-reno_acklink_run1.log").flows
+        assert all(log.departure_bytes.max() < 200 for log in acks.values())
         metadata = json.loads((folder / "pantheon_metadata.json").read_text())
         sender = {"up": "local", "down": "remote"}[scenario["emulator"].rpartition("-")[2]]
         assert (metadata["mode"], metadata["sender_side"]) == ("remote", sender)

@@ -41,7 +41,7 @@ def steady_flow(begin_ms: int, gap_ms: int, end_ms: int = 4000) -> LinkLog:
 def run() -> MeasuredRun:
     """A flow of 6 Mbit/s for 4 s, and one of 3 Mbit/s that joins it for the second half."""
     logs = [steady_flow(0, 2), steady_flow(2000, 4)]
-    return measure_run(logs, 10, seconds=4, interval_s=2, unseen_loss=0)
+    return measure_run(logs, 10, seconds=4, begins_s=[0, 2], unseen_loss=0)
 
 
 def test_index_is_that_of_the_flows_that_have_begun(run: MeasuredRun) -> None:
@@ -61,7 +61,7 @@ def test_total_is_over_the_window_of_all_flows(run: MeasuredRun) -> None:
 def test_flow_without_data_is_named() -> None:
     with pytest.raises(ValueError, match="flow 2: no flow to measure"):
         measure_run(
-            [steady_flow(0, 2), steady_flow(0, 2, end_ms=1)], 0, seconds=4, interval_s=0, unseen_loss=0
+            [steady_flow(0, 2), steady_flow(0, 2, end_ms=1)], 0, seconds=4, begins_s=[0, 0], unseen_loss=0
         )
 
 

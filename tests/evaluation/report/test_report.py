@@ -96,20 +96,83 @@ def test_report_opens_and_draws_everything(folder: Path, browser: Browser) -> No
     assert "ccgym eval &lt;b&gt;&amp;&lt;/b&gt;" in document
 
 
-def test_large_leagues_are_heat_maps(tmp_path: Path, browser: Browser) -> None:
+@pytest.fixture(scope="module")
+def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """35 scenarios."""
+    folder = tmp_path_factory.mktemp("league")
     emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
     plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
-    for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+    for _ in fly_session(plan, folder, open_session(plan, folder), TwinBackend()):
         pass
-    publish(tmp_path)
+    publish(folder)
+    return folder
+
+
+def test_large_leagues_are_heat_maps(league: Path, browser: Browser) -> None:
     heat_map_drawn = "document.getElementById('heat-test').dataset.drawn === 'yes'"
-    document, console = opened(browser, tmp_path / "report.html", heat_map_drawn)
+    document, console = opened(browser, league / "report.html", heat_map_drawn)
     assert console == []
     assert re.search(r'id="heat-test"[^>]*data-drawn="yes"', document)
     assert "Marked: the most power" not in document
-    # Sections stay closed, and their pictures undrawn, until someone opens one.
-    assert len(re.findall(r'<details class="scenario" id="scenario-\d+">', document)) == 35
-    assert not re.search(r'id="frontier-20"[^>]*data-drawn', document)
+    # Sections stay closed and empty until someone opens one.
+    assert (
+        len(re.findall(r'<details class="scenario" id="scenario-\d+" data-scenario="[^"]*">', document)) == 35
+    )
+    assert 'id="frontier-20"' not in document
+    assert (league / "report.html").stat().st_size < 2_500_000
+
+
+def test_a_link_opens_its_scenario_and_marks_its_scheme(league: Path, browser: Browser) -> None:
+    tab = browser.new_page(viewport={"width": 1200, "height": 900}, offline=True)
+    tab.goto(f"{(league / 'report.html').as_uri()}#scheme=copa&scenario=test/20mbps", timeout=ANSWER_MS)
+    tab.wait_for_function(
+        "document.querySelector('#frontier-19')?.dataset.drawn === 'yes'", timeout=ANSWER_MS
+    )
+    marked = "document.querySelectorAll('#scenario-19 tr.chosen').length"
+    assert (tab.evaluate("document.querySelectorAll('details[open]').length"), tab.evaluate(marked)) == (1, 1)
+    dimmed = "document.getElementById('frontier-19').data.filter((trace) => trace.opacity < 1)"
+    assert {trace["legendgroup"] for trace in tab.evaluate(dimmed)} == {"reno", "fixed-30"}
+    tab.close()
+
+
+def test_tables_are_sorted_by_any_column(league: Path, browser: Browser) -> None:
+    tab = browser.new_page(offline=True)
+    tab.goto((league / "report.html").as_uri(), timeout=ANSWER_MS)
+    column = (
+        "[...document.querySelectorAll('tbody')[0].rows].map((row) => parseFloat(row.cells[3].textContent))"
+    )
+    heading = tab.locator("table.sortable").first.locator("th").nth(3)
+    heading.click()
+    downwards = tab.evaluate(column)
+    heading.click()
+    assert tab.evaluate(column) == downwards[::-1] == sorted(downwards)
+    tab.close()
+
+
+def test_names_in_a_crowd_do_not_overlap(browser: Browser, tmp_path: Path) -> None:
+    schemes = "fixed:" + ",fixed:".join(str(packets) for packets in range(20, 44))
+    plan = Plan([emulator("one", 12, 10)], select_schemes(schemes), 1, 1.0, 1, "twin", "")
+    for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+        pass
+    publish(tmp_path)
+    tab = browser.new_page(viewport={"width": 1200, "height": 1200}, offline=True)
+    tab.goto((tmp_path / "report.html").as_uri(), timeout=ANSWER_MS)
+    tab.wait_for_function("document.getElementById('frontier-0').dataset.drawn === 'yes'", timeout=ANSWER_MS)
+    boxes = tab.evaluate(
+        "[...document.querySelectorAll('#frontier-0 .textpoint text')].filter((text) => text.textContent)"
+        ".map((text) => text.getBoundingClientRect())"
+        ".map((box) => [box.left, box.right, box.top, box.bottom])"
+    )
+    assert len(boxes) >= 4
+    overlaps = [
+        (one, other)
+        for index, one in enumerate(boxes)
+        for other in boxes[:index]
+        if min(one[1], other[1]) - max(one[0], other[0]) > 2
+        and min(one[3], other[3]) - max(one[2], other[2]) > 4
+    ]
+    assert overlaps == []
+    tab.close()
 
 
 def test_a_scheme_that_never_flew_is_in_no_heat_map(evaluation: Evaluation) -> None:
@@ -130,9 +193,9 @@ def test_tabs_show_the_other_runs(folder: Path, tmp_path: Path, browser: Browser
 
 def test_report_needs_nothing_but_itself(folder: Path) -> None:
     page = (folder / "report.html").read_text()
-    own = page[: page.index("<script>")] + page[page.index('id="figures"') :]
+    own = re.sub(r'<script type="application/gzip" id="packed-plotly">[^<]*', "", page)
     assert re.findall(r'(?:src|href)="(?!#|data:)', own) == []
-    assert len(page) > len(own) + 3_000_000  # plotly itself
+    assert len(page) > len(own) + 1_000_000  # plotly itself, compressed
 
 
 def test_the_glance_shows_each_scheme_under_its_own_name(folder: Path, evaluation: Evaluation) -> None:

@@ -1,0 +1,230 @@
+"""Data directories side by side: what differs between runs of the same scheme over the same scenario.
+
+Run k of a scenario meets the same draw of the network in every evaluation of one seed, so runs are paired by
+their number. Ratios are taken of throughput and p95 delay, and averaged as logarithms.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+
+from .intervals import Interval, bootstrap_interval
+from .results import Evaluation, load_evaluation
+
+MOST_NAMED = 5
+"""Scenarios that an error names."""
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A scenario as several data directories may have it."""
+
+    emulator: str
+    """Of a directory of Pantheon's the shells, or the path."""
+    backend: str
+
+
+Runs = dict[tuple[Place, str, int], FlowMetrics]
+"""By scenario, scheme and number; all flows of a run together."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A mean of paired differences."""
+
+    mean: float
+    interval: Interval | None
+    """None: one pair only."""
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval excludes that there is no difference."""
+        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What changed for a scheme from the first directory to another one."""
+
+    other: str
+    """The other directory's name."""
+    scheme: str
+    place: Place | None
+    """None: over all scenarios that both flew."""
+    pairs: int
+    """Runs, or of all scenarios together scenarios."""
+    throughput: Effect
+    """ln of the ratio."""
+    p95_delay: Effect
+    """ln of the ratio."""
+    loss: Effect
+    """Difference."""
+    log_power: Effect
+    """Difference; above 0: the other one is better."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two or more data directories, the first of which the others are held against."""
+
+    names: list[str]
+    overall: list[Change]
+    by_place: list[Change]
+    only_in: dict[str, list[str]]
+    """Of each directory what another one lacks: `emulator, backend, scheme: N runs`."""
+    remarks: list[str]
+
+
+def compare(folders: Sequence[Path]) -> Comparison:
+    """Reads and pairs them.
+
+    Raises:
+        InputError: one is no data directory, or two have no run in common.
+    """
+    if len({folder.resolve() for folder in folders}) < max(2, len(folders)):
+        raise InputError("compare takes two or more different data directories")
+    names = _names(folders)
+    evaluations = dict(zip(names, map(load_evaluation, folders), strict=True))
+    runs = {name: _runs(evaluation) for name, evaluation in evaluations.items()}
+    first, *others = names
+    overall, by_place = [], []
+    for other in others:
+        both = [key for key in runs[first] if key in runs[other]]
+        if not both:
+            raise InputError(
+                f"{first} and {other} have no run in common: the one has {_what(runs[first])}, "
+                f"the other {_what(runs[other])}"
+            )
+        pairs: dict[str, dict[Place, list[_Pair]]] = defaultdict(lambda: defaultdict(list))
+        for place, scheme, number in both:
+            key = (place, scheme, number)
+            pairs[scheme][place].append(_pair(runs[first][key], runs[other][key]))
+        for scheme, places in pairs.items():
+            by_place += [_change(other, scheme, place, of_place) for place, of_place in places.items()]
+            overall.append(_overall(other, scheme, list(places.values())))
+    return Comparison(
+        names, overall, by_place, {name: _only_in(name, runs) for name in names}, _remarks(evaluations)
+    )
+
+
+def _remarks(evaluations: dict[str, Evaluation]) -> list[str]:
+    seeds = {name: evaluation.session.get("seed") for name, evaluation in evaluations.items()}
+    if len(set(seeds.values())) == 1:
+        return []
+    told = ", ".join(f"{name}: {'none' if seed is None else seed}" for name, seed in seeds.items())
+    return [f"the seeds differ ({told}): runs of one number met other draws of the network"]
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    short = [folder.resolve().name for folder in folders]
+    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+
+
+def _runs(evaluation: Evaluation) -> Runs:
+    ours = "backend" in evaluation.session
+    return {
+        (
+            Place(scenario.label if ours else scenario.description, scenario.backend),
+            run.scheme,
+            run.run,
+        ): run.total
+        for scenario in evaluation.scenarios
+        for run in scenario.runs
+    }
+
+
+def _what(runs: Runs) -> str:
+    seen = dict.fromkeys(f"{scheme} over {place.emulator} ({place.backend})" for place, scheme, _ in runs)
+    more = f" and {len(seen) - MOST_NAMED} more" if len(seen) > MOST_NAMED else ""
+    return ", ".join(list(seen)[:MOST_NAMED]) + more
+
+
+@dataclass(frozen=True)
+class _Pair:
+    throughput: float
+    p95_delay: float
+    loss: float
+
+    @property
+    def log_power(self) -> float:
+        return self.throughput - self.p95_delay
+
+
+def _pair(before: FlowMetrics, after: FlowMetrics) -> _Pair:
+    return _Pair(
+        math.log(after.throughput_mbps / before.throughput_mbps),
+        math.log(after.p95_delay_ms / before.p95_delay_ms),
+        after.loss - before.loss,
+    )
+
+
+def _change(other: str, scheme: str, place: Place | None, pairs: Sequence[_Pair]) -> Change:
+    def effect(name: str) -> Effect:
+        values = [float(getattr(pair, name)) for pair in pairs]
+        return Effect(float(np.mean(values)), bootstrap_interval(values))
+
+    effects = (effect("throughput"), effect("p95_delay"), effect("loss"), effect("log_power"))
+    return Change(other, scheme, place, len(pairs), *effects)
+
+
+def _overall(other: str, scheme: str, places: list[list[_Pair]]) -> Change:
+    """Over scenarios, each with the mean of its runs; over the runs of one that is alone."""
+    if len(places) == 1:
+        return _change(other, scheme, None, places[0])
+    return _change(other, scheme, None, [_mean(pairs) for pairs in places])
+
+
+def _mean(pairs: list[_Pair]) -> _Pair:
+    throughput, p95_delay, loss = np.mean(
+        [[each.throughput, each.p95_delay, each.loss] for each in pairs], axis=0
+    )
+    return _Pair(float(throughput), float(p95_delay), float(loss))
+
+
+def _only_in(name: str, runs: dict[str, Runs]) -> list[str]:
+    alone: dict[tuple[Place, str], int] = defaultdict(int)
+    for key in runs[name]:
+        if not all(key in others for others in runs.values()):
+            alone[key[0], key[1]] += 1
+    return [
+        f"{place.emulator}, {place.backend}, {scheme}: {count} {'run' if count == 1 else 'runs'}"
+        for (place, scheme), count in alone.items()
+    ]
+
+
+def percent(effect: Effect) -> str:
+    """A ratio's effect for people: `+3.1 % (+1.0 to +5.2)`."""
+    return _text(effect, lambda value: 100 * math.expm1(value), " %", 1)
+
+
+def points(effect: Effect) -> str:
+    """A share's effect in percentage points."""
+    return _text(effect, lambda value: 100 * value, "", 2)
+
+
+def plain(effect: Effect) -> str:
+    """A difference as it is."""
+    return _text(effect, float, "", 3)
+
+
+def _text(effect: Effect, convert: Callable[[float], float], unit: str, decimals: int) -> str:
+    mean = f"{convert(effect.mean):+.{decimals}f}{unit}"
+    if effect.interval is None:
+        return mean
+    low, high = (f"{convert(bound):+.{decimals}f}" for bound in (effect.interval.low, effect.interval.high))
+    return f"{mean} ({low} to {high})"
+
+
+def verdict(change: Change) -> str:
+    """What the interval of the log power says."""
+    if change.log_power.interval is None:
+        return "one pair: no interval"
+    if not change.log_power.clear:
+        return "no clear change"
+    return "better" if change.log_power.mean > 0 else "worse"

@@ -1,0 +1,147 @@
+"""What the two ends of a flow see of it, from a flight in the twin: windows, round trips, recoveries.
+
+The metrics of ccperf, for a transport that sends greedily and never repeats a packet: what it gives up,
+another would retransmit.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ccgym.envs.logs.event_log import Array
+
+BIN_MS = 100.0
+SRTT_GAIN = 1 / 8
+"""RFC 6298."""
+DELIVERY_GAIN = 1 / 8
+REORDERING_PACKETS = 3
+"""A packet is given up when so many sent after it have been acknowledged."""
+_CUT = 0.75
+"""A window that falls below this share of the one before has been cut."""
+_COLLAPSED_PACKETS = 2.0
+_TUN_HEADER_BYTES = 4
+
+
+@dataclass(frozen=True)
+class EndpointMetrics:
+    """Of one flow; means are over bins of 100 ms, rates in Mbit/s of IP bytes."""
+
+    mean_throughput_mbps: float
+    cov_throughput: float
+    """Standard deviation / mean over the bins."""
+    mean_sending_rate_mbps: float
+    mean_delivery_rate_mbps: float
+    """Of what is acknowledged, at the sender."""
+    mean_cwnd_packets: float
+    mean_in_flight_packets: float
+    cov_in_flight: float
+    mean_srtt_ms: float
+    mean_queueing_delay_ms: float
+    """Smoothed round trip above its least."""
+    mean_interdelivery_ms: float
+    """Between packets at the receiver, smoothed."""
+    network_power: float
+    """Mean of throughput / smoothed round trip, Mbit/s per s."""
+    utility_proportional: float
+    """Mean of ln(throughput in Mbit/s), over bins with any."""
+    utility_minimum_delay: float
+    """Mean of -1 / throughput, over bins with any: minimum potential delay."""
+    mean_recovery_ms: float
+    """From the sending of the first packet lost to the ACK of the first one sent after the window was cut."""
+    completion_s: float
+    """From the first packet sent to the last one acknowledged."""
+    given_up_packets: float
+    timeouts: float
+    """How often the window fell to a single packet."""
+
+
+def endpoint_metrics(flight: Any, return_ms: float, seconds: float) -> EndpointMetrics:
+    """Of a flight alone on its path, whose ACKs need `return_ms` back.
+
+    Raises:
+        ValueError: nothing came through.
+    """
+    received = ~np.isnan(flight.received_ms)
+    if np.count_nonzero(received) < 2:
+        raise ValueError("no flow to measure: fewer than two packets came through")
+    received_ms = flight.received_ms[received]
+    sizes = flight.departure_bytes[received] - _TUN_HEADER_BYTES
+    acked_ms = received_ms + return_ms
+    srtt_ms = _smoothed(acked_ms - flight.departed_sent_ms[received], SRTT_GAIN)
+    edges_ms = np.arange(0, seconds * 1000 + 1, BIN_MS)
+    throughput = _rate(received_ms, sizes, edges_ms)
+    srtt_of_bin = srtt_ms[np.clip(np.searchsorted(acked_ms, edges_ms[1:]) - 1, 0, len(srtt_ms) - 1)]
+    in_flight = _in_flight(flight, received, acked_ms, edges_ms)
+    busy = throughput > 0
+    return EndpointMetrics(
+        float(throughput.mean()),
+        float(throughput.std() / throughput.mean()),
+        float(_rate(flight.sent_ms, flight.arrival_bytes - _TUN_HEADER_BYTES, edges_ms).mean()),
+        float(_rate(acked_ms, sizes, edges_ms).mean()),
+        float(flight.cwnd_packets.mean()),
+        float(in_flight.mean()),
+        float(in_flight.std() / in_flight.mean()),
+        float(srtt_ms.mean()),
+        float((srtt_ms - srtt_ms.min()).mean()),
+        float(_smoothed(np.diff(received_ms), DELIVERY_GAIN).mean()),
+        float((1000 * throughput / srtt_of_bin)[busy].mean()),
+        float(np.log(throughput[busy]).mean()),
+        float((-1 / throughput[busy]).mean()),
+        _recovery_ms(flight, received, acked_ms),
+        float((acked_ms[-1] - flight.sent_ms[0]) / 1000),
+        float(flight.lost_packets),
+        float(_collapses(flight.cwnd_packets)),
+    )
+
+
+def _rate(times_ms: Array, sizes: Array, edges_ms: Array) -> Array:
+    found: Array = np.histogram(times_ms, edges_ms, weights=sizes)[0] * 8 / (1000 * BIN_MS)
+    return found
+
+
+def _smoothed(values: Array, gain: float) -> Array:
+    smoothed = np.empty(len(values))
+    mean = float(values[0])
+    for index, value in enumerate(values.tolist()):
+        mean += gain * (value - mean)
+        smoothed[index] = mean
+    return smoothed
+
+
+def _in_flight(flight: Any, received: Array, acked_ms: Array, edges_ms: Array) -> Array:
+    """Packets sent and neither acknowledged nor given up, at the end of each bin."""
+    lost_ms = _lost_sent_ms(flight, received)
+    later = np.searchsorted(flight.departed_sent_ms[received], lost_ms, side="right") + REORDERING_PACKETS - 1
+    given_up_ms = np.where(later < len(acked_ms), acked_ms[np.minimum(later, len(acked_ms) - 1)], np.inf)
+    gone_ms = np.sort(np.concatenate([acked_ms, given_up_ms]))
+    at = edges_ms[1:]
+    sent: Array = np.searchsorted(np.sort(flight.sent_ms), at) - np.searchsorted(gone_ms, at)
+    return sent
+
+
+def _lost_sent_ms(flight: Any, received: Array) -> Array:
+    """When the packets were sent that never arrived."""
+    sent_ms, count = np.unique(flight.sent_ms, return_counts=True)
+    arrived_ms, arrived = np.unique(flight.departed_sent_ms[received], return_counts=True)
+    count[np.searchsorted(sent_ms, arrived_ms)] -= arrived
+    lost_ms: Array = np.repeat(sent_ms, np.maximum(count, 0))
+    return lost_ms
+
+
+def _recovery_ms(flight: Any, received: Array, acked_ms: Array) -> float:
+    window = flight.cwnd_packets
+    cuts_ms = flight.cwnd_ms[1:][window[1:] < _CUT * window[:-1]]
+    lost_ms, sent_ms = _lost_sent_ms(flight, received), flight.departed_sent_ms[received]
+    recoveries, before_ms = [], 0.0
+    for cut_ms in cuts_ms.tolist():
+        lost = lost_ms[(lost_ms >= before_ms) & (lost_ms < cut_ms)]
+        after = int(np.searchsorted(sent_ms, cut_ms))
+        if len(lost) and after < len(acked_ms):
+            recoveries.append(float(acked_ms[after] - lost[0]))
+        before_ms = cut_ms
+    return float(np.mean(recoveries)) if recoveries else float("nan")
+
+
+def _collapses(window: Array) -> int:
+    collapsed = window < _COLLAPSED_PACKETS
+    return int(np.count_nonzero(collapsed[1:] & ~collapsed[:-1]))

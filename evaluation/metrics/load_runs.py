@@ -1,0 +1,192 @@
+"""The runs of a data directory, read and measured one by one; of broken ones what is left."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.evaluation.backends.backend import unseen_loss
+from ccgym.evaluation.backends.remote_path import Network
+from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
+
+from .fairness import Fairness
+from .measured_run import MeasuredRun, measure_run, read_measured_run
+from .time_series import TimeSeries, time_series
+
+SHORT = 0.8
+"""Of its time: Pantheon's analysis leaves out a run that lasted for less."""
+WORTH_WORKERS_BYTES = 64 << 20
+"""Of logs; fewer are read before a worker has started."""
+
+
+@dataclass(frozen=True)
+class FlowResult:
+    """One flow of one run."""
+
+    scheme: str
+    """What the run flew: a scheme, or a mix."""
+    run: int
+    flow: int
+    """From 1, in the order in which they began."""
+    flow_scheme: str
+    """What this flow flew."""
+    metrics: FlowMetrics
+    series: TimeSeries | None
+    """None where the logs were not kept."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run of a scheme or a mix."""
+
+    scheme: str
+    run: int
+    flows: list[FlowResult]
+    total: FlowMetrics
+    """Of all flows together."""
+    fairness: Fairness | None
+    remarks: list[str] = field(default_factory=list)
+    """What of its logs is missing, or could not be taken as it stands."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that gave no figures."""
+
+    scheme: str
+    run: int
+    reason: str
+    recorded: bool = False
+    """Whether it was known when it flew; otherwise its files are missing or broken."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under which the runs of a scenario were flown, as far as measuring depends on it."""
+
+    schemes: dict[str, Any]
+    """The session's entry of each."""
+    backend: str
+    seconds: float | None
+    flows: int | None
+    interval_s: float
+    tunnel: bool
+    delay_ms: float
+    spec: Network | None
+
+    def flow_scheme(self, scheme: str, flow: int) -> str:
+        """What flow number `flow` of a run of `scheme` flies."""
+        members = self._members(scheme)
+        return str(members[(flow - 1) % len(members)])
+
+    def flows_of(self, scheme: str) -> int | None:
+        """How many flows a run of `scheme` has; None: nobody said."""
+        return None if self.flows is None else max(self.flows, len(self._members(scheme)))
+
+    def unseen_loss(self, flows: int) -> float:
+        """See `backend.unseen_loss`."""
+        return 0.0 if self.spec is None else unseen_loss(self.spec, self.backend, flows, self.tunnel)
+
+    def _members(self, scheme: str) -> list[Any]:
+        members: list[Any] = self.schemes.get(scheme, {}).get("members", [scheme])
+        return members
+
+
+def load_runs(found: list[RunFiles], conditions: Conditions) -> Iterator[RunResult | Failure]:
+    """Each run of `found`, or why it gave no figures; large logs by all cores, one in memory for each."""
+    size = sum(files.data_log.stat().st_size for files in found if files.data_log.exists())
+    workers = min(len(os.sched_getaffinity(0)), len(found))
+    if workers < 2 or size < WORTH_WORKERS_BYTES:
+        yield from map(partial(_load_or_fail, conditions), found)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+        yield from executor.map(partial(_load_or_fail, conditions), found)
+
+
+def _load_or_fail(conditions: Conditions, files: RunFiles) -> RunResult | Failure:
+    try:
+        return _load_run(files, conditions)
+    except ValueError as error:  # InputError among them: one broken log costs its own run
+        return Failure(files.scheme, files.run, str(error))
+
+
+def _load_run(files: RunFiles, conditions: Conditions) -> RunResult:
+    """Measured from its logs; without them, the figures it left."""
+    if files.data_log.exists():
+        return _from_logs(read_merged_log(files.data_log), files, conditions)
+    if files.measured.exists():
+        measured = read_measured_run(files.measured)
+        return _result(files, conditions, dict(enumerate([None] * len(measured.flows), 1)), measured, [])
+    return _from_logs(read_lone_link_log(files.link_data_log), files, conditions)
+
+
+def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunResult:
+    delay_ms = conditions.delay_ms
+    logs = {number: log.shifted(-delay_ms) for number, log in read.flows.items() if _has_packets(log)}
+    if not logs:
+        raise ValueError("no flow to measure: no data packets came through")
+    _check_clocks(list(logs.values()), delay_ms)
+    measured = measure_run(
+        list(logs.values()),
+        delay_ms,
+        seconds=conditions.seconds,
+        begins_s=[(number - 1) * conditions.interval_s for number in logs],
+        unseen_loss=conditions.unseen_loss(len(logs)),
+    )
+    series: dict[int, TimeSeries | None] = {
+        number: time_series(log, own, delay_ms)
+        for (number, log), own in zip(logs.items(), measured.flows, strict=True)
+    }
+    planned = range(1, 1 + (conditions.flows_of(files.scheme) or 0))
+    empty = sorted({*planned, *read.flows} - logs.keys())
+    return _result(
+        files,
+        conditions,
+        series,
+        measured,
+        [*read.remarks, *map("flow {} has no packets".format, empty), *_too_short(measured, conditions)],
+    )
+
+
+def _has_packets(log: LinkLog) -> bool:
+    return len(log.departure_ms) > 1 and bool(log.departure_ms[0] < log.departure_ms[-1])
+
+
+def _check_clocks(logs: list[LinkLog], delay_ms: float) -> None:
+    """Raises ValueError: by the clocks of both ends most packets arrived before they were sent."""
+    delays_ms = np.concatenate([log.departure_delay_ms for log in logs]) + delay_ms
+    p95_ms = float(np.percentile(delays_ms, 95, method="nearest"))
+    if p95_ms <= 0:
+        arrived = sum(int(log.departure_bytes.sum()) for log in logs)
+        lasted_ms = max(log.departure_ms[-1] for log in logs) - min(log.departure_ms[0] for log in logs)
+        raise ValueError(
+            f"{8 * arrived / (1000 * lasted_ms):.2f} Mbit/s came through, but their p95 one-way delay is "
+            f"{p95_ms:.1f} ms: the clocks of both ends were apart"
+        )
+
+
+def _too_short(run: MeasuredRun, conditions: Conditions) -> list[str]:
+    seconds, lasted_s = conditions.seconds, run.total.duration_ms / 1000
+    if seconds is None or lasted_s >= SHORT * seconds or conditions.spec is not None:
+        return []
+    return [f"lasted {lasted_s:.1f} s of {seconds:g} s: Pantheon's own analysis leaves it out"]
+
+
+def _result(
+    files: RunFiles,
+    conditions: Conditions,
+    series: dict[int, TimeSeries | None],
+    measured: MeasuredRun,
+    remarks: list[str],
+) -> RunResult:
+    flows = [
+        FlowResult(files.scheme, files.run, number, conditions.flow_scheme(files.scheme, number), own, seen)
+        for (number, seen), own in zip(series.items(), measured.flows, strict=True)
+    ]
+    return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness, remarks)

@@ -1,0 +1,133 @@
+"""`report.pdf`: the pages of Pantheon's report for each scenario, and every picture as a file of its own."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from ccgym.envs.outside_files import replace_file
+from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+
+from .drawings import draw_delay, draw_fairness, draw_summary, draw_throughput, single_figure
+from .palette import Style, styles
+from .pantheon_text import opening, statistics, table_rows
+from .run_figures import has_series
+
+_PAGE = (8.27, 11.69)
+_LANDSCAPE = (11.69, 8.27)
+_LINES = 78
+"""Of a page of text."""
+_ROWS = 34
+"""Of a page of the table."""
+_DPI = 150
+
+
+def write_pdf(evaluation: Evaluation, path: Path) -> None:
+    """Writes it; runs without logs have statistics only."""
+    replace_file(path, lambda fresh: _write_pages(evaluation, fresh))
+
+
+def _write_pages(evaluation: Evaluation, path: Path) -> None:
+    colours = styles(evaluation.schemes)
+    with PdfPages(path, metadata={"Title": "Congestion control, head to head"}) as pages:
+        for scenario in evaluation.scenarios:
+            for figure in _scenario_pages(evaluation, scenario, colours):
+                pages.savefig(figure)
+
+
+def _scenario_pages(
+    evaluation: Evaluation, scenario: Scenario, colours: dict[str, Style]
+) -> Iterator[Figure]:
+    failed = [f"{each.scheme}, run {each.run} failed: {each.reason}" for each in scenario.failures]
+    text = [*opening(evaluation, scenario), "", *failed, *scenario.remarks]
+    for begin in range(0, len(text), _LINES):
+        yield _text_page(scenario.label, text[begin : begin + _LINES])
+    if not scenario.runs:
+        return
+    for means in (True, False):
+        yield _summary_page(scenario, colours, means=means)
+    head, *rows = table_rows(evaluation, scenario)
+    for begin in range(0, len(rows), _ROWS):
+        yield _table_page(head, rows[begin : begin + _ROWS])
+    for run in scenario.runs:
+        yield _run_page(scenario, run)
+
+
+def _text_page(title: str, lines: list[str]) -> Figure:
+    figure = Figure(figsize=_PAGE)
+    figure.text(0.08, 0.95, title, fontsize=16)
+    figure.text(0.08, 0.92, "\n".join(line[:110] for line in lines), fontsize=7, va="top", family="monospace")
+    return figure
+
+
+def _summary_page(scenario: Scenario, colours: dict[str, Style], *, means: bool) -> Figure:
+    figure = Figure(figsize=_LANDSCAPE)
+    axes = figure.add_axes((0.08, 0.1, 0.86 if means else 0.7, 0.8))
+    draw_summary(axes, scenario, colours, means=means)
+    axes.set_title(
+        f"{scenario.label}"
+        + (" (mean of all runs by scheme, ellipses of one standard deviation)" if means else "")
+    )
+    return figure
+
+
+def _table_page(head: list[str], rows: list[list[str]]) -> Figure:
+    figure = Figure(figsize=_LANDSCAPE)
+    axes = figure.add_axes((0.04, 0.04, 0.92, 0.92))
+    axes.axis("off")
+    wrapped = [cell.replace("mean ", "mean\n").replace(", flow", "\nflow") for cell in head]
+    table = axes.table(
+        cellText=rows, colLabels=wrapped, loc="upper center", cellLoc="right", edges="horizontal"
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(8)
+    table.auto_set_column_width(list(range(len(head))))
+    for column in range(len(head)):
+        table[0, column].set_height(0.07)
+    return figure
+
+
+def _run_page(scenario: Scenario, run: RunResult) -> Figure:
+    figure = Figure(figsize=_PAGE)
+    figure.text(0.08, 0.96, f"Run {run.run}: Statistics of {run.scheme}", fontsize=12)
+    lines = statistics(scenario, run).splitlines()
+    columns = [lines[begin : begin + 21] for begin in range(0, min(len(lines), 42), 21)]
+    for place, column in enumerate(columns):
+        figure.text(0.08 + 0.45 * place, 0.94, "\n".join(column), fontsize=7.5, va="top", family="monospace")
+    if has_series(run):
+        shared = run.fairness is not None
+        draw_throughput(figure.add_axes((0.1, 0.47, 0.84, 0.2)), run)
+        draw_delay(figure.add_axes((0.1, 0.2 if shared else 0.12, 0.84, 0.17 if shared else 0.22)), run)
+        if shared:
+            draw_fairness(figure.add_axes((0.1, 0.05, 0.84, 0.06)), run)
+    return figure
+
+
+def write_figures(evaluation: Evaluation, folder: Path, kinds: Sequence[str]) -> None:
+    """Every picture as a file of each kind, under Pantheon's names, a folder for each scenario."""
+    colours = styles(evaluation.schemes)
+    for scenario in evaluation.scenarios:
+        place = folder / scenario.label
+        place.mkdir(parents=True, exist_ok=True)
+        for name, figure in _pictures(scenario, colours):
+            for kind in kinds:
+                replace_file(place / f"{name}.{kind}", partial(figure.savefig, format=kind, dpi=_DPI))
+
+
+def _pictures(scenario: Scenario, colours: dict[str, Style]) -> Iterator[tuple[str, Figure]]:
+    if scenario.runs:
+        for name, means in (("pantheon_summary_mean", True), ("pantheon_summary", False)):
+            figure, axes = single_figure()
+            draw_summary(axes, scenario, colours, means=means)
+            yield name, figure
+    for run in filter(has_series, scenario.runs):
+        for kind, draw in _DRAWN.items():
+            if kind == "fairness" and run.fairness is None:
+                continue
+            figure, axes = single_figure(12, 6)
+            draw(axes, run)
+            yield f"{run.scheme}_datalink_{kind}_run{run.run}", figure
+
+
+_DRAWN = {"throughput": draw_throughput, "delay": draw_delay, "fairness": draw_fairness}

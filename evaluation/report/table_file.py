@@ -1,0 +1,33 @@
+"""`report.csv`: a row for each flow of each run, and one of all flows together where a run has several."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.results import Evaluation, RunResult
+from ccgym.evaluation.run_files import replaced
+
+_HEAD = ("emulator", "backend", "scheme", "run", "flow", "flow_scheme", "jain_index")
+
+
+def write_table(evaluation: Evaluation, path: Path) -> None:
+    """Writes it."""
+    with replaced(path) as stream:
+        columns = [*_HEAD, *(field.name for field in fields(FlowMetrics))]
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        writer.writeheader()
+        for scenario in evaluation.scenarios:
+            place = {"emulator": scenario.label, "backend": scenario.backend}
+            writer.writerows(place | row for run in scenario.runs for row in _rows(run))
+
+
+def _rows(run: RunResult) -> Iterator[dict[str, Any]]:
+    whose = {"scheme": run.scheme, "run": run.run}
+    for flow in run.flows:
+        yield whose | {"flow": flow.flow, "flow_scheme": flow.flow_scheme} | asdict(flow.metrics)
+    if len(run.flows) > 1:
+        index = "" if run.fairness is None else run.fairness.mean
+        yield whose | {"flow": "all", "flow_scheme": "", "jain_index": index} | asdict(run.total)

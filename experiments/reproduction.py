@@ -1,0 +1,168 @@
+"""What an experiment of the published documents gives: lines of theirs beside ours, and pictures."""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.backends.backend import Flow, unseen_loss
+from ccgym.evaluation.backends.twin_backend import TwinBackend
+from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.measured_run import measure_run
+from ccgym.evaluation.metrics.results import Evaluation, FlowResult, RunResult, Scenario, load_evaluation
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.schemes import select_schemes
+from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.session import Plan
+from matplotlib.figure import Figure
+
+SET_UP_S = (3.2, 4.0)
+"""From the start of Pantheon's shells to the first flow."""
+STATES = {True: "met", False: "MISSED", None: "-"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One published figure, or one claim."""
+
+    what: str
+    """With its unit."""
+    theirs: str
+    ours: str
+    tolerance: str = ""
+    """Empty: none is stated."""
+    met: bool | None = None
+    """None: no tolerance is stated."""
+    why: str = ""
+    """What differs, and why."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment, done again."""
+
+    title: str
+    document: str
+    lines: list[Line]
+    pictures: dict[str, Figure] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def met(self) -> bool:
+        """Whether no stated tolerance is missed."""
+        return all(line.met is not False for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """How an experiment is done."""
+
+    backend: str
+    quick: bool
+    """Fewer and shorter runs."""
+    folder: Path
+    """Where its flights are kept, to go on after an interruption."""
+    document: Path | None = None
+    """The text of the published report."""
+    archives: tuple[Path, ...] = ()
+    """Data directories to measure instead of flights of ours."""
+    trace: Path | None = None
+    scheme: str | None = None
+    minutes: float = 2.0
+    """Of each training."""
+    seed: int = 1
+
+    def kernels(self, schemes: Sequence[str]) -> list[str]:
+        """The kernel's TCP in place of ours, where real shells are flown."""
+        if self.backend == "twin":
+            return list(schemes)
+        return [_KERNELS.get(scheme, scheme) for scheme in schemes]
+
+
+_KERNELS = {"bbr": "kernel-bbr", "cubic": "kernel-cubic", "reno": "kernel-reno"}
+
+
+def evaluate(
+    circumstances: Circumstances,
+    name: str,
+    emulators: list[NamedEmulator],
+    schemes: Sequence[str],
+    runs: int,
+    seconds: float,
+    flows: int = 1,
+    interval_s: float = 0.0,
+) -> Evaluation:
+    """Flies what is left of an evaluation in the experiment's folder.
+
+    Raises:
+        InputError: the backend cannot fly it here.
+    """
+    folder = circumstances.folder / f"{name}-{circumstances.backend}"
+    plan = Plan(
+        emulators,
+        select_schemes(",".join(schemes)),
+        runs,
+        seconds,
+        circumstances.seed,
+        circumstances.backend,
+        shlex.join(["ccgym", *sys.argv[1:]]),
+        flows,
+        interval_s,
+        keep_logs=circumstances.backend != "twin",
+    )
+    fly_plan(plan, folder, leave_out=True)
+    return load_evaluation(folder)
+
+
+def evaluate_from_the_start(
+    circumstances: Circumstances, emulator: NamedEmulator, schemes: Sequence[str], runs: int, seconds: float
+) -> Evaluation:
+    """The same in the twin over a recorded trace, each run from the trace's beginning, as in real shells.
+
+    Flows begin some 3 s after the link, as Pantheon's do.
+    """
+    spec, backend = emulator.spec, TwinBackend()
+    generator = np.random.default_rng(circumstances.seed)
+    results = []
+    for scheme in select_schemes(",".join(schemes)):
+        for run in range(1, runs + 1):
+            flow = Flow(scheme, float(generator.uniform(*SET_UP_S)), seconds)
+            files = RunFiles(circumstances.folder, scheme.label, run)
+            logs = backend.fly(spec, [flow], circumstances.seed + run, files)
+            loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
+            measured = measure_run(logs, spec.delay_ms, seconds=seconds, unseen_loss=loss)
+            flows = [FlowResult(scheme.label, run, 1, scheme.label, measured.total, None)]
+            results.append(RunResult(scheme.label, run, flows, measured.total, None))
+    scenario = Scenario(emulator.label, "twin", "from the trace's beginning", spec.delay_ms, results, [])
+    return Evaluation(circumstances.folder, {"seconds": seconds}, [scenario])
+
+
+def mean_text(values: Sequence[float], decimals: int = 2) -> str:
+    """A mean with its 95 % interval."""
+    if not len(values):
+        return "-"
+    interval = bootstrap_interval(values)
+    mean = f"{np.mean(values):.{decimals}f}"
+    if interval is None or interval.low == interval.high:
+        return mean
+    return f"{mean} ({interval.low:.{decimals}f} to {interval.high:.{decimals}f})"
+
+
+def reproduction_lines(found: Reproduction) -> list[str]:
+    """The table, for people."""
+    heads = ("", "theirs", "ours", "tolerance", "")
+    rows = [(line.what, line.theirs, line.ours, line.tolerance, _verdict(line)) for line in found.lines]
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    lines = [f"{found.title} ({found.document})"]
+    for row in [heads, *rows]:
+        lines.append("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    judged = [line for line in found.lines if line.met is not None]
+    return [*lines, *found.notes, f"{sum(bool(line.met) for line in judged)} of {len(judged)} tolerances met"]
+
+
+def _verdict(line: Line) -> str:
+    state = "" if line.met is None else STATES[line.met]
+    return ": ".join(part for part in (state, line.why) if part)
