@@ -13,6 +13,7 @@ COMMANDS = (
     "train",
     "export",
     "eval",
+    "new",
     "report",
     "oracle",
     "calibrate",

@@ -17,6 +17,7 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/twin/ack_stream.hh"
+#include "envs/twin/promises.hh"
 #include "envs/twin/replay.hh"
 
 namespace ccgym {
@@ -54,6 +55,15 @@ std::size_t own_flow(const PathSpec& path) {
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
   std::vector<std::tuple<std::string, std::string, std::string>> rows;
   for (const Scheme& scheme : known_schemes()) rows.emplace_back(scheme.name, scheme.source, scheme.argument);
+  return rows;
+}
+
+std::vector<std::tuple<std::string, std::string, std::string>> promises_of(const std::string& scheme,
+                                                                           unsigned seed) {
+  const nb::gil_scoped_release unlocked;
+  std::vector<std::tuple<std::string, std::string, std::string>> rows;
+  for (const Promise& promise : check_promises(scheme, seed))
+    rows.emplace_back(promise.text, promise.breach, promise.unchecked);
   return rows;
 }
 
@@ -107,6 +117,10 @@ void bind_flight(nb::module_& module) {
            nb::kw_only(), "seconds"_a, "seed"_a)
       .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
       .def_prop_ro("acks", &AckStream::acks);
+  module.def(
+      "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
+      "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "
+      "promise of a controller, on random networks of this seed.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
