@@ -13,6 +13,7 @@ COMMANDS = (
     "train",
     "export",
     "eval",
+    "score",
     "new",
     "report",
     "oracle",
