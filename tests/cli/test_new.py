@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ccgym_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

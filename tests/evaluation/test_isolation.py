@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from ccgym.evaluation.isolation import CandidateError, IsolatedCall, call_isolated
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from ccgym.evaluation.schemes import Kind, select_native, select_schemes
 from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_library, on_ack
 from .test_python_schemes import AIMD, fly, write
 
+pytestmark = pytest.mark.slow
+
 
 def test_flies_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
     library = fly(select_native(f"so:{build_library(tmp_path)}"))

@@ -10,6 +10,8 @@ from ccgym.evaluation.sessions import workers
 from .controller_library import build_library, on_ack
 from .test_python_schemes import AIMD, write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def emulators(tmp_path: Path) -> str:

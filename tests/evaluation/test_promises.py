@@ -8,6 +8,8 @@ from ccgym.evaluation.promises import ENDS_WELL, Promise, check_scheme
 from .controller_library import NO_CLONE, build_library, on_ack
 from .test_python_schemes import AIMD, write
 
+pytestmark = pytest.mark.slow
+
 
 def broken(scheme: str, timeout_s: float = 60) -> dict[str, str]:
     return {promise.text: promise.breach for promise in check_scheme(scheme, timeout_s) if promise.breach}

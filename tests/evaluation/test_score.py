@@ -18,6 +18,8 @@ from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
 from .controller_library import build_library, on_ack
 from .test_python_schemes import AIMD, write
 
+pytestmark = pytest.mark.slow
+
 TWO = "calibrated/nepal,field"
 
 
