@@ -1,6 +1,7 @@
 #include "envs/twin/flight.hh"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -19,6 +20,7 @@
 #include "envs/twin/ack_stream.hh"
 #include "envs/twin/promises.hh"
 #include "envs/twin/replay.hh"
+#include "envs/twin/step_record.hh"
 
 namespace ccgym {
 
@@ -117,6 +119,21 @@ void bind_flight(nb::module_& module) {
            nb::kw_only(), "seconds"_a, "seed"_a)
       .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
       .def_prop_ro("acks", &AckStream::acks);
+  module.def(
+      "record_steps",
+      [](const PathSpec& path, const std::string& scheme, std::size_t decisions, double most_seconds,
+         uint64_t seed) {
+        StepRecord record;
+        {
+          const nb::gil_scoped_release unlocked;
+          record = record_steps(path, scheme, decisions, most_seconds, seed);
+        }
+        return std::make_pair(to_numpy(std::move(record.observations)), to_numpy(std::move(record.actions)));
+      },
+      "path"_a, "scheme"_a, nb::kw_only(), "decisions"_a, "most_seconds"_a, "seed"_a,
+      "A flight as an agent of the gym would have made it: of each decision, flat, the raw features, and "
+      "window in "
+      "packets and pacing rate in Mbit/s, 100,000 where there is no pacing.");
   module.def(
       "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
       "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "
