@@ -13,6 +13,8 @@ COMMANDS = (
     "train",
     "export",
     "eval",
+    "score",
+    "new",
     "report",
     "compare",
     "oracle",

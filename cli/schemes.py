@@ -1,4 +1,4 @@
-"""`ccgym schemes`: the schemes that can be evaluated; some are built on demand."""
+"""`ccgym schemes`: the schemes that can be evaluated; some are built on demand; any can be checked."""
 
 import argparse
 import json
@@ -10,10 +10,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "schemes",
-        help="list the schemes, with kind and source; install those built on demand",
+        help="list the schemes, with kind and source; install those built on demand; check one",
         description="Lists the schemes that --schemes knows: NAME, or NAME:ARGUMENT. native: a controller of "
-        "this project; policy: a trained network; kernel: TCP of the running kernel; quic: a real QUIC "
-        "implementation; pantheon: of a Pantheon checkout. The last three fly in real time only.",
+        "this project; policy: a trained network; python, library: a controller of your own; kernel: TCP of "
+        "the running kernel; quic: a real QUIC implementation; pantheon: of a Pantheon "
+        "checkout. The last three fly in real time only.",
     )
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     parser.set_defaults(run=run)
@@ -26,6 +27,19 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     install.add_argument("scheme", metavar="NAME", help="quic-cubic, quic-copa or quic-bbr")
     install.set_defaults(run=run_install)
+    check = verbs.add_parser(
+        "check",
+        help="say whether a controller keeps what every controller promises",
+        description="Flies SCHEME for 25 s, in virtual time, over random networks that lose, reorder and "
+        "delay its packets and fall silent, under an application that pauses, and says which promise it "
+        "broke, when and how. It flies in a process of its own, with 1 GB of memory. Exit code 1: it "
+        "broke one.",
+    )
+    check.add_argument(
+        "scheme", metavar="SCHEME", help="one that flies in the twin, as python:FILE.py:CLASS, so:FILE.so"
+    )
+    check.add_argument("--json", action="store_true", help="print the promises as JSON")
+    check.set_defaults(run=run_check)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,6 +55,21 @@ def run(args: argparse.Namespace) -> int:
     for name, scheme in zip(names, schemes, strict=True):
         print(f"{name:{width}}  {scheme.kind.value:8}  {scheme.source}")
     return 0
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Prints every promise, and whether it is kept."""
+    from ccgym.evaluation.promises import check_scheme
+
+    promises = check_scheme(args.scheme)
+    if args.json:
+        print(json.dumps({"scheme": args.scheme, "promises": [vars(promise) for promise in promises]}))
+    else:
+        for promise in promises:
+            state = "BROKEN" if promise.breach else "unknown" if promise.unchecked else "kept"
+            reason = promise.breach or promise.unchecked
+            print(f"{state:8} {promise.text}" + (f": {reason}" if reason else ""))
+    return 1 if any(promise.breach for promise in promises) else 0
 
 
 def run_install(args: argparse.Namespace) -> int:

@@ -62,11 +62,13 @@ def _load_module(where: str, name: str) -> ModuleType:
             return _run_file(
                 Path(where).resolve(), read_bytes(Path(where), "the controller", MOST_TEXT_BYTES)
             )
+        if (here := str(Path.cwd())) not in sys.path:
+            sys.path.append(here)  # last: what is installed comes first
         return importlib.import_module(where)
     except InputError:
         raise
     except ModuleNotFoundError as error:
-        hint = "" if where.endswith(".py") else " (PYTHONPATH says where modules are)"
+        hint = "" if where.endswith(".py") else " (modules are looked for here and in PYTHONPATH)"
         raise InputError(f"scheme python:{name}: {error}{hint}") from error
     except Exception as error:
         raise InputError(

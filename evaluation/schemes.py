@@ -16,7 +16,8 @@ from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.python_controllers import source_file
+
+from .outside_schemes import library_file, look_at
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
@@ -39,11 +40,17 @@ class Kind(Enum):
     POLICY = "policy"
     PYTHON = "python"
     """A controller from outside, in the twin only."""
+    LIBRARY = "library"
+    """A controller from outside in a shared library, in the twin and in our endpoint."""
     KERNEL = "kernel"
     QUIC = "quic"
     PANTHEON = "pantheon"
     MIX = "mix"
     """Several schemes that share the link, each with flows of its own."""
+
+
+IN_TWIN = frozenset({Kind.NATIVE, Kind.POLICY, Kind.PYTHON, Kind.LIBRARY})
+"""The kinds that fly in virtual time."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,14 @@ class Scheme:
     """What reports and files call it."""
     kind: Kind
     controller: str
-    """NATIVE, POLICY and PYTHON: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its own
-    name; PANTHEON: its wrapper's path; MIX: empty."""
+    """NATIVE, POLICY, PYTHON and LIBRARY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its
+    own name; PANTHEON: its wrapper's path; MIX: empty."""
     members: "tuple[Scheme, ...]" = ()
     """Of a MIX."""
     preference: str = ""
     """Of a POLICY: from low delay (0) to full throughput (1); empty: the file's own."""
+    outside_file: Path | None = None
+    """Of PYTHON and LIBRARY: where the controller stands."""
 
     def line_up(self, flows: int) -> "list[Scheme]":
         """The scheme of each flow of a run: members take turns; each has one flow at least."""
@@ -89,9 +98,17 @@ class Scheme:
 
         return {label: answer(digest) for label, digest in digests.items()}
 
-    def controller_with(self, policy_file: str | Path) -> str:
-        """The controller of a POLICY whose file has been copied elsewhere."""
-        return f"policy:{policy_file}" + (f":{self.preference}" if self.preference else "")
+    @property
+    def file(self) -> Path | None:
+        """What its controller is read from."""
+        return self.policy_file or self.outside_file
+
+    def controller_with(self, copy: str | Path) -> str:
+        """The controller of a POLICY or LIBRARY whose file has been copied elsewhere."""
+        if self.kind is Kind.LIBRARY:
+            file = library_file(self.controller)
+            return f"so:{copy}" + self.controller.removeprefix(file)
+        return f"policy:{copy}" + (f":{self.preference}" if self.preference else "")
 
     def fingerprint(self) -> str:
         """Changes when what flies under this label does: program, policy, kernel."""
@@ -103,9 +120,8 @@ class Scheme:
             return f"{self.controller} of {platform.system()} {platform.release()}"
         if self.kind is Kind.PANTHEON:
             return f"{self.kind.value} sha256:{_digest(Path(self.controller))}"
-        if self.kind is Kind.PYTHON:
-            source = source_file(self.controller.removeprefix("python:"))
-            return f"{self.controller} sha256:{_digest(source)} of {_native_code()}"
+        if self.outside_file is not None:
+            return f"{self.controller} sha256:{_digest(self.outside_file)} of {_native_code()}"
         if self.policy_file is None:
             return f"{self.controller} of {_native_code()}"
         preference = f" at {self.preference}" if self.preference else ""
@@ -143,7 +159,10 @@ def known_schemes() -> list[KnownScheme]:
     policies = [KnownScheme(name, Kind.POLICY, source, "") for name, source in _SHIPPED.items()]
     policies.append(KnownScheme("policy", Kind.POLICY, "an exported or trained policy file", "FILE"))
     policies.append(KnownScheme("run", Kind.POLICY, "the best policy of a training run", "DIR"))
-    own = [KnownScheme("python", Kind.PYTHON, "a class of your own, in the twin", "FILE.py:CLASS")]
+    own = [
+        KnownScheme("python", Kind.PYTHON, "a class of your own, in the twin", "FILE.py:CLASS"),
+        KnownScheme("so", Kind.LIBRARY, "a library of your own (`ccgym new controller`)", "FILE.so[:ARGS]"),
+    ]
     foreign = [KnownScheme("pantheon", Kind.PANTHEON, "a scheme of the checkout --pantheon DIR", "NAME")]
     kernel = [
         KnownScheme(f"{_KERNEL_PREFIX}{name}", Kind.KERNEL, source, "")
@@ -209,15 +228,15 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
     name, _, argument = item.partition(":")
     known = {scheme.name: scheme for scheme in known_schemes()}
     if name not in known:
-        named = {Kind.POLICY, Kind.PYTHON, Kind.PANTHEON}
+        named = {Kind.POLICY, Kind.PYTHON, Kind.LIBRARY, Kind.PANTHEON}
         rows = [(row, row.kind in named and row.argument) for row in known.values()]
         listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
         raise InputError(f"unknown scheme {item!r}; known: {listed}")
     kind = known[name].kind
     if kind is Kind.PANTHEON:
         return _of_pantheon(argument, item, pantheon)
-    if kind is Kind.PYTHON:
-        return _python(argument, item)
+    if kind in (Kind.PYTHON, Kind.LIBRARY):
+        return _outside(kind, argument, item)
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
     if kind in (Kind.KERNEL, Kind.QUIC) and argument:
@@ -253,10 +272,15 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     )
 
 
-def _python(argument: str, item: str) -> Scheme:
-    where, _, class_name = argument.rpartition(":")
-    label = f"{Path(where).stem if where.endswith('.py') else where}.{class_name}"
-    return _checked(Scheme(_label(label), Kind.PYTHON, item))
+def _outside(kind: Kind, argument: str, item: str) -> Scheme:
+    """The labels: `aimd.Aimd` of python:DIR/aimd.py:Aimd, `aimd.so` of so:DIR/aimd.so."""
+    if kind is Kind.LIBRARY:
+        file = library_file(argument)
+        label = Path(file).name + argument.removeprefix(file)
+    else:
+        where, _, class_name = argument.rpartition(":")
+        label = f"{Path(where).stem if where.endswith('.py') else where}.{class_name}"
+    return Scheme(_label(label), kind, item, outside_file=look_at(item))
 
 
 def _split_preference(argument: str) -> tuple[str, str]:
@@ -298,6 +322,6 @@ def select_native(selection: str) -> str:
         InputError: it is unknown, or no controller or policy of ours.
     """
     schemes = select_schemes(selection)
-    if len(schemes) != 1 or schemes[0].kind not in (Kind.NATIVE, Kind.POLICY, Kind.PYTHON):
-        raise InputError(f"--scheme {selection}: expected one that flies in the twin, as copa, indigo2")
+    if len(schemes) != 1 or schemes[0].kind not in IN_TWIN:
+        raise InputError(f"scheme {selection!r}: expected one that flies in the twin, as copa, indigo2")
     return schemes[0].controller

@@ -22,6 +22,8 @@ std::string_view feature_set_name(FeatureSet features) {
       return "scale_free";
     case FeatureSet::aurora:
       return "aurora";
+    case FeatureSet::raw:
+      return "raw";
   }
   throw std::logic_error("a feature set without a name");
 }
@@ -34,6 +36,8 @@ std::span<const float> feature_divisors(FeatureSet features) {
       return ScaleFreeFeatures::kDivisors;
     case FeatureSet::aurora:
       return AuroraFeatures::kDivisors;
+    case FeatureSet::raw:
+      return RawFeatures::kDivisors;
   }
   throw std::logic_error("a feature set without divisors");
 }
@@ -49,6 +53,8 @@ Features::Set Features::make_set(FeatureSet features, int64_t packet_bytes, doub
       return ScaleFreeFeatures{packet_bytes, preference};
     case FeatureSet::aurora:
       return AuroraFeatures{};
+    case FeatureSet::raw:
+      return RawFeatures{packet_bytes};
   }
   throw std::logic_error("a feature set without a maker");
 }

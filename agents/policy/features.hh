@@ -9,6 +9,7 @@
 
 #include "agents/policy/aurora_features.hh"
 #include "agents/policy/indigo_features.hh"
+#include "agents/policy/raw_features.hh"
 #include "agents/policy/scale_free_features.hh"
 #include "transport/congestion_controller.hh"
 
@@ -18,9 +19,11 @@ enum class FeatureSet {
   indigo,      // the nine inputs of Indigo (Pantheon paper, section 4.1)
   scale_free,  // ratios to min RTT, BDP and window, over several time scales
   aurora,      // latency gradient, latency ratio, send ratio of the last ten steps (ICML 2019, section 3.1)
+  raw,         // what was measured, unscaled: the base for features of one's own
 };
 
-inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_free, FeatureSet::aurora};
+inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_free, FeatureSet::aurora,
+                                         FeatureSet::raw};
 
 FeatureSet feature_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::string_view feature_set_name(FeatureSet features);
@@ -48,7 +51,7 @@ class Features {
   }
 
  private:
-  using Set = std::variant<IndigoFeatures, ScaleFreeFeatures, AuroraFeatures>;
+  using Set = std::variant<IndigoFeatures, ScaleFreeFeatures, AuroraFeatures, RawFeatures>;
 
   static Set make_set(FeatureSet features, int64_t packet_bytes, double preference);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/controllers/library_controller.hh"
 #include "agents/controllers/make_controller.hh"
 #include "deploy/endpoint/address.hh"
 #include "deploy/endpoint/command_line.hh"
@@ -138,6 +139,20 @@ Arguments parse_arguments(const CommandLine& line) {
           secret_of(line)};
 }
 
+#ifdef CCGYM_LOADS_LIBRARIES
+constexpr std::string_view kProgram = "ccgym-sender-so";
+constexpr auto know_libraries = register_library_controllers;
+#else
+constexpr std::string_view kProgram = "ccgym-sender";
+
+std::unique_ptr<CongestionController> refuse_library(std::string_view, const ControllerConfig&) {
+  throw std::invalid_argument(
+      "scheme so: this program is static and loads no library: ccgym-sender-so beside it does");
+}
+
+void know_libraries() { register_controllers("so", refuse_library); }
+#endif
+
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme, uint64_t seed = 0) {
   try {
     return make_controller(scheme, {.packet_bytes = kDataBytes, .seed = seed});
@@ -149,11 +164,11 @@ std::unique_ptr<CongestionController> controller_for(const std::string& scheme, 
 int no_answer(const Arguments& arguments, Answer answer) {
   const std::string where = arguments.receiver.to_string();
   if (answer == Answer::refused) {
-    std::cerr << "ccgym-sender: " + where +
+    std::cerr << std::string{kProgram} + ": " + where +
                      " takes no flow of ours: it has another, or a --secret that is not ours\n";
     return 1;
   }
-  std::cerr << "ccgym-sender: no answer from " + where + " after " + std::to_string(kHelloTries) +
+  std::cerr << std::string{kProgram} + ": no answer from " + where + " after " + std::to_string(kHelloTries) +
                    " tries: start ccgym-receiver there first, and let its UDP port through\n";
   return 1;
 }
@@ -191,6 +206,7 @@ int help() {
     const std::string_view separator = scheme.argument.empty() ? "" : ":";
     std::cout << "  " << scheme.name << separator << scheme.argument << "   " << scheme.source << "\n";
   }
+  std::cout << "  so:FILE.so[:ARGS]   a library of your own (see ccgym/controller.h); ccgym-sender-so only\n";
   return 0;
 }
 
@@ -199,9 +215,10 @@ int run(std::span<char* const> arguments) {
                          {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats",
                                          "--gym", "--features", "--actions", "--secret"},
                           .switches = {"--check", "--help", "--version"}}};
+  know_libraries();
   if (line.has("--help")) return help();
   if (line.has("--version")) {
-    std::cout << "ccgym-sender " CCGYM_VERSION "\n";
+    std::cout << kProgram << " " CCGYM_VERSION "\n";
     return 0;
   }
   if (line.has("--check")) {
@@ -217,5 +234,5 @@ int run(std::span<char* const> arguments) {
 
 int main(int argc, char* argv[]) {
   const std::span<char* const> arguments{argv + 1, static_cast<std::size_t>(argc - 1)};
-  return ccgym::run_program("ccgym-sender", [&] { return ccgym::run(arguments); });
+  return ccgym::run_program(ccgym::kProgram, [&] { return ccgym::run(arguments); });
 }

@@ -1,6 +1,7 @@
 #include "envs/twin/flight.hh"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -17,7 +18,9 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/twin/ack_stream.hh"
+#include "envs/twin/promises.hh"
 #include "envs/twin/replay.hh"
+#include "envs/twin/step_record.hh"
 
 namespace ccgym {
 
@@ -54,6 +57,15 @@ std::size_t own_flow(const PathSpec& path) {
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
   std::vector<std::tuple<std::string, std::string, std::string>> rows;
   for (const Scheme& scheme : known_schemes()) rows.emplace_back(scheme.name, scheme.source, scheme.argument);
+  return rows;
+}
+
+std::vector<std::tuple<std::string, std::string, std::string>> promises_of(const std::string& scheme,
+                                                                           unsigned seed) {
+  const nb::gil_scoped_release unlocked;
+  std::vector<std::tuple<std::string, std::string, std::string>> rows;
+  for (const Promise& promise : check_promises(scheme, seed))
+    rows.emplace_back(promise.text, promise.breach, promise.unchecked);
   return rows;
 }
 
@@ -107,6 +119,25 @@ void bind_flight(nb::module_& module) {
            nb::kw_only(), "seconds"_a, "seed"_a)
       .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
       .def_prop_ro("acks", &AckStream::acks);
+  module.def(
+      "record_steps",
+      [](const PathSpec& path, const std::string& scheme, std::size_t decisions, double most_seconds,
+         uint64_t seed) {
+        StepRecord record;
+        {
+          const nb::gil_scoped_release unlocked;
+          record = record_steps(path, scheme, decisions, most_seconds, seed);
+        }
+        return std::make_pair(to_numpy(std::move(record.observations)), to_numpy(std::move(record.actions)));
+      },
+      "path"_a, "scheme"_a, nb::kw_only(), "decisions"_a, "most_seconds"_a, "seed"_a,
+      "A flight as an agent of the gym would have made it: of each decision, flat, the raw features, and "
+      "window in "
+      "packets and pacing rate in Mbit/s, 100,000 where there is no pacing.");
+  module.def(
+      "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
+      "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "
+      "promise of a controller, on random networks of this seed.");
   module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,

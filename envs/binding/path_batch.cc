@@ -150,6 +150,8 @@ void bind_path_batch(nb::module_& module) {
            "not decide then keeps its observation and has a telemetry of zeros.");
   module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "flying", "deciding", "gone"};
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
+  module.attr("RAW_FEATURES") =
+      std::vector<std::string>{RawFeatures::kNames.begin(), RawFeatures::kNames.end()};
   module.attr("POLICY_FEATURES") = features_table();
   module.attr("POLICY_ACTIONS") = actions_table();
 }

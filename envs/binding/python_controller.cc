@@ -2,15 +2,13 @@
 
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
+#include "agents/controllers/library_controller.hh"
 #include "agents/controllers/make_controller.hh"
+#include "agents/controllers/outside_limits.hh"
 #include "envs/binding/bind.hh"
 
 namespace ccgym {
@@ -19,14 +17,12 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr double kMostPackets = 1e9;
-constexpr double kLeastMbps = 1e-6;
-constexpr double kMostMbps = 1e9;
-constexpr double kMostMs = 1e12;
-
-double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-Time from_ms(double ms) { return Time{std::llround(1e6 * ms)}; }
+// What Python raises for what is no number at all.
+double number(nb::handle value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error{};
+  return number;
+}
 
 template <class Packet>
 nb::tuple tuple_of(std::span<const Packet> packets) {
@@ -110,8 +106,7 @@ void PythonController::on_restart(Time now, Time idle) {
 
 void PythonController::on_timer(Time now) {
   guarded("on_timer", [&] { methods_->on_timer(in_ms(now)); });
-  if (next_timer_ && *next_timer_ <= now)
-    throw std::runtime_error(name_ + ": on_timer leaves next_timer_ms in the past; set a later time or None");
+  check_timer_moved(name_, next_timer_, now);
 }
 
 std::unique_ptr<CongestionController> PythonController::clone() const {
@@ -133,26 +128,14 @@ void PythonController::guarded(const char* callback, const Call& call) {
 }
 
 void PythonController::read_back() {
-  const double packets = number("cwnd_packets", self_.attr("cwnd_packets"), 0, kMostPackets);
-  limits_.cwnd_bytes = std::llround(packets * static_cast<double>(packet_bytes_));
+  limits_.cwnd_bytes = checked_window_bytes(name_, number(self_.attr("cwnd_packets")), packet_bytes_);
   const nb::object mbps = self_.attr("pacing_mbps");
   limits_.pacing_rate.reset();
-  if (!mbps.is_none())
-    limits_.pacing_rate = Rate::from_mbps(number("pacing_mbps", mbps, kLeastMbps, kMostMbps));
+  if (!mbps.is_none()) limits_.pacing_rate = checked_pacing(name_, number(mbps));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
   const nb::object deadline = nb::getattr(self_, "next_timer_ms", nb::none());
-  if (!deadline.is_none()) next_timer_ = from_ms(number("next_timer_ms", deadline, 0, kMostMs));
-}
-
-double PythonController::number(const char* name, nb::handle value, double least, double most) const {
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (number == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error{};
-  if (number >= least && number <= most) return number;
-  std::ostringstream problem;
-  problem << name_ << ": " << name << " is " << number << ", expected a number from " << least << " to "
-          << most;
-  throw std::runtime_error(problem.str());
+  if (!deadline.is_none()) next_timer_ = checked_timer(name_, number(deadline));
 }
 
 // An interrupt is the user's, whatever ran when it came.
@@ -235,6 +218,7 @@ void bind_packets(nb::module_& module) {
 
 void bind_controller(nb::module_& module) {
   register_controllers("python", make_python);
+  register_library_controllers();
   bind_packets(module);
   nb::class_<AckView>(
       module, "Ack",

@@ -49,7 +49,6 @@ class PythonController final : public CongestionController {
   template <class Call>
   void guarded(const char* callback, const Call& call);
   void read_back();
-  [[nodiscard]] double number(const char* name, nanobind::handle value, double least, double most) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
   std::string name_;  // as the user gave it, for messages

@@ -29,7 +29,7 @@ from ccgym.evaluation.schemes import Kind, Scheme
 
 from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
-from .programs import check_programs, flow_programs, sender_listens
+from .programs import check_programs, check_real_time, flow_programs, sender_listens
 from .remote_path import Network
 from .two_ends import matched_flow
 
@@ -42,8 +42,9 @@ class MahimahiBackend:
 
     def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
-        require_mahimahi()
         schemes = [scheme for line_up in line_ups for scheme in line_up]
+        check_real_time(schemes)
+        require_mahimahi()
         if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())
         check_programs(schemes)

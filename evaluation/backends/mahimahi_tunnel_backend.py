@@ -18,7 +18,7 @@ from ccgym.tunnel import session
 from .backend import Emulators, Flow
 from .hosts import LocalHost
 from .mahimahi_backend import not_in_shells
-from .programs import check_programs
+from .programs import check_programs, check_real_time
 from .remote_path import Network
 from .tunnelled_flows import TunnelPlace, fly_through_tunnels
 from .two_ends import matched_flow
@@ -32,9 +32,10 @@ class MahimahiTunnelBackend:
 
     def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the tunnel, and what the schemes need."""
+        schemes = [scheme for line_up in line_ups for scheme in line_up]
+        check_real_time(schemes)
         require_mahimahi()
         session.program()
-        schemes = [scheme for line_up in line_ups for scheme in line_up]
         if any(scheme.kind is Kind.KERNEL for scheme in schemes):
             require(check_kernel_tcp())
         check_programs(schemes)

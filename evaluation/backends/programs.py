@@ -13,6 +13,8 @@ from ccgym.envs.host.host_user import HostUser
 from ccgym.evaluation.schemes import Kind, Scheme
 
 SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
+LIBRARY_SENDER = "ccgym-sender-so"
+"""Not static: it runs where the C library is as new as here."""
 _LONGER_S = 3600.0
 """What is cut off is asked to fly so much longer."""
 
@@ -94,15 +96,20 @@ def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
     )
 
 
-def check_programs(schemes: list[Scheme]) -> None:
-    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+def check_real_time(schemes: list[Scheme]) -> None:
+    """Raises InputError where a scheme has no program that flies it; needs nothing of the machine."""
     for scheme in schemes:
         if scheme.kind is Kind.PYTHON:
             raise InputError(f"scheme {scheme.label!r} is in Python: it flies with --backend twin only")
+
+
+def check_programs(schemes: list[Scheme]) -> None:
+    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    for scheme in schemes:
         if scheme.kind is Kind.PANTHEON:
             run_first(scheme.controller)
-        elif scheme.kind in (Kind.NATIVE, Kind.POLICY):
-            endpoint_program(SENDER)
+        elif scheme.kind in (Kind.NATIVE, Kind.POLICY, Kind.LIBRARY):
+            endpoint_program(_sender(scheme))
 
 
 @cache
@@ -126,9 +133,9 @@ def run_first(wrapper: str) -> str:
 
 
 def _endpoint(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
-    sender, receiver = stage(endpoint_program(SENDER)), stage(endpoint_program(RECEIVER))
-    policy = scheme.policy_file
-    controller = scheme.controller if policy is None else scheme.controller_with(stage(policy))
+    sender, receiver = stage(endpoint_program(_sender(scheme))), stage(endpoint_program(RECEIVER))
+    file = scheme.file
+    controller = scheme.controller if file is None else scheme.controller_with(stage(file))
     options = ["--scheme", controller, "--seconds", f"{seconds:g}"]
     return FlowPrograms(
         "udp",
@@ -136,6 +143,10 @@ def _endpoint(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
         lambda address, port: [sender, address, str(port), *options],
         ends_itself=True,
     )
+
+
+def _sender(scheme: Scheme) -> str:
+    return LIBRARY_SENDER if scheme.kind is Kind.LIBRARY else SENDER
 
 
 def endpoint_program(name: str) -> Path:

@@ -24,7 +24,7 @@ from .clock_offset import (
     write_clock_offset,
 )
 from .hosts import LocalHost
-from .programs import check_programs
+from .programs import check_programs, check_real_time
 from .remote_path import Network, RemotePathSpec
 from .ssh_host import SshHost
 from .tunnelled_flows import TunnelPlace, fly_through_tunnels
@@ -41,8 +41,9 @@ class RemoteBackend:
 
     def check(self, emulators: Emulators, line_ups: list[list[Scheme]]) -> None:
         """Looks for the programs here, reaches the other machine, and looks for them there."""
-        session.program()
         schemes = [scheme for line_up in line_ups for scheme in line_up]
+        check_real_time(schemes)
+        session.program()
         check_programs(schemes)
         kernel = {scheme.controller for scheme in schemes if scheme.kind is Kind.KERNEL}
         wrappers = [scheme.controller for scheme in schemes if scheme.kind is Kind.PANTHEON]

@@ -7,7 +7,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.run_files import RunFiles
-from ccgym.evaluation.schemes import Kind, Scheme
+from ccgym.evaluation.schemes import IN_TWIN, Scheme
 
 from .backend import Emulators, Flow
 from .remote_path import Network
@@ -25,7 +25,7 @@ class TwinBackend:
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Foreign programs fly in real time only, and some queues are not in the twin."""
         for scheme in line_up:
-            if scheme.kind not in (Kind.NATIVE, Kind.POLICY, Kind.PYTHON):
+            if scheme.kind not in IN_TWIN:
                 return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
         assert isinstance(spec, EmulatorSpec)
         try:

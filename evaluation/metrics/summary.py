@@ -13,12 +13,11 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.run_files import replaced
 from ccgym.evaluation.sessions.session import REFUSED
 
+from .frontier import clearly_beats
 from .intervals import Interval, bootstrap_interval, probability_above_zero
 from .results import Evaluation, RunResult, Scenario
 
 SCHEMA = 1
-CLEARLY = 0.02
-"""Another scheme is clearly better when it has this share more throughput and this share less delay."""
 NEAR_BEST = 0.9
 """Share of the best power within which a scheme wins a scenario."""
 _FIGURES = (
@@ -50,8 +49,9 @@ class SchemeMean:
 
     def clearly_beats(self, other: "SchemeMean") -> bool:
         """Has both clearly more throughput and clearly less p95 delay."""
-        faster = self.throughput_mbps >= (1 + CLEARLY) * other.throughput_mbps
-        return faster and self.p95_delay_ms <= (1 - CLEARLY) * other.p95_delay_ms
+        return clearly_beats(
+            self.throughput_mbps, self.p95_delay_ms, other.throughput_mbps, other.p95_delay_ms
+        )
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.frontier import CLEARLY
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
-    CLEARLY,
     NEAR_BEST,
     LeagueRow,
     evaluation_league,

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
+from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.mahimahi.shells import shell_command
 from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.digest import spec_digest
@@ -179,11 +180,31 @@ def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
 
 
 def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
+    started = time.time()
+    logs, measured = fly_measured(plan, flight, files, backend)
+    ended = time.time()
+    header = logs[0].header
+    if plan.keep_logs:
+        init_ms = 1000 * started if header is None else header.init_timestamp_ms
+        write_merged_log(files.data_log, logs, flight.emulator.spec.delay_ms, init_ms)
+    else:
+        write_measured_run(measured, files.measured)
+    with replaced(files.statistics) as stream:
+        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
+    return measured
+
+
+def fly_measured(
+    plan: Plan, flight: Flight, files: RunFiles, backend: Backend
+) -> tuple[list[LinkLog], MeasuredRun]:
+    """Flies one run; returns what the link saw of its flows, and their figures.
+
+    Raises:
+        OutsideError: too little has flown.
+    """
     seed, flows = flight.seed(plan.seed), plan.flows_of(flight.scheme)
     spec = flight.drawn_spec(seed, begins=not backend.in_real_time)
-    started = time.time()
     logs = backend.fly(spec, flows, seed, files)
-    ended = time.time()
     try:
         measured = measure_run(
             logs,
@@ -198,15 +219,7 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
     if measured.total.duration_ms < 1000 * SHORTEST_FLOW * expected_s:
         lasted_s = measured.total.duration_ms / 1000
         raise OutsideError(f"the flow lasted {lasted_s:.1f} s of {round(expected_s, 1):g} s")
-    header = logs[0].header
-    if plan.keep_logs:
-        init_ms = 1000 * started if header is None else header.init_timestamp_ms
-        write_merged_log(files.data_log, logs, spec.delay_ms, init_ms)
-    else:
-        write_measured_run(measured, files.measured)
-    with replaced(files.statistics) as stream:
-        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
-    return measured
+    return logs, measured
 
 
 def _expected_s(spec: Network, seconds: float) -> float:

@@ -1,5 +1,6 @@
 """Controllers in Python, from a folder that is not ours."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,3 +73,21 @@ def test_what_is_no_controller_is_refused(tmp_path: Path, source: str, said: str
         select_schemes(write(tmp_path, source))
     with pytest.raises(InputError, match="cannot read the controller"):
         select_schemes(f"python:{tmp_path}/none.py:Aimd")
+
+
+def test_a_module_is_found_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_controllers").mkdir()
+    (tmp_path / "my_controllers" / "aimd.py").write_text(AIMD)
+    monkeypatch.chdir(tmp_path)
+    (scheme,) = select_schemes("python:my_controllers.aimd:Aimd")
+    assert scheme.outside_file == tmp_path / "my_controllers" / "aimd.py"
+    with pytest.raises(InputError, match="No module named 'nowhere'"):
+        select_schemes("python:nowhere.aimd:Aimd")
+
+
+def test_looking_at_a_file_does_not_run_it_here(tmp_path: Path) -> None:
+    scheme = write(tmp_path, f"import sys\nsys.here = 1\n{AIMD}")
+    select_schemes(scheme)
+    assert not hasattr(sys, "here")
+    with pytest.raises(InputError, match="crashed: exit code 0"):
+        select_schemes(write(tmp_path, "import os\nos._exit(0)"))

@@ -1,0 +1,213 @@
+#include "agents/controllers/library_controller.hh"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "agents/controllers/outside_limits.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".so";
+
+[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+  throw std::invalid_argument("so:" + file + ": " + why);
+}
+
+// A pipe would be opened for ever, and a name without a slash is looked for elsewhere.
+std::string checked_file(const std::string& file) {
+  if (file.empty()) refuse(file, "expected so:FILE.so or so:FILE.so:ARGS");
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) refuse(file, "no such file");
+  if (!std::filesystem::is_regular_file(status)) refuse(file, "not a regular file");
+  return std::filesystem::absolute(file);
+}
+
+std::shared_ptr<void> load(const std::string& file) {
+  const std::string path = checked_file(file);
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return {handle, [](void* loaded) { dlclose(loaded); }};
+  std::string why{dlerror()};
+  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
+  refuse(file, "no library that can be loaded: " + why);
+}
+
+const ccgym_controller_table* find_table(const std::string& file, void* handle) {
+  void* const symbol = dlsym(handle, "ccgym_controller");
+  if (symbol == nullptr) refuse(file, "has no function ccgym_controller: see ccgym/controller.h");
+  const auto* const table = reinterpret_cast<decltype(&ccgym_controller)>(symbol)();
+  if (table == nullptr) refuse(file, "ccgym_controller answers NULL");
+  if (table->version != CCGYM_CONTROLLER_VERSION)
+    refuse(file, "made for version " + std::to_string(table->version) + " of ccgym/controller.h, not " +
+                     std::to_string(CCGYM_CONTROLLER_VERSION) + ": compile it with the header of this ccgym");
+  if (!table->create || !table->destroy || !table->on_ack || !table->on_timeout)
+    refuse(file, "its table lacks create, destroy, on_ack or on_timeout");
+  return table;
+}
+
+ccgym_acked_packet shown(const AckedPacket& packet) {
+  return {.seq = packet.seq,
+          .bytes = packet.bytes,
+          .sent_ms = in_ms(packet.sent_at),
+          .received_ms =
+              packet.received_at ? in_ms(*packet.received_at) : std::numeric_limits<double>::quiet_NaN(),
+          .inflight_bytes_at_departure = packet.inflight_bytes_at_departure,
+          .lost_bytes_at_departure = packet.lost_bytes_at_departure,
+          .delivered_bytes_at_departure = packet.delivered_bytes_at_departure};
+}
+
+ccgym_lost_packet shown(const LostPacket& packet) {
+  return {.seq = packet.seq,
+          .bytes = packet.bytes,
+          .sent_ms = in_ms(packet.sent_at),
+          .inflight_bytes_at_departure = packet.inflight_bytes_at_departure,
+          .lost_bytes_at_departure = packet.lost_bytes_at_departure};
+}
+
+int32_t shown(Limit limit) {
+  switch (limit) {
+    case Limit::window:
+      return CCGYM_LIMIT_WINDOW;
+    case Limit::pacing:
+      return CCGYM_LIMIT_PACING;
+    case Limit::application:
+      return CCGYM_LIMIT_APPLICATION;
+  }
+  throw std::logic_error("unknown limit");
+}
+
+double rate_mbps(const AckEvent& ack) {
+  const bool sampled = !ack.acked.empty() && ack.rate.interval > Time{};
+  return sampled ? ack.rate.rate().mbps() : std::numeric_limits<double>::quiet_NaN();
+}
+
+// FILE.so or FILE.so:ARGS.
+std::pair<std::string, std::string> split(std::string_view argument) {
+  const std::size_t end = argument.find(std::string{kSuffix} + ":");
+  if (end == std::string_view::npos) return {std::string{argument}, ""};
+  return {std::string{argument.substr(0, end + kSuffix.size())},
+          std::string{argument.substr(end + kSuffix.size() + 1)}};
+}
+
+std::unique_ptr<CongestionController> make_from_library(std::string_view argument,
+                                                        const ControllerConfig& config) {
+  const auto [file, args] = split(argument);
+  return std::make_unique<LibraryController>(file, args, config);
+}
+
+}  // namespace
+
+std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file) {
+  const std::shared_ptr<void> library = load(file);
+  return {library, find_table(file, library.get())};
+}
+
+LibraryController::LibraryController(const std::string& file, const std::string& args,
+                                     const ControllerConfig& config)
+    : name_{"so:" + file}, table_{load_controllers(file)}, packet_bytes_{config.packet_bytes} {
+  const ccgym_config told{.packet_bytes = packet_bytes_, .seed = config.seed, .args = args.c_str()};
+  self_ = owned(table_->create(&told, &asked_));
+  if (!self_) refuse(file, "refuses the arguments '" + args + "'");
+  read_limits();
+}
+
+LibraryController::LibraryController(const LibraryController& other, std::shared_ptr<void> self)
+    : LibraryController{other} {
+  self_ = std::move(self);
+}
+
+std::shared_ptr<void> LibraryController::owned(void* self) const {
+  if (self == nullptr) return nullptr;
+  return {self, [table = table_](void* gone) { table->destroy(gone); }};
+}
+
+void LibraryController::on_sent(Time now, const SentPacket& packet) {
+  if (!table_->on_sent) return;
+  const ccgym_sent_packet told{packet.seq, packet.bytes, packet.inflight_bytes};
+  table_->on_sent(self_.get(), in_ms(now), &told, &asked_);
+  read_limits();
+}
+
+void LibraryController::on_ack(Time now, const AckEvent& ack) {
+  acked_.clear();
+  for (const AckedPacket& packet : ack.acked) acked_.push_back(shown(packet));
+  show(ack.lost);
+  const ccgym_ack told{.acked = acked_.data(),
+                       .acked_packets = acked_.size(),
+                       .lost = lost_.data(),
+                       .lost_packets = lost_.size(),
+                       .inflight_bytes = ack.inflight_bytes,
+                       .delivered_bytes = ack.delivered_bytes,
+                       .declared_lost_bytes = ack.declared_lost_bytes,
+                       .next_seq = ack.next_seq,
+                       .rtt_ms = in_ms(ack.rtt.latest),
+                       .smoothed_rtt_ms = in_ms(ack.rtt.smoothed),
+                       .min_rtt_ms = in_ms(ack.rtt.min),
+                       .rate_mbps = rate_mbps(ack),
+                       .rate_delivered_bytes = ack.rate.delivered_bytes,
+                       .rate_prior_delivered_bytes = ack.rate.prior_delivered_bytes,
+                       .rate_interval_ms = in_ms(ack.rate.interval),
+                       .rate_ack_interval_ms = in_ms(ack.rate.ack_interval),
+                       .rate_app_limited = ack.rate.app_limited,
+                       .limited_by = shown(ack.limited_by),
+                       .ce_packets = ack.ce_packets};
+  table_->on_ack(self_.get(), in_ms(now), &told, &asked_);
+  read_limits();
+}
+
+void LibraryController::on_timeout(Time now, const Timeout& timeout) {
+  show(timeout.lost);
+  table_->on_timeout(self_.get(), in_ms(now), lost_.data(), lost_.size(), &asked_);
+  read_limits();
+}
+
+void LibraryController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
+  if (!table_->on_spurious_loss) return;
+  const ccgym_spurious_loss told{loss.seq, loss.bytes, in_ms(loss.sent_at), loss.timeout};
+  table_->on_spurious_loss(self_.get(), in_ms(now), &told, &asked_);
+  read_limits();
+}
+
+void LibraryController::on_restart(Time now, Time idle) {
+  if (!table_->on_restart) return;
+  table_->on_restart(self_.get(), in_ms(now), in_ms(idle), &asked_);
+  read_limits();
+}
+
+void LibraryController::on_timer(Time now) {
+  table_->on_timer(self_.get(), in_ms(now), &asked_);
+  read_limits();
+  check_timer_moved(name_, next_timer_, now);
+}
+
+std::unique_ptr<CongestionController> LibraryController::clone() const {
+  if (!table_->clone)
+    throw NotCopyableError(name_ + ": has no clone: it cannot fly where flights are copied midway");
+  std::shared_ptr<void> self = owned(table_->clone(self_.get()));
+  if (!self) throw std::runtime_error(name_ + ": clone answers NULL");
+  return std::unique_ptr<CongestionController>{new LibraryController{*this, std::move(self)}};
+}
+
+void LibraryController::show(std::span<const LostPacket> lost) {
+  lost_.clear();
+  for (const LostPacket& packet : lost) lost_.push_back(shown(packet));
+}
+
+void LibraryController::read_limits() {
+  limits_.cwnd_bytes = checked_window_bytes(name_, asked_.cwnd_packets, packet_bytes_);
+  limits_.pacing_rate.reset();
+  if (asked_.pacing_mbps != CCGYM_NO_PACING) limits_.pacing_rate = checked_pacing(name_, asked_.pacing_mbps);
+  next_timer_.reset();
+  if (table_->on_timer && asked_.next_timer_ms != CCGYM_NO_TIMER)
+    next_timer_ = checked_timer(name_, asked_.next_timer_ms);
+}
+
+void register_library_controllers() { register_controllers("so", make_from_library); }
+
+}  // namespace ccgym

@@ -1,0 +1,67 @@
+// A congestion controller that a shared library brings: the C of ccgym/controller.h behind our interface.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/controllers/make_controller.hh"
+#include "agents/include/ccgym/controller.h"
+
+namespace ccgym {
+
+// The functions of a library, which is loaded for as long as someone holds them: with the next one its
+// variables begin anew. Throws std::invalid_argument for what is no library of controllers of our version.
+std::shared_ptr<const ccgym_controller_table> load_controllers(const std::string& file);
+
+class NotCopyableError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class LibraryController final : public CongestionController {
+ public:
+  // Throws std::invalid_argument as load_controllers, and when the library refuses the arguments.
+  LibraryController(const std::string& file, const std::string& args, const ControllerConfig& config);
+  LibraryController& operator=(const LibraryController&) = delete;
+  ~LibraryController() override = default;
+
+  [[nodiscard]] std::string_view name() const override { return "so"; }
+  void on_sent(Time now, const SentPacket& packet) override;
+  void on_ack(Time now, const AckEvent& ack) override;
+  void on_timeout(Time now, const Timeout& timeout) override;
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
+  void on_restart(Time now, Time idle) override;
+  [[nodiscard]] std::optional<Time> next_timer() const override { return next_timer_; }
+  void on_timer(Time now) override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
+  // Throws NotCopyableError when the library has no clone.
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
+
+ private:
+  LibraryController(const LibraryController&) = default;  // both have the same self
+  LibraryController(const LibraryController& other, std::shared_ptr<void> self);
+
+  [[nodiscard]] std::shared_ptr<void> owned(void* self) const;
+  void show(std::span<const LostPacket> lost);
+  void read_limits();
+
+  std::string name_;  // for messages
+  std::shared_ptr<const ccgym_controller_table> table_;
+  int64_t packet_bytes_;
+  ccgym_limits asked_{
+      .cwnd_packets = kInitialWindowPackets, .pacing_mbps = CCGYM_NO_PACING, .next_timer_ms = CCGYM_NO_TIMER};
+  std::shared_ptr<void> self_{};  // the library's own
+  std::vector<ccgym_acked_packet> acked_{};
+  std::vector<ccgym_lost_packet> lost_{};
+  SendLimits limits_{};
+  std::optional<Time> next_timer_{};
+};
+
+// From now on make_controller makes "so:FILE.so" and "so:FILE.so:ARGS".
+void register_library_controllers();
+
+}  // namespace ccgym

@@ -1,0 +1,24 @@
+// What a controller from outside asks for, in the units its language speaks: checked before the sender obeys.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+inline double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+// All throw std::runtime_error, which names the controller and what it asked for.
+int64_t checked_window_bytes(std::string_view controller, double cwnd_packets, int64_t packet_bytes);
+Rate checked_pacing(std::string_view controller, double pacing_mbps);
+Time checked_timer(std::string_view controller, double next_timer_ms);
+
+// After an on_timer: a deadline that is past would be met for ever.
+void check_timer_moved(std::string_view controller, std::optional<Time> next_timer, Time now);
+
+}  // namespace ccgym

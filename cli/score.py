@@ -1,0 +1,70 @@
+"""`ccgym score`: a candidate on a fixed list of links, in seconds."""
+
+import argparse
+import json
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the command to the command line."""
+    parser = subparsers.add_parser(
+        "score",
+        help="one scheme's figures on 60 fixed links, in seconds",
+        description="Flies SCHEME for 10 s of virtual time over 60 links that no training has seen. Prints "
+        "its log power (mean of ln(throughput / p95 delay), in Mbit/s per ms), its frontier share "
+        "(links on which no scheme that comes along has both 2 % more throughput and 2 % less p95 "
+        "delay), its utilisation, and the links where it is furthest behind the best of them. A "
+        "flight that delivers next to nothing counts as one packet, after 10 s. The same scheme, "
+        "the same figures: those of `ccgym eval --seconds 10 --seed 1`. It flies in processes of "
+        "its own, with 1 GB of memory each; what it prints is not shown. The others fly once for "
+        "each list of links, some 10 s; their figures are kept in ~/.cache/ccgym/score. Exit code "
+        "1: it crashed, raised an exception, or took too much memory or time.",
+    )
+    parser.add_argument(
+        "scheme",
+        metavar="SCHEME",
+        help="one that flies in the twin, as python:FILE.py:CLASS, so:FILE.so, copa",
+    )
+    parser.add_argument(
+        "--emulators",
+        metavar="X,Y,...",
+        help="groups and names of `ccgym emulators`, file:PATH (default: field,pathological,random:47)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_timeout,
+        metavar="S",
+        help="end it after S seconds of real time (default: 60)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.set_defaults(run=run)
+
+
+def _timeout(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a time above 0 and up to 86400 s")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies it, and prints the figures."""
+    from ccgym.evaluation.score import EMULATORS, TIMEOUT_S, score
+
+    result = score(args.scheme, args.emulators or EMULATORS, args.timeout or TIMEOUT_S)
+    if args.json:
+        print(json.dumps(result.to_json()))
+        return 0
+    print(
+        f"log power {result.log_power:.3f}, frontier share {result.frontier_share:.0%}, "
+        f"utilisation {result.utilisation:.0%} on {len(result.links)} links, in {result.seconds:.1f} s"
+    )
+    width = max(len(link.emulator) for link in result.worst)
+    for link in result.worst:
+        print(
+            f"{link.emulator:{width}}  {link.throughput_mbps:8.2f} Mbit/s  {link.p95_delay_ms:7.1f} ms  "
+            f"{link.behind:.2f} behind {link.best}"
+        )
+    return 0

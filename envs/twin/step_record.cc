@@ -1,0 +1,141 @@
+#include "envs/twin/step_record.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "agents/controllers/make_controller.hh"
+#include "agents/policy/raw_features.hh"
+#include "envs/twin/flow_seat.hh"
+#include "envs/twin/twin.hh"
+#include "transport/forwarding_controller.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr Time kStep = std::chrono::milliseconds{10};
+constexpr Time kMostSilence = std::chrono::seconds{1};
+constexpr Time kPiece = std::chrono::milliseconds{100};
+constexpr float kMostPackets = 1e5F;
+
+// Stands between the sender and the scheme. A decision is due between two events, in which nothing changes:
+// it is made up for before the next one.
+class StepRecorder final : public ForwardingController<Cloned<CongestionController>> {
+ public:
+  StepRecorder(std::unique_ptr<CongestionController> scheme, int64_t packet_bytes)
+      : ForwardingController{std::move(scheme)},
+        packet_bytes_{static_cast<double>(packet_bytes)},
+        features_{packet_bytes},
+        window_packets_{std::max(1.0, window_packets())} {}
+
+  void on_sent(Time now, const SentPacket& packet) override {
+    decide_before(now);
+    if (!step_start_) step_start_ = now;
+    inner().on_sent(now, packet);
+  }
+  void on_ack(Time now, const AckEvent& ack) override {
+    decide_before(now);
+    features_.on_loss(ack.lost);
+    if (!ack.acked.empty()) hear(now, ack);
+    inner().on_ack(now, ack);
+  }
+  void on_timeout(Time now, const Timeout& timeout) override {
+    decide_before(now);
+    features_.on_loss(timeout.lost);
+    inner().on_timeout(now, timeout);
+  }
+  void on_spurious_loss(Time now, const SpuriousLoss& loss) override {
+    decide_before(now);
+    inner().on_spurious_loss(now, loss);
+  }
+  void on_restart(Time now, Time idle) override {
+    decide_before(now);
+    inner().on_restart(now, idle);
+  }
+  void on_timer(Time now) override {
+    decide_before(now);
+    inner().on_timer(now);
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<StepRecorder>(*this);
+  }
+
+  void decide_before(Time now) {
+    while (step_start_ && due() < now) decide(due());
+  }
+  [[nodiscard]] std::size_t decisions() const { return record_.actions.size() / 2; }
+  [[nodiscard]] StepRecord take_record() { return std::move(record_); }
+
+ private:
+  void hear(Time now, const AckEvent& ack) {
+    if (!std::exchange(heard_receiver_, true)) step_start_ = now;
+    if (!first_ack_) first_ack_ = now;
+    features_.on_ack(now, ack);
+  }
+
+  [[nodiscard]] Time due() const {
+    return first_ack_ ? std::max(*step_start_ + kStep, *first_ack_) : *step_start_ + kMostSilence;
+  }
+
+  void decide(Time now) {
+    const std::size_t size = RawFeatures::kNames.size();
+    record_.observations.resize(record_.observations.size() + size);
+    features_.observe(now, window_packets_, std::span{record_.observations}.last(size));
+    window_packets_ = std::clamp(window_packets(), 1.0, static_cast<double>(kMostPackets));
+    const std::optional<Rate> rate = inner().limits().pacing_rate;
+    record_.actions.push_back(static_cast<float>(window_packets_));
+    record_.actions.push_back(rate ? std::clamp(static_cast<float>(rate->mbps()), 1e-3F, kNoPacingMbps)
+                                   : kNoPacingMbps);
+    step_start_ = now;
+    first_ack_.reset();
+  }
+
+  [[nodiscard]] double window_packets() const {
+    return static_cast<double>(inner().limits().cwnd_bytes) / packet_bytes_;
+  }
+
+  double packet_bytes_;
+  RawFeatures features_;
+  double window_packets_;  // of the action before
+  std::optional<Time> step_start_{};
+  std::optional<Time> first_ack_{};  // of the step
+  bool heard_receiver_{false};
+  StepRecord record_{};
+};
+
+}  // namespace
+
+StepRecord record_steps(const PathSpec& path, std::string_view scheme, std::size_t decisions,
+                        double most_seconds, uint64_t seed) {
+  std::vector<std::unique_ptr<CongestionController>> controllers;
+  std::vector<FlowSeat<CongestionController>> seats;
+  StepRecorder* recorder = nullptr;
+  for (const FlowSpec& flow : flows_of(path)) {
+    const ControllerConfig config = controller_config(seed, seats.size());
+    auto controller = make_controller(flow.scheme.empty() ? scheme : flow.scheme, config);
+    if (flow.scheme.empty() && recorder == nullptr) {
+      auto recording = std::make_unique<StepRecorder>(std::move(controller), config.packet_bytes);
+      recorder = recording.get();
+      controller = std::move(recording);
+    }
+    seats.push_back(seat_of(flow, *controller, flow_seed(seed, seats.size())));
+    controllers.push_back(std::move(controller));
+  }
+  if (recorder == nullptr)
+    throw std::invalid_argument("every flow of the path names a scheme: none is recorded");
+  Twin<CongestionController> twin{path, seats, seed};
+  const Time end{static_cast<int64_t>(most_seconds * 1e9)};
+  for (Time now{}; now < end && recorder->decisions() < decisions; now += kPiece)
+    twin.run(std::min(end, now + kPiece));
+  StepRecord record = recorder->take_record();
+  const std::size_t kept = std::min(decisions, record.actions.size() / 2);
+  record.observations.resize(kept * RawFeatures::kNames.size());
+  record.actions.resize(kept * 2);
+  return record;
+}
+
+}  // namespace ccgym

@@ -1,0 +1,155 @@
+"""Code from outside in a process of its own: whatever becomes of it ends that process only.
+
+What it prints is not shown. Its memory and its time are limited.
+"""
+
+import json
+import math
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from importlib import import_module
+from pathlib import Path
+from select import select
+from types import TracebackType
+from typing import Any
+
+from ccgym.envs.errors import InputError, OutsideError
+
+MEMORY_MB = 1024
+"""What it may take beyond what ccgym itself takes."""
+_NEAR_LIMIT = 0.8
+_READ_BYTES = 1 << 16
+
+
+class CandidateError(OutsideError):
+    """What came from outside crashed, hung, took too much memory or raised an exception."""
+
+    def __init__(self, message: str, trace: str = "") -> None:
+        super().__init__(message)
+        self.trace = trace
+        """Of the exception, where it was one."""
+
+
+class IsolatedCall:
+    """A function of ours, called with one argument in a process of its own; both speak JSON.
+
+    Used as a context manager, whose end is that of the process.
+    """
+
+    def __init__(self, function: str, argument: object, timeout_s: float) -> None:
+        """Starts it.
+
+        Args:
+            function: "package.module:name".
+            argument: whatever JSON can say.
+            timeout_s: until its end, in real time.
+        """
+        self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + timeout_s
+        self._answers, theirs = os.pipe()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, function, str(theirs), str(math.ceil(timeout_s) + 2)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )
+        os.close(theirs)
+        assert self._process.stdin is not None
+        with self._process.stdin as stream:
+            stream.write(json.dumps(argument).encode())
+
+    def __enter__(self) -> "IsolatedCall":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._answers)
+
+    def answer(self) -> Any:
+        """Waits for what the function returns.
+
+        Raises:
+            InputError: it raised one.
+            CandidateError: any other end.
+        """
+        said = self._read()
+        try:
+            answer: dict[str, Any] = json.loads(said)
+        except ValueError:
+            raise CandidateError(self._how_it_ended()) from None
+        if "refused" in answer:
+            raise InputError(answer["refused"])
+        if "failed" in answer:
+            raise CandidateError(answer["failed"], answer["trace"])
+        return answer["answer"]
+
+    def _read(self) -> bytes:
+        parts = []
+        while True:
+            ready, _, _ = select([self._answers], [], [], max(0.0, self._deadline - time.monotonic()))
+            if not ready:
+                raise CandidateError(f"no end after {self._timeout_s:g} s: ended by its time-out")
+            parts.append(os.read(self._answers, _READ_BYTES))
+            if not parts[-1]:
+                return b"".join(parts)
+
+    def _how_it_ended(self) -> str:
+        """Of a process that has closed its end of the pipe without an answer."""
+        os.kill(self._process.pid, signal.SIGKILL)  # it may live on with the pipe closed
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = code = os.waitstatus_to_exitcode(status)
+        end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        much = usage.ru_maxrss > _NEAR_LIMIT * 1024 * MEMORY_MB
+        return f"crashed: {end}" + (f", at its memory limit of {MEMORY_MB} MB" if much else "")
+
+
+def call_isolated(function: str, argument: object, timeout_s: float) -> Any:
+    """What `function` returns, called by itself; see `IsolatedCall`."""
+    with IsolatedCall(function, argument, timeout_s) as call:
+        return call.answer()
+
+
+def _serve(function: str, answers: int, cpu_s: int) -> None:
+    """The side of the process: calls, and answers with what came of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the other side's
+    module, _, name = function.partition(":")
+    called = getattr(import_module(module), name)
+    argument = json.load(sys.stdin)
+    _limit(cpu_s)
+    answer: dict[str, object]
+    try:
+        answer = {"answer": called(argument)}
+    except InputError as error:
+        answer = {"refused": str(error)}
+    except Exception as error:
+        answer = {"failed": _line(error), "trace": traceback.format_exc()}
+    os.write(answers, json.dumps(answer).encode())
+
+
+def _limit(cpu_s: int) -> None:
+    """Also of time: nobody else ends it when the other side has been killed."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most_bytes = pages * resource.getpagesize() + (MEMORY_MB << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    out_of_memory = isinstance(error, MemoryError) or "MemoryError" in text
+    return f"{text}: its memory limit is {MEMORY_MB} MB" if out_of_memory else text
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,41 @@
+"""Controllers from outside as schemes: looked at in a process of their own, never in this one."""
+
+from pathlib import Path
+
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.python_controllers import source_file
+
+from .isolation import CandidateError, call_isolated
+
+LOOK_TIMEOUT_S = 20.0
+"""To import or load what stands there, and to fly a moment with it."""
+
+
+def look_at(controller: str) -> Path:
+    """The file in which the controller `python:...` or `so:...` stands, after it has flown a moment.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        return Path(call_isolated(f"{__name__}:fly_a_moment", controller, LOOK_TIMEOUT_S))
+    except CandidateError as error:
+        raise InputError(str(error) if controller in str(error) else f"{controller}: {error}") from None
+
+
+def fly_a_moment(controller: str) -> str:
+    """Flies it on a link of ours; returns the file it is of."""
+    link = _core.Link(_core.Schedule.constant(1))
+    try:
+        _core.fly(_core.Path(1, link, link), controller, seconds=0.001, seed=0)
+    except (ValueError, RuntimeError) as error:
+        raise InputError(str(error).splitlines()[0]) from None
+    kind, _, where = controller.partition(":")
+    return str(source_file(where)) if kind == "python" else library_file(where)
+
+
+def library_file(argument: str) -> str:
+    """The file of FILE.so or FILE.so:ARGS."""
+    file, suffix, _ = argument.partition(".so:")
+    return file + suffix.removesuffix(":")

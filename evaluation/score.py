@@ -1,0 +1,192 @@
+"""A candidate's figures on a fixed list of links, in seconds: what a search by a program calls.
+
+Its flights are those of `ccgym eval --seconds 10 --seed 1`, to the bit. The candidate flies in processes of
+its own, with a time-out and a limit of memory: whatever it does ends them only.
+"""
+
+import hashlib
+import json
+import math
+import time
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ccgym.envs.host.user_cache import user_cache
+
+from .isolation import IsolatedCall
+from .metrics.frontier import clearly_beats
+
+EMULATORS = "field,pathological,random:47"
+"""60 links of the split `test`, which no training has seen."""
+SECONDS, SEED = 10.0, 1
+TIMEOUT_S = 60.0
+STABLE_TIMEOUT_S = 1800.0
+WORST = 5
+PARTS = 2
+"""Processes: always so many, so that the figures depend on nothing of the machine."""
+_FLOOD = "aurora"
+"""It fills a queue without a limit as long as it flies, and takes three times as long as all the others."""
+_FLY_PART = "ccgym.evaluation.score_flights:fly_part"
+
+
+@dataclass(frozen=True)
+class LinkScore:
+    """A candidate on one link."""
+
+    emulator: str
+    throughput_mbps: float
+    p95_delay_ms: float
+    """One way, propagation included."""
+    utilisation: float
+    log_power: float
+    """ln(throughput / p95 delay), in Mbit/s per ms."""
+    behind: float
+    """How much less this is than that of the best of the stable here."""
+    best: str
+    """Of the stable, by power."""
+    on_frontier: bool
+    """Whether nobody of the stable has both 2 % more throughput and 2 % less p95 delay."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A candidate on all links."""
+
+    scheme: str
+    links: list[LinkScore]
+    seconds: float
+    """How long the candidate took, in real time."""
+
+    @property
+    def log_power(self) -> float:
+        """Mean over the links."""
+        return sum(link.log_power for link in self.links) / len(self.links)
+
+    @property
+    def frontier_share(self) -> float:
+        """Share of the links."""
+        return sum(link.on_frontier for link in self.links) / len(self.links)
+
+    @property
+    def utilisation(self) -> float:
+        """Mean over the links."""
+        return sum(link.utilisation for link in self.links) / len(self.links)
+
+    @property
+    def worst(self) -> list[LinkScore]:
+        """Where it is furthest behind."""
+        return sorted(self.links, key=lambda link: -link.behind)[:WORST]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `ccgym score --json` prints."""
+        return {
+            "scheme": self.scheme,
+            "log_power": self.log_power,
+            "frontier_share": self.frontier_share,
+            "utilisation": self.utilisation,
+            "emulators": len(self.links),
+            "worst": [asdict(link) for link in self.worst],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S) -> Score:
+    """Flies a scheme over the links; the same scheme, the same figures.
+
+    The stable, every scheme that comes along but Aurora, has to fly over links it has not flown over before:
+    some 10 s, once; its figures are kept in ~/.cache/ccgym/score. A flight that delivers next to nothing, or
+    that ends early, has the figures of one packet, delivered after all the time: nobody gains by giving up.
+
+    Args:
+        scheme: one that flies in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.
+        emulators: as of `--emulators`.
+        timeout_s: for all flights together, in real time.
+
+    Raises:
+        InputError: there is no such scheme or emulator.
+        CandidateError: it crashed, hung, took too much memory, or raised an exception, whose traceback is in
+            `trace`.
+    """
+    started = time.monotonic()
+    parts = _fly({scheme: _controller(scheme)}, emulators, timeout_s)
+    seconds = time.monotonic() - started
+    stable = _stable(emulators, [part["version"] for part in parts])
+    links = [_link(*row) for row in zip(_rows(parts), _rows(stable), strict=True)]
+    return Score(scheme, links, seconds)
+
+
+def _controller(scheme: str) -> str:
+    """As the twin takes it; what comes from outside is looked at where it flies."""
+    if scheme.partition(":")[0] in ("python", "so"):
+        return scheme
+    from .schemes import select_native
+
+    return select_native(scheme)
+
+
+def _stable(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
+    """What the schemes that come along do on these links, from the cache if they have flown already."""
+    key = hashlib.sha256(json.dumps([versions, _code_version()]).encode()).hexdigest()
+    file = user_cache("score") / f"{key}.json"
+    with suppress(OSError, ValueError):
+        kept: list[dict[str, Any]] = json.loads(file.read_text())
+        return kept
+    from .schemes import IN_TWIN, all_schemes
+
+    schemes = {scheme.label: scheme for scheme in all_schemes() if scheme.kind in IN_TWIN}
+    stable = {label: scheme.controller for label, scheme in schemes.items() if label != _FLOOD}
+    flown = _fly(stable, emulators, STABLE_TIMEOUT_S)
+    with suppress(OSError):  # the next one flies it again
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh = file.with_suffix(f".{time.monotonic_ns()}")
+        fresh.write_text(json.dumps(flown))
+        fresh.replace(file)
+    return flown
+
+
+@cache
+def _code_version() -> str:
+    policies = sorted((Path(__file__).resolve().parent.parent / "agents" / "policies").iterdir())
+    return hashlib.sha256(b"".join(file.read_bytes() for file in [Path(__file__), *policies])).hexdigest()
+
+
+def _rows(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The links, in the order of the selection."""
+    return sorted((row for part in parts for row in part["links"]), key=lambda row: int(row["index"]))
+
+
+def _link(candidate: dict[str, Any], stable: dict[str, Any]) -> LinkScore:
+    (own,) = candidate["flown"].values()
+    rivals: dict[str, dict[str, float]] = stable["flown"]
+    best = max(rivals, key=lambda name: _log_power(rivals[name]))
+    return LinkScore(
+        candidate["emulator"],
+        own["throughput_mbps"],
+        own["p95_delay_ms"],
+        own["utilisation"],
+        _log_power(own),
+        _log_power(rivals[best]) - _log_power(own),
+        best,
+        not any(_beats(figures, own) for figures in rivals.values()),
+    )
+
+
+def _log_power(figures: dict[str, float]) -> float:
+    return math.log(figures["throughput_mbps"] / figures["p95_delay_ms"])
+
+
+def _beats(rival: dict[str, float], own: dict[str, float]) -> bool:
+    return clearly_beats(
+        rival["throughput_mbps"], rival["p95_delay_ms"], own["throughput_mbps"], own["p95_delay_ms"]
+    )
+
+
+def _fly(controllers: dict[str, str], emulators: str, timeout_s: float) -> list[dict[str, Any]]:
+    """What the controllers, by name, do on the links: every part in a process of its own."""
+    with ExitStack() as stack:
+        jobs = [{"controllers": controllers, "emulators": emulators, "part": part} for part in range(PARTS)]
+        calls = [stack.enter_context(IsolatedCall(_FLY_PART, job, timeout_s)) for job in jobs]
+        return [call.answer() for call in calls]

@@ -1,0 +1,80 @@
+"""The flights of a score, as the process in which a candidate flies makes them."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from ccgym.envs import _core
+from ccgym.envs.errors import OutsideError
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+
+from .backends.twin_backend import TwinBackend
+from .outside_schemes import fly_a_moment
+from .run_files import RunFiles
+from .schemes import Kind, Scheme
+from .score import PARTS, SECONDS, SEED
+from .sessions import session
+from .sessions.session import Flight, Plan, fly_measured
+
+_STARVED = {
+    "throughput_mbps": 8 * OPPORTUNITY_IP_BYTES / 1e6 / SECONDS,
+    "p95_delay_ms": 1000 * SECONDS,
+    "utilisation": 0.0,
+}
+"""One packet, delivered after all the time."""
+_NO_FILES = RunFiles(Path(), "", 1)
+
+
+def fly_part(job: dict[str, Any]) -> dict[str, Any]:
+    """Flies the controllers, by name, over a part of the links.
+
+    Raises:
+        InputError: a controller or an emulator is none.
+        OutsideError: a controller raised an exception.
+    """
+    emulators = select_emulators(job["emulators"])
+    controllers: dict[str, str] = job["controllers"]
+    for controller in controllers.values():
+        fly_a_moment(controller)
+    mine = range(job["part"], len(emulators), PARTS)
+    return {
+        "version": _version(emulators),
+        "links": [
+            {
+                "index": index,
+                "emulator": emulators[index].label,
+                "flown": {name: _flown(each, emulators[index]) for name, each in controllers.items()},
+            }
+            for index in mine
+        ],
+    }
+
+
+def _flown(controller: str, emulator: NamedEmulator) -> dict[str, float]:
+    scheme = Scheme("candidate", Kind.NATIVE, controller)
+    plan = Plan([emulator], [scheme], 1, SECONDS, SEED, "twin", "")
+    try:
+        _, measured = fly_measured(plan, Flight(emulator, scheme, 1), _NO_FILES, TwinBackend())
+    except OutsideError:
+        return _STARVED
+    except (RuntimeError, MemoryError) as error:
+        raise OutsideError(f"{error or type(error).__name__} (on {emulator.label})") from error
+    total = measured.total
+    return {
+        "throughput_mbps": total.throughput_mbps,
+        "p95_delay_ms": total.p95_delay_ms,
+        "utilisation": total.utilisation,
+    }
+
+
+def _version(emulators: list[NamedEmulator]) -> str:
+    """Changes when the links do, or what flies and measures over them."""
+    folder = Path(session.__file__).parent.parent
+    code = [Path(_core.__file__ or ""), Path(__file__), *sorted(folder.rglob("*.py"))]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in code))
+    for emulator in emulators:
+        digest.update(f"{emulator.label} {emulator.spec.model_dump_json()}".encode())
+        for link in (emulator.spec.uplink, emulator.spec.downlink):
+            digest.update(link.trace.read_bytes() if link.trace else b"")
+    return digest.hexdigest()

@@ -1,0 +1,29 @@
+"""Libraries of controllers, compiled for tests from what `ccgym new controller` writes."""
+
+import subprocess
+from pathlib import Path
+
+from ccgym.deploy.new_controller import write_controller
+
+VERSION = (".version = CCGYM_CONTROLLER_VERSION", ".version = 99")
+SYMBOL = ("ccgym_controller(void)", "something_else(void)")
+NO_CLONE = (".clone = clone", ".clone = NULL")
+NO_ON_ACK = (".on_ack = on_ack", ".on_ack = NULL")
+
+
+def on_ack(statement: str) -> tuple[str, str]:
+    """What makes on_ack begin with a statement."""
+    return "  (void)now_ms;\n  limits->", f"  (void)now_ms;\n  {statement}\n  limits->"
+
+
+def build_library(folder: Path, *changes: tuple[str, str], name: str = "aimd") -> Path:
+    """NAME.so in a folder of its own under `folder`, of the template with these pieces replaced."""
+    written = write_controller(name, "c", folder)
+    source = written / f"{name}.c"
+    text = source.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    source.write_text(text)
+    subprocess.run(["make", "CFLAGS=-w"], cwd=written, check=True, capture_output=True, timeout=60)
+    return written / f"{name}.so"

@@ -1,0 +1,63 @@
+"""Code from outside, and what becomes of it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from ccgym.evaluation.isolation import CandidateError, IsolatedCall, call_isolated
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "outside.py").write_text(
+        "import os, time\n"
+        "def double(x): print('said'); return 2 * x\n"
+        "def fail(x): raise KeyError(x)\n"
+        "def refuse(x):\n    from ccgym.envs.errors import InputError\n    raise InputError(x)\n"
+        "def leave(x): os._exit(x)\n"
+        "def crash(x): os.kill(os.getpid(), x)\n"
+        "def hang(x): time.sleep(1000)\n"
+        "def leave_the_pipe(x): os.closerange(3, 100); time.sleep(1000)\n"
+        "def hoard(x): return len(bytearray(x))\n"
+        "def hoard_bit_by_bit(x):\n    kept = []\n    while True: kept.append(bytearray(10**7))\n"
+    )
+
+
+def test_answers(capfd: pytest.CaptureFixture[str]) -> None:
+    assert call_isolated("outside:double", [1], 20) == [1, 1]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "said"),
+    [
+        ("fail", "x", "^'x'$"),
+        ("leave", 0, "^crashed: exit code 0$"),
+        ("crash", 11, "^crashed: SIGSEGV$"),
+        ("hang", 0, "no end after 2 s"),
+        ("leave_the_pipe", 0, "crashed: SIGKILL"),
+        ("hoard", 2 << 30, "memory limit is 1024 MB"),
+        ("hoard_bit_by_bit", 0, "memory limit is 1024 MB"),
+    ],
+)
+def test_every_end_is_one_line(function: str, argument: object, said: str) -> None:
+    with pytest.raises(CandidateError, match=said) as raised:
+        call_isolated(f"outside:{function}", argument, 2)
+    assert len(str(raised.value).splitlines()) == 1
+    assert ("in fail" in raised.value.trace) == (function == "fail")
+
+
+def test_leaving_early_ends_it() -> None:
+    with IsolatedCall("outside:hang", 0, 100):
+        children = subprocess.run(
+            ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
+        )
+        assert b"outside:hang" in children.stdout
+    children = subprocess.run(
+        ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
+    )
+    assert b"outside:hang" not in children.stdout

@@ -1,0 +1,90 @@
+"""Controllers in shared libraries, from a folder that is not ours."""
+
+import os
+from pathlib import Path
+
+import pytest
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.schemes import Kind, select_native, select_schemes
+
+from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_library, on_ack
+from .test_python_schemes import AIMD, fly, write
+
+pytestmark = pytest.mark.slow
+
+
+def test_flies_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
+    library = fly(select_native(f"so:{build_library(tmp_path)}"))
+    python = fly(select_native(write(tmp_path, AIMD)))
+    assert library.delivered_packets > 0.9 * library.opportunities
+    assert list(library.departure_ms) == list(python.departure_ms)
+    assert list(library.cwnd_packets) == list(python.cwnd_packets)
+
+
+def test_what_follows_the_file_is_its_argument(tmp_path: Path) -> None:
+    library = build_library(tmp_path)
+    (scheme,) = select_schemes(f"so:{library}:7.5")
+    assert (scheme.label, scheme.kind, scheme.outside_file) == ("aimd.so-7.5", Kind.LIBRARY, library)
+    assert scheme.controller_with("/there/aimd.so") == "so:/there/aimd.so:7.5"
+    with pytest.raises(InputError, match="refuses the arguments '0'"):
+        select_schemes(f"so:{library}:0")
+
+
+def test_the_fingerprint_follows_the_file(tmp_path: Path) -> None:
+    (before,) = select_schemes(f"so:{build_library(tmp_path)}")
+    was = before.fingerprint()
+    build_library(tmp_path, on_ack("limits->cwnd_packets += 1;"), name="other").replace(
+        tmp_path / "aimd/aimd.so"
+    )
+    assert before.fingerprint() != was
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (VERSION, "made for version 99 of ccgym/controller.h, not 1"),
+        (SYMBOL, "has no function ccgym_controller"),
+        (NO_ON_ACK, "lacks create, destroy, on_ack or on_timeout"),
+    ],
+)
+def test_a_library_that_does_not_fit_is_refused(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        select_schemes(f"so:{build_library(tmp_path, change)}")
+
+
+def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.so")
+    (tmp_path / "text.so").write_text("not a library, but longer than the header of one" * 10)
+    for name, said in [
+        ("none.so", "no such file"),
+        ("pipe.so", "not a regular file"),
+        (".", "not a regular file"),
+        ("text.so", "no library that can be loaded: invalid ELF header"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            select_schemes(f"so:{tmp_path / name}")
+    with pytest.raises(InputError, match=r"expected so:FILE\.so"):
+        select_schemes("so:")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("limits->cwnd_packets = 0.0 / 0.0;", "cwnd_packets is -?nan"),
+        ("limits->pacing_mbps = -2;", "pacing_mbps is -2"),
+    ],
+)
+def test_limits_that_are_none_end_the_flight(tmp_path: Path, statement: str, said: str) -> None:
+    controller = f"so:{build_library(tmp_path, on_ack(statement + ' return;'))}"
+    with pytest.raises(RuntimeError, match=rf"aimd\.so: {said}"):
+        fly(controller)
+
+
+def test_without_a_clone_it_flies_but_is_not_copied(tmp_path: Path) -> None:
+    controller = f"so:{build_library(tmp_path, NO_CLONE)}"
+    assert fly(controller, seconds=1).delivered_packets > 0
+    link = _core.Link(_core.Schedule.constant(12))
+    path = _core.Path(10, link, link)
+    stream = _core.AckStream(path, controller, seconds=1, seed=1)
+    assert stream.acks > 0

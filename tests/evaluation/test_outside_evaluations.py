@@ -1,0 +1,81 @@
+"""Controllers from outside in an evaluation: what one of them does costs its own flights only."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+from ccgym.evaluation.sessions import workers
+
+from .controller_library import build_library, on_ack
+from .test_python_schemes import AIMD, write
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def emulators(tmp_path: Path) -> str:
+    """A file of one emulator."""
+    file = tmp_path / "path.yaml"
+    file.write_text("emulators:\n- {name: quick, delay_ms: 10, uplink: {rate_mbps: 12}}\n")
+    return f"file:{file}"
+
+
+def evaluate(schemes: str, emulators: str, out: Path, *options: str) -> int:
+    argv = ["--schemes", schemes, "--emulators", emulators, "--seconds", "2", "--out", str(out), *options]
+    return main(["eval", *argv])
+
+
+def test_several_flows_and_a_mix_fly_the_same_again(tmp_path: Path, emulators: str) -> None:
+    python, library = write(tmp_path, AIMD), f"so:{build_library(tmp_path, name='other')}"
+    schemes = f"{python},{library},{python}+{library}+cubic"
+    for out in ("a", "b"):
+        assert evaluate(schemes, emulators, tmp_path / out, "--flows", "3") == 0
+    one, again = (json.loads((tmp_path / out / "summary.json").read_text()) for out in ("a", "b"))
+    assert one == again
+    flows = [
+        entry for entry in one["scenarios"][0]["schemes"] if entry["scheme"] == "aimd.Aimd+other.so+cubic"
+    ]
+    assert [flow.get("flow_scheme") for flow in flows] == ["aimd.Aimd", "other.so", "cubic", None]
+
+
+@pytest.mark.parametrize("seconds_of_stall", [60.0, 1.0])
+def test_an_exception_a_crash_and_a_hang_are_failed_runs(
+    tmp_path: Path,
+    emulators: str,
+    seconds_of_stall: float,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    if seconds_of_stall < 60:
+        bad, reason = AIMD.replace("if ack.lost:", "while now_ms > 100:"), "stalled: no end after 3 s"
+    else:
+        bad, reason = AIMD.replace("if ack.lost:", "if 1 / 0:"), "on_ack raised ZeroDivisionError"
+    monkeypatch.setattr(workers, "STALL_S", seconds_of_stall)
+    crash = build_library(tmp_path, on_ack("if (ack->next_seq > 50) *(volatile int*)0 = 1;"), name="crash")
+    out = tmp_path / "out"
+    assert evaluate(f"{write(tmp_path, bad)},so:{crash},copa", emulators, out) == 1
+    failures = json.loads((out / "summary.json").read_text())["failures"]
+    reasons = {failure["scheme"]: failure["reason"] for failure in failures}
+    assert reasons["crash.so"] == "crashed: SIGSEGV"
+    assert reason in reasons["aimd.Aimd"]
+    assert set(reasons) == {"crash.so", "aimd.Aimd"}
+    assert ("line 6, in on_ack" in capfd.readouterr().err) == ("ZeroDivision" in reason)
+
+
+def test_another_file_is_another_scheme(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scheme = write(tmp_path, AIMD)
+    assert evaluate(scheme, emulators, tmp_path / "out") == 0
+    write(tmp_path, AIMD.replace("/ 2", "/ 3"))
+    assert evaluate(scheme, emulators, tmp_path / "out") == 2
+    assert "aimd.Aimd has changed since this evaluation began" in capsys.readouterr().err
+
+
+def test_a_class_is_refused_in_real_time_before_anything_is_looked_for(
+    tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")  # no mahimahi
+    assert evaluate(write(tmp_path, AIMD), emulators, tmp_path / "out", "--backend", "mahimahi") == 2
+    assert "is in Python: it flies with --backend twin only" in capsys.readouterr().err

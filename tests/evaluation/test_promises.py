@@ -1,0 +1,67 @@
+"""Controllers that break a promise, each told which."""
+
+from pathlib import Path
+
+import pytest
+from ccgym.evaluation.promises import ENDS_WELL, Promise, check_scheme
+
+from .controller_library import NO_CLONE, build_library, on_ack
+from .test_python_schemes import AIMD, write
+
+pytestmark = pytest.mark.slow
+
+
+def broken(scheme: str, timeout_s: float = 60) -> dict[str, str]:
+    return {promise.text: promise.breach for promise in check_scheme(scheme, timeout_s) if promise.breach}
+
+
+def test_what_comes_along_keeps_them() -> None:
+    assert broken("cubic") == {}
+    assert broken("indigo2") == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "promise", "how"),
+    [
+        ("len(ack.acked) / self.cwnd_packets", "1e6", "windows and rates stay sane", "packets; 1 to 100000"),
+        (
+            "self.cwnd_packets = 2.0",
+            "self.pacing_mbps = 1e-4",
+            "it goes on after losses, reordering, silence and idle times",
+            "at least 250 would be right",
+        ),
+        (
+            "class Aimd:",
+            "import random\nclass Aimd:\n    def on_restart(self, now_ms, idle_ms):\n"
+            "        self.cwnd_packets += random.random()",
+            "the same flight is the same again",
+            "it decides otherwise",
+        ),
+        (
+            "class Aimd:",
+            "acks = []\nclass Aimd:\n    def on_sent(self, now_ms, packet):\n"
+            "        acks.append(self) if not acks or acks[-1] is not self else None\n"
+            "        self.cwnd_packets += 0.001 * (len(set(map(id, acks[-2:]))) - 1)",
+            "another flow of it in the same process changes nothing",
+            "it decides otherwise",
+        ),
+        ("if ack.lost:", "if 1 / 0:", ENDS_WELL, "on_ack raised ZeroDivisionError"),
+    ],
+)
+def test_says_which_promise_is_broken(tmp_path: Path, old: str, new: str, promise: str, how: str) -> None:
+    assert how in broken(write(tmp_path, AIMD.replace(old, new)))[promise]
+
+
+def test_a_crash_and_a_hang_break_the_first_promise(tmp_path: Path) -> None:
+    later = "if (ack->next_seq > 100)"
+    crash = build_library(tmp_path, on_ack(f"{later} *(volatile int*)0 = 1;"), name="crash")
+    assert broken(f"so:{crash}") == {ENDS_WELL: "crashed: SIGSEGV"}
+    hang = build_library(tmp_path, on_ack(f"{later} for (;;) {{ }}"), name="hang")
+    assert broken(f"so:{hang}", timeout_s=2) == {ENDS_WELL: "no end after 2 s: ended by its time-out"}
+
+
+def test_without_a_clone_one_promise_is_not_checked(tmp_path: Path) -> None:
+    promises = check_scheme(f"so:{build_library(tmp_path, NO_CLONE)}")
+    (unchecked,) = [promise for promise in promises if promise.unchecked]
+    assert unchecked == Promise("a copy made midway goes on as itself", "", unchecked.unchecked)
+    assert "has no clone" in unchecked.unchecked
