@@ -1,4 +1,4 @@
-"""The README's paragraph on adding a controller, followed to the letter in a copy of the tree."""
+"""The documentation's paragraph on adding a controller, followed to the letter in a copy of the tree."""
 
 import re
 import shutil
@@ -65,7 +65,7 @@ FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++",
 
 def places_named_in_the_readme() -> list[str]:
     """What the paragraph has one write or edit, in its order."""
-    paragraph = re.search(r"^- \*\*a controller\*\*:.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    paragraph = re.search(r"^- \*\*a controller\*\*:.*$", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
     assert paragraph
     quoted = re.findall(r"`((?:agents|tests)/[^`]+)`", paragraph[0])
     return [path.replace("NAME", NAME) for path in quoted]
