@@ -22,6 +22,7 @@ from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_window, stalling_path
 from numpy.typing import NDArray
+from scipy.ndimage import median_filter
 
 from .bar import Bar
 from .sharing_bars import sharing_bars
@@ -30,7 +31,8 @@ SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
 CLEARLY = 0.02
 SETTLED_SHARE = 0.95
-"""The rest is for what probes the path now and then."""
+PROBE_FREE_RTTS = 3
+"""What is near is the median of the window over so many round trips: a probe of the path takes one."""
 FREEZE_SECONDS = 10.0
 FREEZE_UTILISATION = 0.1
 
@@ -196,8 +198,10 @@ class PolicyBars:
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
         flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
-        later = flight.cwnd_ms >= at_ms
-        near = np.abs(flight.cwnd_packets[later] / ideal - 1) <= max(0.15, 1 / ideal)
+        later = flight.cwnd_packets[flight.cwnd_ms >= at_ms]
+        steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
+        window = median_filter(later, size=steps, mode="nearest")
+        near = np.abs(window / ideal - 1) <= max(0.15, 1 / ideal)
         return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
 
 
