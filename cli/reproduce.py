@@ -9,6 +9,7 @@ EXPERIMENTS = (
     "oracle-table",
     "policy-bars",
     "competition",
+    "evidence",
     "dial-curve",
     "seed-spread",
     "twin-parity",

@@ -17,6 +17,7 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
+from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
@@ -29,7 +30,6 @@ from .sharing_bars import sharing_bars
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
-CLEARLY = 0.02
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
@@ -127,8 +127,7 @@ class PolicyBars:
         ours = _fly(spec, self.scheme())
         rivals = {name: _fly(spec, name) for name in RIVALS}
         beaten = any(
-            rival.throughput_mbps >= (1 + CLEARLY) * ours.throughput_mbps
-            and rival.p95_delay_ms <= (1 - CLEARLY) * ours.p95_delay_ms
+            clearly_beats(rival.throughput_mbps, rival.p95_delay_ms, ours.throughput_mbps, ours.p95_delay_ms)
             for rival in rivals.values()
         )
         best = max(rivals, key=lambda name: rivals[name].power)

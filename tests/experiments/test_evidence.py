@@ -1,0 +1,24 @@
+"""The page of evidence says what was measured, and how to measure it again."""
+
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+
+
+@pytest.mark.timeout(600)
+def test_the_page_holds_every_check_and_its_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CCGYM_TRACES", raising=False)
+    file = tmp_path / "evidence.md"
+    size = ["--random", "2", "--freezing", "2", "--contested", "1"]
+    assert main(["reproduce", "evidence", *size, "--seed", "5", "--out", str(file)]) in (0, 1)
+    output = capsys.readouterr()
+    text = file.read_text()
+    command = "ccgym reproduce evidence --seed 5 --random 2 --freezing 2 --contested 1"
+    assert f"```console\n{command}\n```" in text
+    checks = [line for line in output.err.splitlines() if line.startswith(("held", "MISSED", "UNSURE"))]
+    assert len(checks) > 10
+    assert text.count("| held |") + text.count("| **missed** |") + text.count("| unsure |") == len(checks)
+    assert f"of {len(checks)} checks are held" in text
