@@ -66,7 +66,7 @@ def page(evidence: Evidence, command: str) -> str:
     lines = [
         "# Evidence",
         "",
-        f"What `{evidence.policy}` holds and misses in the twin. This page is written by a command; nothing in "
+        f"What `{evidence.policy}` holds and misses in the twin. This page is written by a command; none of "
         "it is typed by hand. The links were drawn after the policy was frozen, by a seed from the clock; a "
         "check is held or missed when its 95 % interval says so, and unsure otherwise.",
         "",
