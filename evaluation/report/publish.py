@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from ccgym.evaluation.metrics.frontier import CLEARLY
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import CLEARLY, LeagueRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
 
 from .pantheon_text import write_text
 from .report import write_report
