@@ -70,8 +70,8 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     picture = tables.picture(ROWS, evaluation, circumstances)
     notes = [
         "the emulator: 12.37 Mbit/s, 18 ms, 480 packets, loss 0.0305 %, ACKs over 0.77 Mbit/s in Poisson "
-        "arrivals, by `ccgym calibrate --minutes 2.5` on the report's text",
-        f"its mean error is {ERRORS[0]:.0%}, {ERRORS[1]:.0%} of a scheme left out: a constant link is not that "
-        "path, so no tolerance is stated for single figures",
+        "arrivals, by `ccgym calibrate` on the report's text",
+        f"its mean error is {ERRORS[0]:.0%}, {ERRORS[1]:.0%} of a scheme left out: a constant link is not "
+        "that path, so no tolerance is stated for single figures",
     ]
     return Reproduction(TITLE, DOCUMENT, lines, {"california-stanford": picture}, notes)

@@ -32,6 +32,8 @@ WORST_DEVIATION = 0.15
 """Mean of the windows': theirs are searched in steps of 10 packets, 5 at 5 Mbit/s."""
 HIDDEN, QUICK_HIDDEN = (1, 2, 4, 8, 16, 32, 64, 128, 256), (1, 16, 64)
 GOOD = (16, 128)
+JUDGED_MINUTES = 5.0
+"""Of training; after less it says little, and nothing is judged."""
 GOOD_MARGIN = 0.1
 """Of the log power, below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
@@ -132,16 +134,15 @@ def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
     lines = []
     for units, trained in flown.items():
         good = GOOD[0] <= units <= GOOD[1]
+        judged = good and circumstances.minutes >= JUDGED_MINUTES
         lines.append(
             Line(
                 f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators",
                 "good" if good else "-",
                 mean_text(trained.log_powers),
-                f"within {GOOD_MARGIN:g} of the best" if good else "",
-                trained.mean >= best - GOOD_MARGIN if good else None,
-                f"{circumstances.minutes:g} minutes of training"
-                if good and trained.mean < best - GOOD_MARGIN
-                else "",
+                f"within {GOOD_MARGIN:g} of the best" if judged else "",
+                trained.mean >= best - GOOD_MARGIN if judged else None,
+                "" if judged or not good else f"not judged before {JUDGED_MINUTES:g} minutes of training",
             )
         )
     figure = Figure(figsize=(6, 3.5), layout="constrained")

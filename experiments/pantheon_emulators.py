@@ -1,8 +1,8 @@
 """All schemes on Pantheon's calibrated and pathological emulators, one flow and three flows 10 s apart.
 
 As the observatory flew them: 5 runs of 30 s in random order. The documents print no figures of these flights;
-the league is ours, and what they say of it is held against it: Indigo is at the frontier of wired paths (Figure
-6, India and California to Mexico), alone and with others (Figure 7a), and shares fairly (Figure 7b).
+the league is ours, and what they say of it is held against it: Indigo is at the frontier of wired paths, here
+India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
 """
 
 import numpy as np
@@ -21,20 +21,24 @@ SECONDS, RUNS, INTERVAL_S = 30.0, 5, 10.0
 QUICK_RUNS = 1
 SCHEMES = (
     "bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vivace", "scream", "sprout", "vegas",
-    "verus", "gcc", "reno", "bbr3", "aurora", "remy",
+    "verus", "gcc", "reno", "bbr3", "aurora",
 )  # fmt: skip
+QUICK_SCHEMES = ("bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vegas")
+QUICK_SHARED = "calibrated"
+"""Where three flows are flown when it has to be quick."""
 WIRED = ("calibrated/india", "calibrated/california-mexico")
 FAIR = 0.9
 
 
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Flies both, one flow and three."""
-    emulators = select_emulators(EMULATORS)
-    runs = QUICK_RUNS if circumstances.quick else RUNS
-    schemes = circumstances.kernels(SCHEMES)
+    quick = circumstances.quick
+    runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
+    schemes = circumstances.kernels(chosen)
     lines: list[Line] = []
     pictures = {}
     for flows, interval_s in ((1, 0.0), (3, INTERVAL_S)):
+        emulators = select_emulators(QUICK_SHARED if quick and flows > 1 else EMULATORS)
         evaluation = evaluate(
             circumstances, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
         )

@@ -12,7 +12,7 @@ from ccgym.evaluation.report.drawings import draw_summary, single_figure
 from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.report.pantheon_text import write_text
 from matplotlib.figure import Figure
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
 from .reproduction import Circumstances, Line, mean_text
 
@@ -80,7 +80,9 @@ def order_lines(
         ("throughput", [row.mbps for row, _ in both], 0),
         ("p95 delay", [row.p95_delay_ms for row, _ in both], 1),
     ):
-        found = float(spearmanr(theirs, [ours[place] for _, ours in both]).statistic)
+        own = [ours[place] for _, ours in both]
+        found = float(spearmanr(theirs, own).statistic)
+        farthest = int(np.argmax(np.abs(rankdata(theirs) - rankdata(own))))
         lines.append(
             Line(
                 f"order of {len(both)} schemes by {what} (Spearman)",
@@ -88,6 +90,7 @@ def order_lines(
                 f"{found:.2f}",
                 f">= {least:g}",
                 found >= least,
+                f"farthest from its place: {both[farthest][0].scheme}",
             )
         )
     return lines

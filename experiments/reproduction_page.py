@@ -28,8 +28,8 @@ def page(
     lines = [
         "# Reproductions",
         "",
-        "Every published figure of the documents that ccgym is built on, beside ours. This page is written by "
-        "a command; nothing in it is typed by hand.",
+        "Every published figure of the documents that ccgym is built on, beside ours. This page is "
+        "written by a command; nothing in it is typed by hand.",
         "",
         "```console",
         command,

@@ -27,6 +27,11 @@ ROWS = (
     Row("Pareto", 5, 0.38, 31.20, 0.06, None, "not in the stable"),
     Row("PCC-Allegro", 5, 3.04, 579.75, 0.26, "allegro"),
 )
+WHY = {
+    ("bbr", "p95_delay_ms"): "the kernel's BBR has 7.07 Mbit/s at 337 ms in real mahimahi here",
+    ("allegro", "throughput_mbps"): "their own runs differ by a factor of 2, in delay of 22",
+    ("allegro", "p95_delay_ms"): "their own runs differ by a factor of 22",
+}
 TAILS = {"bbr": (303.55, 89.42), "allegro": (879.55, 99.09), "aurora": (2150.70, 704.37)}
 """p99 and mean one-way delay in ms."""
 
@@ -87,6 +92,7 @@ def _lines(ours: str, evaluation: Evaluation, circumstances: Circumstances) -> l
                     mean_text(values, decimals),
                     f"their range +- {100 * MARGIN:.0f} %",
                     low * (1 - MARGIN) <= mean <= high * (1 + MARGIN),
+                    WHY.get((ours, figure), ""),
                 )
             )
     return lines

@@ -1,6 +1,6 @@
 // pantheon-tunnel's protocol, unauthenticated: 8 bytes of UID in the host's byte order, then the packet.
-// A UID alone is a word between the two ends: the client's "are you there", the server's "I am", or a good-bye:
-// the other implementation ends upon any word that is neither of the two, but never says one.
+// A UID alone is a word between the two ends: the client's "are you there", the server's "I am", or a
+// good-bye: the other implementation ends upon any word that is neither of the two, but never says one.
 #pragma once
 
 #include "tunnel/protocol.hh"
