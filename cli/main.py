@@ -14,6 +14,7 @@ COMMANDS = (
     "export",
     "eval",
     "score",
+    "dataset",
     "new",
     "report",
     "compare",

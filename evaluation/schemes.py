@@ -194,6 +194,14 @@ def all_schemes() -> list[Scheme]:
     return schemes
 
 
+def twin_schemes() -> list[Scheme]:
+    """Every known scheme that needs no argument and flies in the twin, but one.
+
+    Aurora fills a queue without a limit as long as it flies, and takes three times as long as all the others.
+    """
+    return [scheme for scheme in all_schemes() if scheme.kind in IN_TWIN and scheme.label != "aurora"]
+
+
 def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]:
     """The schemes of a comma-separated list, in its order; `A+B` is a mix, `all` every known scheme.
 

@@ -27,8 +27,6 @@ STABLE_TIMEOUT_S = 1800.0
 WORST = 5
 PARTS = 2
 """Processes: always so many, so that the figures depend on nothing of the machine."""
-_FLOOD = "aurora"
-"""It fills a queue without a limit as long as it flies, and takes three times as long as all the others."""
 _FLY_PART = "ccgym.evaluation.score_flights:fly_part"
 
 
@@ -134,10 +132,9 @@ def _stable(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
     with suppress(OSError, ValueError):
         kept: list[dict[str, Any]] = json.loads(file.read_text())
         return kept
-    from .schemes import IN_TWIN, all_schemes
+    from .schemes import twin_schemes
 
-    schemes = {scheme.label: scheme for scheme in all_schemes() if scheme.kind in IN_TWIN}
-    stable = {label: scheme.controller for label, scheme in schemes.items() if label != _FLOOD}
+    stable = {scheme.label: scheme.controller for scheme in twin_schemes()}
     flown = _fly(stable, emulators, STABLE_TIMEOUT_S)
     with suppress(OSError):  # the next one flies it again
         file.parent.mkdir(parents=True, exist_ok=True)

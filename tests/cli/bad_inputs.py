@@ -36,7 +36,8 @@ ODD_VALUES = (
     "file:", "file:/", "file:nothing.yaml", "file:/dev/zero", "file:pipe", "file:folder", "file:binary",
     "file:loop", "policy:", "policy:/dev/zero", "policy:pipe", "policy:folder", "policy:binary",
     "policy:empty", "policy:loop", "run:", "run:folder", "run:nothing", "python:", "python:x",
-    "python:empty:A", "python:binary:A", "python:os:getcwd", "python:broken.py:A", "cubic+", "+",
+    "python:empty:A", "python:binary:A", "python:os:getcwd", "python:broken.py:A", "so:", "so:.so",
+    "so:pipe", "so:binary:a:b", "so:folder", "cubic+", "+",
     "cubic+cubic+nothing", "fixed:nan", "fixed:-1", "fixed:1e8", "fixed:0", "fixed:", "rate:inf",
     "rate:1e12", "rate:-3", "copa:nan", "copa:" + "9" * 400, "indigo2:2", "indigo2:nan", "remy:",
     "remy:pipe", "nothing", "indai", "calibrated/indai", "calibrated/", "/india", "synthetic,nothing",
@@ -94,6 +95,9 @@ COMMANDS: dict[str, list[str]] = {
               "evaluation_seconds=1", "--out", "out"],
     "export": ["good.safetensors", "--name", "mine", "--out", "."],
     "eval": ["--schemes", "fixed:3", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"],
+    "score": ["fixed:3", "--emulators", "file:good.yaml", "--timeout", "30"],
+    "dataset": ["--schemes", "fixed:3", "--emulators", "calibrated/nepal", "--out", "out"],
+    "new controller": ["mine"],
     "report": ["folder"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
@@ -106,6 +110,7 @@ COMMANDS: dict[str, list[str]] = {
     "trace cellular": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
     "emulators": [],
     "schemes": [],
+    "schemes check": ["fixed:3"],
     "bench": ["nothing"],
 }  # fmt: skip
 """Each works as it stands, and quickly, or is an error already."""

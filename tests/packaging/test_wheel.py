@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHERS = {".pkg", ".venv", "build", "etc", "tests"}
+OTHERS = {".pkg", ".venv", "build", "etc", "examples", "tests"}
 COMPILED = {".cc", ".hh"}
 
 

@@ -1,0 +1,1 @@
+"""Flights of schemes as a Minari dataset."""

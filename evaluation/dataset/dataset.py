@@ -1,0 +1,249 @@
+"""A dataset of flights, made by as many threads as there are cores, whole after an interruption.
+
+    DIR/dataset.json           what was asked, and what flew
+    DIR/flights/00000.npz ...  the episodes of one emulator each, until all are there
+    DIR/data/                  the Minari dataset: main_data.hdf5, metadata.json
+
+The same request gives the same episodes in the same order, whatever the threads.
+"""
+
+import copy
+import hashlib
+import json
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ccgym.envs  # noqa: F401  registers the environments
+import gymnasium
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.host.folder_lock import folder_lock
+from ccgym.envs.outside_files import read_json, replace_file
+from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.evaluation.schemes import IN_TWIN, Scheme
+from gymnasium.envs.registration import EnvSpec
+
+from .episodes import (
+    RAW_FEATURES,
+    REWARD,
+    STEPS,
+    Episode,
+    add_to_digest,
+    fly_episodes,
+    read_episodes,
+    write_episodes,
+)
+
+DATASET_ID = "ccgym/flights-v0"
+SCHEMA = 1
+MOST_FLIGHTS = 1_000_000
+LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
+_SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
+"""Observations that may be below 0: differences of two clocks, or of ACKs that overtook each other."""
+_NOT_HERE = "Minari is not installed: `pip install 'ccgym[dataset]'`"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a dataset is of."""
+
+    schemes: list[Scheme]
+    emulators: list[NamedEmulator]
+    selection: str
+    """Of the emulators, as the user wrote it: the environment that is recovered draws from it."""
+    seed: int
+
+    def __post_init__(self) -> None:
+        for scheme in self.schemes:
+            if scheme.kind not in IN_TWIN:
+                raise InputError(f"scheme {scheme.label!r} does not fly in the twin, alone: leave it out")
+        flights = len(self.schemes) * len(self.emulators)
+        if flights > MOST_FLIGHTS:
+            raise InputError(f"{flights} flights: a dataset has at most {MOST_FLIGHTS}")
+        for emulator in self.emulators:
+            emulator.spec.to_path()  # raises InputError for what is not in the twin
+
+    def describe(self) -> dict[str, Any]:
+        """Changes when anything would fly otherwise."""
+        return {
+            "schema": SCHEMA,
+            "seed": self.seed,
+            "schemes": {scheme.label: scheme.fingerprint() for scheme in self.schemes},
+            "emulators": {emulator.label: spec_digest(emulator.spec) for emulator in self.emulators},
+        }
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What has been made."""
+
+    folder: Path
+    episodes: int
+    steps: int
+    digest: str
+    """Of all episodes, in order: the same for the same request."""
+
+
+def make_dataset(request: Request, folder: Path, workers: int, show: Callable[[int], None]) -> Dataset:
+    """Makes what is not there yet; tells `show` how many emulators are done.
+
+    Raises:
+        InputError: the folder holds something else, or Minari is not installed.
+        OutsideError: a controller from outside failed.
+    """
+    _check_minari()
+    folder = folder.resolve()  # Minari counts the bytes of absolute paths only
+    with folder_lock(folder):
+        _open(request, folder)
+        data = folder / "data"
+        if not data.exists():
+            _fly(request, folder / "flights", workers, show)
+            _write(request, folder, data)
+        shutil.rmtree(folder / "flights", ignore_errors=True)
+        made = json.loads((data / "metadata.json").read_text())
+        return Dataset(data, made["total_episodes"], made["total_steps"], made["sha256"])
+
+
+def _check_minari() -> None:
+    try:
+        import h5py  # noqa: F401
+        import minari  # noqa: F401
+    except ImportError:
+        raise InputError(_NOT_HERE) from None
+
+
+def _open(request: Request, folder: Path) -> None:
+    """The folder is new, or holds what was made of this request."""
+    file, described = folder / "dataset.json", request.describe()
+    if file.exists():
+        if read_json(file, "the dataset") != described:
+            raise InputError(f"{folder} holds a dataset of another request: choose another --out")
+    elif any(folder.iterdir()):
+        raise InputError(f"{folder} is not empty and holds no dataset to go on with: choose another --out")
+    else:
+        text = json.dumps(described, indent=2)
+        replace_file(file, lambda fresh: fresh.write_text(text))
+    (folder / "flights").mkdir(exist_ok=True)
+
+
+def _chunk(flights: Path, index: int) -> Path:
+    return flights / f"{index:05d}.npz"
+
+
+def _fly(request: Request, flights: Path, workers: int, show: Callable[[int], None]) -> None:
+    left = [index for index in range(len(request.emulators)) if not _chunk(flights, index).exists()]
+    show(len(request.emulators) - len(left))
+
+    def fly(index: int) -> None:
+        episodes = fly_episodes(request.emulators[index], request.schemes, request.seed)
+        replace_file(_chunk(flights, index), lambda fresh: write_episodes(fresh, episodes))
+
+    with ThreadPoolExecutor(workers) as executor:
+        flying = [executor.submit(fly, index) for index in left]
+        try:
+            for done, flown in enumerate(as_completed(flying), len(request.emulators) - len(left) + 1):
+                flown.result()
+                show(done)
+        finally:
+            executor.shutdown(cancel_futures=True)
+
+
+def _write(request: Request, folder: Path, data: Path) -> None:
+    """Puts all episodes into a Minari dataset, which takes its place once it is whole."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".data-") as scratch:
+        fresh = Path(scratch) / "data"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a dataset might tell of its author
+            _write_minari(request, folder / "flights", fresh)
+        fresh.rename(data)
+
+
+def _write_minari(request: Request, flights: Path, data: Path) -> None:
+    from minari import __version__
+    from minari.data_collector import EpisodeBuffer
+    from minari.dataset.minari_storage import MinariStorage
+
+    storage = MinariStorage.new(data, _observation_space(), _action_space(), environment(request.selection))
+    digest = hashlib.sha256()
+    told: list[dict[str, object]] = []
+
+    def buffers() -> Iterator[EpisodeBuffer]:
+        for named, episode in _episodes(request, flights):
+            add_to_digest(digest, episode)
+            told.append(named)
+            steps = len(episode.actions)
+            truncations = np.zeros(steps, bool)
+            truncations[-1] = True
+            yield EpisodeBuffer(
+                observations=episode.observations,
+                actions=episode.actions,
+                rewards=episode.rewards,
+                terminations=np.zeros(steps, bool),
+                truncations=truncations,
+                infos={"oracle_cwnd_packets": episode.oracle_cwnd_packets},
+            )
+
+    storage.update_episodes(buffers())
+    storage.update_episode_metadata(told)
+    storage.update_metadata(
+        {
+            "dataset_id": DATASET_ID,
+            "minari_version": __version__,
+            "algorithm_name": ", ".join(scheme.label for scheme in request.schemes),
+            "description": "Flights of congestion controllers over emulated paths, made by `ccgym dataset`.",
+            "requirements": ["ccgym"],
+            "observation_names": RAW_FEATURES,
+            "action_names": ["cwnd_packets", "pacing_mbps"],
+            "seed": request.seed,
+            "sha256": digest.hexdigest(),
+        }
+    )
+
+
+def _episodes(request: Request, flights: Path) -> Iterator[tuple[dict[str, object], Episode]]:
+    """All that have a step, emulator by emulator, with what is told of each."""
+    for index, emulator in enumerate(request.emulators):
+        named = {
+            "emulator": emulator.label,
+            "emulator_digest": spec_digest(emulator.spec),
+            "split": emulator.split.value if emulator.split else "",
+        }
+        episodes = read_episodes(_chunk(flights, index))
+        for scheme, episode in zip(request.schemes, episodes, strict=True):
+            if len(episode.actions):
+                yield {**named, "scheme": scheme.label}, episode
+
+
+def environment(selection: str) -> EnvSpec:
+    """The environment whose episodes these are, over these emulators, each as often as the others."""
+    spec = copy.deepcopy(gymnasium.spec("ccgym/Path-v0"))
+    items = [_absolute(item.strip()) for item in selection.split(",")]
+    spec.kwargs |= {
+        "features": "raw",
+        "actions": "window_and_rate",
+        "reward": REWARD,
+        "emulator": {item: float(len(select_emulators(item))) for item in items},
+    }
+    spec.max_episode_steps = STEPS
+    return spec
+
+
+def _absolute(item: str) -> str:
+    file = item.removeprefix("file:")
+    return item if file == item else f"file:{Path(file).resolve()}"
+
+
+def _observation_space() -> gymnasium.spaces.Box:
+    low = [-np.inf if name in _SIGNED else 0.0 for name in RAW_FEATURES]
+    return gymnasium.spaces.Box(np.array(low, np.float32), np.inf, dtype=np.float32)
+
+
+def _action_space() -> gymnasium.spaces.Box:
+    return gymnasium.spaces.Box(np.array(LEAST_ACTION, np.float32), np.array(MOST_ACTION, np.float32))

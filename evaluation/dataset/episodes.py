@@ -1,0 +1,124 @@
+"""Episodes of a dataset: flights of schemes as an agent of `ccgym/Path-v0` would have made them.
+
+Observations are its raw features, actions its window and rate, rewards Copa's utility.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.gym.rewards import REWARDS
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.schemes import Scheme
+from ccgym.evaluation.sessions.session import Flight
+from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+STEPS = 1000
+"""Of an episode at most, as of the environment's."""
+MOST_SECONDS = 30.0
+"""Of a flight: one with long silences has fewer steps."""
+REWARD = "copa"
+RAW_FEATURES: list[str] = _core.RAW_FEATURES
+IP_BYTES = 1464
+"""Of a data packet."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One flight of n steps."""
+
+    observations: Array
+    """(n + 1, features): before each action, and at the end."""
+    actions: Array
+    """(n, 2): window in packets, pacing rate in Mbit/s."""
+    rewards: Array
+    """(n,)"""
+    oracle_cwnd_packets: Array
+    """(n + 1,): the ideal window when each observation is made; NaN where the closed forms know none."""
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """All of them."""
+        return self.observations, self.actions, self.rewards, self.oracle_cwnd_packets
+
+
+def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> list[Episode]:
+    """An episode of each scheme over one draw of the emulator, the same for all.
+
+    Raises:
+        OutsideError: a controller from outside failed.
+    """
+    flight = Flight(emulator, schemes[0], 1)
+    flight_seed = flight.seed(seed)
+    spec = emulator.spec.drawn(flight_seed)
+    path, windows = spec.to_path(), _oracle_windows(spec)
+    episodes = []
+    for scheme in schemes:
+        try:
+            flat = _core.record_steps(
+                path, scheme.controller, decisions=STEPS + 1, most_seconds=MOST_SECONDS, seed=flight_seed
+            )
+        except RuntimeError as error:
+            raise OutsideError(f"{error} (on {emulator.label})") from error
+        episodes.append(_episode(*flat, windows, spec))
+    return episodes
+
+
+def _episode(observed: Array, decided: Array, windows: Array, spec: EmulatorSpec) -> Episode:
+    observations, actions = observed.reshape(-1, len(RAW_FEATURES)), decided.reshape(-1, 2)
+    times = (observations[:, RAW_FEATURES.index("time_ms")] / STEP_MS).astype(np.int64)
+    return Episode(observations, actions[:-1], _rewards(observations[1:], spec), windows[times])
+
+
+def _rewards(observations: Array, spec: EmulatorSpec) -> Array:
+    """Of the steps that end with these observations; as the environment has them, up to float32."""
+    column = {name: observations[:, index].astype(np.float64) for index, name in enumerate(RAW_FEATURES)}
+    info = {
+        "throughput_mbps": 0.008 * IP_BYTES * column["acked_packets"] / np.maximum(column["step_ms"], 1e-6),
+        "delay_ms": column["mean_rtt_ms"],
+    }
+    rtt_ms = np.full(len(observations), max(2.0 * spec.delay_ms, 1.0))
+    return REWARDS[REWARD](info, np.ones(len(observations)), rtt_ms).astype(np.float32)
+
+
+def _oracle_windows(spec: EmulatorSpec) -> Array:
+    """The ideal windows of a flight, one for each STEP_MS."""
+    steps = int(1000 * MOST_SECONDS / STEP_MS) + 1
+    try:
+        return ideal_windows(spec, DEFAULT_PREFERENCE, steps).astype(np.float32)
+    except InputError:
+        return np.full(steps, np.nan, np.float32)
+
+
+def write_episodes(path: Path, episodes: list[Episode]) -> None:
+    """Keeps the episodes of one emulator."""
+    arrays = {
+        f"{name}_{index}": array
+        for index, episode in enumerate(episodes)
+        for name, array in zip("oarw", episode.arrays, strict=True)
+    }
+    with path.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its keywords are arrays
+
+
+def read_episodes(path: Path) -> Iterator[Episode]:
+    """What `write_episodes` kept."""
+    with np.load(path, allow_pickle=False) as arrays:
+        for index in range(len(arrays.files) // 4):
+            yield Episode(*(arrays[f"{name}_{index}"] for name in "oarw"))
+
+
+def add_to_digest(digest: "hashlib._Hash", episode: Episode) -> None:
+    """So that equal digests mean equal episodes."""
+    for array in episode.arrays:
+        digest.update(f"{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())

@@ -1,0 +1,146 @@
+"""Flights as a Minari dataset."""
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import minari
+import numpy as np
+import pytest
+from ccgym.cli.main import main
+from ccgym.envs import _core
+from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.evaluation.dataset.episodes import RAW_FEATURES
+
+from .test_python_schemes import AIMD, write
+
+pytestmark = pytest.mark.slow
+CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
+EVEN = "field/12mbps-30ms-90kb"
+"""An opportunity each ms: wherever a flight begins in its schedule, it meets the same."""
+
+
+def make(
+    folder: Path, *options: str, schemes: str = "copa,fixed:10", emulators: str = "random:train:3"
+) -> int:
+    argv = ["--schemes", schemes, "--emulators", emulators, "--out", str(folder), *options]
+    return main(["dataset", *argv])
+
+
+def sha256(folder: Path) -> list[str]:
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted((folder / "data").iterdir())]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dataset") / "flights"
+    assert make(folder, "--workers", "2") == 0
+    return folder
+
+
+def test_minari_opens_it(made: Path) -> None:
+    dataset = minari.MinariDataset(made / "data")
+    told = list(dataset.storage.get_episode_metadata(range(6)))
+    assert [each["scheme"] for each in told] == ["copa", "fixed-10"] * 3
+    specs = [each.spec for each in select_emulators("random:train:3")]
+    assert [each["emulator_digest"] for each in told][::2] == [spec_digest(spec) for spec in specs]
+    assert {each["split"] for each in told} == {"train"}
+    for episode in dataset:
+        steps = len(episode.actions)
+        assert episode.observations.shape == (steps + 1, len(RAW_FEATURES))
+        assert dataset.observation_space.contains(episode.observations[-1])
+        assert dataset.action_space.contains(episode.actions[0])
+        assert episode.truncations.tolist() == [False] * (steps - 1) + [True]
+        assert not episode.terminations.any()
+        assert (episode.infos["oracle_cwnd_packets"] >= 2).all()
+    assert dataset.total_steps == sum(len(episode.actions) for episode in dataset)
+
+
+def test_a_window_seen_is_that_of_the_action_before(made: Path) -> None:
+    copa = minari.MinariDataset(made / "data")[0]
+    seen = copa.observations[:, RAW_FEATURES.index("window_packets")]
+    assert (seen[1:] == copa.actions[:, 0]).all()
+    assert (copa.actions[:, 1] < 1e5).all()  # it paces
+
+
+def test_the_same_whatever_the_threads_and_another_with_another_seed(made: Path, tmp_path: Path) -> None:
+    assert make(tmp_path / "one", "--workers", "1") == 0
+    assert sha256(tmp_path / "one") == sha256(made)
+    assert make(tmp_path / "other", "--seed", "2") == 0
+    assert sha256(tmp_path / "other") != sha256(made)
+
+
+def test_its_steps_are_those_of_the_environment(tmp_path: Path) -> None:
+    assert make(tmp_path / "out", schemes="fixed:10", emulators=EVEN) == 0
+    episode = minari.MinariDataset(tmp_path / "out" / "data")[0]
+    env: Any = gymnasium.make("ccgym/Path-v0", emulator=EVEN, features="raw", reward="copa").unwrapped
+    observation, _ = env.reset(seed=1)
+    stay = 2
+    for step in range(200):
+        assert (observation == episode.observations[step]).all()
+        observation, reward, *_ = env.step(stay)
+        assert reward == pytest.approx(episode.rewards[step], rel=1e-6)
+
+
+@pytest.mark.skipif("window_and_rate" not in _core.POLICY_ACTIONS, reason="no such actions")
+def test_its_environment_is_recovered(made: Path) -> None:
+    dataset = minari.MinariDataset(made / "data")
+    env = dataset.recover_environment()
+    assert env.observation_space == dataset.observation_space
+    assert env.action_space == dataset.action_space
+    env.reset(seed=1)
+    _, reward, *_ = env.step(np.array([20, 1e5], np.float32))
+    assert np.isfinite(reward)
+
+
+def test_goes_on_after_a_kill(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    argv = ["dataset", "--schemes", "copa,fixed:10", "--emulators", "random:train:3", "--workers", "1"]
+    process = subprocess.Popen([*CCGYM, *argv, "--out", str(folder)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(folder.glob("flights/*.npz")) and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert make(folder) == 0
+    assert sha256(folder) == sha256(made)
+    assert sorted(path.name for path in folder.iterdir()) == ["data", "dataset.json"]
+
+
+def test_a_finished_one_is_told_again(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert make(made, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["episodes"], told["folder"]) == (6, str(made / "data"))
+
+
+def test_a_controller_that_fails_ends_it_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = write(tmp_path, AIMD.replace("if ack.lost:", "if 1 / 0:"))
+    assert make(tmp_path / "out", schemes=f"copa,{bad}") == 1
+    assert "on_ack raised ZeroDivisionError" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "data").exists()
+
+
+def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").touch()
+    for folder, schemes, said in [
+        (made, "copa", "holds a dataset of another request"),
+        (tmp_path / "full", "copa", "is not empty and holds no dataset"),
+        (tmp_path / "out", "kernel-cubic", "does not fly in the twin"),
+        (tmp_path / "out", "copa+cubic", "does not fly in the twin, alone"),
+        (tmp_path / "out", "none", "unknown scheme"),
+    ]:
+        assert make(folder, schemes=schemes) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+    assert not (tmp_path / "out").exists()
