@@ -150,7 +150,8 @@ def _train(
     with folder_lock(run.folder):
         if args.resume or not run.is_finished(config):
             train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
-    return run.metrics_of_best_policy(), run.best_policy
+    best = run.best_policy if run.best_policy.exists() else run.best_network
+    return run.metrics_of_best_policy(), best
 
 
 def _setting(text: str) -> tuple[str, Any]:
