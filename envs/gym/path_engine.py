@@ -74,6 +74,12 @@ def action_space(actions: str) -> spaces.Discrete | spaces.Box:
     return spaces.Box(low, high, dtype=np.float32)
 
 
+def _sign(space: spaces.Space[Any], **names: object) -> None:
+    """Writes into a space whose it is: stable-baselines3 saves it with the model, and an export reads it."""
+    for name, value in names.items():
+        setattr(space, name, value)
+
+
 def own_or_native(features: Features) -> str | type[OwnFeatures]:
     """The class of features of one's own, or the name of a native set."""
     if isinstance(features, str) and is_import_string(features):
@@ -172,6 +178,8 @@ class PathEngine:
         native = "raw" if self._own else str(kind)
         self.observation_space = observation_space(kind)
         self.action_space = action_space(actions)
+        _sign(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
+        _sign(self.action_space, ccgym=actions, ccgym_companion=companion)
         if features == "indigo" and actions != "indigo":
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,7 +117,9 @@ def fly_in_gym(decide: Decide, spec: PolicySpec) -> tuple[NDArray[np.float32], N
     for step in range(EPISODE_STEPS):
         observations[step] = observation[0]
         action = decide(observations[: step + 1])
-        batch.step(np.array([action], dtype=np.float32), observation, telemetry[step : step + 1])
+        batch.step(
+            np.full((1, batch.action_size), action, np.float32), observation, telemetry[step : step + 1]
+        )
     return observations, telemetry
 
 
@@ -165,7 +168,7 @@ def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
     steps: list[NDArray[np.float64]] = []
     while not steps or steps[-1][0] < 8990:
-        batch.step(_core.evaluate_policy(str(path), observation)[0], observation, telemetry)
+        batch.step(_core.evaluate_policy(str(path), observation), observation, telemetry)
         steps.append(telemetry[0].copy())
     begin_ms, end_ms = steps[0][0] - steps[0][_core.TELEMETRY.index("step_ms")], steps[-1][0]
     acknowledged_ms = flight.departure_ms + 60  # a round trip later
@@ -235,8 +238,13 @@ def test_observations_of_another_width_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("memory", ["lstm", "gru", ""])
 def test_stacks_of_layers_agree_over_random_episodes(tmp_path: Path, activation: str, memory: str) -> None:
     torch.manual_seed(3)
-    recurrent = [{"kind": memory, "units": 12}] if memory else []
-    plan = [{"kind": "linear", "units": 20}, {"kind": "layer_norm"}, {"kind": activation}, *recurrent]
+    recurrent: list[dict[str, Any]] = [{"kind": memory, "units": 12}] if memory else []
+    plan: list[dict[str, Any]] = [
+        {"kind": "linear", "units": 20},
+        {"kind": "layer_norm"},
+        {"kind": activation},
+        *recurrent,
+    ]
     module = StackPolicy(28, [*plan, {"kind": "linear", "units": 1}])
     observations = np.random.default_rng(1).normal(0, 1, (EPISODE_STEPS, 28)).astype(np.float32)
     file = tmp_path / "policy.safetensors"
