@@ -19,8 +19,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "policy_or_run",
         metavar="RUN",
         type=Path,
-        help="run directory of `ccgym train`, policy file, or model.zip that stable-baselines3 has saved (PPO, "
-        "SAC, RecurrentPPO; MlpPolicy)",
+        help="run directory of `ccgym train`, policy file, or model.zip that stable-baselines3 has saved "
+        "(PPO, SAC, RecurrentPPO; MlpPolicy)",
     )
     parser.add_argument("--name", required=True, help="of the scheme: letters, digits and underscores")
     parser.add_argument(
