@@ -18,10 +18,11 @@ from safetensors.torch import save
 from .lstm import LstmPolicy
 from .mlp import MlpPolicy
 from .seen_links import SeenLinks
+from .stack import StackPolicy
 
 FORMAT_VERSION = 1
 
-PolicyModule = LstmPolicy | MlpPolicy
+PolicyModule = LstmPolicy | MlpPolicy | StackPolicy
 
 
 class PolicyFileError(ValueError):
@@ -51,6 +52,8 @@ class PolicySpec:
     limits: Limits = Limits()
     preference: float | None = None
     """From low delay (0) to full throughput (1); None: the middle, or a feature set without it."""
+    companion: bool = False
+    """Whether what `log_window` answers is changed for others on the bottleneck."""
     trained_on: str = ""
     """How the policy was trained: enough to repeat it."""
     git: str = ""
@@ -93,8 +96,7 @@ def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
         metadata = json.loads(file.metadata()["ccgym"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     architecture = metadata["architecture"]
-    kind = LstmPolicy if architecture["kind"] == "lstm" else MlpPolicy
-    module = kind(architecture["inputs"], architecture["hidden"], architecture["outputs"])
+    module = _module(architecture)
     module.load_state_dict(tensors)
     return module, _spec(metadata)
 
@@ -106,7 +108,16 @@ def _check(path: Path) -> None:
         raise PolicyFileError(str(error)) from None
 
 
+def _module(architecture: dict[str, Any]) -> PolicyModule:
+    if architecture["kind"] == "stack":
+        return StackPolicy(architecture["inputs"], architecture["layers"])
+    kind = LstmPolicy if architecture["kind"] == "lstm" else MlpPolicy
+    return kind(architecture["inputs"], architecture["hidden"], architecture["outputs"])
+
+
 def _architecture(module: PolicyModule) -> dict[str, Any]:
+    if isinstance(module, StackPolicy):
+        return {"kind": "stack", "inputs": module.inputs, "layers": module.plan, "outputs": module.outputs}
     if isinstance(module, LstmPolicy):
         lstm, outputs = module.lstm, module.linear.out_features
         return {"kind": "lstm", "inputs": lstm.input_size, "hidden": lstm.hidden_size, "outputs": outputs}
@@ -129,6 +140,8 @@ def _metadata(module: PolicyModule, spec: PolicySpec) -> dict[str, Any]:
 
 
 def _spec(metadata: dict[str, Any]) -> PolicySpec:
+    had_companion = metadata["actions"] == "log_window"  # in files older than the key
+    metadata = {"companion": had_companion, **metadata}
     fields = {name: metadata[name] for name in PolicySpec.__dataclass_fields__}
     return PolicySpec(**(fields | {"limits": Limits(**metadata["limits"])}))
 

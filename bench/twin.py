@@ -111,7 +111,7 @@ def _gym(rate_mbps: float) -> Callable[[], float]:
         telemetry = np.zeros((GYM_STEPS, GYM_PATHS, len(_core.TELEMETRY)))
         flows = np.arange(GYM_PATHS, dtype=np.int32)
         batch.reset(flows, flows.astype(np.uint64), observations)
-        stay = np.full(GYM_PATHS, 2, dtype=np.float32)
+        stay = np.full((GYM_PATHS, 1), 2, dtype=np.float32)
         start_ns = time.process_time_ns()
         for step in range(GYM_STEPS):
             batch.step(stay, observations, telemetry[step])

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ccgym.configs.arguments import preference
 
@@ -15,7 +16,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "wrapper that honours Pantheon's contract: it needs neither Python packages nor this project.",
     )
     parser.add_argument(
-        "policy_or_run", metavar="RUN", type=Path, help="run directory of `ccgym train`, or policy file"
+        "policy_or_run",
+        metavar="RUN",
+        type=Path,
+        help="run directory of `ccgym train`, policy file, or model.zip that stable-baselines3 has saved "
+        "(PPO, SAC, RecurrentPPO; MlpPolicy)",
     )
     parser.add_argument("--name", required=True, help="of the scheme: letters, digits and underscores")
     parser.add_argument(
@@ -34,17 +39,45 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="where the scheme's dial stands, from 0, low delay, to 1, full throughput (default: as in the "
         "policy, 0.5 as trained); a flow may start elsewhere: NAME.py sender IP PORT X",
     )
+    parser.add_argument(
+        "--features", metavar="SET", help="of a model.zip: what it sees (default: as it says)"
+    )
+    parser.add_argument("--actions", metavar="SET", help="of a model.zip: what it does (default: as it says)")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Exports, and prints what was written."""
     from ccgym.deploy.export import export_scheme
+    from ccgym.envs.errors import InputError
 
     out = args.out or (Path() if args.pantheon is None else None)
-    written = export_scheme(
-        args.policy_or_run, args.name, out=out, pantheon=args.pantheon, preference=args.preference
-    )
+    with TemporaryDirectory() as folder:
+        policy = args.policy_or_run
+        if policy.suffix == ".zip":
+            policy = _converted(args, Path(folder))
+        elif args.features or args.actions:
+            raise InputError("--features and --actions go with a model.zip; leave them out")
+        written = export_scheme(
+            policy, args.name, out=out, pantheon=args.pantheon, preference=args.preference
+        )
     for wrapper in written:
         print(f"wrote {wrapper}")
     return 0
+
+
+def _converted(args: argparse.Namespace, folder: Path) -> Path:
+    """The policy file of a model of stable-baselines3."""
+    from ccgym.agents.policy_file import PolicyFileError, save_policy
+    from ccgym.agents.sb3_model import ModelError, read_model
+    from ccgym.envs.errors import InputError
+
+    model: Path = args.policy_or_run
+    try:
+        module, spec = read_model(model, features=args.features, actions=args.actions)
+        policy = folder / "policy.safetensors"
+        save_policy(policy, module, spec, trained_on=f"stable-baselines3: {model.name}")
+    except (ModelError, PolicyFileError) as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(model)) else f"{model}: {text}") from None
+    return policy

@@ -63,13 +63,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default=[],
         metavar="KEY=VALUE",
         help="another setting than the config's, in YAML, as in --set features=indigo --set 'hidden=[32]' "
-        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all",
+        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all. "
+        "features, links, with ppo reward, with dagger network and oracle take code of yours as MODULE:NAME "
+        "or FILE.py:NAME, modules of the current folder, too: see --list",
     )
     parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
     )
     parser.add_argument(
         "--resume", action="store_true", help="go on with the run in --out, to the same weights"
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="what --set knows for each key that also takes MODULE:NAME of yours",
     )
     parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
     parser.add_argument(
@@ -90,6 +97,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Runs the sub-command; returns the exit code."""
     from ccgym.envs.errors import InputError
+
+    if args.list:
+        _print_known()
+        return 0
     from ccgym.training.config import TrainingConfig, config_file, read_options
     from ccgym.training.rollouts import summarise_groups
     from ccgym.training.run_directory import config_file_of_run
@@ -114,6 +125,35 @@ def run(args: argparse.Namespace) -> int:
     print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")
     print("\n".join(summarise_groups(best)))
     return 0
+
+
+def _print_known() -> None:
+    """One line for each key: its names, and the shape of what may stand in their place."""
+    from ccgym.agents.stack import KNOWN_LAYERS
+    from ccgym.configs import config_files
+    from ccgym.envs import _core
+    from ccgym.envs.gym.rewards import REWARDS, VECTOR
+
+    single = [name for name in REWARDS if name != VECTOR]
+    known = {
+        "config": [*config_files("training"), "or FILE.yaml"],
+        "algo": [*DEFAULT_CONFIGS],
+        "features": [*_core.POLICY_FEATURES, "or a class: size, __init__(flows), observe(raw, action)"],
+        "actions": [*_core.POLICY_ACTIONS],
+        "reward": [*single, "log_power", "or a function: (info, link_mbps, empty_rtt_ms) -> (flows,)"],
+        "architecture": ["lstm", "mlp"],
+        "network": [
+            "a torch.nn.Module: __init__(inputs, outputs), initial_state(flows), step(observation, state)"
+        ],
+        "network, native": [*KNOWN_LAYERS],
+        "oracle": [
+            "a function: (spec, preference, steps) -> (steps,) windows in packets, one for each 10 ms"
+        ],
+        "links": ["a function: numpy Generator -> EmulatorSpec"],
+        "raw": [*_core.RAW_FEATURES],
+    }
+    for key, names in known.items():
+        print(f"{key + ':':<17} {', '.join(names)}")
 
 
 def _train(
@@ -150,7 +190,8 @@ def _train(
     with folder_lock(run.folder):
         if args.resume or not run.is_finished(config):
             train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
-    return run.metrics_of_best_policy(), run.best_policy
+    best = run.best_policy if run.best_policy.exists() else run.best_network
+    return run.metrics_of_best_policy(), best
 
 
 def _setting(text: str) -> tuple[str, Any]:

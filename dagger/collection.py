@@ -7,14 +7,19 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.gym.path_engine import observation_space, own_or_native
 from ccgym.envs.specs.emulators import EmulatorSpec
-from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from ccgym.training.batch_flights import BatchFlight, BatchPilot
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
+from ccgym.training.experts import expert_windows
+from ccgym.training.own_network import state_size
 from ccgym.training.sharing import MOST_FLOWS, draw_sharing
 from ccgym.training.task_distribution import COLLECTION, DEAL, World, draw_stalls
 from numpy.typing import NDArray
@@ -39,6 +44,22 @@ class Crew:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What a crew flies, all drawn."""
+
+    path: Any
+    """As the twin takes it."""
+    learners: int
+    preference: float
+    seed: int
+    ideal: NDArray[np.float64]
+    """(learners, G): the ideal windows in packets, every STEP_MS of the path's time."""
+    forced: NDArray[np.float32]
+    """(learners, T): acts that are carried out whatever anybody says; NaN: none."""
+    expert_acts: bool
+
+
+@dataclass(frozen=True)
 class Recording:
     """What n flights of T decisions met."""
 
@@ -60,7 +81,9 @@ class Collector:
     workers changes nothing.
     """
 
-    def __init__(self, config: TrainingConfig, world: World) -> None:
+    def __init__(self, config: TrainingConfig, world: World, memory: int) -> None:
+        """`memory`: numbers that the network remembers."""
+        self._memory = memory
         self._config = config
         self._world = world
         self._groups = np.array([], dtype=np.str_)
@@ -70,8 +93,16 @@ class Collector:
         """Flies `episode_steps` decisions of every flight under a policy."""
         crews = self._crews(iteration)
         tasks = [crews[first : first + CREWS_PER_TASK] for first in range(0, len(crews), CREWS_PER_TASK)]
-        fly = partial(_fly_crews, self._config, policy_file.read_bytes(), iteration)
-        flown = [recording for task in executor.map(fly, tasks) for recording in task]
+        fly = partial(_fly_crews, self._config, policy_file.read_bytes(), iteration, self._memory)
+        self._keep(crews, [recording for task in executor.map(fly, tasks) for recording in task])
+
+    def fly_in_batch(self, pilot: BatchPilot, iteration: int) -> None:
+        """The same flights under a network or features in Python."""
+        crews = self._crews(iteration)
+        plans = [draw_plan(self._config, iteration, crew) for crew in crews]
+        self._keep(crews, [fly_in_batch(self._config, pilot, plans)])
+
+    def _keep(self, crews: list[Crew], flown: list[Recording]) -> None:
         self._groups = np.repeat([crew.group for crew in crews], [crew.count for crew in crews])
         self._flown = Recording(
             np.concatenate([recording.observations for recording in flown]),
@@ -129,10 +160,10 @@ class Collector:
 
 
 def _fly_crews(
-    config: TrainingConfig, policy: bytes, iteration: int, crews: Sequence[Crew]
+    config: TrainingConfig, policy: bytes, iteration: int, memory: int, crews: Sequence[Crew]
 ) -> list[Recording]:
     """Depends on its arguments only, wherever it runs."""
-    return [_fly_crew(config, _pilot(policy), iteration, crew) for crew in crews]
+    return [_fly_plan(config, _pilot(policy), memory, draw_plan(config, iteration, crew)) for crew in crews]
 
 
 @lru_cache(maxsize=2)
@@ -143,7 +174,8 @@ def _pilot(policy: bytes) -> _core.Pilot:
         return _core.Pilot(file.name)
 
 
-def _fly_crew(config: TrainingConfig, pilot: _core.Pilot, iteration: int, crew: Crew) -> Recording:
+def draw_plan(config: TrainingConfig, iteration: int, crew: Crew) -> Plan:
+    """What a crew flies in an iteration."""
     generator = np.random.default_rng([config.seed, COLLECTION, iteration, crew.first])
     probability, max_ms = draw_stalls(config.stalls, generator)
     preference = _draw_preference(config, generator)
@@ -155,37 +187,94 @@ def _fly_crew(config: TrainingConfig, pilot: _core.Pilot, iteration: int, crew: 
         path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms, flows=sharing.flows())
         ideal = sharing.ideal_windows(spec, preference, steps)
     else:
-        ideal = ideal_windows(spec, preference, steps)[None]
-    recording = _empty_recording(config, crew.count)
+        ideal = expert_windows(config.oracle, spec, preference, steps)[None]
+    return Plan(
+        path=path,
+        learners=crew.count,
+        preference=preference,
+        seed=int(generator.integers(2**63)),
+        ideal=np.ascontiguousarray(ideal),
+        forced=np.concatenate([draw_kicks(config, generator) for _ in range(crew.count)]),
+        expert_acts=generator.random() < config.expert_share(iteration),
+    )
+
+
+def _fly_plan(config: TrainingConfig, pilot: _core.Pilot, memory: int, plan: Plan) -> Recording:
+    inputs = len(_core.POLICY_FEATURES[config.features])
+    recording = _empty_recording(config, plan.learners, inputs, memory)
     _core.rollout(
-        path,
+        plan.path,
         pilot,
         features=config.features,
         actions=config.actions,
-        preference=preference,
-        seed=int(generator.integers(2**63)),
-        ideal_packets=np.ascontiguousarray(ideal),
-        forced_acts=np.concatenate([draw_kicks(config, generator) for _ in range(crew.count)]),
+        companion=config.companion,
+        preference=plan.preference,
+        seed=plan.seed,
+        ideal_packets=plan.ideal,
+        forced_acts=plan.forced,
         observations=recording.observations,
         acts=recording.acts,
         labels=recording.labels,
         states=recording.states,
         sequence_decisions=config.sequence_steps,
         ideal_step_ms=STEP_MS,
-        expert_acts=generator.random() < config.expert_share(iteration),
+        expert_acts=plan.expert_acts,
     )
     return recording
 
 
-def _empty_recording(config: TrainingConfig, flights: int) -> Recording:
-    shape, inputs = (flights, config.episode_steps), len(_core.POLICY_FEATURES[config.features])
+def fly_in_batch(config: TrainingConfig, pilot: BatchPilot, plans: Sequence[Plan]) -> Recording:
+    """Flies all plans at once, decision by decision."""
+    learners = [plan.learners for plan in plans]
+    rows = sum(learners)
+    flight = BatchFlight(
+        pilot,
+        [plan.path for plan in plans],
+        [plan.seed for plan in plans],
+        np.repeat([plan.preference for plan in plans], learners).tolist(),
+        rows,
+    )
+    recording = _empty_recording(config, rows, inputs_of(config.features), state_size(pilot.network))
+    ideal = np.concatenate([plan.ideal for plan in plans])
+    forced = np.concatenate([plan.forced for plan in plans])
+    expert_acts = np.repeat([plan.expert_acts for plan in plans], learners)
+    for decision in range(config.episode_steps):
+        if decision % config.sequence_steps == 0:
+            recording.states[:, decision // config.sequence_steps] = flight.memory
+        deciding = flight.deciding
+        seen, acts = flight.decide()
+        steps = np.minimum(flight.times_ms / STEP_MS, ideal.shape[1] - 1).astype(np.intp)
+        wanted = ideal[np.arange(rows), steps]
+        labels = np.array(
+            [
+                _core.expert_act(config.actions, *pair)
+                for pair in zip(flight.cwnd_packets, wanted, strict=True)
+            ],
+            np.float32,
+        )
+        recording.observations[:, decision] = np.where(deciding[:, None], seen, 0)
+        recording.acts[:, decision] = np.where(deciding, acts, 0)
+        recording.labels[:, decision] = np.where(deciding, labels, np.nan)
+        chosen = np.where(expert_acts, labels, acts)
+        carried = np.where(np.isnan(forced[:, decision]), chosen, forced[:, decision])
+        flight.go(np.where(deciding, carried, 0))
+    return recording
+
+
+def _empty_recording(config: TrainingConfig, flights: int, inputs: int, memory: int) -> Recording:
+    shape = (flights, config.episode_steps)
     sequences = config.episode_steps // config.sequence_steps
     return Recording(
         np.empty((*shape, inputs), np.float32),
         np.empty(shape, np.float32),
         np.empty(shape, np.float32),
-        np.empty((flights, sequences, config.state_size), np.float32),
+        np.empty((flights, sequences, memory), np.float32),
     )
+
+
+def inputs_of(features: str) -> int:
+    """Numbers in an observation."""
+    return int(observation_space(own_or_native(features)).shape[0])  # type: ignore[index]
 
 
 def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> float:

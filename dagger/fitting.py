@@ -4,15 +4,16 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyModule
-from ccgym.envs import _core
+from ccgym.agents.stack import StackPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset, Sequences
+from ccgym.training.own_network import load_network, unflat_state
 from ccgym.training.task_distribution import FITTING
 from numpy.typing import NDArray
 
@@ -39,9 +40,11 @@ class Fit:
     """Mean over the last epoch's batches, before clipping."""
 
 
-def make_policy(config: TrainingConfig) -> PolicyModule:
-    """The untrained network."""
-    inputs, outputs = len(_core.POLICY_FEATURES[config.features]), ACTION_SETS[config.actions].outputs
+def make_policy(config: TrainingConfig, inputs: int) -> torch.nn.Module:
+    """The untrained network: a `PolicyModule`, or one of one's own that is no stack of known layers."""
+    outputs = ACTION_SETS[config.actions].outputs
+    if config.network:
+        return load_network(config.network, inputs, outputs, config.seed)
     generator = torch.Generator().manual_seed(config.seed)
     if config.architecture == "lstm":
         lstm = LstmPolicy(inputs, config.hidden[0], outputs)
@@ -76,7 +79,7 @@ def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
         bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
 
 
-def make_optimiser(policy: PolicyModule, config: TrainingConfig) -> torch.optim.Adam:
+def make_optimiser(policy: torch.nn.Module, config: TrainingConfig) -> torch.optim.Adam:
     """Adam; its decay is the gradient of the L2 term."""
     return torch.optim.Adam(policy.parameters(), lr=config.initial_learning_rate, weight_decay=config.l2)
 
@@ -89,7 +92,7 @@ def learning_rate(config: TrainingConfig, iteration: int) -> float:
 
 
 def fit(
-    policy: PolicyModule,
+    policy: torch.nn.Module,
     optimiser: torch.optim.Adam,
     dataset: Dataset,
     config: TrainingConfig,
@@ -120,7 +123,7 @@ def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _gradient_step(
-    policy: PolicyModule,
+    policy: torch.nn.Module,
     optimiser: torch.optim.Adam,
     batch: Sequences,
     config: TrainingConfig,
@@ -143,7 +146,7 @@ def _gradient_step(
 
 
 def _gradient(
-    policy: PolicyModule, sequences: Sequences, actions: ActionSet
+    policy: torch.nn.Module, sequences: Sequences, actions: ActionSet
 ) -> tuple[float, tuple[torch.Tensor, ...]]:
     """Loss of some sequences and its gradient for every parameter."""
     outputs = _outputs(policy, torch.from_numpy(sequences.observations), torch.from_numpy(sequences.states))
@@ -151,12 +154,26 @@ def _gradient(
     return loss.item(), torch.autograd.grad(loss, list(policy.parameters()))
 
 
-def _outputs(policy: PolicyModule, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+def _outputs(policy: torch.nn.Module, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
     """Outputs (B, T, O) for observations (B, T, I) from stored states (B, S)."""
     outputs: torch.Tensor
     if isinstance(policy, MlpPolicy):
         outputs = policy(observations)
+    elif isinstance(policy, StackPolicy):
+        outputs, _ = policy(observations, policy.split_state(states))
+    elif not isinstance(policy, LstmPolicy):
+        outputs = _unrolled(policy, observations, states)
     else:
         hidden, cell = states.chunk(2, dim=1)
         outputs, _ = policy(observations, (hidden[None].contiguous(), cell[None].contiguous()))
     return outputs
+
+
+def _unrolled(network: Any, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+    """The same of a network that knows single steps alone."""
+    state = unflat_state(network.initial_state(len(states)), states)
+    outputs = []
+    for step in range(observations.shape[1]):
+        output, state = network.step(observations[:, step], state)
+        outputs.append(output)
+    return torch.stack(outputs, dim=1)

@@ -11,23 +11,24 @@ import time
 from functools import partial
 
 import torch
-from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import ideal_windows as searched_windows
 from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
 from ccgym.training.executors import open_executors
 from ccgym.training.links import digests, links_to_train_on, links_to_validate_on, seen_links
-from ccgym.training.monitoring import fly_curves, fly_windows, window_metrics
+from ccgym.training.monitoring import window_metrics
+from ccgym.training.own_network import state_size
 from ccgym.training.plots import draw_curves, draw_quality, draw_trials, draw_windows
 from ccgym.training.progress import TrainingProgress
-from ccgym.training.rollouts import fly_trials, mean_regret, summarise, trial_metrics
+from ccgym.training.rollouts import mean_regret, summarise, trial_metrics
 from ccgym.training.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
 from ccgym.training.task_distribution import make_world, validation_world
 from matplotlib.figure import Figure
 
-from .collection import Collector
+from .collection import Collector, inputs_of
 from .fitting import fit, make_optimiser, make_policy
+from .flown import as_flown
 
 FINAL_SECONDS = 30.0
 """Length of the flights of the best policy over the emulators it was trained for."""
@@ -64,8 +65,8 @@ def train(
     world = make_world(config, [emulator.spec for emulator in emulators])
     for emulator in watched:
         refuse_unread(emulator.spec, shared=True)
-    policy = make_policy(config)
-    policy_spec = PolicySpec(feature_set=config.features, actions=config.actions)
+    policy = make_policy(config, inputs_of(config.features))
+    flown = as_flown(config, run, policy, cluster=ray_address is not None)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, watched)
@@ -94,9 +95,10 @@ def train(
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
         validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
-        collector = Collector(config, world)
+        memory = state_size(policy)
+        collector = Collector(config, world, memory)
         unseen = validation_world(config)
-        examiner = Collector(config, unseen) if config.random_emulators else None
+        examiner = Collector(config, unseen, memory) if config.random_emulators else None
         seen = seen_links(
             [spec for specs in world.groups.values() for spec in specs],
             [*(emulator.spec for emulator in validation + watched), *unseen.groups["random"]],
@@ -106,8 +108,7 @@ def train(
             iteration_s = time.monotonic()
 
             # Collect and label: the learner flies, early on the expert; the expert says what is right.
-            save_policy(run.learner_policy, policy, policy_spec, trained_on="")
-            collector.fly(run.learner_policy, iteration, flyers)
+            flown.collect(collector, iteration, flyers)
             collected_s = time.monotonic()
 
             # Append: the oldest iteration is dropped when the dataset is full.
@@ -137,24 +138,18 @@ def train(
             best_criterion = done.best_criterion
             pictures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                made = provenance(config, iteration)
-                save_policy(run.candidate_policy, policy, policy_spec, trained_on=made, seen=seen)
+                flown.make_candidate(provenance(config, iteration), seen)
                 flights = partial(
-                    fly_trials,
-                    run.candidate_policy,
-                    validation,
-                    validation_windows,
-                    seconds=config.evaluation_seconds,
-                    executor=threads,
+                    flown.trials, validation, validation_windows, config.evaluation_seconds, threads
                 )
                 trials = flights()
                 regret = criterion = mean_regret(trials + flights(stalling=True))
                 if examiner is not None:
-                    examiner.fly(run.candidate_policy, config.expert_iterations, flyers)
+                    flown.examine(examiner, config.expert_iterations, flyers)
                     metrics["validation/distance"] = examiner.distance()
                     # Both are shares: regret of the oracle's figures, a log distance of its window.
                     criterion += examiner.distance() if config.actions == "log_window" else 0.0
-                windows = fly_windows(run.candidate_policy, watched, WATCH_SECONDS, threads)
+                windows = flown.windows(watched, WATCH_SECONDS, threads)
                 metrics |= (
                     trial_metrics(trials)
                     | window_metrics(windows)
@@ -167,12 +162,12 @@ def train(
                 )
                 if criterion < best_criterion:
                     best_criterion = criterion
-                    run.candidate_policy.replace(run.best_policy)
+                    flown.keep_candidate()
             if last:
                 ideal = searched_windows([emulator.spec for emulator in emulators], flyers)
-                final = fly_trials(run.best_policy, emulators, ideal, FINAL_SECONDS, threads)
+                final = flown.trials(emulators, ideal, FINAL_SECONDS, threads, best=True)
                 metrics |= trial_metrics(final)
-                curves = fly_curves(run.best_policy, watched, config.dial, WATCH_SECONDS, threads)
+                curves = flown.curves(watched, config.dial, WATCH_SECONDS, threads)
                 if curves:
                     pictures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(CRITERION), (elapsed_s(), criterion)]

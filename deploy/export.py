@@ -88,6 +88,13 @@ def find_policy(run: Path) -> Path:
     policy = run / "best" / "policy.safetensors"
     if policy.is_file():
         return policy
+    if (run / "best" / "network.pt").is_file():
+        from ccgym.agents.stack import KNOWN_LAYERS
+
+        raise InputError(
+            f"{run}: what it trained only flies in Python; native are features indigo, scale_free, aurora, "
+            f"raw and stacks of {', '.join(KNOWN_LAYERS)}"
+        )
     if run.is_dir():
         raise InputError(
             f"{run}: best/policy.safetensors is missing: a run directory of `ccgym train` has it"

@@ -14,6 +14,7 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy
 from ccgym.agents.shipped import policy_path
+from ccgym.agents.stack import StackPolicy
 from ccgym.envs.errors import InputError
 from numpy.typing import NDArray
 from sb3_contrib import RecurrentPPO
@@ -35,6 +36,8 @@ class Shape:
 
     features: str
     actions: str
+    companion: bool
+    """Whether what `log_window` answers is changed for others on the bottleneck."""
     hidden: int | list[int]
     """Units of the LSTM layer, or of each layer of a network without memory."""
 
@@ -50,22 +53,27 @@ def find_shape(config: RlConfig) -> Shape:
     assert config.features is not None, "checked by the config, as the others are"
     assert config.actions is not None
     assert config.hidden is not None
-    return Shape(config.features, config.actions, config.hidden)
+    return Shape(config.features, config.actions, bool(config.companion), config.hidden)
 
 
 def _shape_of_start(config: RlConfig) -> Shape:
     module, spec = initial_policy(config)
+    if isinstance(module, StackPolicy):
+        raise InputError(
+            f"init: {config.init} is a stack of layers: ppo goes on from an mlp, recurrent-ppo from an lstm"
+        )
+    hidden = module.lstm.hidden_size if isinstance(module, LstmPolicy) else module.hidden
     has_memory = isinstance(module, LstmPolicy)
     if has_memory != (config.algo == "recurrent-ppo"):
         kind, right = ("an LSTM", "recurrent-ppo") if has_memory else ("without memory", "ppo")
         raise InputError(f"init: {config.init} is {kind}: algo must be {right}, not {config.algo}")
-    hidden = module.lstm.hidden_size if isinstance(module, LstmPolicy) else module.hidden
-    for name, theirs in {"features": spec.feature_set, "actions": spec.actions, "hidden": hidden}.items():
+    theirs_by_name = {"features": spec.feature_set, "actions": spec.actions, "hidden": hidden}
+    for name, theirs in {**theirs_by_name, "companion": spec.companion}.items():
         if getattr(config, name) not in (None, theirs):
             raise InputError(
                 f"init: {config.init} has {name} {theirs}; the configuration {getattr(config, name)}"
             )
-    return Shape(spec.feature_set, spec.actions, hidden)
+    return Shape(spec.feature_set, spec.actions, spec.companion, hidden)
 
 
 def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
@@ -193,7 +201,7 @@ def to_policy(model: Model, shape: Shape) -> tuple[PolicyModule, PolicySpec]:
         else MlpPolicy(inputs, shape.hidden, outputs)
     )
     module.load_state_dict(part.state_dict())
-    return module, PolicySpec(feature_set=shape.features, actions=shape.actions)
+    return module, PolicySpec(shape.features, shape.actions, companion=shape.companion)
 
 
 def let_learn(model: Model, *, acting: bool) -> None:

@@ -1,8 +1,8 @@
 """The configuration of reinforcement learning: a frozen model, read from configs/training/*.yaml."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from ccgym.training.config import RunConfig
+from ccgym.training.config import NativeOrOwn, RunConfig
 from pydantic import Field, model_validator
 
 
@@ -11,16 +11,22 @@ class RlConfig(RunConfig):
 
     algo: Literal["ppo", "recurrent-ppo"]
     """`ppo` trains a network without memory, `recurrent-ppo` one with an LSTM."""
-    features: Literal["indigo", "scale_free", "aurora"] | None = None
-    """Feature set of the observations: a key of `_core.POLICY_FEATURES`; without one, that of `init`."""
-    actions: Literal["indigo", "log_window", "rate"] | None = None
+    features: Annotated[str, NativeOrOwn("indigo", "scale_free", "aurora", "raw")] | None = None
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or features of one's own as
+    `my.module:NAME`; without one, that of `init`."""
+    actions: Literal["indigo", "log_window", "rate", "window"] | None = None
     """Action set: a key of `_core.POLICY_ACTIONS`; without one, that of `init`."""
+    companion: bool | None = None
+    """Whether what `log_window` answers is changed for others on the bottleneck; without it, as `init`."""
     hidden: int | list[int] | None = None
     """Units of the LSTM layer, or of each layer with tanh of a network without memory; or as `init`."""
     init: str = ""
     """Policy to start from, a file or a name that ships; it brings features, actions and units along."""
-    reward: Literal["power", "aurora", "copa", "log_power"]
-    """What a step is worth: a key of `REWARDS`; or `log_power`, beside the policy to start from."""
+    reward: Annotated[str, NativeOrOwn("power", "aurora", "copa", "log_power")]
+    """What a step is worth: a key of `REWARDS`; `log_power`, beside the policy to start from; or a function
+    of one's own as `my.module:NAME`."""
+    links: Annotated[str, NativeOrOwn("")] = ""
+    """Distribution that an iteration draws its paths from, instead of `emulators`: `my.module:NAME`."""
 
     delay_weight: float = Field(1.0, ge=0)
     """Of the delay's logarithm beside the throughput's in `log_power`."""
@@ -72,6 +78,8 @@ class RlConfig(RunConfig):
     def _flows_fit_paths(self) -> Self:
         if self.environments % self.peers:
             raise ValueError(f"peers ({self.peers}) must divide environments ({self.environments})")
+        if self.reward == "log_power" and self.links:
+            raise ValueError("links: reward log_power needs links that it can fly over before; take another")
         if self.reward == "log_power" and not self.init:
             raise ValueError("reward log_power compares with the policy to start from: give init")
         return self

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
+from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
@@ -45,6 +46,9 @@ class Flights:
     def deal(self, iteration: int) -> None:
         """The emulators and the seeds of an iteration's flows."""
         generator = np.random.default_rng([self._config.seed, DEAL, iteration])
+        if self._config.links:
+            self._draw(generator)
+            return
         dealt = np.resize(generator.permutation(len(self._specs)), self._config.paths)
         seeds = generator.integers(2**31, size=self._config.paths)
         flown = np.repeat(dealt, self._config.peers).tolist()
@@ -52,6 +56,13 @@ class Flights:
         self._native.seed_each(np.repeat(seeds, self._config.peers).tolist())
         if self._references is not None:
             self._log_power.compare_with([self._references[number] for number in flown])
+
+    def _draw(self, generator: np.random.Generator) -> None:
+        source = sources_of(self._config.links)[0]
+        drawn = [draw(source, generator) for _ in range(self._config.paths)]
+        seeds = generator.integers(2**31, size=self._config.paths)
+        self._native.fly_over([spec for spec in drawn for _ in range(self._config.peers)])
+        self._native.seed_each(np.repeat(seeds, self._config.peers).tolist())
 
 
 class Examiner:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.agents.policy_file import PolicyModule
+from ccgym.agents.stack import StackPolicy
 from ccgym.envs.gym.rewards import Reward
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -29,6 +30,7 @@ def as_actor(module: PolicyModule, actions: str) -> Actor:
                 outputs, state = module(torch.from_numpy(observations)[:, None], state)
                 outputs = outputs[:, 0]
             else:
+                assert not isinstance(module, StackPolicy), "refused as a start"
                 outputs = module(torch.from_numpy(observations))
         chosen = outputs.argmax(dim=1) if actions == "indigo" else outputs.clamp(-1, 1)
         answer: NDArray[Any] = chosen.numpy()
@@ -53,6 +55,7 @@ def make_batch(
         emulator=specs,
         features=shape.features,
         actions=shape.actions,
+        companion=shape.companion,
         reward=reward,
         threads=threads,
     )

@@ -14,6 +14,7 @@ import torch
 from ccgym.agents.policy_file import save_policy
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import policy_path
+from ccgym.envs import _core
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
@@ -84,6 +85,7 @@ def train(
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
     examiner = Examiner(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, flights.envs)
+    native = shape.features in _core.POLICY_FEATURES
     links = digests(emulators, validation)
     if resume:
         run.check_origin(links)
@@ -114,20 +116,26 @@ def train(
             pictures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, shape)
-                made = provenance(config, iteration)
-                save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
-                trials = fly_trials(
-                    run.candidate_policy, validation, windows, config.evaluation_seconds, executor
-                )
                 reward = examiner.mean_reward(as_actor(module, shape.actions))
-                metrics |= trial_metrics(trials) | {"validation/reward": reward, CRITERION: -reward}
-                pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                progress.say(
-                    f"iteration {iteration + 1}: {summarise(trials)}; validation reward {reward:.4f}"
-                )
+                metrics |= {"validation/reward": reward, CRITERION: -reward}
+                said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
+                if native:
+                    made = provenance(config, iteration)
+                    save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
+                    trials = fly_trials(
+                        run.candidate_policy, validation, windows, config.evaluation_seconds, executor
+                    )
+                    metrics |= trial_metrics(trials)
+                    pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
+                    said += f"; {summarise(trials)}"
+                else:  # features in Python: no controller flies them
+                    torch.save(
+                        {"features": shape.features, "weights": module.state_dict()}, run.candidate_policy
+                    )
+                progress.say(said)
                 if -reward < best_criterion:
                     best_criterion = -reward
-                    run.candidate_policy.replace(run.best_policy)
+                    run.candidate_policy.replace(run.best_policy if native else run.best_network)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))

@@ -7,12 +7,26 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from ccgym.configs import config_files
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.import_strings import is_import_string
 from ccgym.envs.outside_files import read_yaml
 from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.oracle.preference import DIAL
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+
+class NativeOrOwn(AfterValidator):
+    """A name of those that come along, or `my.module:NAME` of something outside, which is looked at later."""
+
+    def __init__(self, *known: str) -> None:
+        def check(name: str) -> str:
+            if name in known or is_import_string(name):
+                return name
+            listed = ", ".join(filter(None, known)) or "none"
+            raise ValueError(f"{excerpt(name)!r} is unknown; known are {listed}, and MODULE:NAME of your own")
+
+        super().__init__(check)
 
 
 class Stalls(BaseModel):
@@ -60,10 +74,19 @@ class TrainingConfig(RunConfig):
 
     architecture: Literal["lstm", "mlp"]
     """Kind of network: one LSTM layer, or linear layers with tanh between them."""
-    features: Literal["indigo", "scale_free"]
-    """Feature set of the observations: a key of `_core.POLICY_FEATURES`."""
+    features: Annotated[str, NativeOrOwn("indigo", "scale_free", "aurora", "raw")]
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or features of one's own as
+    `my.module:NAME`."""
     actions: Literal["indigo", "log_window"]
     """Action set: a key of `_core.POLICY_ACTIONS`."""
+    companion: bool = False
+    """Whether what `log_window` answers is changed for others on the bottleneck."""
+    network: Annotated[str, NativeOrOwn("")] = ""
+    """A network of one's own instead of `architecture` and `hidden`: `my.module:NAME`, a torch.nn.Module."""
+    oracle: Annotated[str, NativeOrOwn("")] = ""
+    """Who knows what is right, instead of our oracle, where a flow is alone: `my.module:NAME`, a function."""
+    links: Annotated[str, NativeOrOwn("")] = ""
+    """Distribution that the random emulators are drawn from: `my.module:NAME`; else `random:train`."""
     hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
@@ -137,6 +160,10 @@ class TrainingConfig(RunConfig):
     def _network_fits_what_it_sees_and_does(self) -> Self:
         if self.features == "indigo" and self.actions != "indigo":
             raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
+        if self.companion and self.actions != "log_window":
+            raise ValueError(f"companion goes with actions log_window, not with {self.actions}")
+        if self.links and not self.random_emulators:
+            raise ValueError("links: random_emulators is 0; it says how many are drawn from them")
         if self.preferences[0] > self.preferences[1]:
             raise ValueError(f"preferences ({list(self.preferences)}) must not fall: low delay is 0")
         return self
@@ -163,11 +190,6 @@ class TrainingConfig(RunConfig):
         """Places of the dial at which a curve is drawn, of those that are trained."""
         low, high = self.preferences
         return tuple(place for place in DIAL if low <= place <= high) if low < high else (low,)
-
-    @property
-    def state_size(self) -> int:
-        """Numbers that the network remembers: hidden state and cell of an LSTM."""
-        return 2 * self.hidden[0] if self.architecture == "lstm" else 0
 
     @property
     def sequences_per_iteration(self) -> int:

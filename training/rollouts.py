@@ -56,16 +56,25 @@ def fly_trials(
 
     def trial(emulator: NamedEmulator, window: float) -> Trial:
         ours = fly_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
-        oracles = _fly_window(emulator, window, seconds, stalling=stalling)
-        return Trial(
-            emulator.label,
-            ours.throughput_mbps,
-            ours.p95_delay_ms,
-            oracles.throughput_mbps,
-            oracles.p95_delay_ms,
+        return beside_oracle(
+            emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling
         )
 
     return list(executor.map(trial, emulators, windows))
+
+
+def beside_oracle(
+    emulator: NamedEmulator,
+    throughput_mbps: float,
+    p95_delay_ms: float,
+    window: float,
+    seconds: float,
+    *,
+    stalling: bool,
+) -> Trial:
+    """What somebody has reached, and what the oracle's window does there."""
+    oracles = _fly_window(emulator, window, seconds, stalling=stalling)
+    return Trial(emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms)
 
 
 def mean_regret(trials: Sequence[Trial]) -> float:

@@ -6,6 +6,7 @@ origin.json                          the revision of the code, the digests of th
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
 best/policy.safetensors              the policy with the least criterion on the validation emulators
+best/network.pt                      instead of it: weights of what only flies in Python
 metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
 events.out.tfevents.*                TensorBoard
 """
@@ -69,6 +70,11 @@ class RunDirectory(Generic[Config]):
     def best_policy(self) -> Path:
         """The policy with the least criterion so far."""
         return self.folder / "best" / "policy.safetensors"
+
+    @property
+    def best_network(self) -> Path:
+        """The same of a network or features in Python: their weights."""
+        return self.folder / "best" / "network.pt"
 
     @property
     def candidate_policy(self) -> Path:

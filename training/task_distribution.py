@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
@@ -19,6 +20,7 @@ VARIATION = 0
 DEAL = 1
 COLLECTION = 2
 FITTING = 3
+LINKS = 4
 """What a random stream is for: part of its seed, after the configuration's."""
 
 LEAST_SHARED_MBPS = 4.0
@@ -82,8 +84,8 @@ def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> Wor
     Raises:
         InputError: the oracle does not know what is right on one of the emulators named.
     """
-    others = random_emulators(config.random_emulators, config.seed, Split.TRAIN)
-    for spec in emulators:
+    others = _random_links(config, config.random_emulators, Split.TRAIN)
+    for spec in emulators if not config.oracle else ():
         refuse_unread(spec)
     groups: dict[str, Sequence[EmulatorSpec]] = {
         "named": emulators,
@@ -115,7 +117,18 @@ def _may_be_shared(spec: EmulatorSpec) -> bool:
 def validation_world(config: TrainingConfig) -> World:
     """Random emulators of the validation's split, which training never sees."""
     count = min(config.environments, config.random_emulators)
-    return World({"random": random_emulators(count, config.seed, Split.VALIDATION)}, {"random": 1.0})
+    return World({"random": _random_links(config, count, Split.VALIDATION)}, {"random": 1.0})
+
+
+def _random_links(config: TrainingConfig, count: int, split: Split) -> list[EmulatorSpec]:
+    """Random ones of a split, or `count` draws from the distribution that the configuration names."""
+    if not config.links:
+        return random_emulators(count, config.seed, split)
+    source = sources_of(config.links)[0]
+    stream = list(Split).index(split)
+    return [
+        draw(source, np.random.default_rng([config.seed, LINKS, stream, index])) for index in range(count)
+    ]
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:

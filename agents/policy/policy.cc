@@ -17,6 +17,7 @@ namespace {
 constexpr double kPacingGain = 1.5;
 
 constexpr double kRateStep = 0.025;    // Aurora's alpha
+constexpr double kLeastMbps = 1e-3;    // a rate that is given
 constexpr double kSilenceWindows = 2;  // a pacing policy stops after so many round trips without an ACK
 
 double apply_indigo(std::size_t action, double cwnd) {
@@ -29,17 +30,23 @@ double apply_rate(double action, double cwnd) {
 }
 
 // Whatever comes from outside: a class that is there, or a number.
-void check_action(ActionSet actions, float action) {
+void check_action(ActionSet actions, Act action) {
   const auto refuse = [action](const char* right) {
-    throw std::invalid_argument("action " + std::to_string(action) + ": " + right + " would be right");
+    throw std::invalid_argument("action " + std::to_string(action.value) + ": " + right + " would be right");
   };
-  if (std::isnan(action)) refuse("a number");
+  if (std::isnan(action.value) || std::isnan(action.rate_mbps)) refuse("a number");
   if (actions != ActionSet::indigo) return;
-  const auto classes = static_cast<float>(action_count(actions));
-  if (!(action >= 0 && action < classes && action == std::floor(action))) refuse("a class from 0 to 4");
+  const auto classes = static_cast<float>(output_count(actions));
+  if (!(action.value >= 0 && action.value < classes && action.value == std::floor(action.value)))
+    refuse("a class from 0 to 4");
+}
+
+bool sets_window(ActionSet actions) {
+  return actions == ActionSet::window || actions == ActionSet::window_and_rate;
 }
 
 double apply(ActionSet actions, float action, double cwnd) {
+  if (sets_window(actions)) return static_cast<double>(action);
   if (actions == ActionSet::indigo) return apply_indigo(static_cast<std::size_t>(action), cwnd);
   const double number = std::clamp(static_cast<double>(action), -1.0, 1.0);
   return actions == ActionSet::rate ? apply_rate(number, cwnd) : cwnd * std::exp(number);
@@ -64,15 +71,32 @@ std::string_view action_set_name(ActionSet actions) {
       return "log_window";
     case ActionSet::rate:
       return "rate";
+    case ActionSet::window:
+      return "window";
+    case ActionSet::window_and_rate:
+      return "window_and_rate";
   }
   throw std::logic_error("an action set without a name");
 }
 
-std::size_t action_count(ActionSet actions) { return actions == ActionSet::indigo ? 5 : 1; }
+std::size_t output_count(ActionSet actions) {
+  return actions == ActionSet::indigo ? 5 : action_size(actions);
+}
 
-float choose_act(ActionSet actions, std::span<const float> outputs) {
+std::size_t action_size(ActionSet actions) { return actions == ActionSet::window_and_rate ? 2 : 1; }
+
+Act choose_act(ActionSet actions, std::span<const float> outputs) {
+  if (actions == ActionSet::window_and_rate) return {outputs[0], outputs[1]};
   if (actions != ActionSet::indigo) return outputs[0];
   return static_cast<float>(std::distance(outputs.begin(), std::ranges::max_element(outputs)));
+}
+
+PolicySpec checked_policy(const PolicySpec& spec) {
+  if (spec.companion && spec.actions != ActionSet::log_window) {
+    throw std::invalid_argument("companion goes with actions log_window, not with " +
+                                std::string{action_set_name(spec.actions)});
+  }
+  return spec;
 }
 
 PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
@@ -81,8 +105,7 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       packet_bytes_(packet_bytes),
       network_(std::move(network)),
       features_(spec.feature_set, packet_bytes, spec.preference),
-      companion_(spec.actions == ActionSet::log_window ? std::optional<Companion>{Companion{}}
-                                                       : std::nullopt),
+      companion_(spec.companion ? std::optional<Companion>{Companion{}} : std::nullopt),
       observation_(feature_divisors(spec.feature_set).size()),
       cwnd_packets_(spec.initial_cwnd_packets),
       limits_(decide_limits()) {}
@@ -104,10 +127,11 @@ StepRtt PolicyController::step_rtt() const {
           Milliseconds{closed_step_rtts_.max}.count()};
 }
 
-void PolicyController::act(float action) {
+void PolicyController::act(Act action) {
   check_action(spec_.actions, action);
-  features_.on_action(action);
-  const double wanted = apply(spec_.actions, action, cwnd_packets_);
+  features_.on_action(action.value);
+  rate_mbps_ = std::max(static_cast<double>(action.rate_mbps), kLeastMbps);
+  const double wanted = apply(spec_.actions, action.value, cwnd_packets_);
   set_cwnd(companion_ ? companion_->window(step_start_.value_or(Time{}), rtt_, cwnd_packets_, wanted)
                       : wanted);
   awaiting_action_ = false;
@@ -143,11 +167,21 @@ void PolicyController::keep_rate(const RttStats& rtt) {
 
 SendLimits PolicyController::decide_limits() const {
   if (spec_.actions == ActionSet::rate && rtt_.min > Time::zero()) return paced_limits();
+  if (sets_window(spec_.actions)) return given_limits();
   const double window = companion_ ? companion_->limit(cwnd_packets_) : cwnd_packets_;
   // A fraction of a packet in the window admits a whole one, as in Indigo's window test.
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(window)) * packet_bytes_};
-  if (companion_ && !companion_->in_train() && rtt_.min > Time::zero())
+  const bool in_train = companion_ && companion_->in_train();
+  if (spec_.actions == ActionSet::log_window && !in_train && rtt_.min > Time::zero())
     limits.pacing_rate = window_pacing(limits.cwnd_bytes);
+  return limits;
+}
+
+// What the action said, from the first one on.
+SendLimits PolicyController::given_limits() const {
+  SendLimits limits{.cwnd_bytes = static_cast<int64_t>(std::ceil(cwnd_packets_)) * packet_bytes_};
+  if (spec_.actions == ActionSet::window_and_rate && rate_mbps_ > 0)
+    limits.pacing_rate = Rate::from_mbps(rate_mbps_);
   return limits;
 }
 

@@ -24,18 +24,29 @@ namespace ccgym {
 
 enum class ActionSet {
   indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
-  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip,
-               // and changed for others on the bottleneck: see companion.hh, shallow_queue.hh
+  log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1)), paced at 1.5 windows per least round trip
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)
+  window,      // the window in packets
+  window_and_rate,  // the window in packets and the pacing rate in Mbit/s
 };
 
-inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate};
+inline constexpr std::array kActionSets{ActionSet::indigo, ActionSet::log_window, ActionSet::rate,
+                                        ActionSet::window, ActionSet::window_and_rate};
+
+// A class index or a number, see ActionSet; the second one of a set of two.
+struct Act {
+  Act(float first, float second = 0) : value{first}, rate_mbps{second} {}
+
+  float value;
+  float rate_mbps;
+};
 
 ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::string_view action_set_name(ActionSet actions);
-std::size_t action_count(ActionSet actions);                          // width of the network's output
-float choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
+std::size_t output_count(ActionSet actions);                        // width of the network's output
+std::size_t action_size(ActionSet actions);                         // numbers in an action
+Act choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
 
 struct PolicySpec {
   FeatureSet feature_set{FeatureSet::indigo};
@@ -45,7 +56,12 @@ struct PolicySpec {
   double min_cwnd_packets{2};
   double max_cwnd_packets{100000};
   double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
+  bool companion{false};   // of log_window alone: changes the window for others on the bottleneck, see
+                           // companion.hh, shallow_queue.hh
 };
+
+PolicySpec checked_policy(
+    const PolicySpec& spec);  // throws std::invalid_argument for what does not go together
 
 // Round-trip times of the ACKs of one step; all 0 when there were none.
 struct StepRtt {
@@ -91,8 +107,8 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] std::size_t observation_size() const { return observation_.size(); }
   [[nodiscard]] StepRtt step_rtt() const;  // of the step that the observation closes
-  void act(float action);                  // a class index, or a number: see ActionSet
-  void set_cwnd(double cwnd_packets);      // kept within the policy's limits
+  void act(Act action);
+  void set_cwnd(double cwnd_packets);  // kept within the policy's limits
 
  private:
   // A step without ACKs ends after this (Indigo's poll time-out).
@@ -104,16 +120,18 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] SendLimits decide_limits() const;
   [[nodiscard]] Rate window_pacing(int64_t window_bytes) const;
   [[nodiscard]] SendLimits paced_limits() const;
+  [[nodiscard]] SendLimits given_limits() const;
 
   PolicySpec spec_;
   int64_t packet_bytes_;
   Cloned<PolicyNetwork> network_;
   Features features_;
-  std::optional<Companion> companion_;  // of a policy whose answer is a window's logarithm
+  std::optional<Companion> companion_;  // of a policy that asks for it
   ShallowQueue shallow_queue_{};        // in front of such a policy, perhaps
   std::vector<float> observation_{};
   double cwnd_packets_;  // of a pacing policy: what its rate puts in flight over a path without a queue
   RttStats rtt_{};       // of a policy that paces
+  double rate_mbps_{0};  // of actions that set it
   SendLimits limits_{};
   std::optional<Time> step_start_{};
   struct RttSum {

@@ -1,17 +1,18 @@
 #include "agents/policy/policy_file.hh"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "agents/policy/json_checks.hh"
-#include "agents/policy/lstm_network.hh"
-#include "agents/policy/mlp_network.hh"
 #include "agents/policy/safetensors.hh"
+#include "agents/policy/stack_network.hh"
 
 namespace ccgym {
 
@@ -22,6 +23,7 @@ using nlohmann::json;
 constexpr int kFormatVersion = 1;
 constexpr std::size_t kMaxHidden = 4096;
 constexpr std::size_t kMaxLayers = 16;
+constexpr std::size_t kMaxStack = 64;
 constexpr std::uintmax_t kMaxFileBytes = 1 << 30;
 constexpr double kMaxStepMs = 10'000;
 constexpr double kMaxCwndPackets = 1e9;
@@ -45,7 +47,8 @@ json parse_metadata(const json& header) {
     refuse("the header has no metadata 'ccgym', should have one as ccgym's training writes it");
   }
   json metadata = parse_json(header[pointer].get<std::string>());
-  if (metadata.is_object() && !metadata.contains("preference")) metadata["preference"] = nullptr;
+  for (const char* const optional : {"preference", "companion"})
+    if (metadata.is_object() && !metadata.contains(optional)) metadata[optional] = nullptr;
   return metadata;
 }
 
@@ -55,8 +58,10 @@ void check_format(const json& metadata) {
   }
   check_keys(metadata, "metadata 'ccgym'",
              {"format_version", "architecture", "feature_set", "normalisers", "actions", "step_ms",
-              "initial_cwnd", "limits", "preference", "trained_on", "git"});
-  check_keys(metadata["architecture"], "architecture", {"kind", "inputs", "hidden", "outputs"});
+              "initial_cwnd", "limits", "preference", "companion", "trained_on", "git"});
+  const json& architecture = metadata["architecture"];
+  const bool stack = architecture.is_object() && architecture.value("kind", json{}) == "stack";
+  check_keys(architecture, "architecture", {"kind", "inputs", stack ? "layers" : "hidden", "outputs"});
   check_keys(metadata["limits"], "limits", {"min_cwnd_packets", "max_cwnd_packets"});
 }
 
@@ -78,83 +83,167 @@ double parse_preference(const json& metadata, FeatureSet feature_set) {
   return number(metadata, "preference", 0, 1);
 }
 
+// null, or left out, as in files older than the key: a logarithm of the window had one.
+bool parse_companion(const json& metadata, ActionSet actions) {
+  const json& companion = metadata["companion"];
+  if (companion.is_null()) return actions == ActionSet::log_window;
+  if (!companion.is_boolean()) refuse("companion is " + excerpt(companion) + ", should be true or false");
+  return companion.get<bool>();
+}
+
 PolicySpec parse_spec(const json& metadata) {
   const json& limits = metadata["limits"];
   const double min_cwnd_packets = number(limits, "min_cwnd_packets", 1, kMaxCwndPackets);
   const double max_cwnd_packets = number(limits, "max_cwnd_packets", min_cwnd_packets, kMaxCwndPackets);
   const std::chrono::duration<double, std::milli> step{number(metadata, "step_ms", 1, kMaxStepMs)};
   const FeatureSet feature_set = feature_set_by_name(text(metadata, "feature_set"));
+  const ActionSet actions = action_set_by_name(text(metadata, "actions"));
   return {.feature_set = feature_set,
-          .actions = action_set_by_name(text(metadata, "actions")),
+          .actions = actions,
           .step = std::chrono::duration_cast<Time>(step),
           .initial_cwnd_packets = number(metadata, "initial_cwnd", min_cwnd_packets, max_cwnd_packets),
           .min_cwnd_packets = min_cwnd_packets,
           .max_cwnd_packets = max_cwnd_packets,
-          .preference = parse_preference(metadata, feature_set)};
+          .preference = parse_preference(metadata, feature_set),
+          .companion = parse_companion(metadata, actions)};
 }
 
-std::unique_ptr<PolicyNetwork> read_lstm(const Safetensors& file, const json& hidden, std::size_t inputs,
-                                         std::size_t outputs) {
-  LstmWeights weights;
-  weights.inputs = inputs;
-  weights.outputs = outputs;
-  weights.hidden = size(hidden, "hidden", kMaxHidden);
-  const std::size_t gates = 4 * weights.hidden;
-  read_tensors(file, {{"lstm.weight_ih_l0", {gates, weights.inputs}, weights.weight_ih},
-                      {"lstm.weight_hh_l0", {gates, weights.hidden}, weights.weight_hh},
-                      {"lstm.bias_ih_l0", {gates}, weights.bias_ih},
-                      {"lstm.bias_hh_l0", {gates}, weights.bias_hh},
-                      {"linear.weight", {weights.outputs, weights.hidden}, weights.head_weight},
-                      {"linear.bias", {weights.outputs}, weights.head_bias}});
-  return std::make_unique<LstmNetwork>(weights);
+// A layer that the file names, with the weights that it will have.
+struct LayerPlan {
+  std::string kind;
+  std::string name;  // its tensors begin with it
+  std::size_t inputs;
+  std::size_t outputs;
+  std::array<std::vector<float>, 4> weights{};
+};
+
+bool has_memory(const LayerPlan& plan) { return plan.kind == "lstm" || plan.kind == "gru"; }
+
+void add_tensors(LayerPlan& plan, const std::string& suffix, std::vector<Tensor>& tensors) {
+  auto& weights = plan.weights;
+  if (plan.kind == "linear") {
+    tensors.push_back({plan.name + ".weight", {plan.outputs, plan.inputs}, weights[0]});
+    tensors.push_back({plan.name + ".bias", {plan.outputs}, weights[1]});
+  } else if (plan.kind == "layer_norm") {
+    tensors.push_back({plan.name + ".weight", {plan.inputs}, weights[0]});
+    tensors.push_back({plan.name + ".bias", {plan.inputs}, weights[1]});
+  } else if (has_memory(plan)) {
+    const std::size_t gates = (plan.kind == "lstm" ? 4 : 3) * plan.outputs;
+    tensors.push_back({plan.name + ".weight_ih" + suffix, {gates, plan.inputs}, weights[0]});
+    tensors.push_back({plan.name + ".weight_hh" + suffix, {gates, plan.outputs}, weights[1]});
+    tensors.push_back({plan.name + ".bias_ih" + suffix, {gates}, weights[2]});
+    tensors.push_back({plan.name + ".bias_hh" + suffix, {gates}, weights[3]});
+  }
 }
 
-// The layers between so many inputs and outputs, still without weights.
-std::vector<LinearWeights> layers_of(const json& hidden, std::size_t inputs, std::size_t outputs) {
+Layer make_layer(const LayerPlan& plan) {
+  const auto& weights = plan.weights;
+  if (plan.kind == "linear") return Linear{{plan.inputs, plan.outputs, weights[0], weights[1]}};
+  if (plan.kind == "layer_norm") return LayerNorm{{weights[0], weights[1]}};
+  if (!has_memory(plan)) return Activation{plan.kind, plan.inputs};
+  const RecurrentWeights recurrent{plan.inputs, plan.outputs, weights[0], weights[1], weights[2], weights[3]};
+  if (plan.kind == "lstm") return Lstm{recurrent};
+  return Gru{recurrent};
+}
+
+// The layers between so many inputs and outputs, in the order in which a decision passes them.
+class StackPlan {
+ public:
+  explicit StackPlan(std::size_t inputs) : size_{inputs} {}
+
+  void add(const std::string& kind, const std::string& name, std::size_t outputs) {
+    layers_.push_back({.kind = kind, .name = name, .inputs = size_, .outputs = outputs});
+    size_ = outputs;
+  }
+  void add(const std::string& kind, const std::string& name) { add(kind, name, size_); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  std::unique_ptr<PolicyNetwork> read(const Safetensors& file) {
+    std::vector<Tensor> tensors;
+    for (LayerPlan& layer : layers_) add_tensors(layer, "_l0", tensors);
+    read_tensors(file, tensors);
+    std::vector<Layer> made;
+    for (const LayerPlan& layer : layers_) made.push_back(make_layer(layer));
+    return std::make_unique<StackNetwork>(std::move(made));
+  }
+
+ private:
+  std::vector<LayerPlan> layers_{};
+  std::size_t size_;
+};
+
+// Indigo's network: one LSTM layer and a linear head.
+void plan_lstm(StackPlan& plan, const json& architecture, std::size_t outputs) {
+  plan.add("lstm", "lstm", size(architecture["hidden"], "hidden", kMaxHidden));
+  plan.add("linear", "linear", outputs);
+}
+
+// Aurora's network: linear layers with tanh between them, without memory.
+void plan_mlp(StackPlan& plan, const json& architecture, std::size_t outputs) {
+  const json& hidden = architecture["hidden"];
   if (!hidden.is_array() || hidden.size() > kMaxLayers) {
     refuse("hidden is " + excerpt(hidden) + ", should be the sizes of up to " + std::to_string(kMaxLayers) +
            " layers");
   }
-  std::vector<LinearWeights> layers;
-  for (const json& units : hidden) {
-    layers.push_back({.inputs = inputs, .outputs = size(units, "hidden", kMaxHidden)});
-    inputs = layers.back().outputs;
+  for (std::size_t i = 0; i < hidden.size(); ++i) {
+    plan.add("linear", "layers." + std::to_string(i), size(hidden[i], "hidden", kMaxHidden));
+    plan.add("tanh", "");
   }
-  layers.push_back({.inputs = inputs, .outputs = outputs});
-  return layers;
+  plan.add("linear", "layers." + std::to_string(hidden.size()), outputs);
 }
 
-std::unique_ptr<PolicyNetwork> read_mlp(const Safetensors& file, const json& hidden, std::size_t inputs,
-                                        std::size_t outputs) {
-  std::vector<LinearWeights> layers = layers_of(hidden, inputs, outputs);
-  std::vector<Tensor> tensors;
+// Whatever layers the file names.
+void plan_stack(StackPlan& plan, const json& architecture, std::size_t outputs) {
+  const json& layers = architecture["layers"];
+  if (!layers.is_array() || layers.empty() || layers.size() > kMaxStack) {
+    refuse("layers is " + excerpt(layers) + ", should be a list of 1 to " + std::to_string(kMaxStack));
+  }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string name = "layers." + std::to_string(i);
-    tensors.push_back({name + ".weight", {layers[i].outputs, layers[i].inputs}, layers[i].weight});
-    tensors.push_back({name + ".bias", {layers[i].outputs}, layers[i].bias});
+    const bool sized = layers[i].is_object() && layers[i].contains("units");
+    if (sized) {
+      check_keys(layers[i], name, {"kind", "units"});
+    } else {
+      check_keys(layers[i], name, {"kind"});
+    }
+    const std::string kind = text(layers[i], "kind");
+    const bool needs_units = kind == "linear" || kind == "lstm" || kind == "gru";
+    if (sized != needs_units)
+      refuse(name + " is " + excerpt(layers[i]) + ": linear, lstm and gru have units, no others");
+    if (!needs_units && kind != "layer_norm") Activation{kind, plan.size()};  // throws for an unknown one
+    plan.add(kind, name, sized ? size(layers[i]["units"], "units", kMaxHidden) : plan.size());
   }
-  read_tensors(file, tensors);
-  return std::make_unique<MlpNetwork>(layers);
+  if (plan.size() != outputs)
+    refuse("the last layer has " + std::to_string(plan.size()) + " outputs, should have " +
+           std::to_string(outputs));
 }
 
 // An architecture that fits the features and the actions, with its weights.
 std::unique_ptr<PolicyNetwork> read_network(const Safetensors& file, const json& architecture,
                                             const PolicySpec& spec) {
   const std::size_t inputs = feature_divisors(spec.feature_set).size();
-  const std::size_t outputs = action_count(spec.actions);
+  const std::size_t outputs = output_count(spec.actions);
   expect("inputs", architecture["inputs"], inputs);
   expect("outputs", architecture["outputs"], outputs);
   const std::string kind = text(architecture, "kind");
-  if (kind == "lstm") return read_lstm(file, architecture["hidden"], inputs, outputs);
-  if (kind == "mlp") return read_mlp(file, architecture["hidden"], inputs, outputs);
-  refuse("architecture kind is " + excerpt(kind) + ", should be \"lstm\" or \"mlp\"");
+  StackPlan plan{inputs};
+  if (kind == "lstm") {
+    plan_lstm(plan, architecture, outputs);
+  } else if (kind == "mlp") {
+    plan_mlp(plan, architecture, outputs);
+  } else if (kind == "stack") {
+    plan_stack(plan, architecture, outputs);
+  } else {
+    refuse("architecture kind is " + excerpt(kind) + ", should be \"lstm\", \"mlp\" or \"stack\"");
+  }
+  return plan.read(file);
 }
 
 PolicyFile parse(const std::string& bytes) {
   const Safetensors file = split_safetensors(bytes);
   const json metadata = parse_metadata(file.header);
   check_format(metadata);
-  const PolicySpec spec = parse_spec(metadata);
+  const PolicySpec spec = checked_policy(parse_spec(metadata));
   check_normalisers(metadata["normalisers"], spec.feature_set);
   return {spec, read_network(file, metadata["architecture"], spec)};
 }

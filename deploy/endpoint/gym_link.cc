@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -37,7 +38,9 @@ std::size_t queue_column() {
 }  // namespace
 
 GymLink::GymLink(const std::string& path, const PolicySpec& policy)
-    : socket_{connect_to(path)}, policy_{policy, static_cast<int64_t>(kDataBytes)} {}
+    : socket_{connect_to(path)},
+      policy_{policy, static_cast<int64_t>(kDataBytes)},
+      action_size_{action_size(policy.actions)} {}
 
 void GymLink::report(Time now, const Sender<>& sender) {
   if (!policy_.awaiting_action() || reported_) return;
@@ -51,11 +54,12 @@ void GymLink::report(Time now, const Sender<>& sender) {
 }
 
 bool GymLink::take_action() {
-  double action{};
-  const auto received = recv(descriptor(), &action, sizeof action, 0);
+  std::array<double, 2> numbers{};
+  const auto received = recv(descriptor(), numbers.data(), sizeof numbers, 0);
   check_system_call("hear the gym", static_cast<int>(received));
-  if (received != sizeof action) return false;
-  if (policy_.awaiting_action()) policy_.act(static_cast<float>(action));
+  if (received != static_cast<ssize_t>(action_size_ * sizeof(double))) return false;
+  if (policy_.awaiting_action())
+    policy_.act({static_cast<float>(numbers[0]), static_cast<float>(numbers[1])});
   reported_ = false;
   return true;
 }

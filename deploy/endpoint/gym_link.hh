@@ -2,7 +2,8 @@
 //
 // SOCK_SEQPACKET, one record a message, float64 in the host's order. Out: a row of kTelemetry (bytes and
 // times of the step that the decision closes; packets waiting at the bottleneck are not known: NaN), then the
-// observation. In: the action. The flow goes on with its old window until the action comes.
+// observation. In: the action, one number or two. The flow goes on with its old window until the action
+// comes.
 #pragma once
 
 #include <string>
@@ -31,6 +32,7 @@ class GymLink {
  private:
   FileDescriptor socket_;
   PolicyController policy_;
+  std::size_t action_size_;
   StepMeter meter_{};
   bool reported_{false};
 };

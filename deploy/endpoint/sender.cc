@@ -44,8 +44,10 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
                    rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
   --gym SOCKET     instead of --scheme: whoever listens at this Unix socket decides (see gym_link.hh)
-  --features SET   what it is shown: indigo (default), scale_free, aurora
-  --actions SET    what it answers: indigo (default), log_window, rate
+  --features SET   what it is shown: indigo (default), scale_free, aurora, raw
+  --actions SET    what it answers: indigo (default), log_window, rate, window, window_and_rate
+  --min-window N   least window it may choose, in packets (default: 2)
+  --companion      with log_window: what it answers is changed for others on the bottleneck
   --secret FILE    of the receiver, if it has one: 32 to 4096 bytes that only their owner may read
   --check          say only whether the scheme can be flown
   --version, --help
@@ -87,8 +89,12 @@ std::optional<GymArguments> gym_of(const CommandLine& line) {
   if (line.value("--scheme")) throw InputError{"--scheme does not go with --gym: the gym decides"};
   try {
     return GymArguments{*socket,
-                        {.feature_set = feature_set_by_name(line.value("--features").value_or("indigo")),
-                         .actions = action_set_by_name(line.value("--actions").value_or("indigo"))}};
+                        checked_policy(PolicySpec{
+                            .feature_set = feature_set_by_name(line.value("--features").value_or("indigo")),
+                            .actions = action_set_by_name(line.value("--actions").value_or("indigo")),
+                            .min_cwnd_packets = static_cast<double>(
+                                parse_count("--min-window", line.value("--min-window").value_or("2"))),
+                            .companion = line.has("--companion")})};
   } catch (const std::invalid_argument& error) {
     throw InputError{error.what()};
   }
@@ -213,8 +219,8 @@ int help() {
 int run(std::span<char* const> arguments) {
   const CommandLine line{arguments,
                          {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats",
-                                         "--gym", "--features", "--actions", "--secret"},
-                          .switches = {"--check", "--help", "--version"}}};
+                                         "--gym", "--features", "--actions", "--min-window", "--secret"},
+                          .switches = {"--check", "--companion", "--help", "--version"}}};
   know_libraries();
   if (line.has("--help")) return help();
   if (line.has("--version")) {

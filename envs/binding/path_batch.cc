@@ -40,7 +40,7 @@ std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows
 
 void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features,
                const std::string& actions, int64_t step_ms, double initial_cwnd_packets,
-               double min_cwnd_packets, double max_cwnd_packets, std::size_t threads) {
+               double min_cwnd_packets, double max_cwnd_packets, bool companion, std::size_t threads) {
   require(!paths.empty(), "a batch needs at least one path");
   require(step_ms > 0, "step_ms must be positive");
   require(threads > 0, "threads must be positive");
@@ -48,12 +48,13 @@ void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& 
               initial_cwnd_packets <= max_cwnd_packets,
           "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");
   new (self) PathBatch{std::move(paths),
-                       {.policy = {.feature_set = feature_set_by_name(features),
-                                   .actions = action_set_by_name(actions),
-                                   .step = std::chrono::milliseconds{step_ms},
-                                   .initial_cwnd_packets = initial_cwnd_packets,
-                                   .min_cwnd_packets = min_cwnd_packets,
-                                   .max_cwnd_packets = max_cwnd_packets},
+                       {.policy = checked_policy({.feature_set = feature_set_by_name(features),
+                                                  .actions = action_set_by_name(actions),
+                                                  .step = std::chrono::milliseconds{step_ms},
+                                                  .initial_cwnd_packets = initial_cwnd_packets,
+                                                  .min_cwnd_packets = min_cwnd_packets,
+                                                  .max_cwnd_packets = max_cwnd_packets,
+                                                  .companion = companion}),
                         .threads = threads}};
 }
 
@@ -69,19 +70,25 @@ void reset(PathBatch& batch, const Vector<const int32_t>& paths, const Vector<co
   batch.reset({paths.data(), paths.size()}, {seeds.data(), seeds.size()}, rows);
 }
 
-void step(PathBatch& batch, const Vector<const float>& actions, const Matrix<float>& observations,
+void step(PathBatch& batch, const Matrix<const float>& actions, const Matrix<float>& observations,
           const Matrix<double>& telemetry) {
-  require(actions.size() == batch.rows(), "step needs one action for each row");
+  const auto acts = rows_of(actions, "actions", batch.rows(), batch.action_width());
   const auto rows = rows_of(observations, "observations", batch.rows(), batch.observation_size());
   const auto columns = rows_of(telemetry, "telemetry", batch.rows(), kTelemetry.size());
   const nb::gil_scoped_release unlocked;
-  batch.step({actions.data(), actions.size()}, rows, columns);
+  batch.step(acts, rows, columns);
 }
 
 NumpyVector<double> windows(const PathBatch& batch) {
   std::vector<double> cwnd_packets(batch.rows());
   for (std::size_t i = 0; i < batch.rows(); ++i) cwnd_packets[i] = batch.cwnd_packets(i);
   return to_numpy(std::move(cwnd_packets));
+}
+
+NumpyVector<double> times_ms(const PathBatch& batch) {
+  std::vector<double> times(batch.rows());
+  for (std::size_t i = 0; i < batch.rows(); ++i) times[i] = batch.now_ms(i);
+  return to_numpy(std::move(times));
 }
 
 NumpyVector<uint8_t> states(const PathBatch& batch) {
@@ -101,7 +108,7 @@ std::map<std::string, std::vector<float>> features_table() {
 
 std::map<std::string, std::size_t> actions_table() {
   std::map<std::string, std::size_t> table;
-  for (const ActionSet set : kActionSets) table.emplace(action_set_name(set), action_count(set));
+  for (const ActionSet set : kActionSets) table.emplace(action_set_name(set), output_count(set));
   return table;
 }
 
@@ -120,7 +127,7 @@ void bind_path_batch(nb::module_& module) {
       "together, in the order of its flows.")
       .def("__init__", &construct, "paths"_a, nb::kw_only(), "features"_a, "actions"_a, "step_ms"_a = 10,
            "initial_cwnd_packets"_a = 10.0, "min_cwnd_packets"_a = 2.0, "max_cwnd_packets"_a = 100'000.0,
-           "threads"_a = 1,
+           "companion"_a = false, "threads"_a = 1,
            "The flows of a path that name no scheme learn, by default its only one. Several on one path "
            "decide "
            "in the same instants.")
@@ -129,6 +136,9 @@ void bind_path_batch(nb::module_& module) {
       .def_prop_ro("observation_size", &PathBatch::observation_size)
       .def_prop_ro("cwnd_packets", &windows, nb::rv_policy::move,
                    "Windows (rows,), a copy; 0 before the first reset.")
+      .def_prop_ro("times_ms", &times_ms, nb::rv_policy::move,
+                   "Of each row, since its path came into being; a copy.")
+      .def_prop_ro("action_size", &PathBatch::action_width, "Numbers in an action.")
       .def_prop_ro("states", &states, nb::rv_policy::move,
                    "Of each row, an index (uint8) into FLOW_STATES; who does not decide needs no action.")
       .def("set_path", &PathBatch::set_path, "index"_a, "path"_a,
@@ -145,7 +155,8 @@ void bind_path_batch(nb::module_& module) {
           "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.flights); },
           "state"_a, "Goes on from there; with as many paths, of the same policy.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
-           "Applies `actions` (rows,) float32 of those who decide, flies to the next decisions, writes "
+           "Applies `actions` (rows, action_size) float32 of those who decide, flies to the next decisions, "
+           "writes "
            "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "
            "not decide then keeps its observation and has a telemetry of zeros.");
   module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "flying", "deciding", "gone"};

@@ -37,10 +37,11 @@ void fly(const PathSpec& path, const Pilot& pilot, const std::string& features, 
          double preference, uint64_t seed, const Array<const double>& ideal_packets,
          const Array<const float>& forced_acts, const Array<float>& observations, const Array<float>& acts,
          const Array<float>& labels, const Array<float>& states, std::size_t sequence_decisions,
-         double ideal_step_ms, bool expert_acts) {
-  const PolicySpec policy{.feature_set = feature_set_by_name(features),
-                          .actions = action_set_by_name(actions),
-                          .preference = preference};
+         double ideal_step_ms, bool expert_acts, bool companion) {
+  const PolicySpec policy = checked_policy({.feature_set = feature_set_by_name(features),
+                                            .actions = action_set_by_name(actions),
+                                            .preference = preference,
+                                            .companion = companion});
   const std::size_t learners = count_learners(flows_of(path));
   if (learners == 0) throw std::invalid_argument("the path has no flow that learns");
   const std::size_t decisions = acts.size() / learners;
@@ -81,7 +82,7 @@ void bind_rollout(nb::module_& module) {
       "rollout", &fly, "path"_a, "pilot"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
       "seed"_a, "ideal_packets"_a, "forced_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
       "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a,
-      "expert_acts"_a,
+      "expert_acts"_a, "companion"_a = false,
       "Flies a path and its n learners for T decisions. Reads `ideal_packets` (n, G) float64 every "
       "`ideal_step_ms` of the path's time, `forced_acts` (n, T) float32, NaN: none. Writes `observations` "
       "(n, T, I), `acts` (n, T), `labels` (n, T), NaN where nothing was decided, and `states` "

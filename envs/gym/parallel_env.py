@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from ccgym.envs._core import Flow
 from ccgym.envs.errors import InputError
+from ccgym.envs.specs.distributions import Emulators, sources_of
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .registration import EPISODE_STEPS
-from .rewards import Info, Reward
+from .rewards import VECTOR, Info, Reward
 
 Observations = dict[str, NDArray[np.float32]]
 Infos = dict[str, dict[str, Any]]
@@ -47,7 +48,8 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     |             |                        |                      | those that name no scheme learn         |
     | `max_steps` | **int**                | `1000`               | instants, then truncation               |
 
-    `features`, `actions` and `reward` are those of `PathEnv`, and so are `save_state` and `restore_state`.
+    `features`, `actions`, `companion` and `reward` are those of `PathEnv`, and so are `save_state` and
+    `restore_state`.
     """
 
     metadata = {"name": "ccgym/Path-v0", "render_modes": []}  # noqa: RUF012  as PettingZoo declares it
@@ -57,8 +59,9 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         *,
         emulator: Emulators = DEFAULT_EMULATOR,
         flows: int | Sequence[Flow] = 2,
-        features: str = "indigo",
+        features: Features = "indigo",
         actions: str = "indigo",
+        companion: bool = False,
         reward: str | Reward = "power",
         max_steps: int = EPISODE_STEPS,
     ) -> None:
@@ -68,14 +71,22 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
             InputError: an argument is unknown or out of range, none of the flows learns, or the emulator or
                 its trace is broken.
         """
-        specs = emulator_specs(emulator)
+        specs = sources_of(emulator)
         shared = [Flow() for _ in range(flows)] if isinstance(flows, int) else list(flows)
         if len(specs) != 1:
             raise InputError(f"emulator: {len(specs)} emulators for one path; give one")
         if max_steps < 1 or all(flow.scheme for flow in shared):
             raise InputError("at least one flow must learn, and max_steps be at least 1")
+        if reward == VECTOR:
+            raise InputError("reward: vector is for one flow; agents have one number each")
         self._engine = PathEngine(
-            specs, features=features, actions=actions, reward=reward, threads=1, flows=shared
+            specs,
+            features=features,
+            actions=actions,
+            companion=companion,
+            reward=reward,
+            threads=1,
+            flows=shared,
         )
         self.possible_agents = [f"flow_{i}" for i, flow in enumerate(shared) if not flow.scheme]
         self.agents: list[str] = []
@@ -129,9 +140,9 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         Raises:
             ValueError: an action lies outside the action space.
         """
-        flat = np.zeros(len(self.possible_agents), np.result_type(*actions.values()) if actions else np.int64)
+        flat = self._idle_actions(np.result_type(*actions.values()) if actions else np.dtype(np.int64))
         for agent, action in actions.items():
-            flat[self._row(agent)] = np.asarray(action).item()
+            flat[self._row(agent)] = np.asarray(action).reshape(flat.shape[1])
         observations, rewards, info = self._engine.step(flat)
         self._elapsed_steps += 1
         self._note_who_joins()
@@ -147,6 +158,14 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         )
         self.agents = [] if over else [agent for agent in self.agents if not gone[agent]]
         return result
+
+    def _idle_actions(self, kind: np.dtype[Any]) -> NDArray[Any]:
+        """One for each row, within the space: of those that do not decide it is ignored."""
+        space = self._engine.action_space
+        rows = len(self.possible_agents)
+        if isinstance(space, spaces.Discrete):
+            return np.zeros((rows, 1), kind)
+        return np.tile(np.maximum(space.low, 0).astype(np.result_type(kind, np.float32)), (rows, 1))
 
     def save_state(self) -> EpisodeState:
         """Where the episode stands, for `restore_state`."""

@@ -1,20 +1,25 @@
 """A batch of learning flows in the twin: the one engine under the single and the vector environment."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.import_strings import is_import_string, load_object
 from ccgym.envs.mahimahi.live_batch import LiveBatch
-from ccgym.envs.specs.emulators import EmulatorSpec, select_emulators
+from ccgym.envs.specs.distributions import Source, draw
+from ccgym.envs.specs.emulators import EmulatorSpec
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .rewards import REWARDS, Floats, Info, Reward
+from .own_features import Observer, OwnFeatures, own_features
+from .rewards import REWARDS, VECTOR, Floats, Info, Reward, vector_space
 
-Emulators = str | EmulatorSpec | Sequence[str | EmulatorSpec]  # a selection, a spec, or several of either
+Features = str | type[OwnFeatures]
+"""A native set, a class of one's own, or the latter as `my.module:NAME`."""
 
 DEFAULT_EMULATOR = "calibrated/india"
 
@@ -24,31 +29,33 @@ BACKENDS = {"twin": False, "mahimahi": True}
 _KNOWN = TypeVar("_KNOWN")
 
 
-def emulator_specs(emulators: Emulators) -> list[EmulatorSpec]:
-    """Returns the specs of a selection as the command line takes it, of specs, or of a sequence of either.
-
-    Raises:
-        InputError: a name is unknown, or a file or a trace is broken.
-    """
-    if isinstance(emulators, EmulatorSpec):
-        return [emulators]
-    if isinstance(emulators, str):
-        return [emulator.spec for emulator in select_emulators(emulators)]
-    return [spec for one in emulators for spec in emulator_specs(one)]
-
-
-def observation_space(features: str) -> spaces.Space[NDArray[np.float32]]:
+def observation_space(features: str | type[OwnFeatures]) -> spaces.Space[NDArray[np.float32]]:
     """Returns the space of one observation, float32; its entries are described in `PathEnv`.
 
     Raises:
         InputError: there is no such feature set.
     """
+    if not isinstance(features, str):
+        return spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float32)
     size = len(_known("features", features, _core.POLICY_FEATURES))
+    if features == "raw":
+        low = np.where(np.isin(_core.RAW_FEATURES, _MAY_BE_NEGATIVE), -np.inf, 0).astype(np.float32)
+        return spaces.Box(low, np.full(size, np.inf, dtype=np.float32), dtype=np.float32)
     if features != "indigo":
         return spaces.Box(-4, 4, (size,), dtype=np.float32)
     high = np.full(size, np.inf, dtype=np.float32)
     high[-_core.POLICY_ACTIONS["indigo"] :] = 1  # the previous action, one-hot
     return spaces.Box(np.zeros(size, dtype=np.float32), high, dtype=np.float32)
+
+
+_MAY_BE_NEGATIVE = ("least_one_way_ms", "arrival_interval_ms")
+"""By the clock of another machine, or after reordering."""
+LEAST_WINDOW_PACKETS, MOST_WINDOW_PACKETS = 1.0, 100_000.0
+LEAST_RATE_MBPS, MOST_RATE_MBPS = 1e-3, 100_000.0
+"""What actions `window` and `window_and_rate` may ask for."""
+LEAST_CHANGED_PACKETS = 2.0
+"""What the window stays above under other actions."""
+_OF_WINDOW = ("window", "window_and_rate")
 
 
 def action_space(actions: str) -> spaces.Discrete | spaces.Box:
@@ -58,7 +65,26 @@ def action_space(actions: str) -> spaces.Discrete | spaces.Box:
         InputError: there is no such action set.
     """
     count = _known("actions", actions, _core.POLICY_ACTIONS)
-    return spaces.Discrete(count) if actions == "indigo" else spaces.Box(-1, 1, (count,), dtype=np.float32)
+    if actions == "indigo":
+        return spaces.Discrete(count)
+    if actions not in _OF_WINDOW:
+        return spaces.Box(-1, 1, (count,), dtype=np.float32)
+    low = np.array([LEAST_WINDOW_PACKETS, LEAST_RATE_MBPS][:count], dtype=np.float32)
+    high = np.array([MOST_WINDOW_PACKETS, MOST_RATE_MBPS][:count], dtype=np.float32)
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+def _sign(space: spaces.Space[Any], **names: object) -> None:
+    """Writes into a space whose it is: stable-baselines3 saves it with the model, and an export reads it."""
+    for name, value in names.items():
+        setattr(space, name, value)
+
+
+def own_or_native(features: Features) -> str | type[OwnFeatures]:
+    """The class of features of one's own, or the name of a native set."""
+    if isinstance(features, str) and is_import_string(features):
+        return own_features(load_object(features, "features"))
+    return features if isinstance(features, str) else own_features(features)
 
 
 def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
@@ -67,7 +93,20 @@ def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     return table[name]
 
 
+def _reward(reward: str | Reward) -> Reward:
+    if isinstance(reward, str):
+        own = is_import_string(reward)
+        reward = load_object(reward, "reward") if own else _known("reward", reward, REWARDS)
+    if not callable(reward):
+        raise InputError(f"reward: {excerpt(reward)!r} is no function of info, link_mbps and empty_rtt_ms")
+    return reward
+
+
 MOST_THREADS = 1024
+_DRAW = 1
+"""What a random stream is for, after the seed of the episode."""
+_DECIDING = _core.FLOW_STATES.index("deciding")
+_TAUGHT = {False: "one number for each flow", True: "window in packets and rate in Mbit/s for each flow"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +125,15 @@ class EpisodeState:
     """Of all rows, there."""
     agents: tuple[str, ...] = ()
     """Who was taking part, where agents have names."""
+    specs: tuple[EmulatorSpec, ...] = ()
+    """Of each path, as these episodes drew it."""
+    observer: Observer | None = None
+    """What features of one's own remember."""
     flights: _core.BatchState | None = None
     """Copied in mid-air; a state that was pickled has none, and its actions lead back there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "flights": None}
+        return {**self.__dict__, "flights": None, "observer": None}
 
 
 class PathEngine:
@@ -103,12 +146,13 @@ class PathEngine:
 
     def __init__(
         self,
-        specs: Sequence[EmulatorSpec],
+        sources: Sequence[Source],
         *,
-        features: str,
+        features: Features,
         actions: str,
         reward: str | Reward,
         threads: int,
+        companion: bool = False,
         oracle_cwnd_packets: Sequence[float] | None = None,
         flows: Sequence[_core.Flow] = (),
         backend: str = "twin",
@@ -116,11 +160,12 @@ class PathEngine:
         """Builds the flows; they fly from the first `reset` on.
 
         Args:
-            specs: the emulator of each path.
-            features: feature set of the observations.
+            sources: the emulator of each path, or the distribution that each of its episodes is drawn from.
+            features: feature set of the observations, or features of one's own.
             actions: action set.
-            reward: name in `REWARDS`, or a function as they are.
+            reward: name in `REWARDS`, `vector`, a function as they are, or the name of one.
             threads: that share the paths.
+            companion: changes what `log_window` asks for where others are heard on the bottleneck.
             oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
             flows: that share each path; those without a scheme learn.
             backend: `twin`, or `mahimahi` for real shells in real time.
@@ -128,35 +173,58 @@ class PathEngine:
         Raises:
             InputError: an argument is unknown, or the twin cannot emulate a spec.
         """
-        self.observation_space = observation_space(features)
+        kind = own_or_native(features)
+        self._own = None if isinstance(kind, str) else kind
+        native = "raw" if self._own else str(kind)
+        self.observation_space = observation_space(kind)
         self.action_space = action_space(actions)
+        _sign(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
+        _sign(self.action_space, ccgym=actions, ccgym_companion=companion)
         if features == "indigo" and actions != "indigo":
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
+        if companion and actions != "log_window":
+            raise InputError(f"companion: goes with actions log_window, not with {actions}; leave it out")
         if not 1 <= threads <= MOST_THREADS:
             raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
-        self._reward = _known("reward", reward, REWARDS) if isinstance(reward, str) else reward
+        self.reward_space = vector_space() if reward == VECTOR else None
+        self._reward = _reward(reward)
         self._flows = flows
-        self._decided_by = (features, actions)
+        self._decided_by = (kind, actions, companion)
         self._live = _known("backend", backend, BACKENDS)
-        paths = [self._path(spec) for spec in specs]
-        self._specs = tuple(specs)
+        self._sources = tuple(sources)
+        self._specs = tuple(draw(source, np.random.default_rng(0)) for source in sources)
+        paths = [self._path(spec) for spec in self._specs]
         self._batch: _core.PathBatch | LiveBatch
+        least_packets = LEAST_WINDOW_PACKETS if actions in _OF_WINDOW else LEAST_CHANGED_PACKETS
         if self._live:
-            self._batch = LiveBatch(paths, features=features, actions=actions)
+            self._batch = LiveBatch(
+                paths, features=native, actions=actions, companion=companion, min_cwnd_packets=least_packets
+            )
         else:
-            self._batch = _core.PathBatch(paths, features=features, actions=actions, threads=threads)
+            self._batch = _core.PathBatch(
+                paths,
+                features=native,
+                actions=actions,
+                companion=companion,
+                threads=threads,
+                min_cwnd_packets=least_packets,
+            )
         size = len(self._batch)
-        self._actions = np.zeros(size, dtype=np.float32)
+        space = self.action_space
+        self._actions = np.zeros(
+            (size, 1 if isinstance(space, spaces.Discrete) else space.shape[0]), np.float32
+        )
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
-        self._measure(specs)
+        self._observer = None if self._own is None else Observer(self._own, size)
+        self._measure(self._specs)
         self._oracle = (
             None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
         )
-        self._seeds = np.zeros(len(specs), dtype=np.uint64)
-        self._episodes = np.zeros(len(specs), dtype=np.uint64)
+        self._seeds = np.zeros(len(paths), dtype=np.uint64)
+        self._episodes = np.zeros(len(paths), dtype=np.uint64)
         self._acted: list[NDArray[Any]] = []
 
     def _path(self, spec: EmulatorSpec) -> Any:
@@ -173,13 +241,26 @@ class PathEngine:
         if isinstance(self._batch, LiveBatch):
             self._batch.close()
 
-    def set_emulators(self, specs: Sequence[EmulatorSpec]) -> None:
+    @property
+    def specs(self) -> tuple[EmulatorSpec, ...]:
+        """The emulator of each path in the present episode."""
+        return self._specs
+
+    @property
+    def draws_emulators(self) -> bool:
+        """Whether another episode may fly over another emulator."""
+        return any(not isinstance(source, EmulatorSpec) for source in self._sources)
+
+    def set_emulators(self, sources: Sequence[Source]) -> None:
         """Other emulators, one per path, from each path's next reset on; their ideal windows are unknown."""
-        for index, spec in enumerate(specs):
-            self._batch.set_path(index, self._path(spec))
-        self._specs = tuple(specs)
-        self._measure(specs)
+        for source in sources:
+            self._path(draw(source, np.random.default_rng(0)))  # complains now, not in the next episode
+        self._sources = tuple(sources)
         self._oracle = None
+
+    def set_emulator(self, path: int, source: Source) -> None:
+        """Another emulator of one path from its next reset on."""
+        self.set_emulators([*self._sources[:path], source, *self._sources[path + 1 :]])
 
     def _measure(self, specs: Sequence[EmulatorSpec]) -> None:
         extra_ms = [flow.extra_delay_ms for flow in self._flows if not flow.scheme] or [0.0]
@@ -188,6 +269,13 @@ class PathEngine:
         self.propagation_rtt_ms = np.array(
             [max(2.0 * (spec.delay_ms + extra), 1.0) for spec in specs for extra in extra_ms]
         )
+
+    @property
+    def cwnd_packets(self) -> Floats:
+        """The window of each row now."""
+        if isinstance(self._batch, LiveBatch):
+            raise InputError("cwnd_packets: a flow in real shells tells its window in info alone")
+        return self._batch.cwnd_packets
 
     @property
     def states(self) -> list[str]:
@@ -213,7 +301,9 @@ class PathEngine:
             self._seeds.copy(),
             self._episodes - np.uint64(1),
             tuple(self._acted),
-            self._observations.copy(),
+            self._shown().copy(),
+            specs=self._specs,
+            observer=copy.deepcopy(self._observer),
             flights=self._batch.save(),
         )
 
@@ -233,17 +323,22 @@ class PathEngine:
             self.reset()
             for actions in state.actions:
                 self.step(actions)
-            return self._observations.copy()
+            return self._shown().copy()
         assert isinstance(self._batch, _core.PathBatch)
         self._episodes += np.uint64(1)
         self._acted = list(state.actions)
         self._batch.restore(state.flights)
-        self._observations[:] = state.observations
-        return self._observations.copy()
+        if state.specs != self._specs:
+            self._specs = state.specs
+            self._measure(self._specs)
+        self._observer = copy.deepcopy(state.observer)
+        if self._observer is None:
+            self._observations[:] = state.observations
+        return self._shown().copy()
 
     def _arguments(self) -> tuple[Any, ...]:
         flows = tuple((flow.scheme, flow.start_s, flow.stop_s, flow.extra_delay_ms) for flow in self._flows)
-        return self._specs, flows, *self._decided_by
+        return self._sources, flows, *self._decided_by
 
     def reset(self) -> NDArray[np.float32]:
         """Begins the next episode of every path and flies it to its first decisions.
@@ -254,10 +349,30 @@ class PathEngine:
         seeds = _episode_seeds(self._seeds, self._episodes)
         self._episodes += np.uint64(1)
         self._acted.clear()
+        self._draw_emulators(seeds.tolist())
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
             self._batch.set_path(index, self._path(spec.drawn(seed, begins=not self._live)))
         self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
-        return self._observations.copy()
+        if self._own is not None:
+            self._observer = Observer(self._own, len(self._observations), apart=bool(self._flows))
+            self._observe(np.zeros_like(self._actions))
+        return self._shown().copy()
+
+    def _draw_emulators(self, seeds: Sequence[int]) -> None:
+        specs = tuple(
+            source if isinstance(source, EmulatorSpec) else draw(source, np.random.default_rng([seed, _DRAW]))
+            for source, seed in zip(self._sources, seeds, strict=True)
+        )
+        if specs != self._specs:
+            self._specs = specs
+            self._measure(specs)
+
+    def _observe(self, actions: NDArray[Any]) -> None:
+        if self._observer is not None:
+            self._observer.observe(self._observations, actions, self._batch.states == _DECIDING)
+
+    def _shown(self) -> NDArray[np.float32]:
+        return self._observations if self._observer is None else self._observer.observations
 
     def reset_info(self) -> Info:
         """What is known before the first step, each entry of shape (rows,)."""
@@ -267,7 +382,8 @@ class PathEngine:
         """Lets every learner act and flies it to its next decision.
 
         Args:
-            actions: one per row, shape (rows,) or (rows, 1); that of a row which does not decide is ignored.
+            actions: one per row, shape (rows,) or (rows, numbers); that of a row which does not decide is
+                ignored.
 
         Returns:
             The observations, shape (rows, entries); the rewards, shape (rows,); and what `PathEnv` calls
@@ -277,24 +393,66 @@ class PathEngine:
         Raises:
             ValueError: an action lies outside the action space.
         """
-        given = np.array(actions).reshape(self._actions.shape)
-        self._check_actions(given)
+        given = self._given(actions)
         self._acted.append(given)
         self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
+        self._observe(given)
         info = self._step_info()
-        rewards = self._reward(info, self.capacity_mbps, self.propagation_rtt_ms)
-        return self._observations.copy(), np.where(info["time_ms"] > 0, rewards, 0.0), info
+        flown = info["time_ms"] > 0
+        rewards = self._worth(info)
+        return (
+            self._shown().copy(),
+            np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0),
+            info,
+        )
 
-    def _check_actions(self, actions: NDArray[Any]) -> None:
+    def _worth(self, info: Info) -> Floats:
+        rewards: Floats = np.asarray(self._reward(info, self.capacity_mbps, self.propagation_rtt_ms))
+        expected = (len(self._actions), *(() if self.reward_space is None else self.reward_space.shape))
+        if rewards.shape != expected or rewards.dtype.kind not in "fiub":
+            raise InputError(
+                f"reward: gave {rewards.dtype} of shape {rewards.shape}, should give numbers of shape "
+                f"{expected}: one for each flow, as each entry of info is"
+            )
+        return rewards
+
+    def _given(self, actions: Any) -> NDArray[Any]:
+        """The actions (rows, numbers), checked; in every step, so by ufuncs without Python around them."""
+        given = np.array(actions)
+        shape = self._actions.shape
+        if given.shape != shape:
+            rows = shape[0]
+            of_one = shape[1] == 1 and given.shape == (rows,)
+            if not (
+                of_one or (rows == 1 and given.shape in ((), (1,), (shape[1],)) and given.size == shape[1])
+            ):
+                raise ValueError(
+                    f"actions of shape {given.shape}, should be {shape}: {_TAUGHT[shape[1] > 1]}"
+                )
+            given = given.reshape(shape)
         space = self.action_space
-        low, high = (0, int(space.n) - 1) if isinstance(space, spaces.Discrete) else (-1, 1)
-        if isinstance(space, spaces.Discrete) and actions.dtype.kind not in "iu":
-            raise ValueError(f"actions must be whole numbers within [{low}, {high}], not {actions.dtype}")
-        # So that nan fails too. As ufuncs, without numpy's Python around them: this is in every step.
-        if not (np.minimum.reduce(actions) >= low and np.maximum.reduce(actions) <= high):
-            flow = int(np.argmin((actions >= low) & (actions <= high)))
-            raise ValueError(f"action {actions[flow]} of flow {flow} is not within [{low}, {high}]")
+        if isinstance(space, spaces.Discrete):
+            if given.dtype.kind not in "iu":
+                raise ValueError(
+                    f"actions must be whole numbers within [0, {int(space.n) - 1}], not {given.dtype}"
+                )
+            self._check_within(given, np.zeros(1), np.array([int(space.n) - 1]))
+        else:
+            if given.dtype.kind not in "fiu":
+                raise ValueError(f"actions must be numbers, not {given.dtype}")
+            self._check_within(given, space.low, space.high)
+        return given
+
+    def _check_within(self, given: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> None:
+        # So that nan fails too.
+        least, most = np.minimum.reduce(given, axis=0), np.maximum.reduce(given, axis=0)
+        if not ((least >= low).all() and (most <= high).all()):
+            flow, number = np.argwhere(~((given >= low) & (given <= high)))[0].tolist()
+            raise ValueError(
+                f"action {given[flow, number]} of flow {flow} is not within "
+                f"[{low[number]:g}, {high[number]:g}]"
+            )
 
     def _step_info(self) -> Info:
         column = dict(zip(_core.TELEMETRY, self._telemetry.T.copy(), strict=True))

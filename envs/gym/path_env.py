@@ -1,20 +1,25 @@
 """`PathEnv`: one network path as a Gymnasium environment."""
 
+import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 from ccgym.envs.errors import InputError
+from ccgym.envs.specs.distributions import Emulators, Source, sources_of
+from gymnasium.utils import EzPickle
+from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
-from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .rewards import Info, Reward
 
 if TYPE_CHECKING:
     from .rendering import EpisodePicture
 
 
-class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
+class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     """A sender with endless data on one network path: the agent sets its congestion window.
 
     ## Description
@@ -40,10 +45,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 3   | W becomes W + 10 |
     | 4   | W becomes 2 W    |
 
-    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Where
-    others are heard on the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; and
-    for two round trips in every ten or more with a standing queue the action does not count, while the flow
-    lets the queue run empty or listens to whether others do, so that flows share a bottleneck fairly.
+    With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Packets
+    leave no faster than 1.5 windows per least round trip. With `companion=True`, where others are heard on
+    the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; for two round trips in
+    every ten or more with a standing queue the action does not count, while the flow lets the queue run
+    empty or listens to whether others do; and where a queue of a few packets overflows, packets leave as
+    slowly as they arrive: so flows share a bottleneck fairly.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
@@ -51,7 +58,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
     (Jay et al., ICML 2019), section 3.1.
 
-    The window begins at 10 packets and stays between 2 and 100,000.
+    With `actions="window"`, a `Box(1, 100000, (1,), float32)`: the window in packets; a fraction of one
+    admits a whole one. With `actions="window_and_rate"`, a `Box` of shape `(2,)`: the window in packets, and
+    the rate in Mbit/s, 0.001 to 100,000, at which packets of 1500 bytes (with headers) leave. Nothing is put
+    around them. Before the first action there is no rate.
+
+    The window begins at 10 packets and stays between 2 (these two: 1) and 100,000.
 
     ## Observation Space
 
@@ -112,6 +124,40 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | 1, 4, .. | mean round-trip time / least so far                           | 2         | 0   | 4   |
     | 2, 5, .. | sending rate / delivery rate over the last round trip         | 2         | 0   | 4   |
 
+    With `features="raw"`, a `ndarray` of shape `(24,)`, float32: what was measured in the step, unscaled, the
+    base for features of one's own. `ccgym.envs._core.RAW_FEATURES` has the names. Counts, sums and means are
+    of the step alone, and 0 when no acknowledgement came.
+
+    | Num | Name                       | Observation                                                      |
+    |-----|----------------------------|------------------------------------------------------------------|
+    | 0   | `time_ms`                  | of the decision, since the flow began                            |
+    | 1   | `step_ms`                  | since the decision before, at first since the flow began         |
+    | 2   | `acks`                     | acknowledgements that came                                       |
+    | 3   | `acked_packets`            | packets acknowledged                                             |
+    | 4   | `acked_bytes`              | bytes acknowledged                                               |
+    | 5   | `lost_packets`             | packets given up                                                 |
+    | 6   | `lost_bytes`               | bytes given up                                                   |
+    | 7   | `ce_packets`               | acknowledged packets with the mark "congestion experienced"      |
+    | 8   | `least_rtt_ms`             | least round-trip time of the flow so far                         |
+    | 9   | `step_least_rtt_ms`        | least round-trip time of the step                                |
+    | 10  | `mean_rtt_ms`              | mean round-trip time of the step's acknowledgements              |
+    | 11  | `last_rtt_ms`              | round-trip time of the last acknowledgement                      |
+    | 12  | `smoothed_rtt_ms`          | as in RFC 6298                                                   |
+    | 13  | `rtt_deviation_ms`         | mean distance from it, each acknowledgement with weight 1/16     |
+    | 14  | `least_one_way_ms`         | least one-way delay so far; with the offset of the two clocks    |
+    | 15  | `mean_one_way_queueing_ms` | mean one-way delay of the step above the least so far            |
+    | 16  | `last_one_way_queueing_ms` | the same of the packet acknowledged last                         |
+    | 17  | `arrival_interval_ms`      | from the last arrival before the step to the last one of it      |
+    | 18  | `delivery_rate_mbps`       | delivery rate over the last round trip                           |
+    | 19  | `delivery_interval_ms`     | time over which that was measured                                |
+    | 20  | `send_rate_mbps`           | sending rate over the last round trip                            |
+    | 21  | `inflight_packets`         | packets in flight after the last acknowledgement                 |
+    | 22  | `window_packets`           | congestion window before the coming action                       |
+    | 23  | `limited_by`               | what kept from sending: 0 window, 1 pacing, 2 no data            |
+
+    A class of one's own, or its name `my.module:NAME`, makes of these what an agent sees: see
+    `ccgym.envs.gym.own_features`, which has Aurora's and the scale-free ones as such classes.
+
     ## Rewards
 
     Each is of the step alone; T is its throughput, D the mean round-trip time of its acknowledgements.
@@ -121,6 +167,11 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     | `power`  | (T / mean rate of the link) / (D / propagation round-trip time)      | 0                 |
     | `aurora` | 10 T - 1000 D - 2000 loss; T in packets of 1500 bytes per s, D in s  | D is 0            |
     | `copa`   | ln(T in Mbit/s) - 0.5 ln(D in ms): Copa's utility (NSDI 2018)        | T is 1 kbit/s     |
+
+    `vector` is three numbers, each the more the better, as MO-Gymnasium has them: T in Mbit/s, -D in ms (a
+    silent step: the propagation round-trip time), and less the share lost. `reward_space` holds them. A
+    function of one's own takes info, the mean rates of the links in Mbit/s and the round-trip times of the
+    empty paths in ms, each entry of shape (flows,), and returns rewards (flows,); `my.module:NAME` names one.
 
     `power` is at most about 1; on a link whose rate varies it can exceed 1 for a while.
 
@@ -162,15 +213,19 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
     | Parameter             | Type                | Default              | Description                |
     |-----------------------|---------------------|----------------------|----------------------------|
-    | `emulator`            | **str** or spec     | `"calibrated/india"` | a name, or `EmulatorSpec`  |
-    | `features`            | **str**             | `"indigo"`           | as above                   |
+    | `emulator`            | see below           | `"calibrated/india"` | a path, or a distribution  |
+    | `features`            | **str**, class      | `"indigo"`           | as above                   |
     | `actions`             | **str**             | `"indigo"`           | as above                   |
+    | `companion`           | **bool**            | `False`              | beside `log_window`        |
     | `reward`              | **str**, function   | `"power"`            | as above                   |
     | `oracle_cwnd_packets` | **float** or None   | `None`               | the ideal window, for info |
     | `backend`             | **str**             | `"twin"`             | `twin` or `mahimahi`       |
     | `render_mode`         | **str** or None     | `None`               | `rgb_array`: see below     |
 
-    A name is group/name, or `file:PATH` of a file with one emulator. Features `indigo` need actions `indigo`.
+    `emulator` is a name, group/name, or `file:PATH` of a file with one emulator, or an `EmulatorSpec`; or a
+    distribution, from which every episode draws its path, on its seed: `random:train` (also `validation`,
+    `test`), a function from a NumPy generator to an `EmulatorSpec`, `my.module:NAME` of one, or a mapping
+    from any of these, groups as well, to weights. Features `indigo` need actions `indigo`.
 
     With `backend="mahimahi"` the native sender flies in real mahimahi shells, in real time: it goes on with
     its window until the action comes, seeds change nothing, and `queue_packets` is NaN, since nobody can
@@ -201,8 +256,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         self,
         *,
         emulator: Emulators = DEFAULT_EMULATOR,
-        features: str = "indigo",
+        features: Features = "indigo",
         actions: str = "indigo",
+        companion: bool = False,
         reward: str | Reward = "power",
         oracle_cwnd_packets: float | None = None,
         backend: str = "twin",
@@ -213,13 +269,22 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         Raises:
             InputError: an argument is unknown, or the emulator or its trace is broken.
         """
-        specs = emulator_specs(emulator)
-        if len(specs) != 1:
-            raise InputError(f"emulator: {len(specs)} emulators for one flow; give one, or use make_vec")
-        self._engine = PathEngine(
-            specs,
+        EzPickle.__init__(
+            self,
+            emulator=emulator,
             features=features,
             actions=actions,
+            companion=companion,
+            reward=reward,
+            oracle_cwnd_packets=oracle_cwnd_packets,
+            backend=backend,
+            render_mode=render_mode,
+        )
+        self._engine = PathEngine(
+            one_source(emulator),
+            features=features,
+            actions=actions,
+            companion=companion,
             reward=reward,
             threads=1,
             oracle_cwnd_packets=None if oracle_cwnd_packets is None else [oracle_cwnd_packets],
@@ -227,18 +292,24 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         )
         self.observation_space = self._engine.observation_space
         self.action_space = self._engine.action_space
+        if self._engine.reward_space is not None:
+            self.reward_space = self._engine.reward_space
+            self.reward_dim = self.reward_space.shape[0]
+        self._time_limits: list[TimeLimit[Any, Any]] = []  # around it
         self._path = np.zeros(1, dtype=np.int32)
         self._seeded = False
         self.render_mode = render_mode
-        self._picture = None if render_mode is None else self._make_picture(specs[0].name)
+        self._picture = None if render_mode is None else self._make_picture()
 
-    def _make_picture(self, emulator: str) -> "EpisodePicture":
+    def _make_picture(self) -> "EpisodePicture":
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
         from .rendering import EpisodePicture  # matplotlib takes a while to load
 
         return EpisodePicture(
-            emulator, float(self._engine.capacity_mbps[0]), float(self._engine.propagation_rtt_ms[0])
+            self._engine.specs[0].name,
+            float(self._engine.capacity_mbps[0]),
+            float(self._engine.propagation_rtt_ms[0]),
         )
 
     def reset(
@@ -248,27 +319,34 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
 
         Args:
             seed: of this episode and those that follow; None: go on with the last seed, at first with any.
-            options: none is known.
+            options: `{"emulator": ...}`, another one from now on, as the constructor takes it.
 
         Returns:
             The first observation, and info.
+
+        Raises:
+            InputError: the emulator is unknown or broken.
         """
         super().reset(seed=seed, options=options)
+        self._time_limits = list(_time_limits_around(self))
+        if options and "emulator" in options:
+            self._engine.set_emulators(one_source(options["emulator"]))
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**63))
         if seed is not None:
             self._engine.seed(self._path, [seed])
             self._seeded = True
-        if self._picture is not None:
-            self._picture.begin()
         observation: NDArray[np.float32] = self._engine.reset()[0]
+        if self._picture is not None:
+            self._picture = self._make_picture()
         return observation, _only(self._engine.reset_info())
 
-    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[NDArray[np.float32], Any, bool, bool, dict[str, Any]]:
         """Acts and flies to the next decision.
 
         Returns:
-            Observation, reward, terminated (never), truncated (never: the time limit is a wrapper), info.
+            Observation, reward (with `reward="vector"` an array), terminated (never), truncated (never: the
+            time limit is a wrapper), info.
 
         Raises:
             ValueError: the action lies outside the action space.
@@ -276,7 +354,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         observations, rewards, info = self._engine.step(action)
         if self._picture is not None:
             self._picture.add(info, 0)
-        return observations[0], float(rewards[0]), False, False, _only(info)
+        reward = float(rewards[0]) if rewards.ndim == 1 else rewards[0]
+        return observations[0], reward, False, False, _only(info)
 
     def save_state(self) -> "EpisodeState":
         """Where the episode stands, for `restore_state`.
@@ -294,8 +373,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
         """
         observation: NDArray[np.float32] = self._engine.restore(state)[0]
         self._seeded = True
+        for limit in self._time_limits:
+            limit._elapsed_steps = len(state.actions)  # type: ignore[assignment]
         if self._picture is not None:
-            self._picture.begin()
+            self._picture = self._make_picture()
         return observation
 
     def close(self) -> None:
@@ -305,6 +386,31 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any]):
     def render(self) -> NDArray[np.uint8] | None:
         """The episode so far as a picture (480, 640, 3); None without a `render_mode`."""
         return None if self._picture is None else self._picture.draw()
+
+
+def _time_limits_around(env: PathEnv) -> Iterator["TimeLimit[Any, Any]"]:
+    """The wrappers whose `reset` has called down to that of `env`: nothing else leads from it to them."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, TimeLimit) and caller.unwrapped is env:
+            yield caller
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def one_source(emulator: Emulators) -> list[Source]:
+    """The only emulator, or distribution of emulators, of one flow.
+
+    Raises:
+        InputError: there are several, or it is unknown.
+    """
+    sources = sources_of(emulator)
+    if len(sources) != 1:
+        raise InputError(
+            f"emulator: {len(sources)} emulators for one flow; give one, a mix {{NAME: WEIGHT}}, "
+            "or use make_vec"
+        )
+    return sources
 
 
 def _only(info: Info) -> dict[str, Any]:

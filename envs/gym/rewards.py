@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from gymnasium import spaces
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]  # one per flow
@@ -47,8 +48,27 @@ def copa(info: Info, _capacity_mbps: Floats, propagation_rtt_ms: Floats) -> Floa
     return np.log(throughput_mbps) - _COPA_DELTA * np.log(np.maximum(rtt_ms, 1))
 
 
+VECTOR = "vector"
+
+
+def vector(info: Info, _capacity_mbps: Floats, propagation_rtt_ms: Floats) -> NDArray[np.float32]:
+    """Throughput in Mbit/s, less the round-trip time in ms, less the share lost: more of each is better.
+
+    As MO-Gymnasium has rewards: (flows, 3) float32. A silent step counts as the propagation round-trip time.
+    """
+    rtt_ms = np.where(info["delay_ms"] > 0, info["delay_ms"], propagation_rtt_ms)
+    return np.stack([info["throughput_mbps"], -rtt_ms, -info["loss"]], axis=1).astype(np.float32)
+
+
+def vector_space() -> spaces.Box:
+    """The space of `vector`."""
+    low, high = np.array([0, -np.inf, -1], np.float32), np.array([np.inf, 0, 0], np.float32)
+    return spaces.Box(low, high, dtype=np.float32)
+
+
 REWARDS: dict[str, Reward] = {
     "power": power,
     "aurora": aurora,
     "copa": copa,
+    VECTOR: vector,  # type: ignore[dict-item]  # several numbers for each flow
 }

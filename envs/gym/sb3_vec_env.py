@@ -4,37 +4,95 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.distributions import Emulators
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from .path_engine import Emulators
+from .path_env import one_source
 from .vector_env import PathVectorEnv
+
+
+class FlowOfBatch:
+    """One flow of the batch, for `get_attr`, `set_attr` and `env_method`; keeps what else is set on it."""
+
+    def __init__(self, envs: PathVectorEnv, flow: int) -> None:
+        self._envs = envs
+        self._flow = flow
+
+    @property
+    def emulator(self) -> EmulatorSpec:
+        """What it flies over in the present episode; another one, once set, from the next reset on."""
+        return self._envs.engine.specs[self._flow]
+
+    @emulator.setter
+    def emulator(self, emulator: Emulators) -> None:
+        self._envs.engine.set_emulator(self._flow, one_source(emulator)[0])
+
+    @property
+    def cwnd_packets(self) -> float:
+        """Its window now."""
+        return float(self._envs.engine.cwnd_packets[self._flow])
+
+    def set_emulator(self, emulator: Emulators) -> None:
+        """Another emulator, or a distribution of emulators, from the next reset on."""
+        self.emulator = emulator
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Its episode so far."""
+        pictures = self._envs.render()
+        return None if pictures is None else pictures[self._flow]
+
+    def __getattr__(self, name: str) -> Any:
+        """What one flow has as the batch has it."""
+        if name.startswith("_") or not hasattr(self._envs, name):
+            raise AttributeError(
+                f"a flow has no {name!r}; of its own it has emulator, cwnd_packets, set_emulator"
+            )
+        of_one = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
+        return getattr(self._envs, of_one.get(name, name))
 
 
 class PathSb3VecEnv(VecEnv):
     """A `PathVectorEnv` for stable-baselines3: a step is one C++ call for all, without a loop over flows.
 
     ```python
+    >>> import gymnasium as gym
     >>> from stable_baselines3 import PPO
-    >>> from ccgym.envs.gym.vector_env import PathVectorEnv
-    >>> envs = PathVectorEnv(num_envs=64, emulator="synthetic", features="aurora", actions="rate")
+    >>> links = "random:train"
+    >>> envs = gym.make_vec("ccgym/Path-v0", num_envs=64, emulator=links, features="aurora", actions="rate")
     >>> model = PPO("MlpPolicy", PathSb3VecEnv(envs), n_steps=100)
 
     ```
 
-    Flows whose episode ends are reset in the same step. Only they have entries in their `info`:
-    `terminal_observation`, `TimeLimit.truncated`, `episode` (`r`: sum of rewards, `l`: steps), and what
-    `PathEnv` calls info.
+    Flows whose episode ends are reset in the same step. An `info` holds what `PathEnv` calls info; that of a
+    flow whose episode has ended also `terminal_observation`, `TimeLimit.truncated` and `episode` (`r`: sum of
+    rewards, `l`: steps). `get_attr`, `set_attr` and `env_method` reach each flow as a `FlowOfBatch`:
+    `set_attr("emulator", "calibrated/nepal", indices=[0])` gives flow 0 another emulator.
     """
 
-    def __init__(self, envs: PathVectorEnv) -> None:
-        """`envs` is from now on this object's own."""
-        self._envs = envs  # read by the base class at once
-        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+    def __init__(self, envs: VectorEnv[Any, Any, Any]) -> None:
+        """`envs`, a `PathVectorEnv` as `gymnasium.make_vec` makes it, is from now on this object's own.
+
+        Raises:
+            InputError: it is something else, or its rewards are no single numbers.
+        """
+        native = envs.unwrapped
+        if not isinstance(native, PathVectorEnv):
+            raise InputError(
+                f"PathSb3VecEnv: takes a PathVectorEnv, as make_vec makes it, not a {type(envs).__name__}"
+            )
+        if native.engine.reward_space is not None:
+            raise InputError("PathSb3VecEnv: reward: stable-baselines3 wants one number, not vector")
+        native.set_autoreset_mode(AutoresetMode.SAME_STEP)
+        self._envs = native  # read by the base class at once
+        self._flows = [FlowOfBatch(native, flow) for flow in range(native.num_envs)]
+        super().__init__(native.num_envs, native.single_observation_space, native.single_action_space)
         self._actions: NDArray[Any] = np.zeros(0)
-        self._returns = np.zeros(envs.num_envs)
-        self._lengths = np.zeros(envs.num_envs, dtype=np.int64)
-        self._infos: list[dict[str, Any]] = [{} for _ in range(envs.num_envs)]
+        self._returns = np.zeros(native.num_envs)
+        self._lengths = np.zeros(native.num_envs, dtype=np.int64)
 
     def fly_over(self, emulator: Emulators) -> None:
         """Other emulators from the next reset on, as `PathVectorEnv` takes them."""
@@ -71,11 +129,13 @@ class PathSb3VecEnv(VecEnv):
         return observations, rewards.astype(np.float32), truncations, self._told(truncations, infos)
 
     def _told(self, ended: NDArray[np.bool_], infos: dict[str, Any]) -> list[dict[str, Any]]:
-        told = self._infos.copy()
+        info = infos.get("final_info", infos)
+        columns = {name: values.tolist() for name, values in info.items() if not name.startswith("_")}
+        told: list[dict[str, Any]] = [
+            dict(zip(columns, figures, strict=True)) for figures in zip(*columns.values(), strict=True)
+        ]
         for flow in np.flatnonzero(ended):
-            final = infos["final_info"]
-            told[flow] = {
-                **{name: float(final[name][flow]) for name in final if not name.startswith("_")},
+            told[flow] |= {
                 "terminal_observation": infos["final_obs"][flow],
                 "TimeLimit.truncated": True,
                 "episode": {"r": float(self._returns[flow]), "l": int(self._lengths[flow])},
@@ -89,16 +149,26 @@ class PathSb3VecEnv(VecEnv):
         self._envs.close()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """The batch's attribute, the same for every flow."""
-        return [getattr(self._envs, attr_name)] * len(list(self._get_indices(indices)))
+        """The attribute of each flow, see `FlowOfBatch`."""
+        return [getattr(flow, attr_name) for flow in self._some(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
-        """Refused: a flow has nothing of its own that could be set; see `fly_over`."""
-        raise AttributeError(f"{attr_name}: the flows of a native batch cannot be changed one by one")
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
+        """Sets the attribute of each flow, see `FlowOfBatch`."""
+        for flow in self._some(indices):
+            setattr(flow, attr_name, value)
 
-    def env_method(self, method_name: str, *_: Any, indices: Any = None, **__: Any) -> list[Any]:  # noqa: ARG002
-        """Refused: there is no Python object per flow."""
-        raise AttributeError(f"{method_name}: the flows of a native batch have no methods of their own")
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: int | Iterable[int] | None = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """Calls the method of each flow, see `FlowOfBatch`."""
+        return [getattr(flow, method_name)(*method_args, **method_kwargs) for flow in self._some(indices)]
+
+    def _some(self, indices: int | Iterable[int] | None) -> list[FlowOfBatch]:
+        return [self._flows[index] for index in self._get_indices(indices)]
 
     def env_is_wrapped(
         self,

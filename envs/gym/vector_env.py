@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.distributions import Emulators, sources_of
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .path_engine import DEFAULT_EMULATOR, Emulators, EpisodeState, PathEngine, emulator_specs
+from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .registration import EPISODE_STEPS
 from .rewards import Reward
 
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
+class _NamesItsWrappers(type):
+    """What stable-baselines3 prints of an environment that it does not take."""
+
+    def __repr__(cls) -> str:
+        return f"<class {cls.__module__}.{cls.__name__}: for stable-baselines3 write PathSb3VecEnv(envs)>"
+
+
+class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], metaclass=_NamesItsWrappers):
     """A batch of flows, each what `PathEnv` is alone, advanced by one C++ call per step, the GIL released.
 
     Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i flies over the
@@ -28,9 +35,11 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     through exactly what `PathEnv` goes through after `reset(seed=s + i)`, whatever the size of the batch and
     the number of threads.
 
-    A flow whose episode ends is reset in the same step: its observation is the first of the next episode; the
-    last of the old one stands in `info["final_obs"]`, its `info` in `info["final_info"]`. All episodes begin
-    together, and so they end together.
+    All episodes begin together, and so they end together. After their end, as Gymnasium has it, the next step
+    ignores its actions and resets all flows; its rewards are 0. With `autoreset_mode="SameStep"` they are
+    reset in the same step: its observations are the first of the next episode; the last of the old one stand
+    in `info["final_obs"]`, their `info` in `info["final_info"]`. stable-baselines3 takes a
+    `PathSb3VecEnv(envs)`.
 
     ```python
     >>> import gymnasium as gym
@@ -48,12 +57,14 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     | `emulator`            | **str**, spec, list  | `"calibrated/india"` | groups and lists as well     |
     | `oracle_cwnd_packets` | **float** or list    | `None`               | one for all, or per emulator |
     | `threads`             | **int**              | `1`                  | that share the batch         |
+    | `autoreset_mode`      | **str** or mode      | `"NextStep"`         | as above                     |
 
-    `features`, `actions`, `reward`, `backend` and `render_mode` are those of `PathEnv`, and so are
+    A distribution is one entry of such a list; every flow draws from it for itself. `features`, `actions`,
+    `companion`, `reward`, `backend` and `render_mode` are those of `PathEnv`, and so are
     `save_state` and `restore_state`. Each flow has its own real shells; `render()` draws each flow.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -61,13 +72,15 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         max_episode_steps: int = EPISODE_STEPS,
         *,
         emulator: Emulators = DEFAULT_EMULATOR,
-        features: str = "indigo",
+        features: Features = "indigo",
         actions: str = "indigo",
+        companion: bool = False,
         reward: str | Reward = "power",
         oracle_cwnd_packets: float | Sequence[float] | None = None,
         threads: int = 1,
         backend: str = "twin",
         render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         """Builds the batch; see the class for the arguments.
 
@@ -77,11 +90,11 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         if min(num_envs, max_episode_steps, threads) < 1:
             raise InputError("num_envs, max_episode_steps and threads must be at least 1")
         self.num_envs = num_envs
-        specs = self._dealt("emulator", emulator_specs(emulator))
         self._engine = PathEngine(
-            specs,
+            self._dealt("emulator", sources_of(emulator)),
             features=features,
             actions=actions,
+            companion=companion,
             reward=reward,
             threads=threads,
             oracle_cwnd_packets=self._dealt_windows(oracle_cwnd_packets),
@@ -91,6 +104,10 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         self.single_action_space = self._engine.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        if self._engine.reward_space is not None:
+            self.reward_space = self._engine.reward_space
+            self.reward_dim = self.reward_space.shape[0]
+        self.set_autoreset_mode(autoreset_mode)
         self._max_episode_steps = max_episode_steps
         self._elapsed_steps = 0
         self._flows = np.arange(num_envs, dtype=np.int32)
@@ -98,9 +115,26 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         self._everywhere.flags.writeable = False  # handed out with every step
         self._seeded = False
         self.render_mode = render_mode
-        self._pictures = [] if render_mode is None else self._make_pictures(specs)
+        self._pictures = [] if render_mode is None else self._make_pictures()
 
-    def _make_pictures(self, specs: Sequence[EmulatorSpec]) -> list["EpisodePicture"]:
+    def set_autoreset_mode(self, mode: AutoresetMode | str) -> None:
+        """When flows are reset whose episode has ended: `NextStep` or `SameStep`.
+
+        Raises:
+            InputError: it is neither.
+        """
+        known = {each.value: each for each in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
+        name = mode.value if isinstance(mode, AutoresetMode) else mode
+        if name not in known:
+            raise InputError(f"autoreset_mode: {name!r} is unknown; known are {', '.join(known)}")
+        self.metadata = {**self.metadata, "autoreset_mode": known[name]}
+
+    @property
+    def engine(self) -> PathEngine:
+        """The flows underneath."""
+        return self._engine
+
+    def _make_pictures(self) -> list["EpisodePicture"]:
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
         from .rendering import EpisodePicture  # matplotlib takes a while to load
@@ -108,7 +142,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         capacities, round_trips = self._engine.capacity_mbps, self._engine.propagation_rtt_ms
         return [
             EpisodePicture(spec.name, float(capacity), float(rtt))
-            for spec, capacity, rtt in zip(specs, capacities, round_trips, strict=True)
+            for spec, capacity, rtt in zip(self._engine.specs, capacities, round_trips, strict=True)
         ]
 
     def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
@@ -137,10 +171,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         if options and "emulator" in options:
-            specs = self._dealt("emulator", emulator_specs(options["emulator"]))
-            self._engine.set_emulators(specs)
-            if self._pictures:
-                self._pictures = self._make_pictures(specs)
+            self._engine.set_emulators(self._dealt("emulator", sources_of(options["emulator"])))
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True
@@ -150,8 +181,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
 
     def _begin(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         self._elapsed_steps = 0
-        for picture in self._pictures:
-            picture.begin()
+        if self._pictures:
+            self._pictures = self._make_pictures()
         return observations
 
     def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
@@ -167,7 +198,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Advances every flow by one step and resets those whose episode has ended.
+        """Advances every flow by one step, or resets all when their episodes have ended.
 
         Args:
             actions: one per flow, shape of `action_space`.
@@ -178,17 +209,32 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]]):
         Raises:
             ValueError: an action lies outside the action space.
         """
+        nowhere = np.zeros(self.num_envs, dtype=np.bool_)
+        same_step = self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        if not same_step and self._elapsed_steps == self._max_episode_steps:
+            observations = self._begin(self._engine.reset())
+            infos = _masked(self._engine.reset_info(), self._everywhere)
+            return (
+                observations,
+                np.zeros((self.num_envs, *self._reward_shape)),
+                nowhere,
+                nowhere.copy(),
+                infos,
+            )
         observations, rewards, info = self._engine.step(actions)
         infos = _masked(info, self._everywhere)
         for row, picture in enumerate(self._pictures):
             picture.add(info, row)
         self._elapsed_steps += 1
         over = self._elapsed_steps == self._max_episode_steps
-        if over:
+        if over and same_step:
             infos = self._final_infos(observations, infos)
             observations = self._begin(self._engine.reset())
-        nowhere = np.zeros(self.num_envs, dtype=np.bool_)
         return observations, rewards, nowhere, np.full(self.num_envs, over), infos
+
+    @property
+    def _reward_shape(self) -> tuple[int, ...]:
+        return () if self._engine.reward_space is None else self._engine.reward_space.shape
 
     def save_state(self) -> EpisodeState:
         """Where the episodes stand, for `restore_state`.

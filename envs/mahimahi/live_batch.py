@@ -41,7 +41,15 @@ class LiveBatch:
     with a `MahimahiError`; nothing stays behind, and a `reset` of all begins anew.
     """
 
-    def __init__(self, specs: Sequence[EmulatorSpec], *, features: str, actions: str) -> None:
+    def __init__(
+        self,
+        specs: Sequence[EmulatorSpec],
+        *,
+        features: str,
+        actions: str,
+        companion: bool = False,
+        min_cwnd_packets: float = 2.0,
+    ) -> None:
         """Looks for what is needed; nothing is started yet.
 
         Raises:
@@ -50,6 +58,7 @@ class LiveBatch:
         require_mahimahi()
         self._specs = list(specs)
         self._arguments = ["--features", features, "--actions", actions]
+        self._arguments += ["--min-window", f"{min_cwnd_packets:.0f}"] + ["--companion"] * companion
         self._programs = [_program("ccgym-receiver"), _program("ccgym-sender")]
         self._flows: list[_LiveFlow | None] = [None] * len(specs)
         self.observation_size = len(_core.POLICY_FEATURES[features])
@@ -94,14 +103,14 @@ class LiveBatch:
     def step(
         self, actions: NDArray[np.float32], observations: NDArray[np.float32], telemetry: NDArray[np.float64]
     ) -> None:
-        """Gives all actions, then waits for the next decision of each flow.
+        """Gives all actions (rows, numbers), then waits for the next decision of each flow.
 
         Raises:
             MahimahiError: a shell or a program has ended, or a flow was never reset.
         """
         try:
             for path, action in enumerate(actions):
-                self._flow(path).act(float(action))
+                self._flow(path).act(action)
             for path in range(len(self)):
                 self._flow(path).hear(observations[path], telemetry[path])
         except BaseException:
@@ -139,9 +148,9 @@ class _LiveFlow:
             self._gym = stack.enter_context(listener.accept()[0])
             self._stack = stack.pop_all()
 
-    def act(self, action: float) -> None:
+    def act(self, action: NDArray[np.float32]) -> None:
         try:
-            self._gym.send(np.float64(action).tobytes())
+            self._gym.send(action.astype(np.float64).tobytes())
         except OSError:
             self._fail()
 

@@ -103,7 +103,7 @@ class CrewedPath final : public GymPath {
   [[nodiscard]] double now_ms() const override {
     return std::chrono::duration<double, std::milli>{twin_.now()}.count();
   }
-  void act(std::size_t learner, float action) override {
+  void act(std::size_t learner, Act action) override {
     policy(learner).act(action);
     twin_.resume(crew_.learner_flows[learner]);
   }

@@ -29,7 +29,7 @@ class GymPath {
   virtual void fly_to_decisions() = 0;
   [[nodiscard]] virtual FlowState state(std::size_t learner) const = 0;  // `paused`: it decides now
   [[nodiscard]] virtual double now_ms() const = 0;                       // since the path came into being
-  virtual void act(std::size_t learner, float action) = 0;               // of one that decides
+  virtual void act(std::size_t learner, Act action) = 0;                 // of one that decides
   virtual void set_cwnd(std::size_t learner, double cwnd_packets) = 0;
   [[nodiscard]] virtual double cwnd_packets(std::size_t learner) const = 0;
   virtual void observe(std::size_t learner, std::span<float> row) const = 0;

@@ -72,6 +72,16 @@ double PathBatch::cwnd_packets(std::size_t row) const {
   return flights_[path] ? flights_[path]->cwnd_packets(learner) : 0;
 }
 
+double PathBatch::now_ms(std::size_t row) const {
+  const auto& flight = flights_[seat(row).path];
+  return flight ? flight->now_ms() : 0;
+}
+
+Act PathBatch::act_of(std::size_t row, std::span<const float> actions) const {
+  if (action_width() == 1) return actions[row];
+  return {actions[2 * row], actions[2 * row + 1]};
+}
+
 FlowState PathBatch::state(std::size_t row) const {
   const auto [path, learner] = seat(row);
   return flights_[path] ? flights_[path]->state(learner) : FlowState::waiting;
@@ -127,7 +137,7 @@ void PathBatch::step_path(std::size_t path, std::span<const float> actions, std:
   const std::size_t learners = first_rows_[path + 1] - first;
   const std::size_t width = observation_size();
   for (std::size_t i = 0; i < learners; ++i) {
-    if (flight.state(i) == FlowState::paused) flight.act(i, actions[first + i]);
+    if (flight.state(i) == FlowState::paused) flight.act(i, act_of(first + i, actions));
   }
   flight.fly_to_decisions();
   for (std::size_t i = 0; i < learners; ++i) {

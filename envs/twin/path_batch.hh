@@ -29,20 +29,23 @@ class PathBatch {
   [[nodiscard]] std::size_t rows() const { return first_rows_.back(); }
   [[nodiscard]] std::size_t paths() const { return paths_.size(); }
   [[nodiscard]] std::size_t observation_size() const;
+  [[nodiscard]] std::size_t action_width() const { return action_size(policy_.actions); }
 
   // From that path's next reset on; the number of its learners stays.
   void set_path(std::size_t path, PathSpec spec);
   void set_cwnd(std::size_t row, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t row) const;
   [[nodiscard]] FlowState state(std::size_t row) const;
+  [[nodiscard]] double now_ms(std::size_t row) const;  // since its path came into being
 
   // Starts the paths `paths` anew, flies each to its first decisions, writes their rows of
   // `observations` (rows() x observation_size()), zeros where a flow has nothing to decide yet.
   void reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds, std::span<float> observations);
 
-  // Applies the actions of those who decide, flies every path to its next decisions, and writes there
-  // `observations` and `telemetry` (rows() x kTelemetry.size()). A row that does not decide keeps its
-  // observation and has a telemetry of zeros. Throws std::logic_error for a path that was never reset.
+  // Applies the actions (rows() x action_size) of those who decide, flies every path to its next decisions,
+  // and writes there `observations` and `telemetry` (rows() x kTelemetry.size()). A row that does not decide
+  // keeps its observation and has a telemetry of zeros. Throws std::logic_error for a path that was never
+  // reset.
   void step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry);
 
   // Where all flights stand, and back to there, in this batch or in one of the same paths and policy. Throws
@@ -57,6 +60,7 @@ class PathBatch {
     std::size_t learner;
   };
   [[nodiscard]] Seat seat(std::size_t row) const;
+  [[nodiscard]] Act act_of(std::size_t row, std::span<const float> actions) const;
   void step_path(std::size_t path, std::span<const float> actions, std::span<float> observations,
                  std::span<double> telemetry);
 

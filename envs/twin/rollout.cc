@@ -49,7 +49,7 @@ class Rollout {
     const auto observation = record_.observations.subspan(row * width_, width_);
     if (flight_->state(learner) != FlowState::paused) return skip(row, observation);
     flight_->observe(learner, observation);
-    record_.acts[row] = choose_act(actions_, networks_[learner]->step(observation));
+    record_.acts[row] = choose_act(actions_, networks_[learner]->step(observation)).value;
     record_.labels[row] = expert_act(actions_, flight_->cwnd_packets(learner), ideal_packets(learner));
     flight_->act(learner, carried_out(row));
   }

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyModule, PolicySpec, save_policy
+from ccgym.agents.policy_file import PolicyModule, PolicySpec, load_policy, save_policy
+from ccgym.agents.stack import ACTIVATIONS, StackPolicy, UnknownLayersError, as_stack
 from ccgym.envs import _core
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,8 @@ def torch_outputs(module: PolicyModule, observations: NDArray[np.float32]) -> ND
     with torch.no_grad():
         if isinstance(module, MlpPolicy):
             outputs = module(torch.from_numpy(observations))
+        elif isinstance(module, StackPolicy):
+            outputs = module(torch.from_numpy(observations)[None])[0][0]
         else:
             outputs = module(torch.from_numpy(observations)[None])[0][0]
     array: NDArray[np.float32] = outputs.numpy()
@@ -113,7 +117,9 @@ def fly_in_gym(decide: Decide, spec: PolicySpec) -> tuple[NDArray[np.float32], N
     for step in range(EPISODE_STEPS):
         observations[step] = observation[0]
         action = decide(observations[: step + 1])
-        batch.step(np.array([action], dtype=np.float32), observation, telemetry[step : step + 1])
+        batch.step(
+            np.full((1, batch.action_size), action, np.float32), observation, telemetry[step : step + 1]
+        )
     return observations, telemetry
 
 
@@ -162,7 +168,7 @@ def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     batch.reset(np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.uint64), observation)
     steps: list[NDArray[np.float64]] = []
     while not steps or steps[-1][0] < 8990:
-        batch.step(_core.evaluate_policy(str(path), observation)[0], observation, telemetry)
+        batch.step(_core.evaluate_policy(str(path), observation), observation, telemetry)
         steps.append(telemetry[0].copy())
     begin_ms, end_ms = steps[0][0] - steps[0][_core.TELEMETRY.index("step_ms")], steps[-1][0]
     acknowledged_ms = flight.departure_ms + 60  # a round trip later
@@ -226,3 +232,57 @@ def test_observations_of_another_width_are_refused(tmp_path: Path) -> None:
     save_policy(path, LstmPolicy(9, 32, 5), PolicySpec("indigo", "indigo"), trained_on="nothing")
     with pytest.raises(ValueError, match="observation has 8 entries, should have 9"):
         _core.evaluate_policy(str(path), np.zeros((3, 8), dtype=np.float32))
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("memory", ["lstm", "gru", ""])
+def test_stacks_of_layers_agree_over_random_episodes(tmp_path: Path, activation: str, memory: str) -> None:
+    torch.manual_seed(3)
+    recurrent: list[dict[str, Any]] = [{"kind": memory, "units": 12}] if memory else []
+    plan: list[dict[str, Any]] = [
+        {"kind": "linear", "units": 20},
+        {"kind": "layer_norm"},
+        {"kind": activation},
+        *recurrent,
+    ]
+    module = StackPolicy(28, [*plan, {"kind": "linear", "units": 1}])
+    observations = np.random.default_rng(1).normal(0, 1, (EPISODE_STEPS, 28)).astype(np.float32)
+    file = tmp_path / "policy.safetensors"
+    assert_parity(module, observations, file, PolicySpec("scale_free", "log_window", companion=True))
+    again, spec = load_policy(file)
+    assert spec.companion
+    np.testing.assert_array_equal(torch_outputs(again, observations), torch_outputs(module, observations))
+
+
+class Residual(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+
+    def initial_state(self, _flows: int) -> tuple[()]:
+        return ()
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self.inner(observation) + observation, state
+
+
+class Convolving(Residual):
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = torch.nn.Conv1d(1, 1, 1)
+
+
+class Leaking(Residual):
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = torch.nn.LeakyReLU(0.3)
+
+
+@pytest.mark.parametrize(
+    ("network", "why"),
+    [(Residual, "something else than to pass them"), (Convolving, "Conv1d"), (Leaking, "LeakyReLU")],
+)
+def test_what_is_no_stack_is_refused_with_what_is_known(network: type[Residual], why: str) -> None:
+    with pytest.raises(UnknownLayersError, match=why) as caught:
+        as_stack(network(), 4)
+    assert "known are linear, lstm, gru, layer_norm, tanh, sigmoid, relu" in str(caught.value)

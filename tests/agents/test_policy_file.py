@@ -204,7 +204,7 @@ REFUSED: dict[str, tuple[Edit, str]] = {
     "an unknown action set": (edit("actions", "guess"), "unknown action set 'guess': known are indigo"),
     "an unknown architecture": (
         edit("architecture/kind", "gru"),
-        'architecture kind is "gru", should be "lstm" or "mlp"',
+        'architecture kind is "gru", should be "lstm", "mlp" or "stack"',
     ),
     "other inputs": (edit("architecture/inputs", 16), "inputs is 16, should be 9"),
     "other outputs": (edit("architecture/outputs", 1), "outputs is 1, should be 5"),

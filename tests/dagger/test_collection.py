@@ -26,7 +26,7 @@ def test_flows_that_share_take_no_flight_of_another_group(tiny_config: TinyConfi
     shares = {"random": 0.75, "shared": 0.1, "fading": 0.15}
     world = World({group: links(8) for group in shares}, shares)
     config = tiny_config(environments=96)
-    collector = Collector(config, world)
+    collector = Collector(config, world, 2 * config.hidden[0] if config.architecture == "lstm" else 0)
     for iteration in range(20):
         crews = collector._crews(iteration)  # what flies on which path has no other face
         flown: Counter[str] = Counter()

@@ -312,15 +312,24 @@ def test_flies_over_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"features": "money"}, "features: 'money' is unknown; known are aurora, indigo, scale_free"),
-        ({"actions": "money"}, "actions: 'money' is unknown; known are indigo, log_window, rate"),
-        ({"reward": "money"}, "reward: 'money' is unknown; known are power, aurora, copa"),
+        ({"features": "money"}, "features: 'money' is unknown; known are aurora, indigo, raw, scale_free"),
+        (
+            {"actions": "money"},
+            "actions: 'money' is unknown; known are indigo, log_window, rate, window, window_and_rate",
+        ),
+        ({"reward": "money"}, "reward: 'money' is unknown; known are power, aurora, copa, vector"),
         (
             {"actions": "log_window"},
             "actions: features indigo hold the last of indigo's actions, not of 'log_window'",
         ),
-        ({"emulator": "calibrated"}, "emulator: 6 emulators for one flow; give one, or use make_vec"),
-        ({"emulator": []}, "emulator: 0 emulators for one flow; give one, or use make_vec"),
+        (
+            {"emulator": "calibrated"},
+            "emulator: 6 emulators for one flow; give one, a mix {NAME: WEIGHT}, or use make_vec",
+        ),
+        (
+            {"emulator": []},
+            "emulator: 0 emulators for one flow; give one, a mix {NAME: WEIGHT}, or use make_vec",
+        ),
     ],
 )
 def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:

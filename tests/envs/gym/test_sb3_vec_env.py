@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
+from ccgym.envs.errors import InputError
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from numpy.typing import NDArray
@@ -14,7 +16,15 @@ LENGTH = 20
 
 
 def batch(num_envs: int = 3, **arguments: Any) -> PathVectorEnv:
-    return PathVectorEnv(num_envs, LENGTH, emulator=LOSSY, features="aurora", actions="rate", **arguments)
+    return PathVectorEnv(
+        num_envs,
+        LENGTH,
+        emulator=LOSSY,
+        features="aurora",
+        actions="rate",
+        autoreset_mode="SameStep",
+        **arguments,
+    )
 
 
 def random_actions(steps: int, flows: int) -> NDArray[np.float32]:
@@ -34,25 +44,28 @@ def test_a_step_is_that_of_the_vector_environment() -> None:
         np.testing.assert_array_equal(dones, right[3])
 
 
-def test_only_an_ended_episode_has_an_info() -> None:
-    envs = PathSb3VecEnv(batch())
+def test_every_step_has_an_info_and_an_ended_episode_more() -> None:
+    envs, theirs = PathSb3VecEnv(batch()), batch()
     envs.seed(7)
     envs.reset()
+    theirs.reset(seed=7)
     total = np.zeros(3)
     for step, actions in enumerate(random_actions(LENGTH, 3)):
         envs.step_async(actions)
         observations, rewards, dones, infos = envs.step_wait()
+        told = theirs.step(actions)[4]
+        told = told.get("final_info", told)
         total += rewards
-        if step + 1 < LENGTH:
-            assert not dones.any()
-            assert infos == [{}, {}, {}]
-    assert dones.all()
+        for flow, info in enumerate(infos):
+            assert info["throughput_mbps"] == told["throughput_mbps"][flow]
+            assert info["cwnd_packets"] == told["cwnd_packets"][flow]
+        assert dones.all() == (step + 1 == LENGTH)
+        assert ("terminal_observation" in infos[0]) == (step + 1 == LENGTH)
     for flow, info in enumerate(infos):
         assert info["TimeLimit.truncated"] is True
         assert info["episode"] == {"r": pytest.approx(total[flow], rel=1e-5), "l": LENGTH}
         assert info["terminal_observation"].shape == observations[flow].shape
         assert not np.array_equal(info["terminal_observation"], observations[flow])
-        assert info["throughput_mbps"] >= 0
 
 
 def test_flies_over_other_emulators_from_the_next_reset_on() -> None:
@@ -76,10 +89,32 @@ def test_ppo_learns_on_it() -> None:
     assert len(model.ep_info_buffer or []) == 4
 
 
-def test_a_flow_cannot_be_changed_alone() -> None:
+def test_each_flow_has_attributes_and_methods() -> None:
     envs = PathSb3VecEnv(batch())
-    with pytest.raises(AttributeError, match="cannot be changed one by one"):
-        envs.set_attr("reward", "power")
-    with pytest.raises(AttributeError, match="have no methods of their own"):
-        envs.env_method("render")
+    envs.set_attr("emulator", "synthetic/200mbps-80ms", indices=1)
+    envs.env_method("set_emulator", "random:train", indices=[2])
+    envs.set_attr("mark", 7, indices=[0])
+    envs.seed(1)
+    observations = envs.reset()
+    names = [spec.name for spec in envs.get_attr("emulator")]
+    assert names[:2] == ["nepal", "200mbps-80ms"]
+    assert names[2] not in names[:2]
+    assert envs.get_attr("mark", 0) == [7]
     assert envs.get_attr("num_envs", [0, 2]) == [3, 3]
+    assert envs.get_attr("action_space", [1]) == [envs.action_space]
+    assert envs.get_attr("cwnd_packets") == [10, 10, 10]
+    right = PathVectorEnv(1, emulator="synthetic/200mbps-80ms", features="aurora", actions="rate")
+    np.testing.assert_array_equal(observations[1], right.reset(seed=2)[0][0])
+    with pytest.raises(AttributeError, match="has no 'colour'"):
+        envs.get_attr("colour")
+
+
+def test_takes_what_make_vec_makes_and_says_so_otherwise() -> None:
+    made: Any = gymnasium.make_vec("ccgym/Path-v0", num_envs=2, features="aurora", actions="rate")
+    PPO("MlpPolicy", PathSb3VecEnv(made), n_steps=4, batch_size=8, n_epochs=1, device="cpu").learn(8)
+    with pytest.raises(ValueError, match=r"for stable-baselines3 write PathSb3VecEnv\(envs\)"):
+        PPO("MlpPolicy", made)
+    with pytest.raises(InputError, match="as make_vec makes it"):
+        PathSb3VecEnv(gymnasium.make_vec("CartPole-v1", num_envs=1))
+    with pytest.raises(InputError, match="wants one number"):
+        PathSb3VecEnv(PathVectorEnv(2, reward="vector"))

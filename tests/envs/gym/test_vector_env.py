@@ -15,6 +15,7 @@ from ccgym.envs.gym.registration import EPISODE_STEPS, PATH_ENV_ID, register_env
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulators import EmulatorSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import NormalizeObservation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,7 +54,7 @@ def random_actions(steps: int, flows: int) -> np.ndarray[Any, Any]:
 def test_gymnasium_makes_the_native_vector_environment() -> None:
     envs = gymnasium.make_vec(PATH_ENV_ID, num_envs=4, emulator="calibrated/india")
     assert isinstance(envs.unwrapped, PathVectorEnv)
-    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     observations, _ = envs.reset(seed=1)
     assert observations in envs.observation_space
     assert observations.dtype == np.float32
@@ -68,12 +69,15 @@ def alone(spec: EmulatorSpec, window: float, length: int) -> gymnasium.Env[Any, 
     return gymnasium.wrappers.TimeLimit(PathEnv(emulator=spec, oracle_cwnd_packets=window), length)
 
 
-def test_agrees_step_by_step_with_gymnasiums_own_vector_over_single_environments() -> None:
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_agrees_step_by_step_with_gymnasiums_own_vector_over_single_environments(mode: AutoresetMode) -> None:
     steps, length = 60, 25  # two ends of episode
-    ours = PathVectorEnv(3, length, emulator=LOSSY, oracle_cwnd_packets=[5, 50, 250])
+    ours = PathVectorEnv(
+        3, length, emulator=LOSSY, oracle_cwnd_packets=[5, 50, 250], autoreset_mode=mode.value
+    )
     theirs = SyncVectorEnv(
         [partial(alone, spec, window, length) for spec, window in zip(LOSSY, (5, 50, 250), strict=True)],
-        autoreset_mode=AutoresetMode.SAME_STEP,
+        autoreset_mode=mode,
     )
     assert_equal(ours.reset(seed=9), theirs.reset(seed=9))
     for actions in random_actions(steps, 3):
@@ -131,8 +135,8 @@ def test_a_seed_per_flow_restarts_only_the_seeded_ones() -> None:
     np.testing.assert_array_equal(first, rewards([5, 6]))
 
 
-def test_an_ended_episode_is_reset_in_the_same_step() -> None:
-    envs = PathVectorEnv(2, 3, emulator=LOSSY[1])
+def test_an_ended_episode_is_reset_in_the_same_step_if_asked_for() -> None:
+    envs = PathVectorEnv(2, 3, emulator=LOSSY[1], autoreset_mode="SameStep")
     stay = np.full(2, STAY)
     envs.reset(seed=1)
     for _ in range(2):
@@ -214,11 +218,12 @@ def test_each_flow_is_drawn_from_the_beginning_of_its_episode() -> None:
     alone = PathEnv(emulator=LOSSY[1], render_mode="rgb_array")
     envs.reset(seed=4)
     alone.reset(seed=5)
-    for action in random_actions(45, 2):  # into the second episode
-        *_, truncations, _ = envs.step(action)
-        alone.step(action[1])
-        if truncations[1]:
+    for step, action in enumerate(random_actions(46, 2)):  # into the second episode
+        envs.step(action)
+        if step == 40:
             alone.reset()
+        else:
+            alone.step(action[1])
     frames = envs.render()
     assert frames is not None
     first, second = frames
@@ -302,3 +307,17 @@ def test_an_emulator_of_several_learners_is_refused_when_built(emulator: str) ->
 def test_threads_beyond_any_machine_are_refused(threads: int) -> None:
     with pytest.raises(InputError, match="threads"):
         PathVectorEnv(1, threads=threads)
+
+
+def test_gymnasiums_normalising_wrapper_takes_what_make_vec_makes() -> None:
+    envs = NormalizeObservation(gymnasium.make_vec(PATH_ENV_ID, num_envs=4, max_episode_steps=5))
+    envs.reset(seed=1)
+    seen = [envs.step(np.full(4, STAY))[0] for _ in range(20)]
+    assert np.isfinite(seen).all()
+
+
+def test_an_unknown_autoreset_mode_is_refused() -> None:
+    with pytest.raises(
+        InputError, match="autoreset_mode: 'Disabled' is unknown; known are NextStep, SameStep"
+    ):
+        PathVectorEnv(2, autoreset_mode=AutoresetMode.DISABLED)

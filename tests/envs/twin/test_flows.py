@@ -77,6 +77,6 @@ def test_learners_share_a_path_with_a_scheme() -> None:
     seen: set[str] = set()
     for _ in range(300):
         seen.update(_core.FLOW_STATES[state] for state in batch.states[1::2])
-        batch.step(np.full(6, 2, dtype=np.float32), observations, telemetry)
+        batch.step(np.full((6, 1), 2, dtype=np.float32), observations, telemetry)
     assert seen == set(_core.FLOW_STATES)
     np.testing.assert_array_equal(telemetry[::2], telemetry[[0, 0, 0]])

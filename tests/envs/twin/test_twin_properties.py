@@ -140,7 +140,7 @@ def flown(spec: EmulatorSpec, seed: int) -> Any:
     batch.reset(np.zeros(1, np.int32), np.array([seed], np.uint64), observations)
     rows = []
     for step in range(STEPS):
-        batch.step(np.array([step % 5], np.float32), observations, telemetry)
+        batch.step(np.array([[step % 5]], np.float32), observations, telemetry)
         rows.append(telemetry[0].copy())
     return np.array(rows)
 

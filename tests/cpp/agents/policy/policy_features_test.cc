@@ -115,6 +115,37 @@ TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
   }
 }
 
+TEST(RawFeatures, TellWhatWasMeasuredInTheStep) {
+  Features features{FeatureSet::raw, kBytes, 0.5};
+  std::array<float, RawFeatures::kNames.size()> seen{};
+  const auto at = [&seen](std::string_view name) {
+    return seen[static_cast<std::size_t>(std::ranges::find(RawFeatures::kNames, name) -
+                                         RawFeatures::kNames.begin())];
+  };
+  const std::array lost{LostPacket{.bytes = kBytes}};
+  OneAck packet = ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000);
+  packet.received_at = milliseconds{30};
+  packet.inflight_bytes = 7000;
+  report_ack(features, milliseconds{50}, packet);
+  features.on_loss(lost);
+  features.observe(milliseconds{60}, 12, seen);
+  EXPECT_FLOAT_EQ(at("time_ms"), 60);
+  EXPECT_FLOAT_EQ(at("acks"), 1);
+  EXPECT_FLOAT_EQ(at("acked_bytes"), kBytes);
+  EXPECT_FLOAT_EQ(at("lost_packets"), 1);
+  EXPECT_FLOAT_EQ(at("mean_rtt_ms"), 50);
+  EXPECT_FLOAT_EQ(at("least_one_way_ms"), 30);
+  EXPECT_FLOAT_EQ(at("delivery_rate_mbps"), 0.8F);
+  EXPECT_FLOAT_EQ(at("send_rate_mbps"), 1.6F);
+  EXPECT_FLOAT_EQ(at("inflight_packets"), 7);
+  EXPECT_FLOAT_EQ(at("window_packets"), 12);
+  features.observe(milliseconds{80}, 12, seen);
+  EXPECT_FLOAT_EQ(at("step_ms"), 20);
+  EXPECT_FLOAT_EQ(at("acks"), 0);
+  EXPECT_FLOAT_EQ(at("lost_packets"), 0);
+  EXPECT_FLOAT_EQ(at("last_rtt_ms"), 50);
+}
+
 // Two steps: 60 ms at twice the delivery rate, then 70 ms; the least round trip is 50 ms.
 TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
   Features features{FeatureSet::aurora, kBytes, 0.5};
@@ -198,6 +229,32 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5));
   flow.policy.act(-7);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
+}
+
+TEST(PolicyController, AWindowIsWhatTheActionSaysAndLeavesUnpaced) {
+  Asked flow{{.actions = ActionSet::window, .min_cwnd_packets = 1}};
+  flow.ack(milliseconds{50});
+  flow.policy.act(37.5);
+  EXPECT_EQ(flow.policy.limits().cwnd_bytes, 38 * kBytes);
+  EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());
+  flow.policy.act(0);
+  EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 1);
+}
+
+TEST(PolicyController, AWindowAndARateAreWhatTheActionSays) {
+  Asked flow{{.actions = ActionSet::window_and_rate}};
+  EXPECT_FALSE(flow.policy.limits().pacing_rate.has_value());  // before the first action
+  flow.ack(milliseconds{50});
+  flow.policy.act({20, 3.5});
+  EXPECT_EQ(flow.policy.limits().cwnd_bytes, 20 * kBytes);
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 3.5);
+  flow.ack(milliseconds{40});
+  EXPECT_DOUBLE_EQ(flow.policy.limits().pacing_rate->mbps(), 3.5);
+}
+
+TEST(PolicyController, OnlyLogWindowHasACompanion) {
+  EXPECT_TRUE(checked_policy({.actions = ActionSet::log_window, .companion = true}).companion);
+  EXPECT_THROW(checked_policy({.actions = ActionSet::window, .companion = true}), std::invalid_argument);
 }
 
 TEST(PolicyController, RefusesAnActionThatIsNone) {

@@ -1,10 +1,11 @@
-#include "agents/policy/mlp_network.hh"
+#include "agents/policy/stack_network.hh"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace ccgym {
 namespace {
@@ -15,8 +16,17 @@ std::vector<LinearWeights> small_layers() {
           {.inputs = 1, .outputs = 2, .weight = {2, -3}, .bias = {0, 1}}};
 }
 
-TEST(MlpNetwork, HasATanhBetweenItsLayersAndNoneAfterTheLast) {
-  MlpNetwork network{small_layers()};
+StackNetwork make_network(const std::vector<LinearWeights>& weights) {
+  std::vector<Layer> layers;
+  for (const LinearWeights& one : weights) {
+    if (!layers.empty()) layers.emplace_back(Activation{"tanh", one.inputs});
+    layers.emplace_back(Linear{one});
+  }
+  return StackNetwork{std::move(layers)};
+}
+
+TEST(StackNetwork, PassesItsLayersInTurn) {
+  StackNetwork network = make_network(small_layers());
   const double hidden = std::tanh(0.5 * 3 - 1 * 0.5 + 0.25);
   const std::array observation{3.0F, 0.5F};
   for (int again = 0; again < 2; ++again) {  // it has no memory
@@ -28,13 +38,13 @@ TEST(MlpNetwork, HasATanhBetweenItsLayersAndNoneAfterTheLast) {
 }
 
 // Outputs are summed by blocks; what is left of them one by one.
-TEST(MlpNetwork, IsTheSameForEveryNumberOfOutputs) {
+TEST(StackNetwork, IsTheSameForEveryNumberOfOutputs) {
   for (const std::size_t outputs : {1U, 31U, 32U, 33U, 64U, 70U, 128U}) {
     LinearWeights layer{.inputs = 3, .outputs = outputs, .weight = {}, .bias = {}};
     for (std::size_t i = 0; i < 3 * outputs; ++i) layer.weight.push_back(0.01F * static_cast<float>(i % 97));
     for (std::size_t i = 0; i < outputs; ++i) layer.bias.push_back(0.1F * static_cast<float>(i));
     const std::array observation{1.5F, -2.0F, 0.25F};
-    MlpNetwork network{{layer}};
+    StackNetwork network = make_network({layer});
     const std::span<const float> computed = network.step(observation);
     for (std::size_t i = 0; i < outputs; ++i) {
       double sum = layer.bias[i];
@@ -45,15 +55,15 @@ TEST(MlpNetwork, IsTheSameForEveryNumberOfOutputs) {
   }
 }
 
-TEST(MlpNetwork, RefusesLayersAndObservationsThatDoNotFit) {
+TEST(StackNetwork, RefusesLayersAndObservationsThatDoNotFit) {
   std::vector<LinearWeights> layers = small_layers();
   layers[1].inputs = 2;
-  EXPECT_THROW(MlpNetwork{layers}, std::invalid_argument);
+  EXPECT_THROW(make_network(layers), std::invalid_argument);
   layers = small_layers();
   layers[0].weight.pop_back();
-  EXPECT_THROW(MlpNetwork{layers}, std::invalid_argument);
-  EXPECT_THROW(MlpNetwork{std::vector<LinearWeights>{}}, std::invalid_argument);
-  MlpNetwork network{small_layers()};
+  EXPECT_THROW(make_network(layers), std::invalid_argument);
+  EXPECT_THROW(StackNetwork{{}}, std::invalid_argument);
+  StackNetwork network = make_network(small_layers());
   EXPECT_THROW(network.step(std::vector<float>(3)), std::invalid_argument);
 }
 

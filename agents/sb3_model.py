@@ -1,0 +1,186 @@
+"""A model that stable-baselines3 has saved, a `.zip` of PPO, SAC or RecurrentPPO, as a policy.
+
+Nothing in it is unpickled: weights are read as tensors alone, the rest is the text beside them.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from ccgym.envs import _core
+
+from .policy_file import PolicySpec
+from .stack import ACTIVATIONS, StackPolicy
+
+MOST_BYTES = 1 << 30
+_SQUASHED = ("log_window", "rate")
+
+
+class ModelError(ValueError):
+    """A file that is no model which can be flown. One line: what is wrong, what would be right."""
+
+
+def read_model(
+    path: Path, *, features: str | None = None, actions: str | None = None
+) -> tuple[StackPolicy, PolicySpec]:
+    """The model's most likely action as a network, and how it is flown.
+
+    Args:
+        path: of the `.zip`.
+        features: set of the observations; None: as the model's space says.
+        actions: set of the actions; None: as the model's space says.
+
+    Raises:
+        ModelError: it is none, of another algorithm, or of features or layers that do not fly natively.
+    """
+    data, weights = _parts(path)
+    layers = list(_layers(data, weights))
+    inputs = int(layers[0][1]["weight_ih_l0" if layers[0][0] == "lstm" else "weight"].shape[1])
+    outputs = _outputs(layers)
+    features = features or _named(data, "observation_space") or _features_of(inputs)
+    actions = actions or _named(data, "action_space") or _actions_of(outputs)
+    spec = PolicySpec(features, actions, companion=bool(_said(data, "action_space", "ccgym_companion")))
+    _check(path, spec, inputs, outputs, squashed=layers[-1][0] == "tanh")
+    stack = StackPolicy(inputs, [_plan(kind, tensors) for kind, tensors in layers])
+    stack.load_state_dict(
+        {
+            f"layers.{index}.{name}": tensor
+            for index, (_, tensors) in enumerate(layers)
+            for name, tensor in tensors.items()
+        }
+    )
+    return stack, spec
+
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+def _parts(path: Path) -> tuple[dict[str, Any], Tensors]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in ("data", "policy.pth"):
+                if archive.getinfo(name).file_size > MOST_BYTES:
+                    raise ModelError(f"{path}: {name} has more than 1 GB")
+            data = json.loads(archive.read("data"))
+            weights = torch.load(
+                io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True
+            )
+    except ModelError:
+        raise
+    except KeyError:
+        raise ModelError(
+            f"{path}: no model of stable-baselines3: it should hold data and policy.pth"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except Exception as error:
+        raise ModelError(
+            f"{path}: no model of stable-baselines3: {str(error).splitlines()[0][:80]}"
+        ) from None
+    if not isinstance(data, dict) or not isinstance(weights, Mapping):
+        raise ModelError(f"{path}: no model of stable-baselines3: its data and policy.pth should be tables")
+    return data, {str(name): tensor for name, tensor in weights.items() if isinstance(tensor, torch.Tensor)}
+
+
+def _layers(data: dict[str, Any], weights: Tensors) -> Iterator[tuple[str, Tensors]]:
+    """Kind and tensors of each layer that chooses actions, in order."""
+    if any("features_extractor" in name for name in weights):
+        raise ModelError("features_extractor: the model has layers before its own; known is MlpPolicy")
+    if "actor.mu.weight" in weights:  # SAC
+        yield from _perceptron(weights, "actor.latent_pi.", _activation(data, "relu"))
+        yield "linear", _under(weights, "actor.mu.")
+        yield "tanh", {}
+        return
+    if "action_net.weight" not in weights:
+        raise ModelError("policy.pth holds no actor of PPO, SAC or RecurrentPPO with an MlpPolicy")
+    memory = _under(weights, "lstm_actor.")
+    if memory:
+        if len(memory) != 4:
+            raise ModelError("lstm_actor has several layers; known is one")
+        yield "lstm", memory
+    yield from _perceptron(weights, "mlp_extractor.policy_net.", _activation(data, "tanh"))
+    yield "linear", _under(weights, "action_net.")
+
+
+def _perceptron(weights: Tensors, prefix: str, activation: str) -> Iterator[tuple[str, Tensors]]:
+    numbers = sorted(
+        {int(name.removeprefix(prefix).split(".")[0]) for name in weights if name.startswith(prefix)}
+    )
+    for number in numbers:
+        yield "linear", _under(weights, f"{prefix}{number}.")
+        yield activation, {}
+
+
+def _under(weights: Tensors, prefix: str) -> Tensors:
+    return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}
+
+
+def _activation(data: dict[str, Any], usual: str) -> str:
+    arguments = data.get("policy_kwargs")
+    told = str(arguments.get("activation_fn", "")) if isinstance(arguments, dict) else ""
+    if not told:
+        return usual
+    for name, kind in ACTIVATIONS.items():
+        if told.endswith(f".{kind.__name__}'>"):
+            return name
+    raise ModelError(f"activation_fn: {told[:80]} is unknown; known are {', '.join(ACTIVATIONS)}")
+
+
+def _said(data: dict[str, Any], space: str, key: str) -> Any:
+    told = data.get(space)
+    return told.get(key) if isinstance(told, dict) else None
+
+
+def _named(data: dict[str, Any], space: str) -> str | None:
+    """What our environments write into their spaces."""
+    name = _said(data, space, "ccgym")
+    return name if isinstance(name, str) else None
+
+
+def _features_of(inputs: int) -> str:
+    fitting = [name for name, divisors in _core.POLICY_FEATURES.items() if len(divisors) == inputs]
+    if len(fitting) != 1:
+        sizes = ", ".join(f"{name} {len(divisors)}" for name, divisors in _core.POLICY_FEATURES.items())
+        raise ModelError(f"the model sees {inputs} numbers; features that fly natively have: {sizes}")
+    return fitting[0]
+
+
+def _actions_of(outputs: int) -> str:
+    fitting = [name for name, count in _core.POLICY_ACTIONS.items() if count == outputs]
+    if len(fitting) != 1:
+        raise ModelError(
+            f"its actions are {outputs} numbers: say which set with --actions, as in --actions log_window"
+        )
+    return fitting[0]
+
+
+def _check(path: Path, spec: PolicySpec, inputs: int, outputs: int, *, squashed: bool) -> None:
+    sizes = {name: len(divisors) for name, divisors in _core.POLICY_FEATURES.items()}
+    for key, name, table, size in (
+        ("features", spec.feature_set, sizes, inputs),
+        ("actions", spec.actions, _core.POLICY_ACTIONS, outputs),
+    ):
+        if name not in table:
+            raise ModelError(f"{path}: {key} {name} do not fly natively; known are {', '.join(table)}")
+        if table[name] != size:
+            raise ModelError(f"{path}: {key} {name} are {table[name]} numbers, the model has {size}")
+    if squashed and spec.actions not in _SQUASHED:
+        raise ModelError(
+            f"{path}: SAC squashes its actions to [-1, 1]; those of {spec.actions} are of another size"
+        )
+
+
+def _outputs(layers: list[tuple[str, Tensors]]) -> int:
+    return next(int(tensors["weight"].shape[0]) for kind, tensors in reversed(layers) if kind == "linear")
+
+
+def _plan(kind: str, tensors: Tensors) -> dict[str, Any]:
+    if kind == "linear":
+        return {"kind": kind, "units": int(tensors["weight"].shape[0])}
+    if kind == "lstm":
+        return {"kind": kind, "units": int(tensors["weight_hh_l0"].shape[1])}
+    return {"kind": kind}

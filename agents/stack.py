@@ -1,0 +1,184 @@
+"""A stack of known layers: what the native sender flies, whatever it was trained as."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+State = tuple[torch.Tensor, ...]
+"""Of the layers with memory in their order, each (N, H): hidden state, and of an LSTM then the cell."""
+
+SIZED: dict[str, type[torch.nn.Module]] = {
+    "linear": torch.nn.Linear,
+    "lstm": torch.nn.LSTM,
+    "gru": torch.nn.GRU,
+    "layer_norm": torch.nn.LayerNorm,
+}
+ACTIVATIONS: dict[str, type[torch.nn.Module]] = {
+    "tanh": torch.nn.Tanh,
+    "sigmoid": torch.nn.Sigmoid,
+    "relu": torch.nn.ReLU,
+    "leaky_relu": torch.nn.LeakyReLU,
+    "elu": torch.nn.ELU,
+    "silu": torch.nn.SiLU,
+    "gelu": torch.nn.GELU,
+}
+KNOWN_LAYERS = (*SIZED, *ACTIVATIONS)
+"""With PyTorch's default arguments; lstm and gru of one layer in one direction."""
+
+AGREEMENT = 1e-5
+_TRIED_STEPS, _TRIED_FLOWS = 8, 16
+
+
+class UnknownLayersError(ValueError):
+    """A network that is no stack of known layers. One line: what it is, what is known."""
+
+
+class StackPolicy(torch.nn.Module):
+    """Observations to outputs through one layer after the other."""
+
+    def __init__(self, inputs: int, layers: Sequence[dict[str, Any]]) -> None:
+        """`layers`: each a `kind` of `KNOWN_LAYERS` and, for linear, lstm and gru, its `units`."""
+        super().__init__()
+        self.inputs = inputs
+        self.plan = [dict(layer) for layer in layers]
+        self.layers = torch.nn.ModuleList()
+        size = inputs
+        for layer in layers:
+            self.layers.append(_make(layer["kind"], size, layer.get("units", size)))
+            size = layer.get("units", size)
+        self.outputs = size
+
+    @property
+    def state_size(self) -> int:
+        """Numbers that one flow's memory holds."""
+        return sum(tensor.shape[1] for tensor in self.initial_state(1))
+
+    def initial_state(self, flows: int) -> State:
+        """At the start of `flows` flows."""
+        parameter = next(self.parameters())
+        return tuple(
+            parameter.new_zeros(flows, layer["units"])
+            for layer in self.plan
+            for _ in range({"lstm": 2, "gru": 1}.get(layer["kind"], 0))
+        )
+
+    def step(self, observation: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
+        """One decision of N flows: observation (N, I) to outputs (N, O)."""
+        outputs, state = self.forward(observation[:, None], state)
+        return outputs[:, 0], state
+
+    def forward(self, observations: torch.Tensor, state: State | None = None) -> tuple[torch.Tensor, State]:
+        """Some steps of N flows: observations (N, T, I) to outputs (N, T, O) and the state after them."""
+        left = list(self.initial_state(len(observations)) if state is None else state)
+        after: list[torch.Tensor] = []
+        values = observations
+        for layer in self.layers:
+            if isinstance(layer, torch.nn.LSTM):
+                hidden, cell = (left.pop(0)[None].contiguous() for _ in range(2))
+                values, (hidden, cell) = layer(values, (hidden, cell))
+                after += [hidden[0], cell[0]]
+            elif isinstance(layer, torch.nn.GRU):
+                values, hidden = layer(values, left.pop(0)[None].contiguous())
+                after.append(hidden[0])
+            else:
+                values = layer(values)
+        return values, tuple(after)
+
+    def split_state(self, flat: torch.Tensor) -> State:
+        """The state of N flows from what a flight has noted, (N, numbers)."""
+        return tuple(flat.split_with_sizes([tensor.shape[1] for tensor in self.initial_state(1)], dim=1))
+
+
+def _make(kind: str, inputs: int, units: int) -> torch.nn.Module:
+    if kind in ACTIVATIONS:
+        return ACTIVATIONS[kind]()
+    if kind == "layer_norm":
+        return torch.nn.LayerNorm(inputs)
+    if kind == "linear":
+        return torch.nn.Linear(inputs, units)
+    recurrent = torch.nn.LSTM if kind == "lstm" else torch.nn.GRU
+    return recurrent(inputs, units, batch_first=True)
+
+
+def as_stack(network: torch.nn.Module, inputs: int) -> StackPolicy:
+    """A network with `initial_state(flows)` and `step(observation, state)` as a stack with its weights.
+
+    Its layers are taken in the order in which it has them; that its `step` passes them in that order, and
+    does nothing else, is found out by trying.
+
+    Raises:
+        UnknownLayersError: it has other layers, or does something else with them.
+    """
+    layers = list(_layers(network))
+    plan = [_described(layer) for layer in layers]
+    if not plan:
+        raise _unknown("it has none")
+    stack = StackPolicy(inputs, plan)
+    for ours, theirs in zip(stack.layers, layers, strict=True):
+        values = [parameter.detach() for parameter in theirs.parameters()]
+        own = list(ours.parameters())
+        if [value.shape for value in values] != [parameter.shape for parameter in own]:
+            raise _unknown("their sizes do not follow one another")
+        for parameter, value in zip(own, values, strict=True):
+            parameter.data = value.clone()
+    if not _agree(stack, network):
+        raise _unknown("step() does something else than to pass them in turn")
+    return stack
+
+
+def _layers(network: torch.nn.Module) -> Iterator[torch.nn.Module]:
+    """The innermost modules, in order."""
+    for child in network.children():
+        if isinstance(child, torch.nn.Identity):
+            continue
+        if any(True for _ in child.children()):
+            yield from _layers(child)
+        else:
+            yield child
+
+
+_CELLS = {torch.nn.LSTMCell: "lstm", torch.nn.GRUCell: "gru"}
+
+
+def _described(layer: torch.nn.Module) -> dict[str, Any]:
+    kinds = {made: kind for kind, made in {**SIZED, **ACTIVATIONS}.items()} | _CELLS
+    kind = kinds.get(type(layer))
+    if kind is None or repr(layer) != repr(_default_of(layer)):
+        raise _unknown(f"it has {layer!r:.80}")
+    if kind in ("lstm", "gru"):
+        return {"kind": kind, "units": int(layer.hidden_size)}  # type: ignore[arg-type]
+    return {"kind": kind, **({"units": int(layer.out_features)} if kind == "linear" else {})}  # type: ignore[arg-type]
+
+
+def _default_of(layer: torch.nn.Module) -> torch.nn.Module:
+    """A layer of its kind and sizes with default arguments."""
+    made = type(layer)
+    if isinstance(layer, torch.nn.Linear):
+        return made(layer.in_features, layer.out_features)
+    if isinstance(layer, torch.nn.LayerNorm):
+        return made(layer.normalized_shape[0])
+    if isinstance(layer, (torch.nn.LSTM, torch.nn.GRU)):
+        return made(layer.input_size, layer.hidden_size, batch_first=layer.batch_first)
+    if isinstance(layer, (torch.nn.LSTMCell, torch.nn.GRUCell)):
+        return made(layer.input_size, layer.hidden_size)
+    return made()
+
+
+def _agree(stack: StackPolicy, network: Any) -> bool:
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        ours, theirs = stack.initial_state(_TRIED_FLOWS), network.initial_state(_TRIED_FLOWS)
+        for _ in range(_TRIED_STEPS):
+            observation = torch.randn(_TRIED_FLOWS, stack.inputs, generator=generator)
+            our_outputs, ours = stack.step(observation, ours)
+            their_outputs, theirs = network.step(observation, theirs)
+            if our_outputs.shape != their_outputs.shape:
+                return False
+            if not torch.allclose(our_outputs, their_outputs, rtol=AGREEMENT, atol=AGREEMENT):
+                return False
+    return True
+
+
+def _unknown(why: str) -> UnknownLayersError:
+    return UnknownLayersError(f"no stack of known layers: {why}; known are {', '.join(KNOWN_LAYERS)}")

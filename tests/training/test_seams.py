@@ -1,0 +1,290 @@
+"""What a training takes from outside the package, by import string, from an empty folder."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
+from ccgym.agents.stack import StackPolicy
+from ccgym.cli.main import main
+from ccgym.dagger.collection import Crew, draw_plan, fly_in_batch
+from ccgym.dagger.collection import _fly_plan as fly_natively
+from ccgym.dagger.fitting import make_policy
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.training.batch_flights import BatchPilot
+from ccgym.training.config import TrainingConfig
+from ccgym.training.own_network import load_network, state_size
+
+REWARD = """
+def thrifty(info, link_mbps, empty_rtt_ms):
+    return info["throughput_mbps"] / link_mbps - 0.1 * info["queue_packets"] / (1 + info["cwnd_packets"])
+"""
+
+FEATURES = """
+import numpy as np
+
+class Four:
+    size = 4
+
+    def __init__(self, flows):
+        self.slow = np.zeros(flows)
+
+    def observe(self, raw, action):
+        queueing = raw["mean_rtt_ms"] - np.where(raw["acks"] > 0, raw["least_rtt_ms"], 0)
+        self.slow += (queueing - self.slow) / 8
+        window = np.maximum(raw["window_packets"], 1)
+        bdp = np.maximum(raw["delivery_rate_mbps"] * raw["least_rtt_ms"] / 12, 1e-3)
+        return np.stack([np.log(window) / 5, np.log1p(queueing) / 3, np.log(bdp / window), self.slow], axis=1)
+"""
+
+NETWORK = """
+import torch
+
+class Net(torch.nn.Module):  # a stack of known layers
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Linear(inputs, 16), torch.nn.LayerNorm(16), torch.nn.SiLU())
+        self.memory = torch.nn.GRUCell(16, 8)
+        self.head = torch.nn.Linear(8, outputs)
+
+    def initial_state(self, flows):
+        return torch.zeros(flows, 8)
+
+    def step(self, observation, state):
+        state = self.memory(self.body(observation), state)
+        return self.head(state), state
+
+class Skipping(Net):  # no stack: what it sees goes around the layers as well
+    def __init__(self, inputs, outputs):
+        super().__init__(inputs, outputs)
+        self.around = torch.nn.Linear(inputs, outputs)
+
+    def step(self, observation, state):
+        outputs, state = super().step(observation, state)
+        return outputs + self.around(observation), (state)
+
+class Narrow(Net):
+    def step(self, observation, state):
+        return observation[:, :1].repeat(1, 3), state
+"""
+
+ORACLE = """
+import numpy as np
+
+def ideal_windows(spec, preference, steps):
+    return np.full(steps, 2 * spec.delay_ms * spec.uplink.schedule().mean_rate_mbps / 12 + 3)
+"""
+
+LINKS = """
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+
+def slow(rng):
+    link = LinkSpec(rate_mbps=float(rng.uniform(1, 4)), queue="droptail", packets=40)
+    return EmulatorSpec(name="slow", delay_ms=int(rng.integers(5, 40)), uplink=link)
+"""
+
+TINY = """
+name: mine
+architecture: mlp
+features: scale_free
+actions: log_window
+hidden: [16]
+emulators: synthetic/5mbps-10ms
+validation: validation/7mbps-15ms
+watched: validation/7mbps-15ms
+random_emulators: 8
+shares: {random: 1}
+iterations: 2
+environments: 6
+episode_steps: 64
+sequence_steps: 16
+dataset_iterations: 2
+batch_sequences: 8
+initial_learning_rate: 3.0e-3
+final_learning_rate: 1.0e-3
+evaluation_interval: 1
+evaluation_seconds: 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {
+        "worth.py": REWARD,
+        "seen.py": FEATURES,
+        "nets.py": NETWORK,
+        "right.py": ORACLE,
+        "paths.py": LINKS,
+        "tiny.yaml": TINY,
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def ccgym(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("ccgym")), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": "cache"},
+    )
+
+
+def weights(run: str) -> dict[str, Any]:
+    checkpoint: dict[str, Any] = torch.load(Path(run) / "checkpoints" / "latest.pt", weights_only=False)
+    policy: dict[str, Any] = checkpoint["policy"]
+    return policy
+
+
+def last_metrics(run: str) -> dict[str, float]:
+    metrics: dict[str, float] = json.loads((Path(run) / "metrics.jsonl").read_text().splitlines()[-1])
+    return metrics
+
+
+@pytest.mark.slow
+def test_dagger_on_features_network_oracle_and_links_of_ones_own_is_resumed_to_the_same_weights() -> None:
+    seams = ["features=seen:Four", "network=nets:Skipping", "oracle=right:ideal_windows", "links=paths:slow"]
+    settings = [word for seam in seams for word in ("--set", seam)]
+    whole = ccgym("train", "--config", "tiny.yaml", *settings, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    first = ccgym("train", "--config", "tiny.yaml", *settings, "--out", "parts", "--minutes", "0.0001")
+    assert first.returncode == 0, first.stderr
+    rest = ccgym("train", "--resume", "--out", "parts")
+    assert rest.returncode == 0, rest.stderr
+    ours, theirs = weights("whole"), weights("parts")
+    assert all(ours[name].equal(theirs[name]) for name in ours)
+    metrics = last_metrics("whole")
+    assert {
+        "loss",
+        "agreement/random",
+        "validation/regret",
+        "relative_throughput/validation/7mbps-15ms",
+    } <= set(metrics)
+    assert "best/network.pt" in whole.stdout
+    refused = ccgym("export", "whole", "--name", "mine")
+    assert refused.returncode == 2
+    assert "linear, lstm, gru, layer_norm, tanh" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_stack_of_known_layers_is_trained_and_flies_natively() -> None:
+    done = ccgym("train", "--config", "tiny.yaml", "--set", "network=nets:Net", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    module, spec = load_policy(Path("run/best/policy.safetensors"))
+    assert isinstance(module, StackPolicy)
+    assert [layer["kind"] for layer in module.plan] == ["linear", "layer_norm", "silu", "gru", "linear"]
+    assert not spec.companion
+
+
+def test_everything_known_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--list"]) == 0
+    listed = capsys.readouterr().out
+    for name in (
+        "scale_free",
+        "window_and_rate",
+        "log_power",
+        "layer_norm",
+        "least_rtt_ms",
+        "-> EmulatorSpec",
+    ):
+        assert name in listed
+
+
+@pytest.mark.slow
+def test_ppo_on_features_of_ones_own_keeps_weights() -> None:
+    settings = ["features=seen:Four", "iterations=1", "environments=4", "episode_steps=50"]
+    settings += ["evaluation_seconds=1", "batch_decisions=100", "evaluation_interval=1"]
+    words = [word for setting in settings for word in ("--set", setting)]
+    assert main(["train", "--algo", "ppo", *words, "--out", "run"]) == 0
+    assert Path("run/best/network.pt").exists()
+
+
+@pytest.mark.slow
+def test_ppo_on_a_reward_and_links_of_ones_own() -> None:
+    settings = [
+        "reward=worth:thrifty",
+        "links=paths:slow",
+        "iterations=2",
+        "environments=4",
+        "episode_steps=50",
+    ]
+    settings += ["evaluation_seconds=1", "batch_decisions=100", "evaluation_interval=2"]
+    words = [word for setting in settings for word in ("--set", setting)]
+    done = ccgym("train", "--algo", "ppo", *words, "--out", "run")
+    assert done.returncode == 0, done.stderr
+    assert Path("run/best/policy.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("features=seen:Fore", "did you mean Four"),
+        ("features=wide", "'wide' is unknown; known are indigo, scale_free, aurora, raw, and MODULE:NAME"),
+        ("network=nets:Narrow", "step gave outputs of shape (3, 3), should be (flows, 1)"),
+        ("network=gone:Net", "No module named 'gone'"),
+        ("oracle=nowhere", "and MODULE:NAME of your own"),
+        ("links=paths:fast", "paths has no fast"),
+    ],
+)
+def test_a_seam_that_does_not_fit_is_one_line(
+    setting: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "--config", "tiny.yaml", "--set", setting, "--out", "run"]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told
+    assert told.count("\n") == 1
+    assert not Path("run").exists()
+
+
+def tiny(**options: Any) -> TrainingConfig:
+    import yaml
+
+    return TrainingConfig.model_validate(yaml.safe_load(TINY) | options)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_flights_in_python_are_the_native_ones(count: int, tmp_path: Path) -> None:
+    config = tiny(companion=True, network="nets:Net", expert_iterations=0)
+    network = make_policy(config, 28)
+    assert isinstance(network, StackPolicy)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(0.3)  # so that windows stay small
+    group = "shared" if count > 1 else "random"
+    spec = select_emulators("synthetic/20mbps-40ms")[0].spec
+    plan = draw_plan(config, 3, Crew(0, count, group, spec))
+    file = tmp_path / "policy.safetensors"
+    save_policy(file, network, PolicySpec("scale_free", "log_window", companion=True), trained_on="")
+    native = fly_natively(config, _core.Pilot(str(file)), state_size(network), plan)
+    ours = fly_in_batch(config, BatchPilot(network, "scale_free", "log_window", True), [plan])
+    for name in ("observations", "acts", "labels", "states"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(native, name), atol=1e-3, err_msg=name)
+
+
+def test_a_network_that_is_no_stack_stays_what_it_is() -> None:
+    network = load_network("nets:Skipping", 5, 1, seed=1)
+    assert not isinstance(network, StackPolicy)
+    again = load_network("nets:Skipping", 5, 1, seed=1)
+    assert all(tensor.equal(again.state_dict()[name]) for name, tensor in network.state_dict().items())
+
+
+def test_an_oracle_must_give_windows() -> None:
+    from ccgym.training.experts import expert_windows
+
+    Path("short.py").write_text("def none(spec, preference, steps):\n    return [1.0]\n")
+    spec = select_emulators("calibrated/nepal")[0].spec
+    with pytest.raises(InputError, match=r"gave shape \(1,\) for nepal, should give 5 windows"):
+        expert_windows("short.py:none", spec, 0.5, 5)
+    assert len(expert_windows("right:ideal_windows", spec, 0.5, 5)) == 5

@@ -1,0 +1,195 @@
+"""Flights of networks and features in Python: many paths at once through the vector environment's batch.
+
+The same paths, seeds and labels as in native flights; what is in Python makes them slower.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from ccgym.envs import _core
+from ccgym.envs.gym.own_features import Observer
+from ccgym.envs.gym.path_engine import own_or_native
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from ccgym.oracle.window import stalling_path
+from numpy.typing import NDArray
+
+from .monitoring import WindowTrace
+from .own_network import chosen_state, flat_state
+from .rollouts import TRIAL_SEED, Trial, beside_oracle
+
+Floats = NDArray[np.float32]
+
+LEAST_MBPS = 1e-3
+"""What a silent flight counts as."""
+_DECIDING = _core.FLOW_STATES.index("deciding")
+
+
+@dataclass(frozen=True)
+class BatchPilot:
+    """A network, what it sees and what it does."""
+
+    network: Any
+    """A torch.nn.Module with `initial_state` and `step`."""
+    features: str
+    actions: str
+    companion: bool
+
+
+class BatchFlight:
+    """Learners of some paths, each from its beginning on; a row is a learner."""
+
+    def __init__(
+        self,
+        pilot: BatchPilot,
+        paths: Sequence[Any],
+        seeds: Sequence[int],
+        preferences: Sequence[float],
+        learners: int,
+    ) -> None:
+        """`preferences` of each row, where the features hold them; `learners` on all paths together."""
+        kind = own_or_native(pilot.features)
+        self._native = kind if isinstance(kind, str) else "raw"
+        self._pilot = pilot
+        self._batch = _core.PathBatch(
+            list(paths),
+            features=self._native,
+            actions=pilot.actions,
+            companion=pilot.companion,
+        )
+        self._measured = np.zeros((learners, self._batch.observation_size), np.float32)
+        self._telemetry = np.zeros((learners, len(_core.TELEMETRY)))
+        self._preferences = np.array(preferences, np.float32)
+        self._acts = np.zeros((learners, 1), np.float32)
+        apart = learners > len(paths)
+        self._observer = None if isinstance(kind, str) else Observer(kind, learners, apart=apart)
+        self.state = pilot.network.initial_state(learners)
+        self._batch.reset(np.arange(len(paths), dtype=np.int32), np.array(seeds, np.uint64), self._measured)
+
+    @property
+    def deciding(self) -> NDArray[np.bool_]:
+        """Which rows decide now."""
+        deciding: NDArray[np.bool_] = self._batch.states == _DECIDING
+        return deciding
+
+    @property
+    def times_ms(self) -> NDArray[np.float64]:
+        """Of each row's path, since it came into being."""
+        return self._batch.times_ms
+
+    @property
+    def cwnd_packets(self) -> NDArray[np.float64]:
+        """Of each row."""
+        return self._batch.cwnd_packets
+
+    @property
+    def memory(self) -> Floats:
+        """What the network remembers, (rows, numbers)."""
+        flat: Floats = flat_state(self.state).numpy()
+        return flat if flat.size else np.zeros((len(self._acts), 0), np.float32)
+
+    def telemetry(self, name: str) -> NDArray[np.float64]:
+        """A column of the step that has just been flown; 0 for a row that does not decide."""
+        return self._telemetry[:, _core.TELEMETRY.index(name)]
+
+    def decide(self) -> tuple[Floats, Floats]:
+        """What the rows see, (rows, inputs), and what the network would do, (rows,)."""
+        deciding = self.deciding
+        if self._observer is not None:
+            seen = self._observer.observe(self._measured, self._acts, deciding).copy()
+        else:
+            seen = self._measured.copy()
+            if self._native == "scale_free":
+                seen[:, -1] = self._preferences
+        with torch.inference_mode():
+            outputs, state = self._pilot.network.step(torch.from_numpy(seen), self.state)
+            self.state = chosen_state(torch.from_numpy(deciding), state, self.state)
+        acts = outputs.argmax(dim=1) if self._pilot.actions == "indigo" else outputs[:, 0]
+        return seen, acts.numpy().astype(np.float32)
+
+    def go(self, acts: Floats) -> None:
+        """Carries out these acts, and flies to the next decisions."""
+        self._acts[:, 0] = acts
+        self._batch.step(self._acts, self._measured, self._telemetry)
+
+
+@dataclass(frozen=True)
+class _Flown:
+    """One flight: throughput in Mbit/s of IP bytes, p95 one-way delay in ms, and the window over time."""
+
+    throughput_mbps: float
+    p95_delay_ms: float
+    times_ms: NDArray[np.float64]
+    cwnd_packets: NDArray[np.float64]
+
+
+def fly_trials_in_batch(
+    pilot: BatchPilot,
+    emulators: Sequence[NamedEmulator],
+    windows: NDArray[np.float64],
+    seconds: float,
+    *,
+    stalling: bool = False,
+) -> list[Trial]:
+    """What `fly_trials` tells of a policy file; delays are means of steps, not of packets."""
+    flown = _fly(pilot, emulators, seconds, stalling=stalling)
+    return [
+        beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling)
+        for emulator, ours, window in zip(emulators, flown, windows, strict=True)
+    ]
+
+
+def fly_windows_in_batch(
+    pilot: BatchPilot, emulators: Sequence[NamedEmulator], seconds: float
+) -> list[WindowTrace]:
+    """What `fly_windows` tells of a policy file, over those emulators on which a flow is alone."""
+    alone = [emulator for emulator in emulators if not emulator.spec.flows]
+    steps = round(seconds * 1e3 / STEP_MS)
+    traces = []
+    for emulator, flown in zip(alone, _fly(pilot, alone, seconds), strict=True):
+        ideal = ideal_windows(emulator.spec, DEFAULT_PREFERENCE, steps)
+        places = np.minimum(flown.times_ms / STEP_MS, steps - 1).astype(np.intp)
+        traces.append(WindowTrace(emulator.label, flown.times_ms / 1e3, flown.cwnd_packets, ideal[places]))
+    return traces
+
+
+def _fly(
+    pilot: BatchPilot, emulators: Sequence[NamedEmulator], seconds: float, *, stalling: bool = False
+) -> list[_Flown]:
+    specs = [emulator.spec.drawn(TRIAL_SEED) for emulator in emulators]
+    paths = [stalling_path(spec) if stalling else spec.to_path() for spec in specs]
+    count = len(specs)
+    if not count:
+        return []
+    flight = BatchFlight(pilot, paths, [TRIAL_SEED] * count, [DEFAULT_PREFERENCE] * count, count)
+    columns: dict[str, list[NDArray[np.float64]]] = {
+        name: [] for name in ("time_ms", "cwnd_packets", "delivered_bytes", "mean_rtt_ms")
+    }
+    while not columns["time_ms"] or columns["time_ms"][-1].min() < 1e3 * seconds:
+        _, acts = flight.decide()
+        flight.go(acts)
+        for name, steps in columns.items():
+            steps.append(flight.telemetry(name).copy())
+    table = {name: np.array(steps) for name, steps in columns.items()}
+    return [
+        _measured(spec.delay_ms, seconds, {name: rows[:, i] for name, rows in table.items()})
+        for i, spec in enumerate(specs)
+    ]
+
+
+def _measured(delay_ms: float, seconds: float, column: dict[str, NDArray[np.float64]]) -> _Flown:
+    within = (column["time_ms"] > 0) & (column["time_ms"] <= 1e3 * seconds)
+    delivered = column["delivered_bytes"][within]
+    one_way_ms = column["mean_rtt_ms"][within] - delay_ms  # the way back has no queue to speak of
+    order = np.argsort(one_way_ms)
+    reached = np.cumsum(delivered[order]) >= 0.95 * delivered.sum()
+    return _Flown(
+        throughput_mbps=max(float(delivered.sum()) * 8e-6 / seconds, LEAST_MBPS),
+        p95_delay_ms=max(float(one_way_ms[order][reached.argmax()]) if len(order) else 0.0, delay_ms),
+        times_ms=column["time_ms"][within],
+        cwnd_packets=column["cwnd_packets"][within],
+    )

@@ -1,0 +1,31 @@
+"""Who says what is right: our oracle, or one of your own as `oracle=my.module:NAME`."""
+
+import numpy as np
+from ccgym.envs.errors import InputError
+from ccgym.envs.import_strings import load_object
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.oracle.ideal import ideal_windows
+from numpy.typing import NDArray
+
+
+def expert_windows(oracle: str, spec: EmulatorSpec, preference: float, steps: int) -> NDArray[np.float64]:
+    """Ideal windows in packets, (steps,), at the times 5, 15, 25, ... ms of a flow that is alone on its path.
+
+    Args:
+        oracle: `my.module:NAME` of a function of the next three; empty: ours.
+        spec: the path.
+        preference: from low delay (0) to full throughput (1).
+        steps: of 10 ms.
+
+    Raises:
+        InputError: it gives something else than `steps` numbers above 0.
+    """
+    if not oracle:
+        return ideal_windows(spec, preference, steps)
+    given = np.asarray(load_object(oracle, "oracle")(spec, preference, steps), dtype=np.float64)
+    if given.shape != (steps,) or not ((given > 0) & np.isfinite(given)).all():
+        raise InputError(
+            f"oracle: {oracle} gave shape {given.shape} for {spec.name}, should give {steps} windows in "
+            "packets, numbers above 0"
+        )
+    return given
