@@ -7,6 +7,7 @@ stopped goes on, and two with different targets do not meet.
 import hashlib
 import json
 import math
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -182,6 +183,8 @@ class Search:
             return self._flown(trial, candidate)
 
         finished = (TrialState.COMPLETE, TrialState.PRUNED)
+        if not self.tried:  # however short the time, there is an answer
+            study.optimize(objective, n_trials=1)
         left = WIDE_TRIALS - len(study.get_trials(deepcopy=False, states=finished))
         if left > 0:
             study.optimize(objective, n_trials=left, timeout=max(0.0, ends_s - time.monotonic()))
@@ -193,7 +196,8 @@ class Search:
             for arrivals in self.restriction.arrivals
         }
         ranked = sorted(self.restriction.arrivals, key=least.__getitem__)
-        return [each for each in ranked if least[each] <= _SECOND_ARRIVALS * least[ranked[0]]]
+        worst = min(_SECOND_ARRIVALS * least[ranked[0]], sys.float_info.max)  # none, of what was not tried
+        return [each for each in ranked if least[each] <= worst]
 
     def _best_of(self, arrivals: str) -> Candidate:
         of_these = (tried for tried in self.tried if tried.candidate.arrivals == arrivals)

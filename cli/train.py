@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.training.rollouts import summarise_groups
     from ccgym.training.run_directory import config_file_of_run
 
-    file = config_file(args.config or DEFAULT_CONFIGS[args.algo or "dagger"])
+    file = config_file(DEFAULT_CONFIGS[args.algo or "dagger"] if args.config is None else args.config)
     if args.resume and args.out is not None and args.config is None:
         file = config_file_of_run(args.out)
     algorithm = read_options(file).get("algo", "dagger")

@@ -8,6 +8,7 @@ run_directory.py.
 
 import math
 import time
+from contextlib import ExitStack
 from functools import partial
 
 import torch
@@ -70,28 +71,27 @@ def train(
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, watched)
-    if resume:
-        run.check_origin(links)
-        done = run.load()
-        policy.load_state_dict(done.policy)
-        optimiser.load_state_dict(done.optimiser)
-        run.load_dataset(dataset, done.iterations, config.dataset_iterations)
-    else:
-        run.create(config, links)
-        done = Checkpoint(
-            0, policy.state_dict(), optimiser.state_dict(), best_criterion=math.inf, decisions=0
-        )
-        run.save(done, None, config.dataset_iterations)
-    run.open_logs(done.iterations)
-    earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
+    with ExitStack() as stack:
+        threads, flyers = stack.enter_context(open_executors(workers, ray_address))
+        if resume:
+            run.check_origin(links)
+            done = run.load()
+            policy.load_state_dict(done.policy)
+            optimiser.load_state_dict(done.optimiser)
+            run.load_dataset(dataset, done.iterations, config.dataset_iterations)
+        else:
+            run.create(config, links)
+            done = Checkpoint(
+                0, policy.state_dict(), optimiser.state_dict(), best_criterion=math.inf, decisions=0
+            )
+            run.save(done, None, config.dataset_iterations)
+        run.open_logs(done.iterations)
+        earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
 
-    def elapsed_s() -> float:
-        return earlier_s + time.monotonic() - begin_s
+        def elapsed_s() -> float:
+            return earlier_s + time.monotonic() - begin_s
 
-    with (
-        open_executors(workers, ray_address) as (threads, flyers),
-        TrainingProgress(done.iterations, config.iterations) as progress,
-    ):
+        progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
         validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)

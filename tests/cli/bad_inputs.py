@@ -21,7 +21,7 @@ from ccgym.agents.shipped import shipped_policies
 from ccgym.cli.main import MOST_CHARACTERS, build_parser, main
 from hypothesis import strategies as st
 
-MOST_SECONDS = 60
+MOST_SECONDS = 120
 """Before a case counts as hanging; a busy machine is given its time."""
 MOST_BYTES = 1 << 30
 
