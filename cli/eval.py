@@ -107,6 +107,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         f"without them runs leave their figures only (default: yes, but no for more than {MOST_LOGS} runs "
         "in the twin, which flies the same again any time)",
     )
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto: flights in the twin fly there, to the same figures",
+    )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
@@ -148,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
         keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
     whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
-    summary = fly_plan(plan, args.out, leave_out=whole_league, formats=("html", "pdf"))
+    summary = fly_plan(plan, args.out, leave_out=whole_league, formats=("html", "pdf"), ray_address=args.ray)
     if args.json:
         print(json.dumps(summary))
     else:

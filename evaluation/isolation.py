@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from select import select
@@ -62,7 +63,7 @@ class IsolatedCall:
         )
         os.close(theirs)
         assert self._process.stdin is not None
-        with self._process.stdin as stream:
+        with suppress(BrokenPipeError), self._process.stdin as stream:  # `answer` tells how it ended
             stream.write(json.dumps(argument).encode())
 
     def __enter__(self) -> "IsolatedCall":

@@ -17,6 +17,7 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.report.publish import publish
+from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
 from ccgym.evaluation.sessions.session import Outcome, Plan, fly_session, open_session
 from ccgym.evaluation.sessions.workers import fly_in_workers
 from rich.console import Console
@@ -30,7 +31,12 @@ MOST_LINES = 100
 
 
 def fly_plan(
-    plan: Plan, folder: Path, *, leave_out: bool = False, formats: Collection[str] = ("html",)
+    plan: Plan,
+    folder: Path,
+    *,
+    leave_out: bool = False,
+    formats: Collection[str] = ("html",),
+    ray_address: str | None = None,
 ) -> dict[str, Any]:
     """Flies what is left of the plan in `folder`, then publishes all of it; returns the summary.
 
@@ -39,12 +45,13 @@ def fly_plan(
         folder: where it is kept.
         leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
         formats: see `publish`.
+        ray_address: of the cluster that flies in virtual time; None: the cores of this machine do.
 
     Raises:
         InputError: the backend cannot fly it here, or the folder holds something else or is in use.
     """
     with folder_lock(folder):
-        _fly([_session(plan, folder, leave_out)])
+        _fly([_session(plan, folder, leave_out, ray_address)])
         return publish(folder, formats)
 
 
@@ -70,11 +77,12 @@ class _Session:
     outcomes: Iterator[Outcome]
 
 
-def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
+def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None = None) -> _Session:
     backend = make_backend(plan.backend, plan.tunnel)
     backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     refused = _refusals(plan, backend, leave_out)
     _check_cost(plan)
+    cluster = None if ray_address is None else open_cluster(plan, ray_address)
     flights = open_session(plan, folder)
     for reason in dict.fromkeys(refused):
         print(f"not flown: {reason}", file=sys.stderr)
@@ -82,6 +90,8 @@ def _session(plan: Plan, folder: Path, leave_out: bool) -> _Session:
     left = len(flights) - len(refused) * plan.runs
     if backend.in_real_time:
         return _Session(total, left, fly_session(plan, folder, flights, backend))
+    if cluster is not None:
+        return _Session(total, left, fly_on_cluster(plan, folder, flights, cluster))
     return _Session(total, left, fly_in_workers(plan, folder, flights))
 
 

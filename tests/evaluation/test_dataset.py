@@ -14,7 +14,6 @@ import minari
 import numpy as np
 import pytest
 from ccgym.cli.main import main
-from ccgym.envs import _core
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.dataset.episodes import RAW_FEATURES
@@ -89,7 +88,6 @@ def test_its_steps_are_those_of_the_environment(tmp_path: Path) -> None:
         assert reward == pytest.approx(episode.rewards[step], rel=1e-6)
 
 
-@pytest.mark.skipif("window_and_rate" not in _core.POLICY_ACTIONS, reason="no such actions")
 def test_its_environment_is_recovered(made: Path) -> None:
     dataset = minari.MinariDataset(made / "data")
     env = dataset.recover_environment()

@@ -1,0 +1,61 @@
+"""An evaluation on a Ray cluster of two machines: the figures are those of this process."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.backends.twin_backend import TwinBackend
+from ccgym.evaluation.metrics.results import load_evaluation
+from ccgym.evaluation.metrics.summary import summarise
+from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
+from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
+from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
+"""A machine that other tests keep busy is not a dead one."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of two machines with one processor each."""
+    machines = cluster_utils.Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
+    )
+    machines.add_node(num_cpus=1)
+    yield machines.address
+    machines.shutdown()
+
+
+@pytest.mark.parametrize("keep_logs", [False, True])
+def test_the_figures_are_those_of_this_machine(
+    cluster: str,
+    two_emulators: list[NamedEmulator],
+    tmp_path: Path,
+    write_policy: Callable[..., Path],
+    keep_logs: bool,
+) -> None:
+    schemes = select_schemes(f"copa,policy:{write_policy(tmp_path / 'mine.safetensors')}+cubic")
+    plan = Plan(two_emulators, schemes, 2, 2.0, 1, "twin", "", keep_logs=keep_logs)
+    there, here = tmp_path / "there", tmp_path / "here"
+    far = list(fly_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
+    near = list(fly_session(plan, here, open_session(plan, here), TwinBackend()))
+    assert sorted(far, key=str) == sorted(near, key=str)
+    assert summarise(load_evaluation(there)) == summarise(load_evaluation(here))
+    assert open_session(plan, there) == []
+    names = [sorted(path.relative_to(root) for path in root.rglob("*")) for root in (there, here)]
+    assert names[0] == names[1]
+
+
+def test_what_flies_on_this_machine_only_is_refused(two_emulators: list[NamedEmulator]) -> None:
+    library = Scheme("mine.so", Kind.LIBRARY, "so:mine.so", outside_file=Path("mine.so"))
+    for schemes, backend, said in [
+        (select_schemes("copa"), "twin", "--ray 127.0.0.1:1: no cluster there"),
+        ([library], "twin", "scheme 'mine.so' is of this machine"),
+        (select_schemes("copa"), "mahimahi", "the backend mahimahi flies on this machine"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            open_cluster(Plan(two_emulators, schemes, 1, 2.0, 1, backend, ""), "127.0.0.1:1")
