@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from .errors import InputError, did_you_mean, excerpt
+from .outside_files import MOST_TEXT_BYTES, read_bytes
 
 
 def is_import_string(name: str) -> bool:
@@ -37,6 +38,8 @@ def load_object(name: str, what: str) -> Any:
 
 
 def _load_module(where: str, what: str) -> ModuleType:
+    if where.endswith(".py"):
+        read_bytes(Path(where), f"{what}: {excerpt(where)}", MOST_TEXT_BYTES)  # a pipe would never end
     try:
         if where.endswith(".py"):
             return _run_file(Path(where).resolve())
@@ -50,8 +53,6 @@ def _load_module(where: str, what: str) -> ModuleType:
         raise InputError(
             f"{what}: {excerpt(where)}: {error}; it is looked for here and where PYTHONPATH says"
         ) from error
-    except FileNotFoundError as error:
-        raise InputError(f"{what}: {excerpt(where)}: no such file") from error
     except Exception as error:
         raise InputError(
             f"{what}: importing {excerpt(where)} raised {type(error).__name__}: {excerpt(error)}"
