@@ -3,7 +3,7 @@
 import torch
 
 LstmState = tuple[torch.Tensor, torch.Tensor]
-"""Hidden and cell state, each (1, B, H)."""
+"""Hidden and cell state, each (1, B, H); of a single step, (B, H)."""
 
 
 class LstmPolicy(torch.nn.Module):
@@ -28,3 +28,14 @@ class LstmPolicy(torch.nn.Module):
         """
         hidden, next_state = self.lstm(observations, state)
         return self.linear(hidden), next_state
+
+    def initial_state(self, flows: int) -> LstmState:
+        """Hidden and cell state at the start of `flows` flows, each (N, H)."""
+        zeros = self.linear.weight.new_zeros(flows, self.lstm.hidden_size)
+        return zeros, zeros.clone()
+
+    def step(self, observation: torch.Tensor, state: LstmState) -> tuple[torch.Tensor, LstmState]:
+        """One decision of N flows: observation (N, I) and state to outputs (N, O) and the next state."""
+        hidden, cell = state
+        outputs, (hidden, cell) = self.forward(observation[:, None], (hidden[None], cell[None]))
+        return outputs[:, 0], (hidden[0], cell[0])

@@ -22,3 +22,11 @@ class MlpPolicy(torch.nn.Module):
             observations = torch.tanh(layer(observations))
         outputs: torch.Tensor = last(observations)
         return outputs
+
+    def initial_state(self, _flows: int) -> tuple[()]:
+        """Nothing: it has no memory."""
+        return ()
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        """One decision of N flows: observation (N, I) to outputs (N, O)."""
+        return self.forward(observation), state

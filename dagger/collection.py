@@ -207,7 +207,7 @@ def _fly_plan(config: TrainingConfig, pilot: _core.Pilot, memory: int, plan: Pla
         pilot,
         features=config.features,
         actions=config.actions,
-        companion=config.companion,
+        companion=config.has_companion,
         preference=plan.preference,
         seed=plan.seed,
         ideal_packets=plan.ideal,

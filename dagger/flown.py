@@ -32,7 +32,7 @@ class Natively:
     ) -> None:
         self._run = run
         self._policy = policy
-        self._spec = PolicySpec(config.features, config.actions, companion=config.companion)
+        self._spec = PolicySpec(config.features, config.actions, companion=config.has_companion)
 
     def collect(self, collector: Collector, iteration: int, flyers: Executor) -> None:
         """Flies the flights of an iteration."""
@@ -89,7 +89,7 @@ class InPython:
         self._policy = policy
 
     def _pilot(self, network: torch.nn.Module) -> BatchPilot:
-        return BatchPilot(network, self._config.features, self._config.actions, self._config.companion)
+        return BatchPilot(network, self._config.features, self._config.actions, self._config.has_companion)
 
     def collect(self, collector: Collector, iteration: int, _flyers: Executor) -> None:
         """See `Natively`."""

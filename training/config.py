@@ -80,7 +80,7 @@ class TrainingConfig(RunConfig):
     actions: Literal["indigo", "log_window"]
     """Action set: a key of `_core.POLICY_ACTIONS`."""
     companion: bool = False
-    """Whether what `log_window` answers is changed for others on the bottleneck."""
+    """Whether what `log_window` answers is changed for others on the bottleneck; of no other actions."""
     network: Annotated[str, NativeOrOwn("")] = ""
     """A network of one's own instead of `architecture` and `hidden`: `my.module:NAME`, a torch.nn.Module."""
     oracle: Annotated[str, NativeOrOwn("")] = ""
@@ -160,8 +160,6 @@ class TrainingConfig(RunConfig):
     def _network_fits_what_it_sees_and_does(self) -> Self:
         if self.features == "indigo" and self.actions != "indigo":
             raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
-        if self.companion and self.actions != "log_window":
-            raise ValueError(f"companion goes with actions log_window, not with {self.actions}")
         if self.links and not self.random_emulators:
             raise ValueError("links: random_emulators is 0; it says how many are drawn from them")
         if self.preferences[0] > self.preferences[1]:
@@ -180,6 +178,11 @@ class TrainingConfig(RunConfig):
         if not any(share > 0 and sizes[group] for group, share in self.shares.items()):
             raise ValueError("shares: no group with emulators has a share above 0; give one to named")
         return self
+
+    @property
+    def has_companion(self) -> bool:
+        """Whether its policies fly with one."""
+        return self.companion and self.actions == "log_window"
 
     def expert_share(self, iteration: int) -> float:
         """Of the flights of an iteration."""

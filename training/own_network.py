@@ -13,8 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.stack import UnknownLayersError, as_stack
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.import_strings import load_object
@@ -84,10 +82,6 @@ def chosen_state(decided: torch.Tensor, new: Any, old: Any) -> Any:
 
 def state_size(network: Any) -> int:
     """Numbers that a network remembers of a flow."""
-    if isinstance(network, MlpPolicy):
-        return 0
-    if isinstance(network, LstmPolicy):
-        return 2 * network.lstm.hidden_size
     return int(flat_state(network.initial_state(1)).shape[1])
 
 

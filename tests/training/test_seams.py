@@ -273,6 +273,17 @@ def test_flights_in_python_are_the_native_ones(count: int, tmp_path: Path) -> No
         np.testing.assert_allclose(getattr(ours, name), getattr(native, name), atol=1e-3, err_msg=name)
 
 
+@pytest.mark.parametrize(("architecture", "hidden"), [("mlp", (16,)), ("lstm", (8,))])
+def test_our_networks_fly_on_features_of_ones_own(architecture: str, hidden: tuple[int, ...]) -> None:
+    config = tiny(features="seen:Four", architecture=architecture, hidden=hidden)
+    network = make_policy(config, 4)
+    spec = select_emulators("synthetic/20mbps-40ms")[0].spec
+    plan = draw_plan(config, 3, Crew(0, 1, "random", spec))
+    flown = fly_in_batch(config, BatchPilot(network, "seen:Four", "log_window", False), [plan])
+    assert flown.observations.shape == (1, 64, 4)
+    assert flown.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
+
+
 def test_a_network_that_is_no_stack_stays_what_it_is() -> None:
     network = load_network("nets:Skipping", 5, 1, seed=1)
     assert not isinstance(network, StackPolicy)

@@ -38,7 +38,7 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
         ("stalls: {sahre: 1}", "stalls.sahre: unknown key"),
         ("hidden: 0", "hidden:"),
         ("actions: guess", "actions: 'guess' is not one of"),
-        ("features: scent", "features: 'scent' is not one of"),
+        ("features: scent", "features: 'scent' is unknown; known are indigo"),
         ("sequence_steps: 7", "sequence_steps (7) must divide episode_steps"),
     ],
 )

@@ -1,0 +1,50 @@
+"""SAC of stable-baselines3, which learns off-policy; then `ccgym export sac.zip --name my_sac`."""
+
+import argparse
+
+import gymnasium as gym
+from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
+from sb3_ppo import reward
+from stable_baselines3 import SAC
+from twelve_links import mean_log_power
+
+FLOWS, EPISODE_STEPS = 64, 400
+
+
+def main(steps: int) -> float:
+    """Trains for so many steps of all flows, saves, and says what came of it."""
+    envs = gym.make_vec(
+        "ccgym/Path-v0",
+        num_envs=FLOWS,
+        max_episode_steps=EPISODE_STEPS,
+        emulator="random:train",
+        features="scale_free",
+        actions="log_window",
+        reward=reward,
+    )
+    model = SAC(
+        "MlpPolicy",
+        PathSb3VecEnv(envs),
+        learning_starts=20 * FLOWS,
+        batch_size=512,
+        gradient_steps=2,
+        gamma=0.97,
+        ent_coef=0.01,
+        learning_rate=1e-3,
+        policy_kwargs={"net_arch": [64, 64]},
+        seed=1,
+        device="cpu",
+    )
+    model.learn(steps * FLOWS)
+    model.save("sac.zip")
+    power = mean_log_power(
+        lambda seen: model.predict(seen, deterministic=True)[0], "scale_free", "log_window"
+    )
+    print(f"mean log power {power:.2f}")
+    return power
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=3000, help="default: DEFAULT")
+    main(parser.parse_args().steps)
