@@ -4,9 +4,15 @@ import argparse
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccgym.configs.arguments import count, interval, seconds, seed
+
+if TYPE_CHECKING:
+    from ccgym.evaluation.report.live import LiveEvaluation
 
 BACKENDS = ("twin", "mahimahi")
 MOST_LOGS = 100
@@ -113,8 +119,42 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="HOST:PORT of a Ray cluster, or auto: flights in the twin fly there, to the same figures",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
+    parser.add_argument(
+        "--serve",
+        type=_port,
+        nargs="?",
+        const=0,
+        metavar="PORT",
+        help="show the running evaluation in a browser of this machine, at the address that stderr says: "
+        "progress, league so far, last flights; ends with the evaluation (default port: any free one)",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a port from 1 to 65535")
+    return int(text)
+
+
+@contextmanager
+def _served(args: argparse.Namespace, title: str) -> "Iterator[LiveEvaluation | None]":
+    """What a browser is shown while the context lasts, if it is asked for."""
+    if args.serve is None:
+        yield None
+        return
+    from ccgym.envs.errors import InputError
+    from ccgym.evaluation.metrics.results import load_evaluation
+    from ccgym.evaluation.report.live import LiveEvaluation, LiveServer
+
+    live = LiveEvaluation(title)
+    if (args.out / "session.json").exists():
+        with suppress(InputError):  # nothing of it has been flown yet
+            live.add_flown(load_evaluation(args.out))
+    with LiveServer(live, args.serve) as server:
+        print(f"watch: {server.url}", file=sys.stderr)
+        yield live
 
 
 def run(args: argparse.Namespace) -> int:
@@ -153,7 +193,15 @@ def run(args: argparse.Namespace) -> int:
         keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
     whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
-    summary = fly_plan(plan, args.out, leave_out=whole_league, formats=("html", "pdf"), ray_address=args.ray)
+    with _served(args, plan.command) as live:
+        summary = fly_plan(
+            plan,
+            args.out,
+            leave_out=whole_league,
+            formats=("html", "pdf"),
+            ray_address=args.ray,
+            live=live,
+        )
     if args.json:
         print(json.dumps(summary))
     else:

@@ -56,6 +56,7 @@ ROWS = (
 
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Flies the same schemes over the calibrated emulator."""
+    documented = tables.document_lines(ROWS, circumstances.document)
     schemes = circumstances.kernels([row.ours for row in ROWS if row.ours])
     evaluation = evaluate(
         circumstances, "california-stanford", [NamedEmulator("published/california-stanford", SPEC)],
@@ -65,7 +66,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         *tables.table_lines(ROWS, evaluation, circumstances),
         *tables.order_lines(ROWS, evaluation, circumstances, LEAST_CORRELATION),
         tables.read_back_line(evaluation, circumstances.folder),
-        *tables.document_lines(ROWS, circumstances.document),
+        *documented,
     ]
     picture = tables.picture(ROWS, evaluation, circumstances)
     notes = [

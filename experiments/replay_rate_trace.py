@@ -6,9 +6,11 @@ way back. Theirs is one run of ns-3; ours are many draws of the twin.
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.metrics.endpoint_metrics import EndpointMetrics, endpoint_metrics
+from ccgym.evaluation.schemes import Kind, select_schemes
 from matplotlib.figure import Figure
 
 from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
@@ -53,11 +55,16 @@ _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Flies the draws and holds every metric of the page against them."""
     scheme = circumstances.scheme or SCHEME
+    chosen = select_schemes(scheme)[0]
+    if chosen.kind not in (Kind.NATIVE, Kind.POLICY):
+        raise InputError(
+            f"--scheme {chosen.label}: the experiment flies in the twin, which has no such scheme"
+        )
     spec = _spec(circumstances)
     runs = QUICK_RUNS if circumstances.quick else RUNS
     drawn = [spec.drawn(circumstances.seed + run, begins=True) for run in range(runs)]
     flights = [
-        _core.fly(each.to_path(), scheme, seconds=SECONDS, seed=circumstances.seed + run)
+        _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=circumstances.seed + run)
         for run, each in enumerate(drawn)
     ]
     metrics = [endpoint_metrics(flight, spec.delay_ms, SECONDS) for flight in flights]

@@ -46,6 +46,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         raise InputError(
             "verizon-lte: set CCGYM_TRACES to the folder with mahimahi's Verizon-LTE-short.up and .down"
         )
+    documented = tables.document_lines(ROWS, circumstances.document)
     runs = QUICK_RUNS if circumstances.quick else RUNS
     schemes = circumstances.kernels([row.ours for row in ROWS if row.ours])
     (emulator,) = select_emulators("cellular/verizon-lte")
@@ -57,7 +58,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         *tables.table_lines(ROWS, evaluation, circumstances),
         *(line for ours in TAILS for line in _lines(ours, evaluation, circumstances)),
         tables.read_back_line(evaluation, circumstances.folder),
-        *tables.document_lines(ROWS, circumstances.document),
+        *documented,
     ]
     return Reproduction(
         TITLE, DOCUMENT, lines, {"verizon-lte": tables.picture(ROWS, evaluation, circumstances)}

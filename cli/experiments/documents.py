@@ -30,7 +30,7 @@ _OWN = {
     "indigo-paper": ("minutes",),
 }
 _IN_SHELLS = ("replay-rate-trace", "california-stanford", "verizon-lte", "pantheon-emulators")
-QUICK_MINUTES, MINUTES = 0.6, 5.0
+QUICK_MINUTES, MINUTES, MOST_MINUTES = 0.6, 5.0, 10_000.0
 
 
 def add_document_parser(
@@ -71,12 +71,24 @@ def add_document_parser(
     if "minutes" in own:
         parser.add_argument(
             "--minutes",
-            type=float,
+            type=_minutes,
             metavar="M",
             help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
         )
     parser.set_defaults(run=run)
     return parser
+
+
+def _minutes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_MINUTES:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is not a time above 0, up to {MOST_MINUTES:g} minutes"
+        )
+    return value
 
 
 def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:

@@ -38,8 +38,10 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.experiments.reproduction_page import page
 
     check_replaceable(args.page)
+    if not args.page.absolute().parent.is_dir():
+        raise InputError(f"--page {args.page}: its folder does not exist")
     pictures = args.page.parent / args.page.stem
-    pictures.mkdir(parents=True, exist_ok=True)
+    pictures.mkdir(exist_ok=True)
     found: dict[str, Reproduction | str] = {}
     seconds: dict[str, float] = {}
     kept: dict[str, list[str]] = {}

@@ -108,10 +108,11 @@ class LeagueRow:
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
     """Throughput and p95 delay of every scheme, all flows of a run together, the mean over its runs."""
     schemes = dict.fromkeys(run.scheme for run in runs)
-    return [_mean(scheme, [run.total for run in runs if run.scheme == scheme]) for scheme in schemes]
+    return [scheme_mean(scheme, [run.total for run in runs if run.scheme == scheme]) for scheme in schemes]
 
 
-def _mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
+def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
+    """Of one scheme over its runs."""
     return SchemeMean(
         scheme,
         float(np.mean([total.throughput_mbps for total in totals])),

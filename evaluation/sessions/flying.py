@@ -16,6 +16,7 @@ from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
 from ccgym.evaluation.backends.make_backend import make_backend
+from ccgym.evaluation.report.live import LiveEvaluation
 from ccgym.evaluation.report.publish import publish
 from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
 from ccgym.evaluation.sessions.session import Outcome, Plan, fly_session, open_session
@@ -37,6 +38,7 @@ def fly_plan(
     leave_out: bool = False,
     formats: Collection[str] = ("html",),
     ray_address: str | None = None,
+    live: LiveEvaluation | None = None,
 ) -> dict[str, Any]:
     """Flies what is left of the plan in `folder`, then publishes all of it; returns the summary.
 
@@ -46,12 +48,13 @@ def fly_plan(
         leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
         formats: see `publish`.
         ray_address: of the cluster that flies in virtual time; None: the cores of this machine do.
+        live: is told of every run.
 
     Raises:
         InputError: the backend cannot fly it here, or the folder holds something else or is in use.
     """
     with folder_lock(folder):
-        _fly([_session(plan, folder, leave_out, ray_address)])
+        _fly([_session(plan, folder, leave_out, ray_address)], live)
         return publish(folder, formats)
 
 
@@ -109,14 +112,18 @@ def _check_cost(plan: Plan) -> None:
         )
 
 
-def _fly(sessions: list[_Session]) -> None:
+def _fly(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
     # A termination leaves through the contexts that take shells down, as an interrupt does.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
+    if live is not None:
+        live.begin(total, total - left)
     with _progress(total, left) as show:
         for turn in zip_longest(*(each.outcomes for each in sessions)):
             for outcome in filter(None, turn):
                 show(outcome)
+                if live is not None:
+                    live.add(outcome)
 
 
 def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:

@@ -65,7 +65,9 @@ FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++",
 
 def places_named_in_the_readme() -> list[str]:
     """What the paragraph has one write or edit, in its order."""
-    paragraph = re.search(r"^- \*\*a controller\*\*:.*$", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
+    paragraph = re.search(
+        r"^- \*\*a controller\*\*:.*$", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE
+    )
     assert paragraph
     quoted = re.findall(r"`((?:agents|tests)/[^`]+)`", paragraph[0])
     return [path.replace("NAME", NAME) for path in quoted]

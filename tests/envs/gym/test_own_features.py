@@ -112,7 +112,7 @@ def test_a_file_of_ones_own_is_taken_by_name(own: str) -> None:
     [
         ("{own}:Nothing", "attribute size"),
         ("{own}:Tow", "did you mean Two"),
-        ("gone.py:Two", "no such file"),
+        ("gone.py:Two", "No such file"),
         ("no.such.module:Two", "No module named"),
         ("wide", "is unknown; known are aurora"),
     ],

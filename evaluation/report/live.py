@@ -1,0 +1,155 @@
+"""A running evaluation in a browser of this machine: how far it is, the league so far, the last flights."""
+
+import json
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.results import Evaluation
+from ccgym.evaluation.metrics.summary import league, scheme_mean
+from ccgym.evaluation.sessions.session import Outcome
+
+from .report import page_environment
+
+ADDRESS = "127.0.0.1"
+LAST_FLIGHTS = 12
+
+
+class LiveEvaluation:
+    """What is known of an evaluation so far; safe to read from another thread."""
+
+    def __init__(self, title: str) -> None:
+        self._lock = threading.Lock()
+        self._totals: dict[str, dict[str, list[FlowMetrics]]] = defaultdict(lambda: defaultdict(list))
+        self._last: list[dict[str, Any]] = []
+        self._title, self._begun_s = title, time.time()
+        self._done = self._total = 0
+
+    def begin(self, total: int, done: int) -> None:
+        """Says how many runs there are, and how many stand already."""
+        with self._lock:
+            self._total, self._done = total, done
+
+    def add_flown(self, evaluation: Evaluation) -> None:
+        """Takes in what was flown before."""
+        with self._lock:
+            for scenario in evaluation.scenarios:
+                for run in scenario.runs:
+                    self._totals[scenario.label][run.scheme].append(run.total)
+
+    def add(self, outcome: Outcome) -> None:
+        """Takes in a run that has just ended."""
+        flight = outcome.flight
+        row: dict[str, Any] = {
+            "emulator": flight.emulator.label,
+            "scheme": flight.scheme.label,
+            "run": flight.run,
+            "failure": outcome.failure,
+        }
+        with self._lock:
+            self._done += not outcome.refused
+            if outcome.metrics is not None:
+                self._totals[row["emulator"]][row["scheme"]].append(outcome.metrics)
+                row |= {
+                    "throughput_mbps": outcome.metrics.throughput_mbps,
+                    "p95_delay_ms": outcome.metrics.p95_delay_ms,
+                    "loss": outcome.metrics.loss,
+                }
+            self._last = [row, *self._last][:LAST_FLIGHTS]
+
+    def state(self) -> dict[str, Any]:
+        """What the page shows."""
+        with self._lock:
+            scenarios = [
+                [scheme_mean(scheme, totals) for scheme, totals in schemes.items()]
+                for schemes in self._totals.values()
+            ]
+            schemes = list(dict.fromkeys(mean.scheme for means in scenarios for mean in means))
+            return {
+                "title": self._title,
+                "seconds": round(time.time() - self._begun_s),
+                "done": self._done,
+                "total": self._total,
+                "league": _rows(scenarios, schemes),
+                "last": self._last,
+            }
+
+
+def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]]:
+    """By scheme, over the scenarios it has flown in: they are not the same for all until the end."""
+    flown: Iterable[Any] = league(scenarios, schemes) if scenarios else []
+    counts = {
+        scheme: sum(mean.scheme == scheme for means in scenarios for mean in means) for scheme in schemes
+    }
+    return [
+        {
+            "scheme": row.scheme,
+            "scenarios": counts[row.scheme],
+            "mean_log_power": row.mean_log_power,
+            "utilisation": row.mean_utilisation,
+        }
+        for row in flown
+    ]
+
+
+class LiveServer:
+    """Serves a live evaluation at `url` for as long as the context lasts.
+
+    Args:
+        live: what is shown.
+        port: 0: any free one.
+
+    Raises:
+        InputError: the port is taken.
+    """
+
+    def __init__(self, live: LiveEvaluation, port: int = 0) -> None:
+        page = page_environment().get_template("live.html").render().encode()
+        try:
+            self._server = ThreadingHTTPServer((ADDRESS, port), _handler(live, page))
+        except (OSError, OverflowError) as error:
+            raise InputError(f"--serve {port}: {error}: choose another port") from None
+        self._server.daemon_threads = True
+        self.url = f"http://{ADDRESS}:{self._server.server_port}/"
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> "LiveServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _handler(live: LiveEvaluation, page: bytes) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # its name is the protocol's
+            # A page of elsewhere must not read this one under a name that leads here.
+            if self.headers.get("Host", "").rpartition(":")[0] not in (ADDRESS, "localhost"):
+                self.send_error(403)
+            elif self.path == "/":
+                self._answer("text/html; charset=utf-8", page)
+            elif self.path == "/state.json":
+                self._answer("application/json", json.dumps(live.state()).encode())
+            else:
+                self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing: stderr is the evaluation's."""
+
+        def _answer(self, kind: str, content: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(content)
+
+    return Handler

@@ -1,0 +1,62 @@
+"""A running evaluation, watched in a browser."""
+
+import http.client
+import re
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.report.live import LiveEvaluation, LiveServer
+from playwright.sync_api import sync_playwright
+
+CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
+ANSWER_MS = 60_000
+
+
+def test_a_browser_follows_it_to_the_end(tmp_path: Path) -> None:
+    argv = ["eval", "--schemes", "copa,cubic,reno,bbr", "--emulators", "calibrated", "--seconds", "8"]
+    command = [*CCGYM, *argv, "--no-logs", "--serve", "--out", str(tmp_path / "out")]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), chromium_sandbox=False, timeout=ANSWER_MS
+        )
+        tab = browser.new_page()
+        said: list[str] = []
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        evaluation = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            assert evaluation.stderr is not None
+            url = evaluation.stderr.readline().removeprefix("watch: ").strip()
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
+            tab.goto(url, timeout=ANSWER_MS)
+            tab.wait_for_function("document.querySelectorAll('#league tr').length > 0", timeout=ANSWER_MS)
+            assert "--serve" in tab.inner_text("#title")
+            assert re.fullmatch(r"\d+ of 24 runs, \d+ s", tab.inner_text("#progress"))
+            assert "calibrated/" in tab.inner_text("#last")
+            evaluation.stderr.read()
+            assert evaluation.wait(60) == 0
+        finally:
+            evaluation.kill()
+        ended = "document.querySelector('h1').textContent === 'Evaluation, ended'"
+        tab.wait_for_function(ended, timeout=ANSWER_MS)
+        assert said == []
+        browser.close()
+
+
+def test_only_this_machine_is_answered() -> None:
+    with LiveServer(LiveEvaluation("ccgym eval")) as server:
+        assert urllib.request.urlopen(server.url).status == 200
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(server.url + "etc/passwd")
+        connection = http.client.HTTPConnection("127.0.0.1", int(server.url.split(":")[-1].strip("/")))
+        connection.request("GET", "/state.json", headers={"Host": "evil.example:80"})
+        assert connection.getresponse().status == 403
+        with pytest.raises(InputError, match="choose another port"):
+            LiveServer(LiveEvaluation("again"), int(server.url.split(":")[-1].strip("/")))
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(server.url)
