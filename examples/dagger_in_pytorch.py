@@ -1,4 +1,7 @@
-"""DAgger with its loop in sight: the learner flies, the oracle says what was right, PyTorch fits it."""
+"""DAgger with its loop in sight: the learner flies, the oracle says what was right, PyTorch fits it.
+
+Mean log power on the twelve links after 100 s of a core: -2.78; indigo2 has -2.42, random actions -5.76.
+"""
 
 import argparse
 
@@ -71,6 +74,6 @@ def main(iterations: int) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--iterations", type=int, default=60, help="default: DEFAULT")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--iterations", type=int, default=12, help="default: 12")
     main(parser.parse_args().iterations)
