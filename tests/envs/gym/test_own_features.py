@@ -89,8 +89,8 @@ class Nothing:
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "seen.py").write_text(OWN)
-    return "seen.py"
+    (tmp_path / "two_seen.py").write_text(OWN)
+    return "two_seen.py"
 
 
 def test_a_file_of_ones_own_is_taken_by_name(own: str) -> None:
