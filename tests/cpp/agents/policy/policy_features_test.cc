@@ -177,7 +177,8 @@ TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
         try {
           feature_set_by_name("vision");
         } catch (const std::invalid_argument& error) {
-          EXPECT_STREQ(error.what(), "unknown feature set 'vision': known are indigo, scale_free, aurora");
+          EXPECT_STREQ(error.what(),
+                       "unknown feature set 'vision': known are indigo, scale_free, aurora, raw");
           throw;
         }
       },
