@@ -119,7 +119,8 @@ TEST(Wire, SurvivesRandomBytesBehindARightHead) {
     bytes[5] = static_cast<std::byte>(random() % 8);
     parsed += parse(bytes).has_value();
   }
-  // Of 8 types: three of control, hello, retry, data, ack, of which one in four has a time that a clock shows.
+  // Of 8 types: three of control, hello, retry, data, ack, of which one in four has a time that a clock
+  // shows.
   constexpr double kOfASize = 0.75 / 4 + 0.25 / 100;
   constexpr double kShare = (3 * kOfASize + kOfASize + 0.25 / 100 + 0.75 / 4 + kOfASize / 4) / 8;
   EXPECT_NEAR(static_cast<double>(parsed), 20'000 * kShare, 250);
