@@ -30,7 +30,7 @@ print("weights", hashlib.sha256(weights).hexdigest())
 def test_forced_instruction_sets_change_no_bit(tmp_path: Path, architecture: str, hidden: list[int]) -> None:
     (tmp_path / "emulators.yaml").write_text(EMULATORS)
     selection = f"file:{tmp_path}/emulators.yaml"
-    kind = {"architecture": architecture, "hidden": hidden, "iterations": 2, "evaluation_seconds": 0.5}
+    kind = {"architecture": architecture, "hidden": hidden, "iterations": 2, "evaluation_seconds": 1.0}
     links = {"variations": 2, "variation": 0.5, "random_emulators": 2, "fading_emulators": 2}
     selected = {"emulators": selection, "validation": selection, "watched": selection}
     config = tmp_path / "config.yaml"
