@@ -17,8 +17,8 @@ PACKAGE = ROOT / "build" / "docstrings" / "ccgym"
 """Links to the packages alone: `.pkg/ccgym` is the whole checkout, with a `.venv` that takes minutes."""
 
 
-def on_pre_build(config: MkDocsConfig) -> None:  # noqa: ARG001  (mkdocs passes it by its name)
-    """Called by mkdocs before all else."""
+def on_startup(**_: object) -> None:
+    """Called by mkdocs first: where docstrings are looked for has to be there when its plugins begin."""
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg")
     shutil.rmtree(PACKAGE, ignore_errors=True)

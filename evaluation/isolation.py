@@ -110,7 +110,9 @@ class IsolatedCall:
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         end = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        much = usage.ru_maxrss > _NEAR_LIMIT * 1024 * MEMORY_MB
+        # A process begins with what its parent took at most; only more than that is its own.
+        inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        much = usage.ru_maxrss > max(_NEAR_LIMIT * 1024 * MEMORY_MB, inherited)
         return f"crashed: {end}" + (f", at its memory limit of {MEMORY_MB} MB" if much else "")
 
 

@@ -109,7 +109,7 @@ def test_any_setting_can_be_given_by_flag(
     [
         ("hiden=3", "hiden: unknown key; known: name, emulators"),
         ("hidden=[0]", "hidden.0:"),
-        ("features=scent", "'scent' is not one of"),
+        ("features=scent", "'scent' is unknown; known are"),
     ],
 )
 def test_a_bad_setting_is_one_line(
