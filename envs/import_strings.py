@@ -45,9 +45,8 @@ def _load_module(where: str, what: str) -> ModuleType:
             return _run_file(Path(where).resolve())
         here = str(Path.cwd())
         if here not in sys.path:
-            sys.path.append(
-                here
-            )  # last: what is installed goes first; for good: its own imports may come later
+            # Last, so that what is installed goes first; for good, as its own imports may come later.
+            sys.path.append(here)
         return importlib.import_module(where)
     except ModuleNotFoundError as error:
         raise InputError(
