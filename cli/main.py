@@ -9,26 +9,26 @@ from collections.abc import Sequence
 from importlib import import_module, metadata
 from typing import Any, NoReturn
 
-COMMANDS = (
-    "train",
-    "export",
-    "eval",
-    "score",
-    "dataset",
-    "new",
-    "report",
-    "compare",
-    "oracle",
-    "calibrate",
-    "reproduce",
-    "bench",
-    "replay",
-    "trace",
-    "emulators",
-    "schemes",
-    "doctor",
-)
-"""Each the module of that name in this folder, with `add_parser(subparsers)` and `run(args) -> exit code`."""
+COMMANDS = {
+    "train": "making",
+    "export": "making",
+    "eval": "measuring",
+    "score": "measuring",
+    "dataset": "making",
+    "new": "making",
+    "report": "showing",
+    "compare": "showing",
+    "oracle": "measuring",
+    "calibrate": "measuring",
+    "reproduce": "measuring",
+    "bench": "measuring",
+    "replay": "measuring",
+    "trace": "showing",
+    "emulators": "showing",
+    "schemes": "showing",
+    "doctor": "showing",
+}
+"""Each a module of that name in the folder beside it: `add_parser(subparsers)`, `run(args) -> exit code`."""
 
 MOST_CHARACTERS = 300
 """Of the line that says what is wrong."""
@@ -64,8 +64,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ccgym {metadata.version('ccgym')}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of what goes wrong")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in COMMANDS:
-        import_module(f"ccgym.cli.{command}").add_parser(subparsers)
+    for command, room in COMMANDS.items():
+        import_module(f"ccgym.cli.{room}.{command}").add_parser(subparsers)
     return parser
 
 

@@ -20,8 +20,8 @@ from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
 from ccgym.training.experts import expert_windows
 from ccgym.training.own_network import state_size
-from ccgym.training.sharing import MOST_FLOWS, draw_sharing
-from ccgym.training.task_distribution import COLLECTION, DEAL, World, draw_stalls
+from ccgym.training.tasks.sharing import MOST_FLOWS, draw_sharing
+from ccgym.training.tasks.task_distribution import COLLECTION, DEAL, World, draw_stalls
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS

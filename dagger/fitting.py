@@ -14,7 +14,7 @@ from ccgym.agents.stack import StackPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset, Sequences
 from ccgym.training.own_network import load_network, unflat_state
-from ccgym.training.task_distribution import FITTING
+from ccgym.training.tasks.task_distribution import FITTING
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet

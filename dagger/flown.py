@@ -16,9 +16,9 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.training.batch_flights import BatchPilot, fly_trials_in_batch, fly_windows_in_batch
 from ccgym.training.config import TrainingConfig
-from ccgym.training.monitoring import Curves, WindowTrace, fly_curves, fly_windows
 from ccgym.training.rollouts import Trial, fly_trials
-from ccgym.training.run_directory import RunDirectory
+from ccgym.training.runs.monitoring import Curves, WindowTrace, fly_curves, fly_windows
+from ccgym.training.runs.run_directory import RunDirectory
 from numpy.typing import NDArray
 
 from .collection import Collector

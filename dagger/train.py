@@ -17,14 +17,14 @@ from ccgym.oracle.window import ideal_windows as searched_windows
 from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
 from ccgym.training.executors import open_executors
-from ccgym.training.links import digests, links_to_train_on, links_to_validate_on, seen_links
-from ccgym.training.monitoring import window_metrics
 from ccgym.training.own_network import state_size
-from ccgym.training.plots import draw_curves, draw_quality, draw_trials, draw_windows
-from ccgym.training.progress import TrainingProgress
 from ccgym.training.rollouts import mean_regret, summarise, trial_metrics
-from ccgym.training.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
-from ccgym.training.task_distribution import make_world, validation_world
+from ccgym.training.runs.monitoring import window_metrics
+from ccgym.training.runs.plots import draw_curves, draw_quality, draw_trials, draw_windows
+from ccgym.training.runs.progress import TrainingProgress
+from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
+from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.tasks.task_distribution import make_world, validation_world
 from matplotlib.figure import Figure
 
 from .collection import Collector, inputs_of

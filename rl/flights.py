@@ -8,7 +8,7 @@ from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
-from ccgym.training.links import links_to_validate_on
+from ccgym.training.tasks.links import links_to_validate_on
 
 from .agent import AmongPeers, Shape, initial_policy
 from .config import RlConfig

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.agents.policy_file import load_policy
 from ccgym.envs.specs.splits import Split
-from ccgym.training.run_directory import RunDirectory
+from ccgym.training.runs.run_directory import RunDirectory
 from scipy.stats import sem, t
 
 from .agent import Shape, find_shape, initial_policy

@@ -2,7 +2,7 @@
 
 Every iteration is a function of (weights, optimiser, its number, the seed) alone, and the state after each
 is on disk: a run that was stopped or killed goes on to the same weights, bit for bit, as one that was not.
-The run directory is that of imitation training: ccgym.training.run_directory.
+The run directory is that of imitation training: ccgym.training.runs.run_directory.
 """
 
 import math
@@ -19,11 +19,11 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
 from ccgym.training.config import provenance
-from ccgym.training.links import digests, links_to_train_on, links_to_validate_on, seen_links
-from ccgym.training.plots import draw_trials
-from ccgym.training.progress import TrainingProgress
 from ccgym.training.rollouts import fly_trials, summarise, trial_metrics
-from ccgym.training.run_directory import CRITERION, Checkpoint, RunDirectory
+from ccgym.training.runs.plots import draw_trials
+from ccgym.training.runs.progress import TrainingProgress
+from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
+from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy

@@ -19,11 +19,11 @@ def pytest_configure() -> None:
 
 
 SLOW = (
-    "agents/test_parity.py", "bench/", "cli/test_bench.py", "cli/test_eval.py", "cli/test_train", "dagger/",
+    "agents/test_parity.py", "bench/", "cli/measuring/", "cli/making/test_train", "dagger/",
     "deploy/", "docs/", "envs/gym/test_live_env.py", "envs/gym/test_sb3_vec_env.py", "envs/host/",
     "envs/mahimahi/", "evaluation/backends/", "evaluation/report/", "evaluation/sessions/", "experiments/",
     "oracle/", "packaging/test_adding", "packaging/test_setup", "packaging/test_wheel", "rl/",
-    "training/test_monitoring.py", "training/test_rollouts.py", "tunnel/",
+    "training/runs/test_monitoring.py", "training/test_rollouts.py", "tunnel/",
 )  # fmt: skip
 """Folders and files of this one whose tests train, compile, or fly in real time: not for `make quick`."""
 

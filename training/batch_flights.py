@@ -16,9 +16,9 @@ from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import stalling_path
+from ccgym.training.runs.monitoring import WindowTrace
 from numpy.typing import NDArray
 
-from .monitoring import WindowTrace
 from .own_network import chosen_state, flat_state
 from .rollouts import TRIAL_SEED, Trial, beside_oracle
 

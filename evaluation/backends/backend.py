@@ -5,10 +5,9 @@ from typing import Protocol
 
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Scheme
-
-from .remote_path import NamedPath, Network, RemotePathSpec
 
 Emulators = list[NamedEmulator] | list[NamedPath]
 """What an evaluation flies over, under the names that reports use."""

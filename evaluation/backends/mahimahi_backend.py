@@ -24,14 +24,14 @@ from ccgym.envs.mahimahi.shells import (
     shell_command,
 )
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.backends.tunnelled.remote_path import Network
+from ccgym.evaluation.backends.tunnelled.two_ends import matched_flow
 from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 
 from .backend import Emulators, Flow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, check_real_time, flow_programs, sender_listens
-from .remote_path import Network
-from .two_ends import matched_flow
 
 
 class MahimahiBackend:

@@ -1,9 +1,10 @@
 """The backends by name."""
 
+from ccgym.evaluation.backends.tunnelled.mahimahi_tunnel_backend import MahimahiTunnelBackend
+from ccgym.evaluation.backends.tunnelled.remote_backend import RemoteBackend
+
 from .backend import Backend
 from .mahimahi_backend import MahimahiBackend
-from .mahimahi_tunnel_backend import MahimahiTunnelBackend
-from .remote_backend import RemoteBackend
 from .twin_backend import TwinBackend
 
 

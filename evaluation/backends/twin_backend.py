@@ -6,11 +6,11 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
 
 from .backend import Emulators, Flow
-from .remote_path import Network
 
 
 class TwinBackend:

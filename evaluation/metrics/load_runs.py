@@ -12,7 +12,7 @@ import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.backends.backend import unseen_loss
-from ccgym.evaluation.backends.remote_path import Network
+from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
 
 from .fairness import Fairness

@@ -7,7 +7,7 @@ from typing import Any
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.backends.remote_path import Network, RemotePathSpec
+from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
 
 from .load_runs import Conditions, Failure, FlowResult, RunResult, load_runs

@@ -30,8 +30,8 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.evaluation.backends.backend import Backend, Emulators, Flow, unseen_loss
-from ccgym.evaluation.backends.clock_offset import applied_offset_ms
-from ccgym.evaluation.backends.remote_path import NamedPath, Network, RemotePathSpec
+from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
+from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
 from ccgym.evaluation.run_files import RunFiles, replaced, write_merged_log

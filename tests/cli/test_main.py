@@ -14,7 +14,7 @@ def give_a_command_that_raises(monkeypatch: pytest.MonkeyPatch, error: BaseExcep
     def run(args: argparse.Namespace) -> int:
         raise error
 
-    monkeypatch.setattr("ccgym.cli.emulators.run", run)
+    monkeypatch.setattr("ccgym.cli.showing.emulators.run", run)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,10 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
 
 
 def test_every_module_with_a_command_is_listed() -> None:
-    modules = {path.stem for path in CLI.glob("*.py") if "\ndef add_parser(" in path.read_text()}
-    assert modules == set(command_line.COMMANDS)
+    modules = {
+        path.stem: path.parent.name for path in CLI.glob("*/*.py") if "\ndef add_parser(" in path.read_text()
+    }
+    assert modules == command_line.COMMANDS
 
 
 def test_the_command_line_is_built_without_the_heavy_packages() -> None:

@@ -10,7 +10,7 @@ from ccgym.dagger.collection import Collector
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.training.config import TrainingConfig
-from ccgym.training.task_distribution import World
+from ccgym.training.tasks.task_distribution import World
 
 TinyConfig = Callable[..., TrainingConfig]
 

@@ -14,7 +14,7 @@ from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig
 from ccgym.training.executors import RayExecutor
-from ccgym.training.run_directory import RunDirectory
+from ccgym.training.runs.run_directory import RunDirectory
 
 TinyConfig = Callable[..., TrainingConfig]
 

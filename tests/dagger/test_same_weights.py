@@ -18,7 +18,7 @@ import hashlib, sys
 from pathlib import Path
 from ccgym.dagger.train import train
 from ccgym.training.config import TrainingConfig, load_config
-from ccgym.training.run_directory import RunDirectory
+from ccgym.training.runs.run_directory import RunDirectory
 run = RunDirectory(Path(sys.argv[2]), TrainingConfig)
 train(load_config(Path(sys.argv[1]), {}, TrainingConfig), run, resume=False, workers=2)
 weights = b"".join(tensor.numpy().tobytes() for tensor in run.load().policy.values())

@@ -16,7 +16,7 @@ import yaml
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, load_config, save_config
-from ccgym.training.run_directory import CRITERION, RunDirectory
+from ccgym.training.runs.run_directory import CRITERION, RunDirectory
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData

@@ -70,6 +70,11 @@ def test_python_imports_never_go_upward() -> None:
     assert python_offences(ROOT) == []
 
 
+def test_what_the_trainers_share_knows_none_of_them() -> None:
+    packages = {package for path in (ROOT / "training").rglob("*.py") for package in imported_packages(path)}
+    assert not packages & {"dagger", "rl"}
+
+
 def test_cpp_includes_never_go_upward() -> None:
     assert cpp_offences(ROOT) == []
 

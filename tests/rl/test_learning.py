@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ccgym.rl.config import RlConfig
 from ccgym.rl.learning import Learning, measure_learning
-from ccgym.training.run_directory import RunDirectory
+from ccgym.training.runs.run_directory import RunDirectory
 
 TinyConfig = Callable[..., RlConfig]
 

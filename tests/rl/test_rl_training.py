@@ -18,7 +18,7 @@ from ccgym.rl.agent import find_shape, make_model, to_policy
 from ccgym.rl.config import RlConfig
 from ccgym.rl.train import train
 from ccgym.training.config import config_file, load_config
-from ccgym.training.run_directory import CRITERION, RunDirectory
+from ccgym.training.runs.run_directory import CRITERION, RunDirectory
 from pydantic import ValidationError
 
 TinyConfig = Callable[..., RlConfig]

@@ -10,8 +10,8 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.plots import draw_trials
 from ccgym.training.rollouts import Trial, fly_trials, mean_regret, summarise_groups, trial_metrics
+from ccgym.training.runs.plots import draw_trials
 
 INDIGO_ACTS = ("halve", "less", "stay", "more", "double")
 SLOWER = Trial("group/slower", 9.0, 40.0, 10.0, 40.0)

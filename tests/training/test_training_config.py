@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
-from ccgym.training.links import links_to_train_on
-from ccgym.training.task_distribution import make_world
+from ccgym.training.tasks.links import links_to_train_on
+from ccgym.training.tasks.task_distribution import make_world
 from pydantic import ValidationError
 
 TinyConfig = Callable[..., TrainingConfig]

@@ -19,7 +19,7 @@ from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.backends.backend import Flow
 from ccgym.evaluation.backends.make_backend import make_backend
-from ccgym.evaluation.backends.remote_path import Network
+from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise

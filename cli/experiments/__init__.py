@@ -1,1 +1,0 @@
-"""The experiments of `ccgym reproduce`, one module each."""

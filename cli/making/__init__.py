@@ -1,0 +1,1 @@
+"""Commands that make something to keep: policies, data sets, controllers, schemes."""

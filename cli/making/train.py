@@ -1,0 +1,218 @@
+"""`ccgym train`: trains a policy on emulators."""
+
+import argparse
+import math
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ccgym.configs.arguments import count, seed
+
+if TYPE_CHECKING:
+    from ccgym.training.config import Config
+
+DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo-power"}
+"""The configuration of an algorithm when none is given."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the sub-command to the command line."""
+    parser = subparsers.add_parser(
+        "train",
+        help="train a policy on emulators",
+        description="Trains a policy on emulators and keeps the best one as DIR/best/policy.safetensors. "
+        "Ctrl-C leaves a run that --resume goes on with.",
+    )
+    parser.add_argument(
+        "--config",
+        default=None,
+        help="training config: indigo2 (default), indigo-2018, aurora, indigo2-power, indigo-power or a file",
+    )
+    parser.add_argument(
+        "--emulators",
+        default=None,
+        help="groups, group/names or file:PATH, comma-separated (default: the config's)",
+    )
+    parser.add_argument(
+        "--from-calibration",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="what ccgym calibrate wrote (.yaml): train also on the ensemble that fits as well, beside it",
+    )
+    parser.add_argument(
+        "--algo",
+        choices=list(DEFAULT_CONFIGS),
+        default=None,
+        help="training algorithm (default: the config's); "
+        "their own configs are " + ", ".join(DEFAULT_CONFIGS.values()),
+    )
+    parser.add_argument(
+        "--init",
+        default=None,
+        metavar="FILE",
+        help="policy file that ppo or recurrent-ppo start from (default: the config's)",
+    )
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        type=_setting,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="another setting than the config's, in YAML, as in --set features=indigo --set 'hidden=[32]' "
+        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all. "
+        "features, links, with ppo reward, with dagger network and oracle take code of yours as MODULE:NAME "
+        "or FILE.py:NAME, modules of the current folder, too: see --list",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with the run in --out, to the same weights"
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="what --set knows for each key that also takes MODULE:NAME of yours",
+    )
+    parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
+    parser.add_argument(
+        "--ray",
+        default=None,
+        metavar="ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto: dagger's environments and oracle searches run there",
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
+    )
+    parser.add_argument(
+        "--minutes", type=_positive_float, default=math.inf, help="stop after so many minutes"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the sub-command; returns the exit code."""
+    from ccgym.envs.errors import InputError
+
+    if args.list:
+        _print_known()
+        return 0
+    from ccgym.training.config import TrainingConfig, config_file, read_options
+    from ccgym.training.rollouts import summarise_groups
+    from ccgym.training.runs.run_directory import config_file_of_run
+
+    file = config_file(DEFAULT_CONFIGS[args.algo or "dagger"] if args.config is None else args.config)
+    if args.resume and args.out is not None and args.config is None:
+        file = config_file_of_run(args.out)
+    algorithm = read_options(file).get("algo", "dagger")
+    if args.algo not in (None, algorithm):
+        raise InputError(f"--algo {args.algo}: {file} is a configuration of {algorithm}")
+    if algorithm == "dagger":
+        from ccgym.dagger.train import train
+
+        best, run = _train(args, file, TrainingConfig, partial(train, ray_address=args.ray))
+    else:
+        if args.ray is not None:
+            raise InputError(f"--ray: {algorithm} flies in one process; leave it out")
+        from ccgym.rl.config import RlConfig
+        from ccgym.rl.train import train as train_by_reward
+
+        best, run = _train(args, file, RlConfig, train_by_reward)
+    print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")
+    print("\n".join(summarise_groups(best)))
+    return 0
+
+
+def _print_known() -> None:
+    """One line for each key: its names, and the shape of what may stand in their place."""
+    from ccgym.agents.stack import KNOWN_LAYERS
+    from ccgym.configs import config_files
+    from ccgym.envs import _core
+    from ccgym.envs.gym.rewards import REWARDS, VECTOR
+
+    single = [name for name in REWARDS if name != VECTOR]
+    known = {
+        "config": [*config_files("training"), "or FILE.yaml"],
+        "algo": [*DEFAULT_CONFIGS],
+        "features": [*_core.POLICY_FEATURES, "or a class: size, __init__(flows), observe(raw, action)"],
+        "actions": [*_core.POLICY_ACTIONS],
+        "reward": [*single, "log_power", "or a function: (info, link_mbps, empty_rtt_ms) -> (flows,)"],
+        "architecture": ["lstm", "mlp"],
+        "network": [
+            "a torch.nn.Module: __init__(inputs, outputs), initial_state(flows), step(observation, state)"
+        ],
+        "network, native": [*KNOWN_LAYERS],
+        "oracle": [
+            "a function: (spec, preference, steps) -> (steps,) windows in packets, one for each 10 ms"
+        ],
+        "links": ["a function: numpy Generator -> EmulatorSpec"],
+        "raw": [*_core.RAW_FEATURES],
+    }
+    for key, names in known.items():
+        print(f"{key + ':':<17} {', '.join(names)}")
+
+
+def _train(
+    args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
+) -> tuple[dict[str, float], Path]:
+    """Trains what is left to train; the metrics of the best policy, and its file."""
+    from ccgym.calibration.calibrate import posterior_of
+    from ccgym.envs.errors import InputError
+    from ccgym.envs.host.folder_lock import folder_lock
+    from ccgym.training.config import load_config
+    from ccgym.training.runs.run_directory import RunDirectory
+
+    emulators = args.emulators
+    if args.from_calibration is not None:
+        of_config = emulators or load_config(file, {}, kind).emulators
+        emulators = f"{of_config},file:{posterior_of(args.from_calibration)}"
+    given = {"emulators": emulators, "seed": args.seed, "init": args.init}
+    flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
+    flags |= {key: f"--set {key}={value}" for key, value in args.settings}
+    overrides: dict[str, Any] = dict(args.settings)
+    overrides |= {key: value for key, value in given.items() if value is not None}
+    config = load_config(file, overrides, kind)
+    run = RunDirectory(args.out or Path("runs") / config.name, kind)
+    if args.resume:
+        kept = run.config()
+        for key, flag in flags.items():
+            if getattr(kept, key) != getattr(config, key):
+                raise InputError(f"{flag}: the run in {run.folder} has {getattr(kept, key)}; leave it out")
+        if args.config is not None and kept != config:
+            raise InputError(
+                f"--config {args.config}: the run in {run.folder} has other settings; leave it out"
+            )
+        config = kept
+    with folder_lock(run.folder):
+        if args.resume or not run.is_finished(config):
+            train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
+    best = run.best_policy if run.best_policy.exists() else run.best_network
+    return run.metrics_of_best_policy(), best
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting's name and its value."""
+    from ccgym.envs.errors import InputError, excerpt
+    from ccgym.envs.outside_files import parse_yaml
+
+    key, separator, value = text.partition("=")
+    try:
+        parsed = parse_yaml(value, key)
+    except InputError:
+        parsed = None
+    if not (key and separator) or (parsed is None and value not in ("null", "~")):
+        raise argparse.ArgumentTypeError(
+            f"{excerpt(text)!r} is not KEY=VALUE with a value in YAML, as in hidden=[32]"
+        )
+    return key, parsed
+
+
+def _positive_float(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
+    return value

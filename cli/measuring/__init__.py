@@ -1,0 +1,1 @@
+"""Commands that fly something and say what was measured."""

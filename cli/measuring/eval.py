@@ -1,0 +1,210 @@
+"""`ccgym eval`: schemes head to head over emulators."""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccgym.configs.arguments import count, interval, seconds, seed
+
+if TYPE_CHECKING:
+    from ccgym.evaluation.report.live import LiveEvaluation
+
+BACKENDS = ("twin", "mahimahi")
+MOST_LOGS = 100
+"""Runs in the twin whose logs are kept unasked: of a flow of 100 Mbit/s for 30 s a log has 15 MB."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the command to the command line."""
+    parser = subparsers.add_parser(
+        "eval",
+        help="fly schemes head to head and write the report",
+        description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
+        "report.html, report.pdf and, in DIR/data, Pantheon's data directory. Run it again with the same "
+        "--out to go on after an interruption, or with more schemes, emulators or runs to add them. "
+        "What `all` selects and this backend cannot fly is marked as such in the league. "
+        "Exit code 1: a run failed; the report says which and why.",
+    )
+    parser.add_argument(
+        "--schemes",
+        required=True,
+        metavar="A,B,...",
+        help="names of `ccgym schemes`, all, policy:FILE, run:DIR, pantheon:NAME; A+B: both share the link",
+    )
+    parser.add_argument(
+        "--emulators",
+        metavar="X,Y,...",
+        help="groups and names of `ccgym emulators`, all, file:PATH",
+    )
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default="twin", help="virtual time or real shells (default: twin)"
+    )
+    parser.add_argument(
+        "--remote",
+        metavar="USER@HOST[:PORT]",
+        help="instead of emulators, the real path to a host that ssh logs in to without a question; flows go "
+        "through tunnels whose UDP ports must be open there; nothing needs to be installed there but iperf3 "
+        "for kernel TCP, and the checkout of --pantheon at the same place",
+    )
+    parser.add_argument(
+        "--direction",
+        choices=("up", "down", "both"),
+        default="both",
+        help="who sends data: this machine (up), --remote (down), each in its turn (default: both)",
+    )
+    parser.add_argument(
+        "--ntp",
+        metavar="SERVER",
+        help="compare both clocks with this NTP server; without an answer, with each other over the path",
+    )
+    parser.add_argument(
+        "--pantheon",
+        type=Path,
+        metavar="DIR",
+        help="the Pantheon checkout, set up, whose schemes are pantheon:NAME; their wrappers run as they are",
+    )
+    parser.add_argument(
+        "--runs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="runs of each scheme on each emulator (default: 1)",
+    )
+    parser.add_argument(
+        "--seconds", type=seconds, default=30.0, metavar="S", help="length of a run in s (default: 30)"
+    )
+    parser.add_argument(
+        "--flows",
+        type=count,
+        default=1,
+        metavar="N",
+        help="flows of each run, all through the same link; of A+B they take turns (default: 1)",
+    )
+    parser.add_argument(
+        "--interval",
+        type=interval,
+        default=0.0,
+        metavar="S",
+        help="time between the beginnings of the flows, which end together, in s (default: 0)",
+    )
+    parser.add_argument(
+        "--tunnel",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="in mahimahi, fly every flow through an instrumented tunnel of its own (default: no)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=1,
+        metavar="N",
+        help="of the order, and of chance in the twin (default: 1)",
+    )
+    parser.add_argument(
+        "--logs",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help=f"keep the packet logs, from which `ccgym report` measures anew and Pantheon's analysis reads; "
+        f"without them runs leave their figures only (default: yes, but no for more than {MOST_LOGS} runs "
+        "in the twin, which flies the same again any time)",
+    )
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto: flights in the twin fly there, to the same figures",
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
+    parser.add_argument(
+        "--serve",
+        type=_port,
+        nargs="?",
+        const=0,
+        metavar="PORT",
+        help="show the running evaluation in a browser of this machine, at the address that stderr says: "
+        "progress, league so far, last flights; ends with the evaluation (default port: any free one)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a port from 1 to 65535")
+    return int(text)
+
+
+@contextmanager
+def _served(args: argparse.Namespace, title: str) -> "Iterator[LiveEvaluation | None]":
+    """What a browser is shown while the context lasts, if it is asked for."""
+    if args.serve is None:
+        yield None
+        return
+    from ccgym.envs.errors import InputError
+    from ccgym.evaluation.metrics.results import load_evaluation
+    from ccgym.evaluation.report.live import LiveEvaluation, LiveServer
+
+    live = LiveEvaluation(title)
+    if (args.out / "session.json").exists():
+        with suppress(InputError):  # nothing of it has been flown yet
+            live.add_flown(load_evaluation(args.out))
+    with LiveServer(live, args.serve) as server:
+        print(f"watch: {server.url}", file=sys.stderr)
+        yield live
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies what is left of the plan, then reports all of it."""
+    from ccgym.envs.errors import InputError
+    from ccgym.envs.specs.emulators import select_emulators
+    from ccgym.evaluation.backends.backend import Emulators
+    from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
+    from ccgym.evaluation.report.publish import league_lines
+    from ccgym.evaluation.schemes import select_schemes
+    from ccgym.evaluation.sessions.flying import fly_plan
+    from ccgym.evaluation.sessions.session import REFUSED, Plan
+
+    if args.tunnel and args.backend == "twin" and args.remote is None:
+        raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
+    if (args.remote is None) == (args.emulators is None):
+        raise InputError("give either --emulators or --remote")
+    emulators: Emulators
+    if args.remote is None:
+        emulators, backend = select_emulators(args.emulators), args.backend
+    else:
+        emulators, backend = remote_paths(args.remote, args.direction, args.ntp), "remote"
+    schemes = select_schemes(args.schemes, args.pantheon)
+    runs = len(emulators) * len(schemes) * args.runs
+    plan = Plan(
+        emulators,
+        schemes,
+        args.runs,
+        args.seconds,
+        args.seed,
+        backend,
+        shlex.join(["ccgym", *sys.argv[1:]]),
+        args.flows,
+        args.interval,
+        tunnel=args.tunnel or backend == "remote",
+        keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
+    )
+    whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
+    with _served(args, plan.command) as live:
+        summary = fly_plan(
+            plan,
+            args.out,
+            leave_out=whole_league,
+            formats=("html", "pdf"),
+            ray_address=args.ray,
+            live=live,
+        )
+    if args.json:
+        print(json.dumps(summary))
+    else:
+        print("\n".join(league_lines(summary)))
+        print(f"report: {args.out / 'report.html'}")
+    return 1 if any(not each["reason"].startswith(REFUSED) for each in summary["failures"]) else 0

@@ -1,0 +1,49 @@
+"""`ccgym reproduce`: an experiment run again, ours beside what it is to be measured by."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from ccgym.cli.main import CommandLineParser
+from ccgym.experiments.catalogue import EXPERIMENTS, Entry
+
+
+class _ExperimentParser(CommandLineParser):
+    """The parser of one experiment, whose module is imported when the command line has chosen it."""
+
+    def __init__(self, *, entry: Entry, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._entry: Entry | None = entry
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        self._load()
+        return super().parse_known_args(args, namespace)
+
+    def format_help(self) -> str:
+        self._load()
+        return super().format_help()
+
+    def _load(self) -> None:
+        if self._entry is None:
+            return
+        experiment, self._entry = self._entry.load(), None
+        self.description = experiment.DESCRIPTION
+        experiment.add_arguments(self)
+        self.add_argument("--json", action="store_true", help="print the result as JSON")
+        self.set_defaults(run=experiment.run)
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds the command to the command line."""
+    parser = subparsers.add_parser(
+        "reproduce",
+        help="run an experiment again, ours beside the reference",
+        description="Runs an experiment again and prints ours beside the reference.",
+    )
+    experiments = parser.add_subparsers(
+        title="experiments", metavar="NAME", dest="experiment", required=True, parser_class=_ExperimentParser
+    )
+    for name, entry in EXPERIMENTS.items():
+        experiments.add_parser(name, help=entry.help, entry=entry)

@@ -1,0 +1,1 @@
+"""Commands that fly nothing: they show what there is, results among it."""

@@ -1,0 +1,1 @@
+"""Backends that fly through the tunnel, on this host or on two."""

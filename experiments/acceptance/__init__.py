@@ -1,0 +1,1 @@
+"""What a policy must hold: checks with bounds that say held, missed or unsure."""

@@ -1,0 +1,367 @@
+"""What a policy with a dial must hold in the twin: each promise measured, and where the policy loses.
+
+Every measurement is seeded, on emulators that come along or are drawn from the split `test`; training sees
+the synthetic ones only.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ccgym.configs.arguments import count, seed
+from ccgym.envs import _core
+from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.specs.variation_spec import RateStep
+from ccgym.evaluation.metrics.frontier import clearly_beats
+from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
+from ccgym.experiments.arguments import add_policy_argument, policy_file_of
+from ccgym.experiments.check import Bar
+from ccgym.oracle.ideal import STEP_MS, ideal_windows
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from ccgym.oracle.window import find_window, stalling_path
+from numpy.typing import NDArray
+from scipy.ndimage import median_filter
+
+from .sharing import sharing_bars
+
+SECONDS = 30.0
+RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
+SETTLED_SHARE = 0.95
+PROBE_FREE_RTTS = 3
+"""What is near is the median of the window over so many round trips: a probe of the path takes one."""
+FREEZE_SECONDS = 10.0
+FREEZE_UTILISATION = 0.1
+
+SILENCE_MS = 300.0
+"""A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
+FEW_SILENCES = 0.05
+SMALL_QUEUE_PACKETS = 4
+SMALL_WINDOW_PACKETS = 6
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An emulator on which the policy is behind, and by what."""
+
+    emulator: str
+    score: float
+    """ln power behind the best rival's."""
+    reason: str
+
+
+class PolicyBars:
+    """The measurements of one policy file; what is drawn follows from the seed."""
+
+    def __init__(self, policy_file: Path, seed: int, executor: Executor) -> None:
+        self._file = policy_file
+        self._seed = seed
+        self._executor = executor
+
+    def scheme(self, preference: float | None = None) -> str:
+        """What flies, by the native controllers' table."""
+        return f"policy:{self._file}" + ("" if preference is None else f":{preference}")
+
+    def synthetic(self, *, stalling: bool) -> Bar:
+        """The 24 training links of Indigo beside their oracle windows on the same host."""
+        emulators = select_emulators("synthetic")
+
+        def one(spec: EmulatorSpec) -> tuple[float, float]:
+            path = stalling_path(spec) if stalling else spec.to_path()
+            ours = _fly(spec, self.scheme(), path)
+            right = _fly(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
+            return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+
+        ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
+        good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
+        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        return Bar(
+            f"24 synthetic links, {'host stalls' if stalling else 'ideal host'}",
+            "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
+            f"{good} of 24; worst {least:.3f}, {most:.3f} x",
+            good == len(ratios),
+        )
+
+    def cellular(self) -> list[Bar]:
+        """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
+        folder = os.environ.get("CCGYM_TRACES")
+        if folder is None:
+            return []
+        names = {"Verizon-LTE-short.up", "TMobile-LTE-short.up", "ATT-LTE-driving-2016.down"}
+        traces = sorted(path for path in Path(folder).iterdir() if path.name in names)
+        return list(self._executor.map(self._cellular, traces))
+
+    def _cellular(self, trace: Path) -> Bar:
+        spec = EmulatorSpec(
+            name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
+        )
+        ours = _fly(spec, self.scheme())
+        fixed = _fixed_of_utilisation(spec, ours.utilisation)
+        ratio = ours.p95_delay_ms / fixed.p95_delay_ms
+        return Bar(
+            f"{trace.name}, ideal way back",
+            ">= 94 % of the link at <= 0.45 x the p95 of the fixed window that uses as much",
+            f"{ours.utilisation:.1%} at {ours.p95_delay_ms:.0f} ms, {ratio:.2f} x",
+            ours.utilisation >= 0.94 and ratio <= 0.45,
+        )
+
+    def frontier(self, count: int) -> tuple[Bar, list[Loss]]:
+        """Random unseen emulators, against the native schemes."""
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
+        rows = list(self._executor.map(self._against_rivals, specs))
+        held = sum(on_frontier for on_frontier, _ in rows)
+        interval = share_interval(held, len(rows))
+        losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
+        bar = Bar(
+            f"frontier share on {count} random unseen emulators against {', '.join(RIVALS)}",
+            ">= 95 %",
+            f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+            interval.at_least(0.95),
+        )
+        return bar, losses
+
+    def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Loss]:
+        ours = _fly(spec, self.scheme())
+        rivals = {name: _fly(spec, name) for name in RIVALS}
+        beaten = any(
+            clearly_beats(rival.throughput_mbps, rival.p95_delay_ms, ours.throughput_mbps, ours.p95_delay_ms)
+            for rival in rivals.values()
+        )
+        best = max(rivals, key=lambda name: rivals[name].power)
+        behind = float(np.log(rivals[best].power / ours.power))
+        reason = "; ".join([_reason(ours, rivals[best], best), *hardships(spec)])
+        return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, reason)
+
+    def freezing(self, count: int) -> Bar:
+        """The least utilisation over many random emulators."""
+        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}")]
+        used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
+        frozen = sum(share < FREEZE_UTILISATION for share in used)
+        return Bar(
+            f"{count} random unseen emulators, {FREEZE_SECONDS:g} s each",
+            "none below 10 % of the link",
+            f"{frozen} below; least {min(used):.1%}",
+            frozen == 0,
+        )
+
+    def outside(self) -> Bar:
+        """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
+        cases = [(600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50)]
+        specs = [
+            EmulatorSpec(name="outside", delay_ms=delay, uplink=LinkSpec(rate_mbps=rate))
+            for rate, delay in cases
+        ]
+        ratios = list(self._executor.map(self._beside_ideal, specs))
+        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        return Bar(
+            "links at twice the rate or delay of training's",
+            ">= 0.85 of the oracle window's throughput at <= 1.5 x its p95",
+            f"worst {least:.3f}, {most:.3f} x",
+            least >= 0.85 and most <= 1.5,
+        )
+
+    def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
+        window = float(ideal_windows(spec, DEFAULT_PREFERENCE, 1)[0])
+        ours, right = _fly(spec, self.scheme()), _fly(spec, f"fixed:{window:g}")
+        return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+
+    def steps(self) -> Bar:
+        """How long after a step of the rate the window is near the new ideal one."""
+        cases = [
+            (rate, delay, factor)
+            for rate in (5.0, 20.0, 60.0)
+            for delay in (10, 30, 80)
+            for factor in (0.25, 4.0)
+        ]
+        late = sorted(
+            took - allowed for took, allowed in self._executor.map(lambda case: self._step(*case), cases)
+        )
+        interval = bootstrap_interval(late, np.median)
+        assert interval is not None
+        return Bar(
+            "after the rate falls or rises by 4",
+            "settled within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
+            f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
+            f"worst {late[-1]:+.0f} ms",
+            interval.at_most(0),
+        )
+
+    def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
+        at_ms = 5000
+        step = RateStep(at_s=at_ms / 1e3, rate_mbps=rate_mbps * factor)
+        uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
+        spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
+        after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
+        ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
+        flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
+        later = flight.cwnd_packets[flight.cwnd_ms >= at_ms]
+        steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
+        window = median_filter(later, size=steps, mode="nearest")
+        near = np.abs(window / ideal - 1) <= max(0.15, 1 / ideal)
+        return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
+
+
+def settling_step(near: NDArray[np.bool_]) -> int:
+    """The first step from which on SETTLED_SHARE of all that follow are near; how many there are: none is."""
+    share_of_rest = np.cumsum(near[::-1])[::-1] / np.arange(len(near), 0, -1)
+    settled = near & (share_of_rest >= SETTLED_SHARE)
+    return int(np.argmax(settled)) if settled.any() else len(near)
+
+
+def describe(spec: EmulatorSpec) -> str:
+    """A random emulator in a few words."""
+    link = spec.uplink
+    kind = "wandering" if link.rate_walk else "stepping" if link.rate_steps else link.arrivals
+    acks = "" if spec.downlink == link.mirrored() else ", slow or irregular ACKs"
+    queue = "any queue" if link.queue == "infinite" else f"queue of {link.queue_packets:.0f}"
+    rate = link.schedule().mean_rate_mbps
+    return f"{kind} {rate:.3g} Mbit/s, {spec.delay_ms:g} ms, {queue}, loss {link.loss:.1%}{acks}"
+
+
+def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
+    throughput = ours.throughput_mbps / rival.throughput_mbps - 1
+    delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
+    return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
+
+
+def hardships(spec: EmulatorSpec) -> list[str]:
+    """What about an emulator makes a policy's task hard, if anything."""
+    silent = {name: _silent_share(link) for name, link in (("link", spec.uplink), ("ACKs", spec.downlink))}
+    found = [
+        f"{name} silent {share:.0%} of the time" for name, share in silent.items() if share > FEW_SILENCES
+    ]
+    if spec.uplink.queue_packets <= SMALL_QUEUE_PACKETS:
+        found.append(f"room for {spec.uplink.queue_packets:.0f} packets")
+    windows = ideal_windows(spec, DEFAULT_PREFERENCE, round(SECONDS * 1e3 / STEP_MS))
+    if np.median(windows) <= SMALL_WINDOW_PACKETS:
+        found.append(f"ideal window of {np.median(windows):.1f} packets")
+    return found
+
+
+def _silent_share(link: LinkSpec) -> float:
+    """Of the time, that lies in gaps of SILENCE_MS or more between a link's opportunities."""
+    schedule = link.schedule()
+    gaps_ms = np.diff(schedule.opportunities_ms().astype(np.float64), prepend=0.0)
+    return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
+
+
+def _fly(
+    spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS
+) -> FlowMetrics:
+    flight = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
+    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+
+
+def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
+    """Of the whole flight; what no sender could use because no ACKs came back counts against it as well."""
+    flight = _core.fly(spec.to_path(), scheme, seconds=FREEZE_SECONDS, seed=0)
+    return float(len(flight.departure_ms) / max(1, flight.opportunities))
+
+
+def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics:
+    """The smallest fixed window that uses as much of the link."""
+    low, high = 2, 4
+    fly = partial(_fly, spec)
+    while fly(f"fixed:{high}").utilisation < utilisation and high < 10_000:
+        low, high = high, 2 * high
+    while high - low > max(1, low // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if fly(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
+    return fly(f"fixed:{high}")
+
+
+WORST = 20
+
+
+def measure_bars(
+    policy_file: Path,
+    executor: Executor,
+    *,
+    emulators: int,
+    freezing: int,
+    seed: int,
+    say: Callable[[Bar], None],
+) -> tuple[list[Bar], list[Loss]]:
+    """Everything, with the emulators on which the policy is farthest behind.
+
+    Args:
+        policy_file: of a policy with a dial.
+        executor: flies side by side.
+        emulators: how many random emulators a bar takes.
+        freezing: how many the one on freezing takes.
+        seed: of what is drawn.
+        say: is told every bar as soon as it is known.
+    """
+    bars = PolicyBars(policy_file, seed, executor)
+    measured: list[Bar] = []
+
+    def keep(*new: Bar) -> None:
+        measured.extend(new)
+        for bar in new:
+            say(bar)
+
+    keep(bars.synthetic(stalling=False))
+    keep(bars.synthetic(stalling=True))
+    keep(*bars.cellular())
+    keep(bars.outside())
+    keep(bars.steps())
+    frontier, losses = bars.frontier(emulators)
+    keep(frontier)
+    keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), seed, executor))
+    keep(bars.freezing(freezing))
+    return measured, losses[:WORST]
+
+
+DESCRIPTION = (
+    "Flies a policy in the twin and prints every promise beside what was measured, and the emulators on "
+    "which it is farthest behind the native schemes. Exit code 1: one is not held. With CCGYM_TRACES the "
+    "recorded cellular links are flown as well."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which policy, and how much of everything."""
+    add_policy_argument(parser)
+    parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
+    parser.add_argument(
+        "--freezing", type=count, default=10_000, metavar="N", help="emulators to freeze on (default: 10000)"
+    )
+    drawn = parser.add_mutually_exclusive_group()
+    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of what is drawn (default: 777)")
+    drawn.add_argument(
+        "--fresh",
+        action="store_true",
+        help="a seed by the clock: links drawn after the policy was made; it is printed, for --seed",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measures the bars one by one."""
+    policy_file = policy_file_of(args.scheme)
+    drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
+    if not args.json:
+        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+
+    def say(bar: Bar) -> None:
+        if not args.json:
+            print(bar.line)
+
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        bars, losses = measure_bars(
+            policy_file, executor, emulators=args.random, freezing=args.freezing, seed=drawn, say=say
+        )
+    if args.json:
+        worst = [asdict(loss) for loss in losses]
+        print(json.dumps({"seed": drawn, "bars": [asdict(bar) for bar in bars], "worst": worst}))
+    else:
+        print("farthest behind the best other scheme in ln(throughput / p95 delay):")
+        print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
+    return 0 if all(bar.met for bar in bars) else 1

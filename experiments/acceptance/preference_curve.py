@@ -1,0 +1,250 @@
+"""What a policy's dial buys: its curve between throughput and delay, beside Copa's and that of fixed windows.
+
+Random emulators, which no training sees, are flown along the dial, by Copa with its delta swept and by fixed
+windows, all with the same few seeds; what is compared are means over the seeds. Noise, which counts for
+nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS of a p95 delay.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ccgym.configs.arguments import count
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.evaluation.metrics.intervals import share_interval
+from ccgym.evaluation.schemes import select_schemes
+from ccgym.experiments.arguments import add_policy_argument, policy_file_of
+from ccgym.experiments.check import Bar
+from ccgym.oracle.preference import DIAL
+from ccgym.oracle.window import bdp_packets
+from ccgym.training.rollouts import fly_measured
+from ccgym.training.runs.monitoring import FIXED_BDPS
+from numpy.typing import NDArray
+
+from .policy_checks import describe
+
+SECONDS = 30.0
+UNSEEN_SEED = 779
+COPA_DELTAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02)
+"""From little to much delay; 0.5 is Copa's default."""
+NOISE_SHARE = 0.01
+NOISE_MS = 1.0
+LEAST_MBPS = 1e-3
+"""What counts as nothing."""
+WANTED_SHARE = 0.95
+"""Of the emulators, on which a promise must hold."""
+
+WORST = 10
+
+Figures = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One emulator flown by one scheme at each of its settings; arrays are (settings, seeds)."""
+
+    throughput_mbps: Figures
+    p95_delay_ms: Figures
+    utilisation: Figures
+
+    @property
+    def mbps(self) -> Figures:
+        """Throughput of each setting, the mean over the seeds."""
+        return np.asarray(self.throughput_mbps.mean(axis=1))
+
+    @property
+    def delay_ms(self) -> Figures:
+        """p95 one-way delay of each setting, the mean over the seeds."""
+        return np.asarray(self.p95_delay_ms.mean(axis=1))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether neither throughput nor delay falls from one setting to the next.
+
+        A fall counts when it is greater than the noise and one standard error of the paired differences.
+        """
+        noise_mbps = NOISE_SHARE * self.mbps[:-1]
+        return not (
+            _falls(self.throughput_mbps, noise_mbps)
+            or _falls(self.p95_delay_ms, _noise_ms(self.delay_ms[:-1]))
+        )
+
+    def shortfall(self, rival: "Curve") -> Figures:
+        """Of each setting, what it lacks of the rival's throughput at the same delay, as a share of that."""
+        return 1 - self.mbps / rival.mbps_within(self.delay_ms - _noise_ms(self.delay_ms))
+
+    def above(self, rival: "Curve") -> NDArray[np.bool_]:
+        """Of each setting, whether it lies on the rival's curve or above it."""
+        return self.shortfall(rival) <= NOISE_SHARE
+
+    def mbps_within(self, delays_ms: Figures) -> Figures:
+        """The throughput to be had within these delays: between two settings along a straight line.
+
+        With less delay than at any setting there is next to nothing to be had; more delay does no harm.
+        """
+        order = np.argsort(self.delay_ms)
+        most_mbps = np.maximum.accumulate(self.mbps[order])
+        return np.interp(delays_ms, self.delay_ms[order], most_mbps, left=LEAST_MBPS)
+
+
+def _noise_ms(delays_ms: Figures) -> Figures:
+    return np.maximum(NOISE_MS, NOISE_SHARE * delays_ms)
+
+
+def _falls(figures: Figures, noise: Figures) -> bool:
+    steps = np.diff(figures, axis=0)
+    error = np.std(steps, axis=1, ddof=1) / np.sqrt(steps.shape[1]) if steps.shape[1] > 1 else 0.0
+    return bool(np.any(steps.mean(axis=1) < -(noise + error)))
+
+
+@dataclass(frozen=True)
+class DialRow:
+    """One emulator."""
+
+    emulator: NamedEmulator
+    dial: Curve
+    copa: Curve
+    fixed: Curve
+
+    @property
+    def shortfall(self) -> float:
+        """The greatest, of any setting, beside either."""
+        return float(max(self.dial.shortfall(rival).max() for rival in (self.copa, self.fixed)))
+
+    def to_json(self) -> dict[str, Any]:
+        """What was measured, as means over the seeds, and what follows."""
+        curves = {"dial": self.dial, "copa": self.copa, "fixed": self.fixed}
+        return {
+            "emulator": self.emulator.label,
+            "monotone": self.dial.is_monotone,
+            "above_copa": self.dial.above(self.copa).tolist(),
+            "above_fixed": self.dial.above(self.fixed).tolist(),
+        } | {
+            name: {
+                "throughput_mbps": curve.mbps.tolist(),
+                "p95_delay_ms": curve.delay_ms.tolist(),
+            }
+            for name, curve in curves.items()
+        }
+
+
+def _fly_row(policy_file: Path, seeds: int, emulator: NamedEmulator) -> DialRow:
+    bdp = bdp_packets(emulator.spec)
+    return DialRow(
+        emulator,
+        _fly([f"policy:{policy_file}:{preference}" for preference in DIAL], seeds, emulator),
+        _fly([f"copa:{delta}" for delta in COPA_DELTAS], seeds, emulator),
+        _fly([f"fixed:{max(2.0, bdps * bdp):g}" for bdps in FIXED_BDPS], seeds, emulator),
+    )
+
+
+def _fly(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
+    flown = [
+        [fly_measured(emulator, scheme, SECONDS, seed=seed) for seed in range(seeds)] for scheme in schemes
+    ]
+    return Curve(
+        *(
+            np.array([[getattr(metrics, figure) for metrics in setting] for setting in flown])
+            for figure in ("throughput_mbps", "p95_delay_ms", "utilisation")
+        )
+    )
+
+
+def dial_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[DialRow]:
+    """A row for each of so many random emulators; the policy has a dial."""
+    emulators = select_emulators(f"random:{count}:{UNSEEN_SEED}")
+    return list(executor.map(partial(_fly_row, policy_file, seeds), emulators))
+
+
+def dial_bars(rows: Sequence[DialRow]) -> list[Bar]:
+    """All promises of the dial."""
+    return [
+        _share_bar("dial", "monotone", [row.dial.is_monotone for row in rows]),
+        *(
+            _share_bar(
+                "the dial's whole curve",
+                f"on or above that of {name}",
+                [bool(row.dial.above(getattr(row, rival)).all()) for row in rows],
+            )
+            for rival, name in (("copa", "Copa, delta swept"), ("fixed", "fixed windows"))
+        ),
+    ]
+
+
+def _share_bar(what: str, wanted: str, held: Sequence[bool]) -> Bar:
+    interval = share_interval(sum(held), len(held))
+    return Bar(
+        f"{what} on {len(held)} random unseen emulators",
+        f"{wanted} on >= {WANTED_SHARE:.0%}",
+        f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+        interval.at_least(WANTED_SHARE),
+    )
+
+
+def dial_lines(rows: Sequence[DialRow]) -> list[str]:
+    """The curves over all emulators, then those on which the dial is farthest below another; for people."""
+    lines = [
+        f"{'':12}{'link used':>12}{'p95 / one way':>16}{'on Copa or above':>19}{'on fixed or above':>20}"
+    ]
+    for scheme, settings in (("dial", DIAL), ("copa", COPA_DELTAS), ("fixed", FIXED_BDPS)):
+        for place, setting in enumerate(settings):
+            line = f"{scheme:6}{setting:<6.3g}" + _mean_figures(rows, scheme, place)
+            lines.append(line + (_shares_above(rows, place) if scheme == "dial" else ""))
+    lines.append("farthest below Copa or fixed windows at the same delay:")
+    worst = sorted(rows, key=lambda row: -row.shortfall)[:WORST]
+    return lines + [
+        f"{row.shortfall:6.1%}  {row.emulator.label}: {describe(row.emulator.spec)}" for row in worst
+    ]
+
+
+def _mean_figures(rows: Sequence[DialRow], scheme: str, place: int) -> str:
+    curves: list[Curve] = [getattr(row, scheme) for row in rows]
+    used = np.mean([curve.utilisation[place] for curve in curves])
+    delays = [
+        curve.delay_ms[place] / float(row.emulator.spec.delay_ms)
+        for curve, row in zip(curves, rows, strict=True)
+    ]
+    return f"{used:12.1%}{np.exp(np.mean(np.log(delays))):16.2f}"
+
+
+def _shares_above(rows: Sequence[DialRow], place: int) -> str:
+    copa = np.mean([row.dial.above(row.copa)[place] for row in rows])
+    fixed = np.mean([row.dial.above(row.fixed)[place] for row in rows])
+    return f"{copa:19.1%}{fixed:20.1%}"
+
+
+DESCRIPTION = (
+    "Flies a policy along its dial in the twin, over random emulators that no training sees, beside Copa "
+    "with its delta swept and fixed windows swept around the BDP. Exit code 1: on more than 5 % of the "
+    "emulators a higher preference has less throughput or less p95 delay, or a point of the dial has less "
+    "throughput than the other curve, interpolated, at the same delay. 1 % of throughput or delay, 1 ms of "
+    "delay and, along the dial, one standard error of the differences over the seeds count for nothing."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which policy, on how many emulators, how often."""
+    add_policy_argument(parser)
+    parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
+    parser.add_argument("--seeds", type=count, default=3, metavar="N", help="flights of each (default: 3)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies all three curves over every emulator."""
+    policy_file = policy_file_of(args.scheme)
+    select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a dial
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        rows = dial_rows(policy_file, args.random, args.seeds, executor)
+    bars = dial_bars(rows)
+    if args.json:
+        print(json.dumps({"bars": [asdict(bar) for bar in bars], "rows": [row.to_json() for row in rows]}))
+    else:
+        print("\n".join([*dial_lines(rows), *(bar.line for bar in bars)]))
+    return 0 if all(bar.met for bar in bars) else 1

@@ -1,0 +1,154 @@
+"""How flows of a policy share one bottleneck: among themselves, of unequal round trips, and against Cubic."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.splits import Family, Split, split_generator
+from ccgym.evaluation.metrics.fairness import jain_index
+from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
+from ccgym.experiments.check import Bar, all_met
+from numpy.typing import NDArray
+
+SECONDS = 30.0
+JOINING_RUNS = 9
+LATEST_S = 0.2
+
+
+def sharing_bars(scheme: str, count: int, seed: int, executor: Executor) -> list[Bar]:
+    """Flows of the policy on one bottleneck, and one against Cubic; links and times follow from the seed."""
+    return [
+        _joining(scheme, seed, executor),
+        _against_cubic(scheme, seed, executor),
+        _grid(scheme, count, seed, executor),
+        _unequal_rtts(scheme, count, seed, executor),
+    ]
+
+
+def _joining(scheme: str, seed: int, executor: Executor) -> Bar:
+    runs = list(executor.map(partial(_joining_run, scheme, seed), range(JOINING_RUNS)))
+    jain, used = ([run[figure] for run in runs] for figure in (0, 1))
+    return Bar(
+        f"ten flows join and leave each second, {JOINING_RUNS} runs",
+        "median Jain >= 0.95 at >= 95 % of the link",
+        f"{_median_text(jain)} at {np.median(used):.1%}",
+        all_met(_median(jain).at_least(0.95), _median(used).at_least(0.95)),
+    )
+
+
+def _median(values: Sequence[float]) -> Interval:
+    interval = bootstrap_interval(values, np.median)
+    return Interval(-np.inf, np.inf) if interval is None else interval
+
+
+def _median_text(values: Sequence[float]) -> str:
+    interval = _median(values)
+    return f"{np.median(values):.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def _joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
+    """Median Jain index and utilisation of 46 Mbit/s, 20 ms of round trip and 1 BDP.
+
+    Ten flows join, one a second, and leave in that order; all at other fractions of it in every run.
+    """
+    late_s = _generator(Family.TIMES_OF_FLOWS, seed, number).uniform(0, LATEST_S, 10)
+    flows = [_core.Flow(scheme, start_s=i + late, stop_s=20.0 + i + late) for i, late in enumerate(late_s)]
+    throughputs = _throughputs(_droptail(46.0, 10, 1.0), flows, SECONDS)
+    rates = _while_there(throughputs, flows)
+    several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
+    used = float(throughputs.sum() / SECONDS / 46.0 * 1500 / 1464)
+    return float(np.median(jain_index(rates[:, several]))), used
+
+
+def _against_cubic(scheme: str, seed: int, executor: Executor) -> Bar:
+    shares = list(executor.map(partial(_against_cubic_run, scheme, seed), range(JOINING_RUNS)))
+    return Bar(
+        f"against one Cubic in a queue of 2 BDP, {JOINING_RUNS} runs",
+        "25 to 75 % of the link at the median",
+        _median_text(shares),
+        _median(shares).within(0.25, 0.75),
+    )
+
+
+def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
+    """The policy's part of what both get; they begin a little apart."""
+    late_s = _generator(Family.TIMES_OF_FLOWS, seed, JOINING_RUNS + number).uniform(0, LATEST_S, 2)
+    flows = [_core.Flow(scheme, start_s=late_s[0]), _core.Flow("cubic", start_s=late_s[1])]
+    rates = _rates(_droptail(46.0, 10, 2.0), flows, SECONDS)
+    return float(np.nansum(rates[0]) / np.nansum(rates))
+
+
+def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+    jain = list(executor.map(partial(_grid_case, scheme, seed), range(count)))
+    return Bar(
+        f"{count} unseen links with 2 to 16 flows",
+        "median Jain >= 0.93",
+        _median_text(jain),
+        _median(jain).at_least(0.93),
+    )
+
+
+def _grid_case(scheme: str, seed: int, number: int) -> float:
+    rng = _generator(Family.SHARED_LINK, seed, number)
+    rate, round_trip, queue = (
+        float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4))
+    )
+    flows = [_core.Flow(scheme, start_s=float(rng.uniform(0, 2))) for _ in range(int(rng.integers(2, 17)))]
+    return _late_jain(_rates(_droptail(rate, round(round_trip / 2), queue), flows, SECONDS))
+
+
+def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+    jain = list(executor.map(partial(_unequal_case, scheme, seed), range(count)))
+    return Bar(
+        f"{count} unseen links with two flows, one of twice the RTT",
+        "median Jain >= 0.85",
+        _median_text(jain),
+        _median(jain).at_least(0.85),
+    )
+
+
+def _unequal_case(scheme: str, seed: int, number: int) -> float:
+    rng = _generator(Family.UNEQUAL_LINK, seed, number)
+    rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 60), (0.5, 4)))
+    delay = round(round_trip / 2)
+    flows = [_core.Flow(scheme), _core.Flow(scheme, extra_delay_ms=float(delay))]
+    return _late_jain(_rates(_droptail(rate, delay, queue), flows, SECONDS))
+
+
+def _generator(family: Family, seed: int, number: int) -> np.random.Generator:
+    return split_generator(Split.TEST, family, seed, number)
+
+
+def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:
+    packets = max(1, round(bdps * rate_mbps * 2 * delay_ms / 12))
+    uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
+    return EmulatorSpec(name="shared", delay_ms=delay_ms, uplink=uplink)
+
+
+def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
+    """Mbit/s of every flow in every second, (flows, seconds), NaN where it is not there for all of it."""
+    return _while_there(_throughputs(spec, flows, seconds), flows)
+
+
+def _throughputs(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
+    """Mbit/s of every flow in every second, (flows, seconds)."""
+    flights = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
+    edges_ms = np.arange(0, seconds + 1) * 1e3
+    return np.array([np.histogram(flight.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for flight in flights])
+
+
+def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) -> NDArray[np.float64]:
+    rates = throughputs.copy()
+    begins_s = np.arange(rates.shape[1])
+    for row, flow in zip(rates, flows, strict=True):
+        row[(begins_s < flow.start_s) | (begins_s + 1 > flow.stop_s)] = np.nan
+    return rates
+
+
+def _late_jain(rates: NDArray[np.float64]) -> float:
+    """Of the mean rates in the second half."""
+    means = np.nanmean(rates[:, rates.shape[1] // 2 :], axis=1)
+    return float(jain_index(means[:, None])[0])

@@ -1,0 +1,46 @@
+"""Arguments that several experiments share."""
+
+import argparse
+import os
+from pathlib import Path
+
+from ccgym.configs.arguments import count, seconds, seeds
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.schemes import select_schemes
+
+
+def add_policy_argument(parser: argparse.ArgumentParser) -> None:
+    """Which policy is measured."""
+    parser.add_argument(
+        "--scheme", default="indigo2", metavar="A", help="indigo2 (default), policy:FILE or run:DIR"
+    )
+
+
+def policy_file_of(scheme: str) -> Path:
+    """Raises InputError: unknown, or not a policy."""
+    (selected,) = select_schemes(scheme)[:1]
+    if selected.policy_file is None:
+        raise InputError(f"--scheme {scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
+    return selected.policy_file
+
+
+def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: str) -> None:
+    """What is trained, how often and how long; with the default of the experiment."""
+    parser.add_argument("--config", default=config, help=f"configuration of {kind} (default: {config})")
+    parser.add_argument("--seeds", type=seeds, default=5, metavar="N", help="2 to 11 (default: 5)")
+    parser.add_argument(
+        "--iterations", type=count, default=None, metavar="N", help="of each training (default: the config's)"
+    )
+    parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
+
+
+def add_flight_arguments(parser: argparse.ArgumentParser, emulators: str, schemes: str, runs: int) -> None:
+    """What to fly, how often and how long, and where it is kept; with the defaults of the experiment."""
+    parser.add_argument("--emulators", default=emulators, metavar="X,Y,...", help=f"default: {emulators}")
+    parser.add_argument("--schemes", default=schemes, metavar="A,B,...", help=f"default: {schemes}")
+    parser.add_argument(
+        "--runs", type=count, default=runs, metavar="N", help=f"of each scheme (default: {runs})"
+    )
+    parser.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the flights are kept")

@@ -1,0 +1,1 @@
+"""Whether calibration finds what is known."""

@@ -1,0 +1,107 @@
+"""How much each parameter of an emulator is worth: the order of the Pantheon paper's Figure 5.
+
+A target is measured over a published emulator, then replicated with the rate alone, with the delay as well,
+and so on. What is not yet searched is what a careless emulator has: hardly any delay, a queue without end, no
+loss, arrivals as even as a clock's.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from os import cpu_count
+from pathlib import Path
+
+from ccgym.calibration.calibrate import calibrate
+from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
+from ccgym.experiments.check import Bar
+
+from .known_truth import RUNS, SCHEMES, measured_over
+
+CHINA = Candidate(77.72, 51, 94, 0.0006, "constant")
+COLOMBIA = Candidate(3.04, 130, 426, 0.0, "poisson")
+"""As published; the paths of the paper's figure."""
+PATHS = {"china": CHINA, "colombia": COLOMBIA}
+
+_CARELESS = {"delay_ms": 1.0, "queue_packets": 30_000.0, "loss": 0.0}
+STEPS = ("rate", "+ delay", "+ queue", "+ loss", "+ arrivals")
+"""What is searched, one more each."""
+
+WORSE_BY = 0.005
+"""By which an error may rise with a parameter more: searches end by time."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """One search."""
+
+    path: str
+    step: str
+    error: float
+    """Mean over the schemes, as published."""
+
+
+def restriction_of(step: int) -> Restriction:
+    """What the search of this step may not choose."""
+    fixed = dict(list(_CARELESS.items())[step:])
+    return Restriction(fixed, ARRIVALS if step == len(STEPS) - 1 else ARRIVALS[:1])
+
+
+def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
+    """Every step of every path; searches that were stopped go on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, truth in PATHS.items():
+        with ThreadPoolExecutor(cpu_count()) as executor:
+            target = measured_over(truth, SCHEMES, range(10_000, 10_000 + RUNS), executor)
+        for number, step in enumerate(STEPS):
+            storage = folder / f"{path}-{number}.search"
+            answer, _ = calibrate(target, storage, minutes, lambda *_: None, restriction_of(number))
+            yield Ablation(path, step, answer.error)
+
+
+def bars(found: list[Ablation]) -> list[Bar]:
+    """No parameter makes it worse, and all together replicate the path."""
+    held = []
+    for path in PATHS:
+        errors = [each.error for each in found if each.path == path]
+        held.append(
+            Bar(
+                f"{path}: with each parameter",
+                "no larger error",
+                " -> ".join(f"{100 * error:.1f} %" for error in errors),
+                all(after <= before + WORSE_BY for before, after in pairwise(errors)),
+            )
+        )
+    return held
+
+
+DESCRIPTION = (
+    "Measures the published emulators of China and Colombia through the twin with 8 schemes and replicates "
+    "them with the rate alone, then with delay, queue, loss and arrivals as well. Exit code 1: a parameter "
+    "more makes the error larger by more than half a point."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """For how long, and where the searches are kept."""
+    parser.add_argument(
+        "--minutes", type=float, default=1.0, metavar="M", help="of each of 10 searches at most (default: 1)"
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Searches each in turn."""
+    found = []
+    for each in ablations(args.out, args.minutes):
+        found.append(each)
+        if not args.json:
+            print(f"{each.path:10} {each.step:10} {100 * each.error:6.1f} %", flush=True)
+    held = bars(found)
+    if args.json:
+        print(json.dumps({"errors": [asdict(each) for each in found], "bars": [asdict(bar) for bar in held]}))
+    else:
+        print("\n".join(bar.line for bar in held))
+    return 0 if all(bar.met for bar in held) else 1

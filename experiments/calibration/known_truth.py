@@ -1,0 +1,215 @@
+"""Emulators that are known, measured through the twin and found again from those measurements alone."""
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from os import cpu_count
+from pathlib import Path
+
+import numpy as np
+from ccgym.calibration.answer import Answer
+from ccgym.calibration.calibrate import calibrate
+from ccgym.calibration.candidate import ARRIVALS, PARAMETERS, Candidate
+from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors
+from ccgym.calibration.target import Measured, Run, Target, means
+from ccgym.configs.arguments import count
+from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
+from ccgym.experiments.check import Bar
+
+SCHEMES = ("bbr", "cubic", "copa", "vegas", "ledbat", "reno", "vivace", "verus")
+HELD_OUT = ("scream", "copa:0.1", "bbr3")
+"""Flown over what was found, never searched with."""
+
+SECONDS, RUNS = 30.0, 3
+
+RATE_MBPS, DELAY_MS, QUEUE_BDPS, MOST_LOSS = (0.6, 40.0), (8.0, 120.0), (0.4, 4.0), 0.03
+"""From which the truths are drawn: log-uniform, but loss, of half of them, uniform."""
+
+RATE_WITHIN, QUEUE_WITHIN, LOSS_WITHIN, LOSS_POINTS = 0.10, 0.25, 0.30, 0.002
+MOST_HELD_OUT_ERROR, ARRIVALS_RIGHT, INTERVALS_HOLD = 0.05, 0.9, 0.85
+
+_FIRST_RUN = 10_000
+"""Draws of the measurements; the search has others."""
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """One truth and what was found."""
+
+    truth: Candidate
+    answer: Answer
+    held_out_error: float
+
+    @property
+    def rate_met(self) -> bool:
+        """Within 10 %."""
+        return _close(self.answer.candidate.rate_mbps, self.truth.rate_mbps, RATE_WITHIN)
+
+    @property
+    def delay_met(self) -> bool:
+        """Within 10 %, or a ms: they are whole."""
+        off = abs(self.answer.candidate.delay_ms - self.truth.delay_ms)
+        return off <= max(1.0, RATE_WITHIN * self.truth.delay_ms)
+
+    @property
+    def queue_met(self) -> bool:
+        """Within 25 %, or a packet, or said to be undetermined."""
+        found = self.answer.candidate.queue_packets
+        off = abs(found - self.truth.queue_packets)
+        close = off <= max(1.0, QUEUE_WITHIN * self.truth.queue_packets)
+        return close or "queue_packets" in self.answer.undetermined
+
+    @property
+    def loss_met(self) -> bool:
+        """Within 30 % or 0.2 percentage points."""
+        off = abs(self.answer.candidate.loss - self.truth.loss)
+        return off <= max(LOSS_POINTS, LOSS_WITHIN * self.truth.loss)
+
+    @property
+    def arrivals_met(self) -> bool:
+        """Poisson or constant."""
+        return self.answer.candidate.arrivals == self.truth.arrivals
+
+    @property
+    def intervals_hold(self) -> list[bool]:
+        """Of each parameter."""
+        return [
+            low <= getattr(self.truth, name) <= high
+            for name, (low, high) in ((name, self.answer.intervals[name]) for name in PARAMETERS)
+        ]
+
+
+def _close(found: float, truth: float, share: float) -> bool:
+    return abs(found / truth - 1) <= share
+
+
+def random_truth(seed: int) -> Candidate:
+    """An emulator that a path might have; same seed, same emulator."""
+    generator = np.random.default_rng(seed)
+    rate_mbps = round(_log_uniform(generator, RATE_MBPS), 2)
+    delay_ms = round(_log_uniform(generator, DELAY_MS))
+    bdp = rate_mbps * 1e3 * 2 * delay_ms / 8 / DATA_TUN_BYTES
+    queue = max(5, round(bdp * _log_uniform(generator, QUEUE_BDPS)))
+    loss = round(generator.uniform(0, MOST_LOSS), 4) if generator.random() < 0.5 else 0.0
+    return Candidate(rate_mbps, delay_ms, queue, loss, ARRIVALS[int(generator.random() < 0.5)])
+
+
+def _log_uniform(generator: np.random.Generator, bounds: tuple[float, float]) -> float:
+    return float(np.exp(generator.uniform(math.log(bounds[0]), math.log(bounds[1]))))
+
+
+def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, executor: Executor) -> Target:
+    """What these schemes measure over `truth`, a run each draw."""
+    rows = tuple(Measured(scheme, scheme, 1.0, 1.0, None, None, None, 1) for scheme in schemes)
+    flown = Replicator(Target("truth", rows, {}, SECONDS), executor).fly(truth, draws)
+    runs = [
+        Run(scheme, *map(float, flown[run, place]))
+        for place, scheme in enumerate(schemes)
+        for run in range(len(draws))
+    ]
+    return Target("truth", means(runs, {scheme: scheme for scheme in schemes}), {}, SECONDS)
+
+
+def recover(
+    truth: Candidate,
+    storage: Path,
+    minutes: float,
+    report: Callable[[int, float, Candidate], None] = lambda *_: None,
+) -> Recovery:
+    """Measures `truth`, finds it again, and flies over both what was not measured."""
+    draws = range(_FIRST_RUN, _FIRST_RUN + RUNS)
+    with ThreadPoolExecutor(cpu_count()) as executor:
+        target = measured_over(truth, SCHEMES, draws, executor)
+        answer, _ = calibrate(target, storage, minutes, report)
+        wanted = measured_over(truth, HELD_OUT, draws, executor)
+        flown = Replicator(wanted, executor).fly(answer.candidate, range(RUNS))
+    errors = scheme_errors(flown, measured_figures(wanted.measured))
+    return Recovery(truth, answer, float(errors.mean()))
+
+
+def recoveries(folder: Path, count: int, minutes: float) -> Iterator[Recovery]:
+    """One after the other; searches that were stopped go on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(count):
+        yield recover(random_truth(seed), folder / f"{seed}.search", minutes)
+
+
+def bars(found: Sequence[Recovery]) -> list[Bar]:
+    """Of the issue that asked for calibration."""
+    holds = [held for each in found for held in each.intervals_hold]
+    return [
+        _all("rate", "within 10 % each", [each.rate_met for each in found]),
+        _all("delay", "within 10 % or 1 ms each", [each.delay_met for each in found]),
+        _all("queue", "within 25 % or undetermined each", [each.queue_met for each in found]),
+        _all("loss", "within 30 % or 0.2 points each", [each.loss_met for each in found]),
+        _share("arrivals", ARRIVALS_RIGHT, [each.arrivals_met for each in found]),
+        _all(
+            "schemes not searched with",
+            "error of 5 % at most each",
+            [each.held_out_error <= MOST_HELD_OUT_ERROR for each in found],
+        ),
+        _share("90 % intervals", INTERVALS_HOLD, holds),
+    ]
+
+
+def _all(name: str, wanted: str, met: list[bool]) -> Bar:
+    return Bar(name, wanted, f"{sum(met)} of {len(met)}", all(met))
+
+
+def _share(name: str, share: float, met: list[bool]) -> Bar:
+    return Bar(name, f"right in {100 * share:g} %", f"{sum(met)} of {len(met)}", sum(met) >= share * len(met))
+
+
+def recovery_line(each: Recovery) -> str:
+    """For people."""
+    texts = [_described(each.truth), "->", _described(each.answer.candidate)]
+    texts.append(f"error {100 * each.answer.error:.1f} %, held out {100 * each.held_out_error:.1f} %")
+    parts = ("rate", "delay", "queue", "loss", "arrivals")
+    missed = [part for part in parts if not getattr(each, f"{part}_met")]
+    return "  ".join([*texts, *(["missed: " + ", ".join(missed)] if missed else [])])
+
+
+def _described(candidate: Candidate) -> str:
+    return (
+        f"{candidate.rate_mbps:.3g} Mbit/s {candidate.arrivals} {candidate.delay_ms} ms "
+        f"{candidate.queue_packets} packets {100 * candidate.loss:.2f} %"
+    )
+
+
+DESCRIPTION = (
+    "Draws emulators, measures them through the twin with 8 schemes and 3 runs each, and calibrates on these "
+    "figures. Exit code 1: rate or delay is off by more than 10 %, a queue that fills by more than 25 %, "
+    "loss by more than 30 % and 0.2 points, arrivals are wrong in more than 10 %, schemes that were not "
+    "searched with differ by more than 5 %, or the 90 % intervals hold the truth in less than 85 %."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How many, for how long, and where the searches are kept."""
+    parser.add_argument("--count", type=count, default=20, metavar="N", help="emulators (default: 20)")
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, metavar="M", help="of each search at most (default: 5)"
+    )
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Searches each in turn."""
+    found = []
+    for recovery in recoveries(args.out, args.count, args.minutes):
+        found.append(recovery)
+        if not args.json:
+            print(recovery_line(recovery), flush=True)
+    held = bars(found)
+    if args.json:
+        rows = [
+            {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.as_json()
+            for each in found
+        ]
+        print(json.dumps({"recoveries": rows, "bars": [asdict(bar) for bar in held]}))
+    else:
+        print("\n".join(bar.line for bar in held))
+    return 0 if all(bar.met for bar in held) else 1

@@ -1,0 +1,1 @@
+"""Ours beside an independent implementation or measurement of the same."""

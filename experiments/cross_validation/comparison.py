@@ -1,0 +1,87 @@
+"""Our schemes beside independent implementations of the same, over the same emulators."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How far ours may be from the judge's, as shares of the judge's figures."""
+
+    throughput_share: float
+    delay_share: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One scheme over one emulator."""
+
+    emulator: str
+    scheme: str
+    mbps: float
+    judge_mbps: float
+    delay_ms: float
+    """Of the kind the experiment compares: p95 one-way, or the mean in the queue."""
+    judge_delay_ms: float
+
+    @property
+    def throughput_error(self) -> float:
+        """Of ours, as a share of the judge's."""
+        return self.mbps / self.judge_mbps - 1
+
+    @property
+    def delay_error(self) -> float:
+        """Of ours, as a share of the judge's."""
+        return self.delay_ms / self.judge_delay_ms - 1
+
+    def agrees(self, bounds: Bounds) -> bool:
+        """Both within their share."""
+        return (
+            abs(self.throughput_error) <= bounds.throughput_share
+            and abs(self.delay_error) <= bounds.delay_share
+        )
+
+
+def judgement_lines(judgements: Iterable[Judgement], bounds: Bounds, heads: Mapping[str, str]) -> list[str]:
+    """The table, for people; `heads` names the judge and the delay."""
+    rows = list(judgements)
+    lines = [_line("emulator", "scheme", "Mbit/s", heads["judge"], "", heads["delay"], heads["judge"], "")]
+    lines += [
+        _line(
+            row.emulator,
+            row.scheme,
+            f"{row.mbps:.2f}",
+            f"{row.judge_mbps:.2f}",
+            f"{row.throughput_error:+.1%}",
+            f"{row.delay_ms:.1f}",
+            f"{row.judge_delay_ms:.1f}",
+            f"{row.delay_error:+.1%}",
+        )
+        + ("" if row.agrees(bounds) else "  differs")
+        for row in rows
+    ]
+    return [*lines, f"{sum(row.agrees(bounds) for row in rows)} of {len(rows)} agree"]
+
+
+def _line(emulator: str, scheme: str, *figures: str) -> str:
+    return f"{emulator:28} {scheme:8}" + "".join(f"{figure:>12}" for figure in figures)
+
+
+def print_judgements(
+    tables: dict[str, list[Judgement]], bounds: Bounds, heads: dict[str, str], *, as_json: bool
+) -> None:
+    """One table for each place where ours flew.
+
+    Args:
+        tables: by the name of the place.
+        bounds: how far ours may be from the judge's.
+        heads: who judges, and by which delay: `judge` and `delay`.
+        as_json: all as one JSON object.
+    """
+    if as_json:
+        print(json.dumps({where: [asdict(row) for row in rows] for where, rows in tables.items()}))
+        return
+    for where, rows in tables.items():
+        print(f"ours in {where}:")
+        print("\n".join(judgement_lines(rows, bounds, heads)))

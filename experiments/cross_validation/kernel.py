@@ -1,0 +1,71 @@
+"""`ccgym reproduce kernel-judge`: our Cubic, NewReno and BBR beside the kernel's."""
+
+import argparse
+import os
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.metrics.results import Evaluation
+from ccgym.experiments.arguments import add_flight_arguments
+from ccgym.experiments.flights import fly
+
+from .comparison import Bounds, Judgement, print_judgements
+
+KERNEL_JUDGES = {"cubic": "kernel-cubic", "reno": "kernel-reno", "bbr": "kernel-bbr"}
+"""Ours, and the kernel's implementation that it is held against."""
+KERNEL_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.15)
+
+
+def judge_by_kernel(ours: Evaluation, kernels: Evaluation) -> list[Judgement]:
+    """Medians over the runs of every emulator on which both of a pair flew."""
+    flown, judged = dict(_medians(ours)), dict(_medians(kernels))
+    return [
+        Judgement(emulator, scheme, mbps, judge_mbps, delay_ms, judge_delay_ms)
+        for (emulator, scheme), (mbps, delay_ms) in flown.items()
+        if (judge := judged.get((emulator, KERNEL_JUDGES.get(scheme, "")))) is not None
+        for judge_mbps, judge_delay_ms in [judge]
+    ]
+
+
+def _medians(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], tuple[float, float]]]:
+    for scenario in evaluation.scenarios:
+        for scheme in evaluation.schemes:
+            flows = [flow.metrics for flow in scenario.flows if flow.scheme == scheme]
+            if flows:
+                yield (
+                    (scenario.label, scheme),
+                    (
+                        median(flow.throughput_mbps for flow in flows),
+                        median(flow.p95_delay_ms for flow in flows),
+                    ),
+                )
+
+
+DESCRIPTION = (
+    "Flies our schemes and the kernel's over the same emulators in real mahimahi, and ours in the twin as "
+    "well: what differs there is the algorithm's, what differs in mahimahi alone is the host's. Exit code "
+    "1: in mahimahi one of ours differs from the kernel's by more than 5 % of throughput or 15 % of p95 "
+    "delay."
+)
+
+add_arguments = partial(add_flight_arguments, emulators="field,calibrated", schemes="cubic,reno,bbr", runs=1)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies what is left of both evaluations, then compares them."""
+    schemes = args.schemes.split(",")
+    for scheme in schemes:
+        if scheme not in KERNEL_JUDGES:
+            raise InputError(f"--schemes: the kernel has no {scheme!r}; it judges {', '.join(KERNEL_JUDGES)}")
+    real = fly(args, "mahimahi", ",".join([*schemes, *(KERNEL_JUDGES[scheme] for scheme in schemes)]))
+    tables = {
+        "mahimahi": judge_by_kernel(real, real),
+        "twin": judge_by_kernel(fly(args, "twin", args.schemes), real),
+    }
+    heads = {"judge": "kernel", "delay": "p95 ms"}
+    print_judgements(tables, KERNEL_BOUNDS, heads, as_json=args.json)
+    if not args.json:
+        print(f"load of this host in the last 15 minutes: {os.getloadavg()[2]:.1f} on {os.cpu_count()} cores")
+    return 0 if all(row.agrees(KERNEL_BOUNDS) for row in tables["mahimahi"]) else 1

@@ -1,0 +1,72 @@
+"""Our schemes beside ns-3's, over the same dumbbells: ours in the twin, in continuous time."""
+
+import argparse
+
+import numpy as np
+from ccgym.bench.ns3 import Dumbbell, Ns3
+from ccgym.configs.arguments import seconds
+from ccgym.envs import _core
+from ccgym.envs.specs.emulator_spec import LinkSpec
+
+from .comparison import Bounds, Judgement, print_judgements
+
+NS3_BOUNDS = Bounds(throughput_share=0.03, delay_share=0.10)
+NS3_JUDGES = {"reno": "TcpNewReno", "cubic": "TcpCubic", "vegas": "TcpVegas"}
+DUMBBELLS = (
+    Dumbbell(2, 20, 14),
+    Dumbbell(5, 20, 34),
+    Dumbbell(12, 20, 42),
+    Dumbbell(20, 40, 150),
+)
+"""Slow enough for a queue of Vegas's two to four packets to last for ms."""
+TUN_HEADER_BYTES = 4
+
+
+def judge_by_ns3(seconds: float) -> list[Judgement]:
+    """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
+    rows = []
+    with Ns3() as ns3:
+        for dumbbell in DUMBBELLS:
+            for scheme, tcp in NS3_JUDGES.items():
+                theirs = ns3.fly(tcp, dumbbell, seconds, seconds / 2)
+                mbps, queueing_ms = _fly(scheme, dumbbell, seconds, seconds / 2)
+                judge = (theirs.throughput_mbps, theirs.mean_queueing_ms)
+                rows.append(Judgement(dumbbell.label, scheme, mbps, judge[0], queueing_ms, judge[1]))
+    return rows
+
+
+def _fly(scheme: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> tuple[float, float]:
+    """Mbit/s of IP bytes and the mean ms in the link after the warm-up."""
+    link = LinkSpec(rate_mbps=dumbbell.rate_mbps, queue="droptail", packets=dumbbell.queue_packets)
+    links = link.to_link(), link.mirrored().to_link()
+    flight = _core.fly(
+        _core.Path(dumbbell.delay_ms, *links, timing="continuous"), scheme, seconds=seconds, seed=1
+    )
+    warm = flight.departure_ms >= warm_up_s * 1e3
+    ip_bytes = np.sum(flight.departure_bytes[warm] - TUN_HEADER_BYTES)
+    return float(ip_bytes) * 8e-6 / (seconds - warm_up_s), float(np.mean(flight.departure_delay_ms[warm]))
+
+
+DESCRIPTION = (
+    "Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
+    "half warms up. Exit code 1: one of ours differs by more than 3 % of throughput or 10 % of mean "
+    "queueing delay. Vegas rests with any queue of two to four packets, and where in between is decided "
+    "by the end of its slow start. ns-3's LEDBAT is no judge: the bound it sets on its window is the "
+    "window itself, so that it never grows after slow start, and without TCP timestamps it flies "
+    "NewReno's congestion avoidance."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How long to fly."""
+    parser.add_argument(
+        "--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies every scheme over every dumbbell, in both."""
+    rows = judge_by_ns3(args.seconds)
+    heads = {"judge": "ns-3", "delay": "queue ms"}
+    print_judgements({"the twin": rows}, NS3_BOUNDS, heads, as_json=args.json)
+    return 0 if all(row.agrees(NS3_BOUNDS) for row in rows) else 1

@@ -1,0 +1,195 @@
+"""Our schemes in the twin beside figures that others have published of the same."""
+
+import argparse
+import json
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from functools import cache
+from statistics import mean
+
+from ccgym.envs import _core
+from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.experiments.flights import SEED
+
+from .published_figures import CELLULAR, PUBLISHED, STANFORD_2019, WIRED, PathAverages, Published, Range
+
+SECONDS = 30.0
+RUNS = 5
+THROUGHPUT_MARGIN = 0.15
+"""Single flights over Poisson and cellular links differ by as much."""
+DELAY_MARGIN = 0.15
+WIRED_EMULATORS = ("calibrated/india", "calibrated/china", "calibrated/california-mexico")
+CELLULAR_EMULATORS = (
+    "calibrated/mexico",
+    "calibrated/brazil",
+    "cellular/verizon-lte",
+    "cellular/tmobile-lte",
+    "cellular/att-lte-driving",
+)
+BEST_OF = ("cubic", "reno")
+"""Schemes without published averages that flew there as well: the best on a path may be one of them."""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One scheme on one emulator; ours are means over the runs."""
+
+    published: Published
+    mbps: float
+    p95_delay_ms: float
+
+    @property
+    def throughput_distance(self) -> float:
+        """As a share of the nearest published figure; 0 within their range."""
+        return _distance(self.mbps, self.published.mbps)
+
+    @property
+    def delay_distance(self) -> float:
+        """The same; 0 where no delay was published."""
+        theirs = self.published.p95_delay_ms
+        return 0.0 if theirs is None else _distance(self.p95_delay_ms, theirs)
+
+    @property
+    def agrees(self) -> bool:
+        """Both within the margins."""
+        return abs(self.throughput_distance) <= THROUGHPUT_MARGIN and abs(self.delay_distance) <= DELAY_MARGIN
+
+
+@dataclass(frozen=True)
+class AveragesRow:
+    """One scheme over all paths of a kind, ours on our emulators, theirs on theirs; without a verdict."""
+
+    kind: str
+    scheme: str
+    ours: PathAverages
+    published: PathAverages
+
+
+class PublishedJudge:
+    """Flies what has been published, once each."""
+
+    def __init__(self, executor: Executor, seed: int) -> None:
+        self._executor = executor
+        self._seed = seed
+
+    def rows(self) -> list[PublishedRow]:
+        """A row for each published figure on an emulator that can be flown."""
+        return list(self._executor.map(self._row, [row for row in PUBLISHED if _can_fly(row.emulator)]))
+
+    def averages(self) -> list[AveragesRow]:
+        """A row for each scheme and kind of path."""
+        return [
+            *self._averages("wired", WIRED, WIRED_EMULATORS),
+            *self._averages("cellular", CELLULAR, CELLULAR_EMULATORS),
+        ]
+
+    def _row(self, published: Published) -> PublishedRow:
+        flights = [_fly(published.scheme, published.emulator, self._seed + run) for run in range(RUNS)]
+        return PublishedRow(
+            published,
+            mean(flight.throughput_mbps for flight in flights),
+            mean(flight.p95_delay_ms for flight in flights),
+        )
+
+    def _averages(
+        self, kind: str, published: Mapping[str, PathAverages], emulators: Iterable[str]
+    ) -> list[AveragesRow]:
+        schemes = [*published, *BEST_OF]
+        paths = [path for path in emulators if _can_fly(path)]
+        jobs = [(scheme, path) for path in paths for scheme in schemes]
+        flown = dict(zip(jobs, self._executor.map(lambda job: _fly(*job, self._seed), jobs), strict=True))
+        best = {path: max(flown[scheme, path].throughput_mbps for scheme in schemes) for path in paths}
+
+        def over_paths(scheme: str) -> PathAverages:
+            return PathAverages(
+                mean(flown[scheme, path].throughput_mbps / best[path] for path in paths),
+                mean(flown[scheme, path].queueing_delay_ms for path in paths),
+            )
+
+        return [AveragesRow(kind, scheme, over_paths(scheme), theirs) for scheme, theirs in published.items()]
+
+
+def _can_fly(emulator: str) -> bool:
+    """The recorded traces do not come along."""
+    return not emulator.startswith("cellular/") or "CCGYM_TRACES" in os.environ
+
+
+@cache
+def _fly(scheme: str, emulator: str, seed: int) -> FlowMetrics:
+    spec = select_emulators(emulator)[0].spec
+    flight = _core.fly(spec.to_path(), scheme, seconds=SECONDS, seed=seed)
+    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+
+
+def _distance(figure: float, published: Range) -> float:
+    nearest = min(max(figure, published[0]), published[1])
+    return figure / nearest - 1
+
+
+def published_lines(rows: list[PublishedRow]) -> list[str]:
+    """The table of the emulators, for people."""
+    lines = [
+        f"{'emulator':30}{'scheme':9}"
+        f"{'Mbit/s':>8}{'published':>14}{'':>8}{'p95 ms':>8}{'published':>12}{'':>8}  source"
+    ]
+    for row in rows:
+        theirs = row.published
+        lines.append(
+            f"{theirs.emulator:30}{theirs.scheme:9}"
+            f"{row.mbps:8.2f}{_text(theirs.mbps, 2):>14}{row.throughput_distance:+8.0%}"
+            f"{row.p95_delay_ms:8.0f}{_text(theirs.p95_delay_ms, 0):>12}{row.delay_distance:+8.0%}"
+            f"  {theirs.source}" + ("" if row.agrees else "; differs")
+        )
+    return [*lines, f"{sum(row.agrees for row in rows)} of {len(rows)} agree"]
+
+
+def averages_lines(rows: list[AveragesRow]) -> list[str]:
+    """The table of the kinds of paths, for people."""
+    lines = [
+        f"{'paths':10}{'scheme':13}{'share of the best':>18}{'published':>11}{'':>7}"
+        f"{'queue ms':>10}{'published':>11}{'':>8}"
+    ]
+    for row in rows:
+        ours, theirs = row.ours, row.published
+        lines.append(
+            f"{row.kind:10}{row.scheme:13}{ours.throughput_share:18.2f}{theirs.throughput_share:11.2f}"
+            f"{ours.throughput_share - theirs.throughput_share:+7.2f}"
+            f"{ours.queueing_delay_ms:10.0f}{theirs.queueing_delay_ms:11.0f}"
+            f"{ours.queueing_delay_ms / theirs.queueing_delay_ms:7.2g}x"
+        )
+    return lines
+
+
+def _text(figures: Range | None, digits: int) -> str:
+    if figures is None:
+        return "-"
+    return "-".join(f"{figure:.{digits}f}" for figure in dict.fromkeys(figures))
+
+
+DESCRIPTION = (
+    "Flies our schemes in the twin over the emulators on which others have measured the same, and over "
+    "wired and cellular emulators beside averages over paths that are not here; of those only the "
+    "distance is given. Exit code 1: on one of the emulators throughput or p95 delay is further than 15 % "
+    "from the range of theirs. With CCGYM_TRACES the recorded cellular links are flown as well."
+)
+
+
+def add_arguments(_: argparse.ArgumentParser) -> None:
+    """None: schemes and emulators are those with published figures."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Flies every scheme that has figures."""
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        judge = PublishedJudge(executor, SEED)
+        rows, averages = judge.rows(), judge.averages()
+    if args.json:
+        emulators, paths = [asdict(row) for row in rows], [asdict(row) for row in averages]
+        print(json.dumps({"emulators": emulators, "paths": paths}))
+    else:
+        print("\n".join([*published_lines(rows), "", f"{STANFORD_2019}:", *averages_lines(averages)]))
+    return 0 if all(row.agrees for row in rows) else 1

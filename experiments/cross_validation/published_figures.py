@@ -1,0 +1,108 @@
+"""What others measured of the schemes: on emulators that are here, and on paths that are not.
+
+Rates in Mbit/s of IP bytes, delays one way in ms, propagation included, unless said otherwise. A range is
+that of several flights.
+"""
+
+from dataclasses import dataclass
+
+from .copa import PATHS as GENERIC_CC_PATHS
+
+Range = tuple[float, float]
+
+PANTHEON_2020 = "Pantheon report, 2020-05-31, 5 runs"
+MVFST_RL = "mvfst-rl, issue 15, 3 runs"
+CCPERF = "ccperf, experiment 79: NewReno of ns-3, 15 s"
+KERNEL = "kernel 6.18 in mahimahi, measured for this project"
+GENERIC_CC = "genericCC in mahimahi, measured for this project"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One scheme on an emulator of `ccgym emulators`."""
+
+    scheme: str
+    emulator: str
+    mbps: Range
+    p95_delay_ms: Range | None
+    source: str
+
+
+def _one(scheme: str, emulator: str, mbps: float, p95_delay_ms: float, source: str) -> Published:
+    return Published(scheme, emulator, (mbps, mbps), (p95_delay_ms, p95_delay_ms), source)
+
+
+FIELD = "field/12mbps-30ms-90kb"
+
+PUBLISHED = (
+    Published("bbr", "cellular/verizon-lte", (6.78, 7.03), (196, 276), PANTHEON_2020),
+    Published("allegro", "cellular/verizon-lte", (1.83, 4.46), (62, 1395), PANTHEON_2020),
+    _one("bbr", FIELD, 11.69, 67.85, MVFST_RL),
+    _one("cubic", FIELD, 11.92, 88.64, MVFST_RL),
+    _one("ledbat", FIELD, 11.33, 89.38, MVFST_RL),
+    Published("reno", "calibrated/nepal", (0.41, 0.41), None, CCPERF),
+    _one("cubic", "calibrated/nepal", 0.41, 203, KERNEL),
+    _one("cubic", "calibrated/mexico", 2.64, 698, KERNEL),
+    _one("cubic", "calibrated/brazil", 3.01, 1852, KERNEL),
+    _one("cubic", "calibrated/india", 99.15, 46, KERNEL),
+    _one("cubic", "calibrated/china", 10.36, 55, KERNEL),
+    _one("cubic", "calibrated/california-mexico", 111.99, 90, KERNEL),
+    _one("cubic", FIELD, 11.95, 89, KERNEL),
+    _one("cubic", "cellular/verizon-lte", 7.43, 3085, KERNEL),
+    _one("cubic", "cellular/tmobile-lte", 4.22, 6306, KERNEL),
+    _one("cubic", "cellular/att-lte-driving", 3.50, 12064, KERNEL),
+    _one("bbr", "calibrated/nepal", 0.57, 371, KERNEL),
+    _one("bbr", "calibrated/mexico", 2.56, 607, KERNEL),
+    _one("bbr", "calibrated/brazil", 2.92, 674, KERNEL),
+    _one("bbr", "calibrated/india", 97.56, 46, KERNEL),
+    _one("bbr", "calibrated/china", 74.62, 65, KERNEL),
+    _one("bbr", "calibrated/california-mexico", 108.66, 92, KERNEL),
+    _one("bbr", FIELD, 11.70, 78, KERNEL),
+    _one("bbr", "cellular/verizon-lte", 7.07, 337, KERNEL),
+    _one("bbr", "cellular/tmobile-lte", 3.76, 526, KERNEL),
+    _one("bbr", "cellular/att-lte-driving", 3.31, 1850, KERNEL),
+    *(_one("copa", path, *figures, GENERIC_CC) for path, figures in GENERIC_CC_PATHS.items()),
+    _one("copa", "cellular/verizon-lte", 4.96, 52, GENERIC_CC),
+    _one("copa", "cellular/tmobile-lte", 2.70, 68, GENERIC_CC),
+    _one("copa", "cellular/att-lte-driving", 1.69, 132, GENERIC_CC),
+)
+
+
+@dataclass(frozen=True)
+class PathAverages:
+    """A scheme over all paths of a kind."""
+
+    throughput_share: float
+    """Of the best scheme's on the same path."""
+    queueing_delay_ms: float
+    """Mean, above the least of the flow."""
+
+
+STANFORD_2019 = "Table 1 of a reproduction of Copa (Stanford, 2019), from Pantheon's archive of February 2018"
+WIRED: dict[str, PathAverages] = {
+    "copa": PathAverages(0.702, 4.27),
+    "sprout": PathAverages(0.312, 3.455),
+    "vivace": PathAverages(0.608, 2.441),
+    "vivace:loss": PathAverages(0.655, 11.25),
+    "scream": PathAverages(0.003176, 0.450),
+    "vegas": PathAverages(0.660, 3.44),
+    "bbr": PathAverages(0.741, 13.47),
+    "verus": PathAverages(0.601, 12.92),
+    "allegro": PathAverages(0.626, 6.194),
+    "gcc": PathAverages(0.0226, 1.377),
+    "ledbat": PathAverages(0.538, 6.194),
+}
+CELLULAR: dict[str, PathAverages] = {
+    "copa": PathAverages(0.410, 70.75),
+    "sprout": PathAverages(0.220, 40.30),
+    "vivace": PathAverages(0.440, 1808),
+    "vivace:loss": PathAverages(0.615, 1981),
+    "scream": PathAverages(0.066, 20.47),
+    "vegas": PathAverages(0.494, 334.9),
+    "bbr": PathAverages(0.664, 360.6),
+    "verus": PathAverages(0.626, 473.6),
+    "allegro": PathAverages(0.501, 2401),
+    "gcc": PathAverages(0.195, 120.7),
+    "ledbat": PathAverages(0.579, 83.24),
+}
+"""SCReAM and WebRTC sent video of a bounded rate there; ours have as much to send as they may."""

@@ -1,0 +1,101 @@
+"""Pantheon's report of 2019-09-17, AWS California to Stanford by cellular: its table beside an emulator's.
+
+The path is gone. The emulator is what `ccgym calibrate` finds for the report's own text: a link of constant
+rate, delay, queue and loss, which cannot be a cellular path that varies; schemes that leave the queue empty
+there see other rates than those that fill it.
+"""
+
+import argparse
+from functools import partial
+
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+
+from . import pantheon_tables as tables
+from .command import (
+    add_backend_argument,
+    add_common_arguments,
+    add_document_argument,
+    description_of,
+    run_reproduction,
+)
+from .pantheon_tables import Row
+from .reproduction import Circumstances, Reproduction, evaluate
+
+TITLE = "Pantheon: AWS California to Stanford, cellular"
+DOCUMENT = "document 000"
+SECONDS, RUNS = 30.0, 3
+LEAST_CORRELATION = 0.6
+SPEC = EmulatorSpec(
+    name="california-stanford",
+    delay_ms=18,
+    uplink=LinkSpec(rate_mbps=12.3654, queue="droptail", packets=480, loss=0.000305),
+    downlink=LinkSpec(rate_mbps=0.7699, arrivals="poisson"),
+)
+ERRORS = (0.52, 0.79)
+"""Of the fit, mean over schemes; of a scheme that was left out."""
+NOT_HERE = "not in the stable"
+VIDEO = "theirs sends a video, whose rate bounds it"
+ROWS = (
+    Row("TCP BBR", 3, 12.86, 232.80, 0.29, "bbr"),
+    Row("Copa", 3, 3.95, 39.93, 0.04, "copa"),
+    Row("TCP Cubic", 3, 13.73, 174.08, 0.30, "cubic"),
+    Row("FillP", 3, 16.42, 540.64, 1.47, None, NOT_HERE),
+    Row("FillP-Sheep", 3, 12.48, 213.37, 0.17, None, NOT_HERE),
+    Row("Indigo", 3, 2.05, 31.08, 0.02, "indigo", "our weights"),
+    Row("Indigo-MusesC3", 3, 11.36, 80.03, 0.10, None, NOT_HERE),
+    Row("Indigo-MusesC5H", 3, 13.17, 257.27, 0.37, None, NOT_HERE),
+    Row("Indigo-MusesD", 3, 8.95, 127.33, 0.26, None, NOT_HERE),
+    Row("Indigo-MusesT", 3, 12.21, 267.07, 0.19, None, NOT_HERE),
+    Row("LEDBAT", 3, 13.68, 153.59, 0.34, "ledbat"),
+    Row("Muses_DecisionTree", 3, 0.57, 55.83, 0.00, None, NOT_HERE),
+    Row("Muses_DecisionTreeHO", 3, 0.57, 61.51, 0.11, None, NOT_HERE),
+    Row("Muses_DecisionTreeR0", 3, 0.53, 50.27, 0.00, None, NOT_HERE),
+    Row("PCC-Allegro", 3, 3.09, 33.32, 0.06, "allegro"),
+    Row("PCC-Expr", 0, None, None, None, None, NOT_HERE),
+    Row("QUIC Cubic", 3, 12.67, 261.26, 0.43, None, "Chromium's, which acts as two connections"),
+    Row("SCReAM", 3, 0.22, 21.25, 0.09, None, VIDEO),
+    Row("Sprout", 3, 8.39, 79.33, 0.09, "sprout"),
+    Row("TaoVA-100x", 0, None, None, None, None, NOT_HERE),
+    Row("TCP Vegas", 3, 4.07, 168.15, 0.03, "vegas"),
+    Row("Verus", 3, 13.40, 425.99, 0.31, "verus"),
+    Row("PCC-Vivace", 3, 2.17, 23.90, 0.06, "vivace"),
+    Row("WebRTC media", 3, 0.72, 24.52, 0.01, None, VIDEO),
+)
+
+
+def reproduce(circumstances: Circumstances) -> Reproduction:
+    """Flies the same schemes over the calibrated emulator."""
+    documented = tables.document_lines(ROWS, circumstances.document)
+    schemes = circumstances.kernels([row.ours for row in ROWS if row.ours])
+    evaluation = evaluate(
+        circumstances, "california-stanford", [NamedEmulator("published/california-stanford", SPEC)],
+        schemes, RUNS, SECONDS,
+    )  # fmt: skip
+    lines = [
+        *tables.table_lines(ROWS, evaluation, circumstances),
+        *tables.order_lines(ROWS, evaluation, circumstances, LEAST_CORRELATION),
+        tables.read_back_line(evaluation, circumstances.folder),
+        *documented,
+    ]
+    picture = tables.picture(ROWS, evaluation, circumstances)
+    notes = [
+        "the emulator: 12.37 Mbit/s, 18 ms, 480 packets, loss 0.0305 %, ACKs over 0.77 Mbit/s in Poisson "
+        "arrivals, by `ccgym calibrate` on the report's text",
+        f"its mean error is {ERRORS[0]:.0%}, {ERRORS[1]:.0%} of a scheme left out: a constant link is not "
+        "that path, so no tolerance is stated for single figures",
+    ]
+    return Reproduction(TITLE, DOCUMENT, lines, {"california-stanford": picture}, notes)
+
+
+DESCRIPTION = description_of("california-stanford")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    add_common_arguments(parser, "reproductions/california-stanford")
+    add_backend_argument(parser)
+    add_document_argument(parser)
+
+
+run = partial(run_reproduction, reproduce)

@@ -1,0 +1,116 @@
+"""The arguments and the output of an experiment of a published document."""
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from ccgym.envs.outside_files import replace_file
+from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
+from ccgym.experiments.flights import SEED
+
+from .reproduction import Circumstances, Reproduction, reproduction_lines
+
+
+class Publication(Experiment, Protocol):
+    """An experiment of a published document, which the page of all runs as well."""
+
+    def reproduce(self, circumstances: Circumstances) -> Reproduction:
+        """Theirs beside ours."""
+
+
+QUICK_MINUTES, MINUTES, MOST_MINUTES = 0.6, 5.0, 10_000.0
+"""Of a training."""
+
+
+def description_of(name: str) -> str:
+    """Of an experiment of the catalogue, for its `--help`."""
+    text = PUBLICATIONS[name].help
+    return (
+        f"{text[0].upper()}{text[1:]}: theirs beside ours, with intervals of 95 %. Exit code 1: a stated "
+        "tolerance is missed."
+    )
+
+
+def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
+    """How thorough, and where it is kept."""
+    parser.add_argument("--quick", action="store_true", help="fewer runs, shorter trainings")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(folder),
+        metavar="DIR",
+        help=f"where flights and pictures are kept, to go on after an interruption (default: {folder})",
+    )
+
+
+def add_backend_argument(parser: argparse.ArgumentParser) -> None:
+    """The twin or real shells."""
+    parser.add_argument(
+        "--backend", choices=("twin", "mahimahi"), default="twin", help="default: twin; or real shells"
+    )
+
+
+def add_document_argument(parser: argparse.ArgumentParser) -> None:
+    """Another report than the one in the module."""
+    parser.add_argument(
+        "--document",
+        type=Path,
+        metavar="FILE",
+        help="text of their report, read by `ccgym calibrate`'s parser",
+    )
+
+
+def minutes(text: str) -> float:
+    """Of a training, on the command line."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= MOST_MINUTES:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is not a time above 0, up to {MOST_MINUTES:g} minutes"
+        )
+    return value
+
+
+def run_reproduction(reproduce: Callable[[Circumstances], Reproduction], args: argparse.Namespace) -> int:
+    """Does the experiment, keeps its pictures, prints the table."""
+    found = reproduce(circumstances(args, args.out))
+    keep_pictures(found, args.out)
+    if args.json:
+        lines = [asdict(line) for line in found.lines]
+        print(json.dumps({"title": found.title, "lines": lines, "notes": found.notes}))
+    else:
+        print("\n".join(reproduction_lines(found)))
+        print(f"pictures: {args.out}")
+    return 0 if found.met else 1
+
+
+def circumstances(args: argparse.Namespace, folder: Path) -> Circumstances:
+    """Of the arguments; not every experiment has all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    given = vars(args)
+    return Circumstances(
+        given.get("backend", "twin"),
+        args.quick,
+        folder,
+        given.get("document"),
+        tuple(given.get("archive", ())),
+        given.get("trace"),
+        given.get("scheme"),
+        given.get("minutes") or (QUICK_MINUTES if args.quick else MINUTES),
+        SEED,
+    )
+
+
+def keep_pictures(found: Reproduction, folder: Path) -> list[Path]:
+    """Writes each as SVG; returns where."""
+    kept = []
+    for name, figure in found.pictures.items():
+        kept.append(folder / f"{name}.svg")
+        replace_file(kept[-1], partial(figure.savefig, format="svg", metadata={"Date": None}))
+    return kept

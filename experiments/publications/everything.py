@@ -1,0 +1,78 @@
+"""`ccgym reproduce all`: every published figure of the documents beside ours, on one page."""
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import check_replaceable, replace_file
+from ccgym.experiments.catalogue import PUBLICATIONS, Entry
+
+from .command import Publication, add_common_arguments, circumstances, keep_pictures
+from .page import page
+from .reproduction import Circumstances, Reproduction, reproduction_lines
+
+DESCRIPTION = (
+    "Runs the experiments of the published documents in the twin, one after the other, and writes the page "
+    "with all their lines and pictures. One that cannot be flown here, as its traces are missing, is named. "
+    "Exit code 1: a stated tolerance is missed."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How thorough, and where the page goes."""
+    add_common_arguments(parser, "reproductions")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        default=Path("docs/reproductions.md"),
+        metavar="FILE",
+        help="the page; its pictures go into a folder beside it (default: docs/reproductions.md)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Does all of them, then writes the page."""
+    check_replaceable(args.page)
+    if not args.page.absolute().parent.is_dir():
+        raise InputError(f"--page {args.page}: its folder does not exist")
+    pictures = args.page.parent / args.page.stem
+    pictures.mkdir(exist_ok=True)
+    found: dict[str, Reproduction | str] = {}
+    seconds: dict[str, float] = {}
+    kept: dict[str, list[str]] = {}
+    for name, entry in PUBLICATIONS.items():
+        begun_s = time.monotonic()
+        try:
+            done = reproduced(entry, circumstances(args, args.out / name))
+        except InputError as error:
+            found[name] = str(error)
+            continue
+        found[name], seconds[name] = done, time.monotonic() - begun_s
+        kept[name] = [f"{pictures.name}/{path.name}" for path in keep_pictures(done, pictures)]
+        if not args.json:
+            print("\n".join(reproduction_lines(done)), flush=True)
+    text = page(found, kept, seconds, shlex.join(["ccgym", *sys.argv[1:]]))
+    replace_file(args.page, lambda fresh: fresh.write_text(text, encoding="utf-8"))
+    if args.json:
+        print(
+            json.dumps(
+                {
+                    name: each if isinstance(each, str) else [asdict(line) for line in each.lines]
+                    for name, each in found.items()
+                }
+            )
+        )
+    else:
+        print(f"page: {args.page}")
+    return 0 if all(isinstance(each, Reproduction) and each.met for each in found.values()) else 1
+
+
+def reproduced(entry: Entry, how: Circumstances) -> Reproduction:
+    """The experiment of that line of the catalogue, done."""
+    return cast(Publication, entry.load()).reproduce(how)

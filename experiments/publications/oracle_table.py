@@ -1,0 +1,36 @@
+"""`ccgym reproduce oracle-table`: the oracle's windows beside the published ones."""
+
+import argparse
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
+from ccgym.oracle.window import ideal_windows
+
+DESCRIPTION = "Searches the windows of the published training emulators and prints both."
+
+
+def add_arguments(_: argparse.ArgumentParser) -> None:
+    """None: the emulators are those that were published."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Searches every window."""
+    emulators = select_emulators("synthetic,calibrated")
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        found = ideal_windows([emulator.spec for emulator in emulators], executor)
+    windows = {emulator.label: int(packets) for emulator, packets in zip(emulators, found, strict=True)}
+    deviation = mean_relative_deviation(windows)
+    if args.json:
+        rows = [
+            {"emulator": label, "ours": ours, "published": PUBLISHED_WINDOWS[label]}
+            for label, ours in windows.items()
+        ]
+        print(json.dumps({"windows": rows, "mean_relative_deviation": deviation}))
+    else:
+        for label, ours in windows.items():
+            print(f"{label:32} {ours:6} packets, published {PUBLISHED_WINDOWS[label]:6}")
+        print(f"mean relative deviation {deviation:.1%}")
+    return 0

@@ -1,0 +1,134 @@
+"""All schemes on Pantheon's calibrated and pathological emulators, one flow and three flows 10 s apart.
+
+As the observatory flew them: 5 runs of 30 s in random order. The documents print no figures of these flights;
+the league is ours, and what they say of it is held against it: Indigo is at the frontier of wired paths, here
+India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
+"""
+
+import argparse
+from functools import partial
+
+import numpy as np
+from ccgym.envs.specs.emulators import select_emulators
+from ccgym.evaluation.metrics.results import Evaluation, Scenario
+from ccgym.evaluation.metrics.summary import evaluation_league, scheme_means
+from ccgym.evaluation.report.drawings import draw_summary, single_figure
+from ccgym.evaluation.report.palette import styles
+
+from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
+from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
+
+TITLE = "Pantheon's emulators: calibrated and pathological"
+DOCUMENT = "document 002"
+EMULATORS = "calibrated,pathological"
+SECONDS, RUNS, INTERVAL_S = 30.0, 5, 10.0
+QUICK_RUNS = 1
+SCHEMES = (
+    "bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vivace", "scream", "sprout", "vegas",
+    "verus", "gcc", "reno", "bbr3", "aurora",
+)  # fmt: skip
+QUICK_SCHEMES = ("bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vegas")
+QUICK_SHARED = "calibrated"
+"""Where three flows are flown when it has to be quick."""
+WIRED = ("calibrated/india", "calibrated/california-mexico")
+FAIR = 0.9
+
+
+def reproduce(circumstances: Circumstances) -> Reproduction:
+    """Flies both, one flow and three."""
+    quick = circumstances.quick
+    runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
+    schemes = circumstances.kernels(chosen)
+    lines: list[Line] = []
+    pictures = {}
+    for flows, interval_s in ((1, 0.0), (3, INTERVAL_S)):
+        emulators = select_emulators(QUICK_SHARED if quick and flows > 1 else EMULATORS)
+        evaluation = evaluate(
+            circumstances, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
+        )
+        lines += [*_league_lines(evaluation, flows), *_wired_lines(evaluation, flows)]
+        for scenario in evaluation.scenarios:
+            if scenario.label in WIRED and scenario.runs:
+                figure, axes = single_figure()
+                draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
+                axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
+                pictures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
+    return Reproduction(
+        TITLE,
+        DOCUMENT,
+        lines,
+        pictures,
+        ["the documents print no figures of these flights: the league is ours"],
+    )
+
+
+def _league_lines(evaluation: Evaluation, flows: int) -> list[Line]:
+    return [
+        Line(
+            f"{_flows(flows)}, {row.scheme}: mean log power / frontier share / utilisation",
+            "-",
+            "-"
+            if row.mean_log_power is None
+            else f"{row.mean_log_power:.2f} ({row.interval_text}) / {100 * row.frontier_share:.0f} % / "
+            f"{row.utilisation_text}",
+            why=f"{row.shortfall}: {row.reason}" if row.failed_runs else "",
+        )
+        for row in evaluation_league(evaluation)
+    ]
+
+
+def _flows(flows: int) -> str:
+    return f"{flows} flow{'s' if flows > 1 else ''}"
+
+
+def _wired_lines(evaluation: Evaluation, flows: int) -> list[Line]:
+    lines = []
+    for scenario in evaluation.scenarios:
+        if scenario.label not in WIRED:
+            continue
+        for scheme in ("indigo", "indigo2"):
+            lines += _claims(scenario, scheme, flows)
+    return lines
+
+
+def _claims(scenario: Scenario, scheme: str, flows: int) -> list[Line]:
+    means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}
+    if scheme not in means:
+        return []
+    own = means[scheme]
+    better = [mean.scheme for mean in means.values() if mean.clearly_beats(own)]
+    lines = [
+        Line(
+            f"{scenario.label}, {_flows(flows)}: {scheme} is at the frontier (figures 6, 7a)",
+            "yes",
+            f"beaten by {', '.join(better)}" if better else "yes",
+            "no scheme has 2 % more of both",
+            not better,
+            "theirs was held against fewer schemes, without indigo2" if better else "",
+        )
+    ]
+    jain = [run.fairness.mean for run in scenario.runs if run.scheme == scheme and run.fairness is not None]
+    if jain:
+        fair = float(np.mean(jain)) >= FAIR
+        lines.append(
+            Line(
+                f"{scenario.label}: three flows of {scheme}, mean Jain's index (figure 7b)",
+                "shares fairly",
+                mean_text(jain),
+                f">= {FAIR:g}",
+                fair,
+            )
+        )
+    return lines
+
+
+DESCRIPTION = description_of("pantheon-emulators")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    add_common_arguments(parser, "reproductions/pantheon-emulators")
+    add_backend_argument(parser)
+
+
+run = partial(run_reproduction, reproduce)

@@ -1,0 +1,141 @@
+"""ccperf's replay-rate-trace experiment 79: NewReno with PRR over a Poisson link, all metrics of its page.
+
+0.57 Mbit/s in Poisson arrivals, 56 ms of round trip, 14 packets of queue, 4.77 % loss, 15 s; ACKs take a fast
+way back. Theirs is one run of ns-3; ours are many draws of the twin.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.metrics.endpoint_metrics import EndpointMetrics, endpoint_metrics
+from ccgym.evaluation.schemes import Kind, select_schemes
+from matplotlib.figure import Figure
+
+from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
+from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
+
+TITLE, DOCUMENT = "ccperf: replay rate trace, experiment 79", "document 003"
+SECONDS, DELAY_MS = 15.0, 28
+RUNS, QUICK_RUNS = 60, 20
+SCHEME = "reno"
+MARGIN = 0.15
+SPREAD = (2.5, 97.5)
+TOLERANCE = f"theirs within 95 % of our draws, or {100 * MARGIN:.0f} %"
+NO_APPLICATION = "our sender has no buffer of an application in front of it"
+
+_PAGE: dict[str, tuple[float, str | None, str]] = {
+    "cov_in_flight_l4": (0.55, "cov_in_flight", ""),
+    "cov_throughput_l4": (0.70, "cov_throughput", "bins of 100 ms; the page does not say its own"),
+    "flow_completion_time_l4 (s)": (14.93, "completion_s", ""),
+    "mean_cwnd_l4 (packets)": (6.46, "mean_cwnd_packets", ""),
+    "mean_delivery_rate_l4 (Mbit/s)": (0.41, "mean_delivery_rate_mbps", ""),
+    "mean_est_qdelay_l4 (ms)": (87.63, "mean_queueing_delay_ms", ""),
+    "mean_idt_ewma_l4 (ms)": (25.81, "mean_interdelivery_ms", ""),
+    "mean_in_flight_l4 (packets)": (6.10, "mean_in_flight_packets", ""),
+    "mean_network_power_l4 (Mbit/s per s)": (3.12, "network_power", "a mean of ratios: depends on the bins"),
+    "mean_one_way_delay_l7 (ms)": (7346.27, None, NO_APPLICATION),
+    "mean_recovery_time_l4 (ms)": (360.92, "mean_recovery_ms", "the page does not define it"),
+    "mean_sending_rate_l4 (Mbit/s)": (0.44, "mean_sending_rate_mbps", ""),
+    "mean_sending_rate_l7 (Mbit/s)": (2.55, None, NO_APPLICATION),
+    "mean_srtt_l4 (ms)": (143.63, "mean_srtt_ms", ""),
+    "mean_throughput_l4 (Mbit/s)": (0.41, "mean_throughput_mbps", ""),
+    "mean_throughput_l7 (Mbit/s)": (0.41, "mean_throughput_mbps", ""),
+    "mean_utility_mpdf_l4": (-2.73, "utility_minimum_delay", "mean of -1 / x: depends on the bins"),
+    "mean_utility_pf_l4": (-0.86, "utility_proportional", ""),
+    "mean_utilization_bdp_l4": (float("inf"), None, "theirs has no rate to divide by"),
+    "mean_utilization_bw_l4": (float("inf"), None, "theirs has no rate to divide by"),
+    "total_retransmissions_l4": (25, "given_up_packets", "ours gives up, and never repeats"),
+    "total_rtos_l4": (2, "timeouts", "theirs follow lost retransmissions; ours repeats nothing"),
+}
+"""Their name and figure, ours of the same, what differs."""
+_UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
+
+
+def reproduce(circumstances: Circumstances) -> Reproduction:
+    """Flies the draws and holds every metric of the page against them."""
+    scheme = circumstances.scheme or SCHEME
+    chosen = select_schemes(scheme)[0]
+    if chosen.kind not in (Kind.NATIVE, Kind.POLICY):
+        raise InputError(
+            f"--scheme {chosen.label}: the experiment flies in the twin, which has no such scheme"
+        )
+    spec = _spec(circumstances)
+    runs = QUICK_RUNS if circumstances.quick else RUNS
+    drawn = [spec.drawn(circumstances.seed + run, begins=True) for run in range(runs)]
+    flights = [
+        _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=circumstances.seed + run)
+        for run, each in enumerate(drawn)
+    ]
+    metrics = [endpoint_metrics(flight, spec.delay_ms, SECONDS) for flight in flights]
+    theirs_flown = circumstances.trace is None and scheme == SCHEME
+    lines = [_line(name, *published, metrics, judged=theirs_flown) for name, published in _PAGE.items()]
+    notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
+    if circumstances.backend == "mahimahi":
+        real = evaluate(
+            circumstances, "replay", [NamedEmulator("published/nepal", spec)],
+            circumstances.kernels([scheme]), 3, SECONDS,
+        )  # fmt: skip
+        figures = [run.total for run in real.scenarios[0].runs]
+        notes.append(
+            f"in real mahimahi: {mean_text([each.throughput_mbps for each in figures])} Mbit/s, p95 one-way "
+            f"{mean_text([each.p95_delay_ms for each in figures], 0)} ms"
+        )
+    return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _picture(flights[0])}, notes)
+
+
+def _spec(circumstances: Circumstances) -> EmulatorSpec:
+    timing = {"trace": str(circumstances.trace)} if circumstances.trace else {"rate_mbps": 0.57}
+    arrivals = {} if circumstances.trace else {"arrivals": "poisson"}
+    uplink = LinkSpec.model_validate(
+        {**timing, **arrivals, "loss": 0.0477, "queue": "droptail", "packets": 14}
+    )
+    return EmulatorSpec(name="nepal", delay_ms=DELAY_MS, uplink=uplink, downlink=LinkSpec(rate_mbps=1000.0))
+
+
+def _line(
+    name: str, theirs: float, ours: str | None, why: str, metrics: list[EndpointMetrics], *, judged: bool
+) -> Line:
+    if ours is None:
+        return Line(name, f"{theirs:g}", "-", why=why)
+    values = np.array([getattr(each, ours) for each in metrics])
+    values = values[~np.isnan(values)]
+    text = mean_text(values.tolist())
+    if not judged or name in _UNDEFINED:
+        return Line(name, f"{theirs:g}", text, why=why)
+    low, high = np.percentile(values, SPREAD)
+    near = abs(values.mean() / theirs - 1) <= MARGIN
+    return Line(name, f"{theirs:g}", text, TOLERANCE, bool(near or low <= theirs <= high), why)
+
+
+def _picture(flight: "_core.Flight") -> Figure:
+    """The operating point over time: window, and what was received."""
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    window, rate = figure.subplots(2, sharex=True)
+    window.plot(flight.cwnd_ms / 1000, flight.cwnd_packets, color="#0077bb")
+    window.set_ylabel("window (packets)")
+    received_ms = flight.received_ms[~np.isnan(flight.received_ms)]
+    counts, edges_ms = np.histogram(received_ms, np.arange(0, SECONDS * 1000 + 1, 500))
+    rate.stairs(counts * 1464 * 8 / 500e3, edges_ms / 1000, color="#d55e00")
+    rate.set_ylabel("Mbit/s")
+    rate.set_xlabel("time (s)")
+    return figure
+
+
+DESCRIPTION = description_of("replay-rate-trace")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    add_common_arguments(parser, "reproductions/replay-rate-trace")
+    add_backend_argument(parser)
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="another trace of mahimahi's format")
+    parser.add_argument("--scheme", metavar="NAME", help="another scheme of the twin (default: reno)")
+
+
+run = partial(run_reproduction, reproduce)

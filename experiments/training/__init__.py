@@ -1,0 +1,1 @@
+"""Whole trainings, repeated from several seeds."""

@@ -1,0 +1,117 @@
+"""How much of a policy is its seed's luck: trained from several seeds, flown over emulators none has seen."""
+
+import argparse
+import json
+import sys
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from ccgym.configs.arguments import count
+from ccgym.dagger.train import train
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.experiments.arguments import add_training_arguments
+from ccgym.training.config import TrainingConfig, config_file, load_config
+from ccgym.training.rollouts import fly_measured
+from ccgym.training.runs.run_directory import RunDirectory
+
+SECONDS = 30.0
+UNSEEN_SEED = 780
+RIVAL = "bbr"
+WANTED_SHARE = 0.03
+
+
+@dataclass(frozen=True)
+class SeedSpread:
+    """Means of ln(throughput / p95 delay) over the same emulators."""
+
+    policies: list[float]
+    """Of the best policy of each seed."""
+    rival: float
+    """Of BBR."""
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over the seeds."""
+        return float(np.std(self.policies, ddof=1))
+
+    @property
+    def gap(self) -> float:
+        """How far the policies are ahead of the rival on average."""
+        return float(np.mean(self.policies)) - self.rival
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the seeds differ by little beside what a policy is worth."""
+        return self.deviation <= WANTED_SHARE * self.gap
+
+
+def measure_spread(
+    config: TrainingConfig, seeds: int, folder: Path, emulators: int, workers: int
+) -> SeedSpread:
+    """Trains `seeds` policies, or goes on with those in `folder`, and flies each over random emulators.
+
+    Raises:
+        InputError: a run in `folder` cannot be gone on with.
+    """
+    runs = [
+        _trained(config.model_copy(update={"seed": seed}), folder / f"seed-{seed}", workers)
+        for seed in range(1, seeds + 1)
+    ]
+    unseen = select_emulators(f"random:{emulators}:{UNSEEN_SEED}")
+    with ThreadPoolExecutor(workers) as executor:
+        policies = [_mean_log_power(f"policy:{run.best_policy}", unseen, executor) for run in runs]
+        return SeedSpread(policies, _mean_log_power(RIVAL, unseen, executor))
+
+
+def _trained(config: TrainingConfig, folder: Path, workers: int) -> RunDirectory[TrainingConfig]:
+    run = RunDirectory(folder, TrainingConfig)
+    begun = (folder / "config.yaml").exists()
+    if begun and run.config() != config:
+        raise InputError(f"{folder}: holds a run of other settings; choose another --out")
+    if not run.is_finished(config):
+        train(config, run, resume=begun, workers=workers)
+    return run
+
+
+def _mean_log_power(scheme: str, emulators: list[NamedEmulator], executor: Executor) -> float:
+    flown = executor.map(lambda emulator: fly_measured(emulator, scheme, SECONDS), emulators)
+    return float(np.mean([np.log(metrics.power) for metrics in flown]))
+
+
+DESCRIPTION = (
+    "Trains a policy from several seeds, and flies each and BBR in the twin over the same random emulators, "
+    "which no training sees. Exit code 1: the standard deviation over the seeds of the mean of "
+    "ln(throughput / p95 delay) is more than 3 % of what the policies are ahead of BBR. Started again with "
+    "the same --out, it goes on."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is trained, how often and how long, and on how much it is measured."""
+    add_training_arguments(parser, "indigo2", "dagger")
+    parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Trains what is left to train, then flies."""
+    overrides = {} if args.iterations is None else {"iterations": args.iterations}
+    config = load_config(config_file(args.config), overrides, TrainingConfig)
+    with redirect_stdout(sys.stderr):  # the progress of the trainings
+        spread = measure_spread(config, args.seeds, args.out, args.random, args.workers)
+    if args.json:
+        derived = {"deviation": spread.deviation, "gap": spread.gap, "narrow": spread.is_narrow}
+        print(json.dumps({**asdict(spread), **derived}))
+    else:
+        print(f"mean of ln(throughput / p95 delay) on {args.random} random unseen emulators")
+        for seed, mean in enumerate(spread.policies, 1):
+            print(f"seed {seed:<6}{mean:10.4f}")
+        print(f"{RIVAL:11}{spread.rival:10.4f}")
+        print(
+            f"standard deviation {spread.deviation:.4f}, {spread.deviation / spread.gap:.1%} of the gap of "
+            f"{spread.gap:.4f}; wanted: <= {WANTED_SHARE:.0%}"
+        )
+    return 0 if spread.is_narrow else 1

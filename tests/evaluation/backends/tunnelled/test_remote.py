@@ -1,0 +1,242 @@
+"""Real paths: two hosts of their own, propagation, a bottleneck and NATs between them, and an sshd."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from ccgym.envs.logs.packet_capture import PacketRecords
+from ccgym.evaluation.backends.tunnelled.clock_offset import (
+    clock_offset,
+    on_the_senders_clock,
+    quickest_ntp_answer_ms,
+)
+from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
+from ccgym.evaluation.backends.tunnelled.tunnelled_flows import TunnelRecords
+from ccgym.evaluation.run_files import read_merged_log
+from ccgym.tests.evaluation.backends.fake_pantheon import make_checkout
+
+from .distant_host import DELAY_MS, NAME, NTP_SERVER, RATE_MBPS, DistantHost
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists() or shutil.which("mm-delay") is None,
+    reason="needs root, openssh-server and mahimahi",
+)
+CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
+ENDING_S = 120.0
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[DistantHost]:
+    with tempfile.TemporaryDirectory(prefix="ccgym-distant-") as folder:
+        Path(folder).chmod(0o755)  # the shell between the hosts is a user's without rights
+        with DistantHost(Path(folder)) as host:
+            yield host
+
+
+def evaluation(host: DistantHost, out: Path, *options: str) -> list[str]:
+    where = ["--remote", f"root@{NAME}", "--out", str(out), *options]
+    return [*host.here, *CCGYM, "eval", *where]
+
+
+def run(host: DistantHost, out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        evaluation(host, out, *options),
+        capture_output=True,
+        text=True,
+        timeout=ENDING_S,
+        check=False,
+        env=host.environment,
+    )
+
+
+def await_nothing_left(host: DistantHost, timeout_s: float = 10) -> None:
+    """A tunnel server over there ends a moment after its connection: it hears of it over the network."""
+    deadline = time.monotonic() + timeout_s
+    while (left := (host.processes_there(), list(host.scratch.iterdir()))) != ([], []):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+@needs_root
+def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path: Path) -> None:
+    options = ["--schemes", "fixed:40+kernel-reno", "--seconds", "2", "--interval", "1", "--ntp", NTP_SERVER]
+    done = run(host, tmp_path / "out", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert [each["emulator"] for each in summary["scenarios"]] == [f"path/{NAME}-up", f"path/{NAME}-down"]
+    for scenario in summary["scenarios"]:
+        first, second, together = scenario["schemes"]
+        assert (first["flow_scheme"], second["flow_scheme"]) == ("fixed-40", "kernel-reno")
+        assert second["begins_s"] > 0.3
+        # Forty packets fill the path alone; the shaper passes no more than its rate and a burst.
+        assert 0 < together["throughput_mbps"] < 1.05 * RATE_MBPS
+        folder = tmp_path / "out" / "data" / scenario["emulator"]
+        clock = json.loads((folder / "fixed-40+kernel-reno_clock_run1.json").read_text())
+        assert np.isfinite([clock["two_way_ms"], clock["ntp_ms"]]).all()
+        merged = read_merged_log(folder / "fixed-40+kernel-reno_datalink_run1.log").flows
+        quickest_ms = min(log.departure_delay_ms.min() for log in merged.values())
+        assert quickest_ms > DELAY_MS - 5 - abs(clock["applied_ms"])  # two ends, one clock
+        assert clock["applied_ms"] in (clock["ntp_ms"], clock["two_way_ms"])
+        acks = read_merged_log(folder / "fixed-40+kernel-reno_acklink_run1.log").flows
+        assert all(log.departure_bytes.max() < 200 for log in acks.values())
+        metadata = json.loads((folder / "pantheon_metadata.json").read_text())
+        sender = {"up": "local", "down": "remote"}[scenario["emulator"].rpartition("-")[2]]
+        assert (metadata["mode"], metadata["sender_side"]) == ("remote", sender)
+        assert "Remote clock offset: " in (folder / "fixed-40+kernel-reno_stats_run1.log").read_text()
+    assert (tmp_path / "out" / "report.html").exists()
+    programs = sorted(path.name for path in host.home.rglob("ccgym-*"))
+    assert programs == ["ccgym-receiver", "ccgym-sender", "ccgym-tunnel"]
+    await_nothing_left(host)
+    again = run(host, tmp_path / "out", *options)
+    assert again.stderr == "2 of 2 runs stand already\n"
+
+
+@needs_root
+def test_schemes_of_a_checkout_that_both_machines_have(
+    host: DistantHost, open_folder: Path, tmp_path: Path
+) -> None:
+    checkout = make_checkout(open_folder / "pantheon")  # the two share their file system
+    wrappers = "pantheon:window,pantheon:upside_down"
+    options = ["--schemes", wrappers, "--pantheon", str(checkout), "--seconds", "2", "--json"]
+    done = run(host, tmp_path / "out", *options)
+    assert done.returncode == 0, done.stderr
+    for scenario in json.loads(done.stdout)["scenarios"]:
+        for scheme in scenario["schemes"]:
+            assert 0 < scheme["throughput_mbps"] < 1.05 * RATE_MBPS, scheme
+    await_nothing_left(host)
+
+
+@needs_root
+def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path) -> None:
+    options = ["--schemes", "fixed:10,fixed:20", "--seconds", "2", "--direction", "down"]
+    flying = subprocess.Popen(
+        evaluation(host, tmp_path / "out", *options), env=host.environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + ENDING_S
+        while not any("--scheme" in command for command in host.processes_there()):
+            assert time.monotonic() < deadline, "no flow began"
+            time.sleep(0.05)
+        host.cut_connections()
+        _, lines = flying.communicate(timeout=ENDING_S)
+    finally:
+        flying.kill()
+    first, second = lines.splitlines()
+    assert first.startswith("[1/2] ")
+    assert "FAILED: " in first
+    assert "Mbit/s" in second, lines
+    assert flying.returncode == 1
+    again = run(host, tmp_path / "out", *options)
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.splitlines()[0] == "1 of 2 runs stand already"
+    assert len(again.stderr.splitlines()) == 2
+    deadline = time.monotonic() + ENDING_S
+    while host.processes_there():
+        assert time.monotonic() < deadline, host.processes_there()
+        time.sleep(0.1)
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("trouble", "wrong"),
+    [
+        ("stranger", "root@no-such-host cannot be reached: ssh: Could not resolve hostname"),
+        (
+            "port",
+            f"root@{NAME} cannot be reached: ssh: connect to host 10.55.2.2 port 2223",
+        ),
+        ("key", f"root@{NAME}: none of your keys opens it: ssh-copy-id root@{NAME}"),
+        ("unknown", f"root@{NAME}: its host key is not known yet: log in once by hand, ssh root@{NAME}"),
+        ("changed", f"root@{NAME}: its host key has changed; if that is right: ssh-keygen -R {NAME}"),
+        ("name", "--remote 'nobody@': expected USER@HOST or USER@HOST:PORT"),
+    ],
+)
+def test_what_is_wrong_is_one_line(host: DistantHost, tmp_path: Path, trouble: str, wrong: str) -> None:
+    remote = {"stranger": "root@no-such-host", "port": f"root@{NAME}:2223", "name": "nobody@"}
+    spoilt = {"key": "key", "unknown": "known_hosts", "changed": "known_hosts"}
+    file = host.folder / spoilt.get(trouble, "known_hosts")
+    before = file.read_text()
+    try:
+        if trouble in spoilt:
+            file.write_text(host.other_host_key() if trouble == "changed" else "")
+        argv = ["eval", "--remote", remote.get(trouble, f"root@{NAME}"), "--schemes", "fixed:10"]
+        done = subprocess.run(
+            [*host.here, *CCGYM, *argv, "--out", str(tmp_path / "out")],
+            capture_output=True,
+            text=True,
+            timeout=ENDING_S,
+            check=False,
+            env=host.environment,
+        )
+    finally:
+        file.write_text(before)
+    assert wrong in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.returncode == (2 if trouble == "name" else 1)
+    assert not (tmp_path / "out").exists()
+
+
+def records(times_ms: list[float], ahead_ms: float = 0.0) -> PacketRecords:
+    count = len(times_ms)
+    return PacketRecords(np.array(times_ms) + ahead_ms, np.arange(count), np.full(count, 1500))
+
+
+@pytest.fixture
+def apart() -> TunnelRecords:
+    """A path of 20 ms each way; the receiver's clock is 1000 ms behind."""
+    return TunnelRecords(
+        sent=records([0, 1, 2]),
+        received=records([35, 21, 40], -1000),
+        replies_sent=records([50, 60], -1000),
+        replies_received=records([75, 80]),
+    )
+
+
+def test_clocks_that_differ_are_set_right(apart: TunnelRecords) -> None:
+    offset = clock_offset([apart], None)
+    assert (offset.two_way_ms, offset.applied_ms) == (-1000, -1000)
+    assert on_the_senders_clock(apart.received, offset).time_ms.tolist() == [35, 21, 40]
+
+
+def test_ntp_goes_first_unless_it_makes_delays_negative(apart: TunnelRecords) -> None:
+    trusted = clock_offset([apart], -1010.0)
+    assert (trusted.applied_ms, trusted.note) == (-1010, "")
+    refused = clock_offset([apart], -979.0)
+    assert (refused.applied_ms, refused.ntp_ms) == (-1000, -979)
+    assert refused.note == "the NTP offset makes delays negative"
+
+
+class FakeClock:
+    """An NTP client: offset and round trip of each answer in seconds; None: there is none."""
+
+    def __init__(self, answers: list[tuple[float, float] | None]) -> None:
+        self._answers = iter(answers)
+
+    def request(self, *_: Any, **__: Any) -> SimpleNamespace:
+        answer = next(self._answers, None)
+        if answer is None:
+            raise TimeoutError
+        return SimpleNamespace(offset=answer[0], delay=answer[1])
+
+
+def test_the_quickest_of_the_ntp_servers_answers_counts() -> None:
+    late, quick = (0.030, 0.1), (0.001, 0.04)
+    assert quickest_ntp_answer_ms(FakeClock([late, None, quick, late]), RuntimeError, "any") == 1
+    assert quickest_ntp_answer_ms(FakeClock([]), RuntimeError, "any") is None
+
+
+def test_direction_both_is_two_paths() -> None:
+    up, down = remote_paths("me@host:2222", "both", None)
+    assert (up.label, down.label) == ("path/host-up", "path/host-down")
+    assert (up.spec.destination, up.spec.port) == ("me@host", 2222)
+    assert remote_paths("host", "down", None)[0].spec.port is None

@@ -1,0 +1,40 @@
+"""An emulator that is known is found again from what it measured alone."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ccgym.calibration.candidate import Candidate, Restriction, space_of
+from ccgym.calibration.replication import Replicator, measured_figures, scores, sureness
+from ccgym.experiments.calibration.known_truth import SCHEMES, measured_over, random_truth, recover
+
+TRUTH = Candidate(3.0, 25, 40, 0.0, "constant")
+
+
+@pytest.mark.slow
+def test_a_known_emulator_is_found_again(tmp_path: Path) -> None:
+    recovery = recover(TRUTH, tmp_path / "search", minutes=1.5)
+    assert recovery.rate_met, recovery.answer.candidate
+    assert recovery.delay_met, recovery.answer.candidate
+    assert recovery.queue_met, recovery.answer.candidate
+    assert recovery.loss_met, recovery.answer.candidate
+    assert recovery.answer.candidate.arrivals == TRUTH.arrivals
+    assert recovery.held_out_error < 0.08
+
+
+def test_the_truth_has_a_low_score() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        target = measured_over(TRUTH, SCHEMES, range(50, 53), executor)
+        flown = Replicator(target, executor).fly(TRUTH, range(3))
+    measured = measured_figures(target.measured)
+    assert scores(flown, measured, sureness(target.measured)).mean() < 0.03
+
+
+def test_the_measurements_alone_put_the_truth_within_the_bounds() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        for seed in range(6):
+            truth = random_truth(seed)
+            space = space_of(measured_over(truth, SCHEMES, range(50, 53), executor), Restriction())
+            for name in truth.parameters:
+                bounds = space.bounds[name]
+                assert bounds.low <= getattr(truth, name) <= bounds.high, (truth, name)

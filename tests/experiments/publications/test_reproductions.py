@@ -1,0 +1,82 @@
+"""The experiments of published documents: lines of theirs beside ours, and the page of all."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ccgym.cli.main import main
+from ccgym.experiments.publications import copa_fairness, verizon_lte
+from ccgym.experiments.publications.page import page
+from ccgym.experiments.publications.reproduction import Circumstances, Line, Reproduction, reproduction_lines
+
+
+def circumstances(folder: Path) -> Circumstances:
+    return Circumstances("twin", True, folder)
+
+
+def test_every_metric_of_the_page_of_ccperf_has_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["reproduce", "replay-rate-trace", "--quick", "--json", "--out", str(tmp_path)])
+    lines = {line["what"].split(" ")[0]: line for line in json.loads(capsys.readouterr().out)["lines"]}
+    assert len(lines) == 22
+    held = ("mean_throughput_l4", "mean_srtt_l4", "mean_cwnd_l4", "mean_in_flight_l4", "mean_idt_ewma_l4")
+    assert all(lines[name]["met"] for name in held)
+    assert (tmp_path / "replay-rate-trace.svg").is_file()
+
+
+def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "even.trace"
+    trace.write_text("".join(f"{ms}\n" for ms in range(10, 1001, 10)))  # 1.2 Mbit/s
+    argv = ["reproduce", "replay-rate-trace", "--quick", "--json", "--out", str(tmp_path / "out")]
+    assert main([*argv, "--trace", str(trace), "--scheme", "copa"]) == 0
+    lines = {line["what"].split(" ")[0]: line for line in json.loads(capsys.readouterr().out)["lines"]}
+    assert all(line["met"] is None for line in lines.values())
+    assert float(lines["mean_throughput_l4"]["ours"].split()[0]) == pytest.approx(1.1, abs=0.15)
+
+
+def test_copa_shares_a_link_as_its_paper_says() -> None:
+    assert 0.90 <= np.median(copa_fairness._jain(copa_fairness.BASE, "copa", 1)) <= 0.99
+    lines, _ = copa_fairness._alone(1)
+    shares = {line.what: float(line.ours.rstrip("%")) for line in lines}
+    assert shares["Copa's flows together: of the link"] >= 90
+    # A clock of 1 ms costs a single flow what exact times give back.
+    assert 70 <= shares["one Copa flow, clock of 1 ms: of the link"] <= 95
+    assert shares["one Copa flow, exact times: of the link"] >= 97
+
+
+def test_copas_table_of_any_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["eval", "--schemes", "copa,cubic", "--emulators", "field", "--seconds", "3"]
+    assert main([*argv, "--out", str(tmp_path / "flown")]) == 0
+    capsys.readouterr()
+    table = ["reproduce", "copa-pantheon", "--archive", str(tmp_path / "flown"), "--json"]
+    assert main([*table, "--out", str(tmp_path / "table")]) == 0
+    lines = {
+        line["what"].split(":")[0]: line["ours"] for line in json.loads(capsys.readouterr().out)["lines"]
+    }
+    assert set(lines) == {"copa", "cubic"}
+    shares = {scheme: float(text.split()[0]) for scheme, text in lines.items()}
+    assert max(shares.values()) == 1
+    queues = {scheme: float(text.split()[-1]) for scheme, text in lines.items()}
+    assert 0 < queues["copa"] < queues["cubic"] < 62
+
+
+def test_traces_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CCGYM_TRACES", raising=False)
+    assert main(["reproduce", "verizon-lte", "--out", str(tmp_path)]) == 2
+    with pytest.raises(ValueError, match="set CCGYM_TRACES"):
+        verizon_lte.reproduce(circumstances(tmp_path))
+
+
+def test_the_page_has_every_line_and_says_what_was_not_done() -> None:
+    lines = [Line("a | b", "1", "1.1", "<= 0.2", True), Line("c", "2", "3", "<= 0.2", False, "because")]
+    done = Reproduction("Title", "document 9", [*lines, Line("d", "-", "4")])
+    assert not done.met
+    assert reproduction_lines(done)[-1] == "1 of 2 tolerances met"
+    text = page({"one": done, "two": "no traces"}, {"one": ["p/x.svg"]}, {"one": 61.0}, "ccgym reproduce all")
+    assert "| a \\| b | 1 | 1.1 | <= 0.2 | met |" in text
+    assert "| c | 2 | 3 | <= 0.2 | MISSED: because |" in text
+    assert "1 of 2 stated tolerances are met" in text
+    assert "| `two` | | not done: no traces | |" in text
+    assert "![x](p/x.svg)" in text

@@ -1,0 +1,78 @@
+"""A run knows what it was begun on, and its figures are those of its best policy."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.training.config import TrainingConfig
+from ccgym.training.dataset import Dataset
+from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
+
+TinyConfig = Callable[..., TrainingConfig]
+
+
+def test_a_run_is_not_gone_on_with_over_other_emulators(
+    tiny_config: TinyConfig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {"own/link": "AAAAAAAA"})
+    run.check_origin({"own/link": "AAAAAAAA"})
+    assert capsys.readouterr().err == ""
+    with pytest.raises(InputError, match=r"own/link has changed since the run in .* was begun"):
+        run.check_origin({"own/link": "BBBBBBBB"})
+    origin = tmp_path / "run" / "origin.json"
+    origin.write_text(json.dumps({**json.loads(origin.read_text()), "revision": "0ld"}))
+    run.check_origin({"own/link": "AAAAAAAA"})
+    assert "begun with revision 0ld" in capsys.readouterr().err
+
+
+def test_the_figures_of_the_best_policy_are_not_those_of_the_last_one(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    validated, trained = "relative_throughput/validation/a", "relative_throughput/synthetic/b"
+    lines = [
+        {"iteration": 0, CRITERION: 0.1, validated: 0.99},
+        {"iteration": 1, CRITERION: 0.5, validated: 0.7, trained: 0.98},
+    ]
+    (tmp_path / "run" / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    best = run.metrics_of_best_policy()
+    assert (best["iteration"], best[validated], best[trained]) == (0, 0.99, 0.98)
+
+
+def test_a_run_killed_before_its_first_checkpoint_is_begun_anew(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    with pytest.raises(InputError, match="no checkpoint to resume from; begin the run without --resume"):
+        run.load()
+    run.create(tiny_config(), {})
+    run.save(Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0), None, 1)
+    with pytest.raises(InputError, match="holds a run already"):
+        run.create(tiny_config(), {})
+
+
+def test_a_line_of_metrics_that_a_kill_has_cut_is_left_out_and_a_damaged_one_named(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    metrics.write_text('{"iteration": 0, "loss": 1}\n{"iteration": 1, "lo')
+    assert run.final_metrics() == {"iteration": 0, "loss": 1}
+    metrics.write_text('{"iteration": 0}\n\x00\x00\n{"iteration": 2}\n')
+    with pytest.raises(InputError, match=r"metrics\.jsonl:2: no metrics of an iteration: delete the line"):
+        run.final_metrics()
+
+
+def test_sequences_that_were_cut_are_named(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    cut = tmp_path / "run" / "checkpoints" / "dataset" / "000000.npz"
+    cut.write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(InputError, match=r"000000\.npz: broken: .*: begin another run with --out"):
+        run.load_dataset(Dataset(1, 1), 1, 1)

@@ -1,0 +1,57 @@
+"""A training can name no test link, not even as a copy in a file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ccgym.configs import config_files
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.digest import spec_digest
+from ccgym.rl.config import RlConfig
+from ccgym.training.config import TrainingConfig, load_config, read_options
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.tasks.task_distribution import make_world, validation_world
+
+TinyConfig = Callable[..., TrainingConfig]
+COPY = "emulators: [{name: mine, delay_ms: 30, uplink: {rate_mbps: 12, queue: droptail, bytes: 90000}}]\n"
+
+
+@pytest.mark.parametrize("selection", ["random:4", "random:4:777", "pathological", "synthetic,field"])
+def test_a_test_link_is_refused_in_one_line(tiny_config: TinyConfig, selection: str) -> None:
+    with pytest.raises(InputError, match=r"emulators: .* is a link of the split test") as caught:
+        links_to_train_on(tiny_config(emulators=selection))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"watched: .* is a link of the split test"):
+        links_to_validate_on("watched", selection)
+
+
+def test_a_copy_of_a_test_link_is_one(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    (tmp_path / "copy.yaml").write_text(COPY)
+    with pytest.raises(InputError, match="copy/mine is a link of the split test"):
+        links_to_train_on(tiny_config(emulators=f"file:{tmp_path}/copy.yaml"))
+    (tmp_path / "own.yaml").write_text(COPY.replace("12", "12.5"))
+    assert len(links_to_train_on(tiny_config(emulators=f"file:{tmp_path}/own.yaml"))) == 1
+
+
+def test_a_validation_link_is_not_trained_on(tiny_config: TinyConfig) -> None:
+    with pytest.raises(InputError, match="is a link of the split validation; here stand those of train"):
+        links_to_train_on(tiny_config(emulators="random:validation:3"))
+
+
+def test_every_config_that_ships_keeps_to_its_splits() -> None:
+    for file in config_files("training").values():
+        kind = RlConfig if "algo" in read_options(file) else TrainingConfig
+        config = load_config(file, {}, kind)
+        assert links_to_train_on(config)
+        assert links_to_validate_on("validation", config.validation)
+        if isinstance(config, TrainingConfig):
+            assert links_to_validate_on("watched", config.watched)
+
+
+def test_what_is_trained_and_validated_on_is_apart_from_what_is_tested(tiny_config: TinyConfig) -> None:
+    config = tiny_config(random_emulators=64, fading_emulators=8, environments=64)
+    world, unseen = make_world(config, []), validation_world(config)
+    seen = seen_links([spec for specs in world.groups.values() for spec in specs], unseen.groups["random"])
+    assert (len(seen.train), len(seen.validation)) == (72, 64)
+    assert len(seen.train & seen.validation) <= 1, "two slow even links may be equal by rounding"
+    assert {seen.how(spec_digest(spec)) for spec in world.groups["fading"]} == {"train"}

@@ -1,0 +1,1 @@
+"""What a training leaves behind: its folder, its progress, its plots."""

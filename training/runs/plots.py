@@ -1,0 +1,99 @@
+"""The pictures of an evaluation; throughput over delay as Pantheon has it: up and to the right is better."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from ccgym.training.rollouts import Trial
+from matplotlib.figure import Figure
+
+from .monitoring import Curves, WindowTrace
+
+ACCEPTED_THROUGHPUT = 0.95
+ACCEPTED_DELAY = 1.15
+"""What a first policy must reach of the oracle window's throughput, at what multiple of its p95 delay."""
+WATCH_DPI = 70
+
+
+def draw_trials(title: str, trials: Sequence[Trial]) -> Figure:
+    """Every emulator as a point relative to its oracle window, which stands at (1, 1)."""
+    figure = Figure(figsize=(8, 6), layout="tight")
+    axes = figure.add_subplot()
+    for group in sorted({_group(trial) for trial in trials}):
+        members = [trial for trial in trials if _group(trial) == group]
+        axes.scatter(
+            [trial.relative_delay for trial in members],
+            [trial.relative_throughput for trial in members],
+            label=group,
+            alpha=0.8,
+        )
+    for trial in sorted(trials, key=lambda trial: trial.regret)[-3:]:
+        axes.annotate(trial.emulator, (trial.relative_delay, trial.relative_throughput), fontsize="small")
+    axes.scatter([1], [1], marker="*", s=200, color="black", label="oracle window")
+    axes.axhline(ACCEPTED_THROUGHPUT, linestyle=":", color="grey")
+    axes.axvline(ACCEPTED_DELAY, linestyle=":", color="grey")
+    axes.set_xlabel("95th percentile one-way delay / oracle window's")
+    axes.set_ylabel("throughput / oracle window's")
+    axes.invert_xaxis()
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower left")
+    axes.set_title(title)
+    return figure
+
+
+def _group(trial: Trial) -> str:
+    return trial.emulator.partition("/")[0]
+
+
+def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
+    """The policy's window and the oracle's over time, one below the other for every emulator."""
+    labels = list(dict.fromkeys(trace.emulator for trace in traces))
+    figure = Figure(figsize=(8, 2.2 * len(labels)), dpi=WATCH_DPI, layout="tight")
+    rows = figure.subplots(len(labels), sharex=True, squeeze=False)[:, 0]
+    for axes, label in zip(rows, labels, strict=True):
+        for number, trace in enumerate(trace for trace in traces if trace.emulator == label):
+            axes.plot(trace.seconds, trace.oracles, color="black", linewidth=1, alpha=0.5)
+            axes.plot(trace.seconds, trace.policys, color=f"C{number}", linewidth=1)
+        axes.set_ylabel("packets")
+        axes.set_yscale("log")
+        axes.minorticks_off()
+        axes.set_title(label, fontsize="small")
+    rows[-1].set_xlabel("seconds")
+    figure.suptitle(f"{title}: congestion window; grey: the oracle's")
+    return figure
+
+
+def draw_curves(title: str, curves: Sequence[Curves]) -> Figure:
+    """Throughput over delay: the policy's dial beside the frontier of fixed windows."""
+    figure = Figure(figsize=(4.5 * len(curves), 4), dpi=WATCH_DPI, layout="tight")
+    for column, curve in enumerate(curves):
+        axes = figure.add_subplot(1, len(curves), column + 1)
+        for name, points, style in (
+            ("fixed windows", curve.fixed, "o--"),
+            ("the policy's dial", curve.dial, "*-"),
+        ):
+            axes.plot(*zip(*points, strict=True), style, label=name)
+        axes.set_xlabel("95th percentile one-way delay (ms)")
+        axes.set_ylabel("throughput (Mbit/s)")
+        axes.invert_xaxis()
+        axes.grid(alpha=0.3)
+        axes.legend(loc="lower left")
+        axes.set_title(curve.emulator, fontsize="small")
+    figure.suptitle(title)
+    return figure
+
+
+def draw_quality(title: str, history: Sequence[tuple[float, float]]) -> Figure:
+    """How good the policy was after how many seconds: its regret and the least so far."""
+    figure = Figure(figsize=(8, 4), dpi=WATCH_DPI, layout="tight")
+    axes = figure.add_subplot()
+    seconds, regrets = zip(*history, strict=True)
+    minutes = [second / 60 for second in seconds]
+    axes.plot(minutes, regrets, "o-", alpha=0.5, label="at that time")
+    axes.step(minutes, list(accumulate(regrets, min)), where="post", label="of the best policy so far")
+    axes.set_xlabel("minutes")
+    axes.set_ylabel("regret on the validation emulators")
+    axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    axes.set_title(title)
+    return figure

@@ -1,0 +1,267 @@
+"""The run directory on disk, written so that a kill at any moment leaves it whole.
+
+DIR/
+config.yaml                          the resolved configuration
+origin.json                          the revision of the code, the digests of the emulators that are named
+checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
+checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
+best/policy.safetensors              the policy with the least criterion on the validation emulators
+best/network.pt                      instead of it: weights of what only flies in Python
+metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
+events.out.tfevents.*                TensorBoard
+"""
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic
+from zipfile import BadZipFile
+
+import torch
+from ccgym.agents.policy_file import git_revision
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.training.config import Config, load_config, save_config
+from ccgym.training.dataset import Dataset, Sequences, load_sequences
+from matplotlib.figure import Figure
+from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
+
+CRITERION = "validation/criterion"
+"""The metric that the best policy has least of, whatever a trainer makes it of: see there."""
+SECONDS = "seconds"
+"""The metric that says how long the training has taken, over all its parts."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All of a run's state besides its dataset; random streams follow from the seed and the iteration."""
+
+    iterations: int
+    """Whole iterations done."""
+    policy: dict[str, Any]
+    optimiser: dict[str, Any]
+    best_criterion: float
+    """Least so far on the validation emulators; infinite before the first evaluation."""
+    decisions: int
+    """Decisions collected."""
+
+
+def config_file_of_run(folder: Path) -> Path:
+    """Raises InputError when the folder holds no run."""
+    file = folder / "config.yaml"
+    if not file.exists():
+        raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
+    return file
+
+
+class RunDirectory(Generic[Config]):
+    """One run on disk, of a configuration of some kind."""
+
+    def __init__(self, folder: Path, kind: type[Config]) -> None:
+        self.folder = folder
+        self._kind = kind
+        self._writer: SummaryWriter | None = None
+
+    @property
+    def best_policy(self) -> Path:
+        """The policy with the least criterion so far."""
+        return self.folder / "best" / "policy.safetensors"
+
+    @property
+    def best_network(self) -> Path:
+        """The same of a network or features in Python: their weights."""
+        return self.folder / "best" / "network.pt"
+
+    @property
+    def candidate_policy(self) -> Path:
+        """Where a policy is exported to be evaluated; it becomes the best one by a rename."""
+        return self.folder / "checkpoints" / "candidate.safetensors"
+
+    @property
+    def learner_policy(self) -> Path:
+        """The policy that collects."""
+        return self.folder / "checkpoints" / "learner.safetensors"
+
+    def create(self, config: Config, links: Mapping[str, str]) -> None:
+        """Begins a run over emulators of these digests, also where one died before its first checkpoint.
+
+        Raises:
+            InputError: there is a run already.
+        """
+        if self._checkpoint_file.exists():
+            raise InputError(
+                f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
+            )
+        try:
+            (self.folder / "best").mkdir(parents=True, exist_ok=True)
+            self._dataset_folder.mkdir(parents=True, exist_ok=True)
+            origin = {"revision": git_revision(), "links": dict(links)}
+            self._origin_file.write_text(json.dumps(origin, indent=1))
+            save_config(config, self._config_file)
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
+
+    def check_origin(self, links: Mapping[str, str]) -> None:
+        """Says so when the code has changed since the run was begun.
+
+        Raises:
+            InputError: an emulator has.
+        """
+        if not self._origin_file.exists():
+            return
+        origin = json.loads(self._origin_file.read_text())
+        for label, digest in links.items():
+            if origin["links"].get(label, digest) != digest:
+                raise InputError(
+                    f"{label} has changed since the run in {self.folder} was begun: begin another with --out"
+                )
+        if origin["revision"] != git_revision():
+            print(
+                f"{self.folder}: begun with revision {origin['revision']}, this is {git_revision()}: "
+                "the weights may differ from those of an uninterrupted run",
+                file=sys.stderr,
+            )
+
+    def config(self) -> Config:
+        """Raises InputError when the folder holds no run."""
+        return load_config(config_file_of_run(self.folder), {}, self._kind)
+
+    def is_finished(self, config: Config) -> bool:
+        """Whether the folder holds a run of just this configuration with nothing left to do."""
+        return (
+            self._checkpoint_file.exists()
+            and self.config() == config
+            and self.load().iterations == config.iterations
+        )
+
+    def save(self, checkpoint: Checkpoint, sequences: Sequences | None, kept_iterations: int) -> None:
+        """Writes the state after an iteration and its `sequences`, then drops those beyond `kept_iterations`.
+
+        The order matters: at every moment the checkpoint on disk finds all the sequences it needs.
+        """
+        if sequences is not None:
+            sequences.save(self._sequences_file(checkpoint.iterations - 1))
+        temporary = self._checkpoint_file.with_suffix(".partial")
+        torch.save(asdict(checkpoint), temporary)
+        temporary.replace(self._checkpoint_file)
+        self._sequences_file(checkpoint.iterations - 1 - kept_iterations).unlink(missing_ok=True)
+
+    def load(self) -> Checkpoint:
+        """Raises InputError when there is no checkpoint, or none that can be read."""
+        try:
+            return Checkpoint(**torch.load(self._checkpoint_file, weights_only=True))
+        except FileNotFoundError:
+            raise InputError(
+                f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
+            ) from None
+        except Exception as error:  # torch.load raises whatever its unpickler meets
+            raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
+
+    def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
+        """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""
+        for iteration in range(max(0, iterations - kept_iterations), iterations):
+            file = self._sequences_file(iteration)
+            try:
+                dataset.append(iteration, load_sequences(file))
+            except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+                raise InputError(f"{file}: broken: {excerpt(error)}: begin another run with --out") from None
+
+    def open_logs(self, iterations: int) -> None:
+        """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
+        if self._metrics_file.exists():
+            kept = [line for line in self._logged() if line["iteration"] < iterations]
+            temporary = self._metrics_file.with_suffix(".partial")
+            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
+            temporary.replace(self._metrics_file)
+        self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
+        if not iterations:
+            self._log_settings(self._writer.file_writer)
+
+    def log(self, iteration: int, metrics: dict[str, float], pictures: dict[str, Figure]) -> None:
+        """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
+        assert self._writer is not None, "open_logs comes first"
+        with self._metrics_file.open("a") as stream:
+            stream.write(json.dumps({"iteration": iteration, **metrics}) + "\n")
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, iteration)
+        for name, picture in pictures.items():
+            self._writer.add_figure(name, picture, iteration)
+        self._writer.flush()
+
+    def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out
+        """The configuration as a row of TensorBoard's table of hyper-parameters, beside its criterion."""
+        settings = {
+            name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+            for name, value in self.config().model_dump(mode="json").items()
+        }
+        for summary in hparams(settings, {CRITERION: math.inf}):  # type: ignore[no-untyped-call]
+            file.add_summary(summary)
+
+    def history(self, name: str) -> list[tuple[float, float]]:
+        """A metric by the seconds that training had taken, so far as it has been logged."""
+        return [(line[SECONDS], line[name]) for line in self._logged() if name in line]
+
+    def best_metrics(self) -> dict[str, float]:
+        """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
+        return min((line for line in self._logged() if CRITERION in line), key=lambda line: line[CRITERION])
+
+    def final_metrics(self) -> dict[str, float]:
+        """The metrics of the last iteration, with those of the best policy on the emulators asked for."""
+        return self._logged()[-1]
+
+    def metrics_of_best_policy(self) -> dict[str, float]:
+        """What it reached when it was made on the validation emulators, in the end on those trained on."""
+        return self.final_metrics() | self.best_metrics()
+
+    def _logged(self) -> list[dict[str, float]]:
+        """The metrics of every iteration so far, without a last line that a kill has cut.
+
+        Raises:
+            InputError: a line is damaged.
+        """
+        if not self._metrics_file.exists():
+            return []
+        whole, _, _ = self._metrics_file.read_text(errors="replace").rpartition("\n")
+        return [self._metrics_of(line, number) for number, line in enumerate(whole.splitlines(), 1)]
+
+    def _metrics_of(self, line: str, number: int) -> dict[str, float]:
+        try:
+            metrics = json.loads(line)
+        except ValueError:
+            metrics = None
+        if not isinstance(metrics, dict) or "iteration" not in metrics:
+            raise InputError(
+                f"{self._metrics_file}:{number}: no metrics of an iteration: delete the line, which is lost"
+            )
+        return metrics
+
+    def close_logs(self) -> None:
+        """Writes out what TensorBoard's writer still holds."""
+        if self._writer is not None:
+            self._writer.close()
+
+    @property
+    def _config_file(self) -> Path:
+        return self.folder / "config.yaml"
+
+    @property
+    def _origin_file(self) -> Path:
+        return self.folder / "origin.json"
+
+    @property
+    def _metrics_file(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def _checkpoint_file(self) -> Path:
+        return self.folder / "checkpoints" / "latest.pt"
+
+    @property
+    def _dataset_folder(self) -> Path:
+        return self.folder / "checkpoints" / "dataset"
+
+    def _sequences_file(self, iteration: int) -> Path:
+        return self._dataset_folder / f"{iteration:06d}.npz"

@@ -1,0 +1,1 @@
+"""What is flown in training: task distributions, links, flows on one path."""

@@ -1,0 +1,70 @@
+"""The links that the configuration of a training names: none of them is a test link."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from ccgym.agents.seen_links import SeenLinks
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, emulator_groups, select_emulators
+from ccgym.envs.specs.splits import Split
+from ccgym.training.config import RunConfig
+
+
+def links_to_train_on(config: RunConfig) -> list[NamedEmulator]:
+    """The emulators of the key `emulators`.
+
+    Raises:
+        InputError: one is unknown, belongs to another split than `train`, or is shared.
+    """
+    links = _links("emulators", config.emulators, {Split.TRAIN})
+    for link in links:
+        if link.spec.flows:
+            raise InputError(f"emulators: {link.label} has flows of its own: train on others, or with peers")
+    return links
+
+
+def links_to_validate_on(key: str, selection: str) -> list[NamedEmulator]:
+    """The emulators of another key.
+
+    Raises:
+        InputError: one is unknown, or belongs to the split `test`.
+    """
+    return _links(key, selection, {Split.TRAIN, Split.VALIDATION})
+
+
+def seen_links(train: Iterable[EmulatorSpec], validation: Iterable[EmulatorSpec]) -> SeenLinks:
+    """What a policy file says of the links of its training."""
+    return SeenLinks(frozenset(map(spec_digest, train)), frozenset(map(spec_digest, validation)))
+
+
+def digests(*groups: Iterable[NamedEmulator]) -> dict[str, str]:
+    """By label, for a run to notice that an emulator or its trace has changed."""
+    return {emulator.label: spec_digest(emulator.spec) for group in groups for emulator in group}
+
+
+def _links(key: str, selection: str, allowed: set[Split]) -> list[NamedEmulator]:
+    selected = select_emulators(selection)
+    for emulator in selected:
+        split = emulator.split or _shipped_splits().get(spec_digest(emulator.spec))
+        if split is not None and split not in allowed:
+            names = " or ".join(sorted(each.value for each in allowed))
+            raise InputError(
+                f"{key}: {emulator.label} is a link of the split {split.value}; here stand those of {names}: "
+                "see `ccgym emulators`, random:train:N and file:PATH"
+            )
+    return selected
+
+
+@cache
+def _shipped_splits() -> dict[str, Split]:
+    """Of the links that ship and whose traces are here, so that a copy of one in a file is known."""
+    splits: dict[str, Split] = {}
+    for emulator in (one for group in emulator_groups().values() for one in group):
+        try:
+            digest = spec_digest(emulator.spec)
+        except InputError:
+            continue
+        if emulator.split is not None:
+            splits.setdefault(digest, emulator.split)
+    return splits

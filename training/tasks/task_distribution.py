@@ -1,0 +1,166 @@
+"""The world a policy is trained in: the emulators asked for, and others like them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from ccgym.envs.specs.distributions import draw, sources_of
+from ccgym.envs.specs.emulators import EmulatorSpec
+from ccgym.envs.specs.random_emulators import random_emulators
+from ccgym.envs.specs.splits import Split
+from ccgym.oracle.ideal import refuse_unread
+from ccgym.oracle.window import bdp_packets
+from ccgym.training.config import Stalls, TrainingConfig
+
+from .fading import fading_emulators
+
+VARIATION = 0
+DEAL = 1
+COLLECTION = 2
+FITTING = 3
+LINKS = 4
+"""What a random stream is for: part of its seed, after the configuration's."""
+
+LEAST_SHARED_MBPS = 4.0
+LEAST_SHARED_QUEUE_PACKETS = 10
+LEAST_SHARED_DELAY_MS = 4
+
+
+@dataclass(frozen=True)
+class World:
+    """Groups of emulators to fly on, by name, and the share of the flights that each gets."""
+
+    groups: Mapping[str, Sequence[EmulatorSpec]]
+    shares: Mapping[str, float]
+    curriculum_iterations: int = 0
+    """In so many iterations ever more of each group are flown on, its first ones first."""
+
+    def deal(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
+        """Group and emulator of every flight of an iteration.
+
+        The emulators of a group are dealt out like a deck of cards, shuffled anew whenever it is used up.
+        """
+        hands: list[tuple[str, EmulatorSpec]] = []
+        for stream, (group, count) in enumerate(self._counts(config.environments).items()):
+            emulators = self._entered(group, iteration)
+            for place in range(iteration * count, (iteration + 1) * count):
+                deck, card = divmod(place, len(emulators))
+                order = _shuffled(config.seed, stream, deck, len(emulators))
+                hands.append((group, emulators[order[card]]))
+        return hands
+
+    def _entered(self, group: str, iteration: int) -> Sequence[EmulatorSpec]:
+        """The emulators of a group that are flown on by now."""
+        emulators = self.groups[group]
+        if iteration >= self.curriculum_iterations:
+            return emulators
+        return emulators[: math.ceil(len(emulators) * (iteration + 1) / self.curriculum_iterations)]
+
+    def _counts(self, environments: int) -> dict[str, int]:
+        """Flights per group; what rounding leaves over goes to those that it took most from."""
+        present = {
+            group: self.shares[group]
+            for group, emulators in self.groups.items()
+            if emulators and self.shares[group] > 0
+        }
+        exact = {group: environments * share / sum(present.values()) for group, share in present.items()}
+        counts = {group: int(count) for group, count in exact.items()}
+        left = environments - sum(counts.values())
+        for group in sorted(exact, key=lambda group: counts[group] - exact[group])[:left]:
+            counts[group] += 1
+        return counts
+
+
+@lru_cache(maxsize=64)
+def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng([seed, DEAL, stream, deck]).permutation(size).tolist())
+
+
+def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
+    """What a configuration trains on: the emulators named, others like them, random ones.
+
+    Raises:
+        InputError: the oracle does not know what is right on one of the emulators named.
+    """
+    others = _random_links(config, config.random_emulators, Split.TRAIN)
+    for spec in emulators if not config.oracle else ():
+        refuse_unread(spec)
+    groups: dict[str, Sequence[EmulatorSpec]] = {
+        "named": emulators,
+        "perturbed": vary(config, emulators),
+        "random": others,
+        "shared": [spec for spec in others if _may_be_shared(spec)],
+        "fading": fading_emulators(config.fading_emulators, config.seed, Split.TRAIN),
+    }
+    if config.curriculum_iterations:
+        groups = {group: sorted(members, key=bdp_packets) for group, members in groups.items()}
+    given = {str(group): share for group, share in config.shares.items()}
+    shares = {group: given.get(group, 0.0) for group in groups}
+    return World(groups, shares, config.curriculum_iterations)
+
+
+def _may_be_shared(spec: EmulatorSpec) -> bool:
+    """An even link with an even way back, fast and deep enough for several windows of a few packets."""
+    link = spec.uplink
+    return (
+        not link.varies
+        and link.arrivals == "constant"
+        and spec.downlink == link.mirrored()
+        and (link.rate_mbps or 0) > LEAST_SHARED_MBPS
+        and link.queue_packets > LEAST_SHARED_QUEUE_PACKETS
+        and spec.delay_ms > LEAST_SHARED_DELAY_MS
+    )
+
+
+def validation_world(config: TrainingConfig) -> World:
+    """Random emulators of the validation's split, which training never sees."""
+    count = min(config.environments, config.random_emulators)
+    return World({"random": _random_links(config, count, Split.VALIDATION)}, {"random": 1.0})
+
+
+def _random_links(config: TrainingConfig, count: int, split: Split) -> list[EmulatorSpec]:
+    """Random ones of a split, or `count` draws from the distribution that the configuration names."""
+    if not config.links:
+        return random_emulators(count, config.seed, split)
+    source = sources_of(config.links)[0]
+    stream = list(Split).index(split)
+    return [
+        draw(source, np.random.default_rng([config.seed, LINKS, stream, index])) for index in range(count)
+    ]
+
+
+def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:
+    """For each emulator `variations` others, with other rates, delays, queues and arrivals.
+
+    A policy that knows a few links by heart is lost on any other; between these it has to learn the rule.
+    """
+    generator = np.random.default_rng([config.seed, VARIATION])
+    return [
+        _redrawn(
+            spec.scaled(*map(math.exp, generator.uniform(-config.variation, config.variation, 2))),
+            seed=int(generator.integers(2**31)),
+        )
+        for spec in emulators
+        for _ in range(config.variations)
+    ]
+
+
+def draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, int]:
+    """Probability per ms and longest length in ms of one host's stalls."""
+    share, probability, length = generator.random(3)
+    if share >= stalls.share:
+        return 0.0, 0
+    return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
+
+
+def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:
+    """The same emulator with other arrivals on its links that draw them."""
+    links = {"uplink": spec.uplink, "downlink": spec.downlink}
+    redrawn = {
+        name: link.model_copy(update={"seed": seed})
+        for name, link in links.items()
+        if link.arrivals != "constant"
+    }
+    return spec.model_copy(update=redrawn) if redrawn else spec
