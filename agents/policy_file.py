@@ -1,6 +1,6 @@
 """`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how they are to be flown.
 
-The C++ controller is the one judge of a policy file: what it refuses is neither written nor loaded here.
+The C++ controller alone decides on a policy file: what it refuses is neither written nor loaded here.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""ns-3 as a yardstick and a judge: a program of ours against its headers, compiled on demand."""
+"""ns-3 as a yardstick and a reference: a program of ours against its headers, compiled on demand."""
 
 import json
 import shutil

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from ccgym.envs.errors import OutsideError
-from ccgym.envs.host.precedence import NICENESS
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
+from ccgym.envs.host.scheduling_priority import NICENESS
 from ccgym.envs.host.two_hosts import TwoHosts
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
 

@@ -14,7 +14,7 @@ from ccgym.evaluation.run_files import replaced
 
 from .answer import Answer, answer_of
 from .candidate import Candidate, Restriction
-from .picture import draw_replication
+from .plot import draw_replication
 from .replication import Replicator
 from .search import Search
 from .target import Target

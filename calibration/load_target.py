@@ -107,7 +107,7 @@ def _our_controller(name: str) -> tuple[str | None, str]:
         return same, ""
     known = {scheme.name for scheme in known_schemes() if scheme.kind in (Kind.NATIVE, Kind.POLICY)}
     if name.partition(":")[0] not in known:
-        return None, "not in the stable"
+        return None, "not among our schemes"
     try:
         return select_schemes(name)[0].controller, ""
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What others call the schemes of our stable, and which of theirs are no scheme of ours, with the reason."""
+"""What others call our schemes, and which of theirs are no scheme of ours, with the reason."""
 
 SAME_ALGORITHM = {
     "bbr": "bbr",
@@ -34,8 +34,8 @@ ANOTHER_ALGORITHM = {
     "aurora": "a policy with other weights than ours",
     "pcc-expr": "an experiment of PCC's authors, not PCC",
     "pcc_experimental": "an experiment of PCC's authors, not PCC",
-    "taova-100x": "its rule table is not in the stable",
-    "taova": "its rule table is not in the stable",
+    "taova-100x": "its rule table is not among our schemes",
+    "taova": "its rule table is not among our schemes",
 }
 """Those of Pantheon that have the name or the kind of one of ours."""
 
@@ -45,4 +45,4 @@ def stable_name(name: str) -> tuple[str | None, str]:
     key = name.strip().lower()
     if key in SAME_ALGORITHM:
         return SAME_ALGORITHM[key], ""
-    return None, ANOTHER_ALGORITHM.get(key, "not in the stable")
+    return None, ANOTHER_ALGORITHM.get(key, "not among our schemes")

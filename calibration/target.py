@@ -128,7 +128,7 @@ def check_target(target: Target, *, few: bool) -> Target:
         raise InputError(f"{target.name}: nothing in common with `ccgym schemes`: {named}")
     if count < FEWEST_SCHEMES and not few:
         raise InputError(
-            f"{target.name}: only {count} of its schemes are in the stable ({', '.join(target.schemes)}); "
+            f"{target.name}: only {count} of its schemes are ours as well ({', '.join(target.schemes)}); "
             f"a fit needs {FEWEST_SCHEMES}, or say --few"
         )
     for measured in target.measured:

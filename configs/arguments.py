@@ -50,7 +50,7 @@ def seconds(text: str) -> float:
 
 
 def preference(text: str) -> float:
-    """A place of the dial."""
+    """From low delay (0) to full throughput (1)."""
     try:
         value = float(text)
     except ValueError:

@@ -15,25 +15,25 @@ from ccgym.envs.gym.path_engine import observation_space, own_or_native
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.training.batch_flights import BatchFlight, BatchPilot
+from ccgym.training.batch_flights import BatchFlight, BatchPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
 from ccgym.training.experts import expert_windows
 from ccgym.training.own_network import state_size
 from ccgym.training.tasks.sharing import MOST_FLOWS, draw_sharing
-from ccgym.training.tasks.task_distribution import COLLECTION, DEAL, World, draw_stalls
+from ccgym.training.tasks.task_distribution import COLLECTION, SAMPLING, TaskDistribution, draw_host_jitter
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
 
 IDEAL_STEPS_PER_DECISION = 2
 """A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""
-CREWS_PER_TASK = 8
+PATHS_PER_TASK = 8
 """Paths that one worker flies in a row: fewer cost more than they do where the workers are far away."""
 
 
 @dataclass(frozen=True)
-class Crew:
+class SharedPath:
     """The flights on one path: one alone, or several that share it."""
 
     first: int
@@ -45,7 +45,7 @@ class Crew:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a crew flies, all drawn."""
+    """What flies on one path, all drawn."""
 
     path: Any
     """As the twin takes it."""
@@ -81,29 +81,31 @@ class Collector:
     workers changes nothing.
     """
 
-    def __init__(self, config: TrainingConfig, world: World, memory: int) -> None:
+    def __init__(self, config: TrainingConfig, tasks: TaskDistribution, memory: int) -> None:
         """`memory`: numbers that the network remembers."""
         self._memory = memory
         self._config = config
-        self._world = world
+        self._tasks = tasks
         self._groups = np.array([], dtype=np.str_)
         self._flown = Recording(*[np.empty(0, np.float32)] * 4)
 
     def fly(self, policy_file: Path, iteration: int, executor: Executor) -> None:
         """Flies `episode_steps` decisions of every flight under a policy."""
-        crews = self._crews(iteration)
-        tasks = [crews[first : first + CREWS_PER_TASK] for first in range(0, len(crews), CREWS_PER_TASK)]
-        fly = partial(_fly_crews, self._config, policy_file.read_bytes(), iteration, self._memory)
-        self._keep(crews, [recording for task in executor.map(fly, tasks) for recording in task])
+        paths = self._paths(iteration)
+        tasks = [paths[first : first + PATHS_PER_TASK] for first in range(0, len(paths), PATHS_PER_TASK)]
+        fly = partial(_fly_paths, self._config, policy_file.read_bytes(), iteration, self._memory)
+        self._keep(paths, [recording for task in executor.map(fly, tasks) for recording in task])
 
-    def fly_in_batch(self, pilot: BatchPilot, iteration: int) -> None:
+    def fly_in_batch(self, policy: BatchPolicy, iteration: int) -> None:
         """The same flights under a network or features in Python."""
-        crews = self._crews(iteration)
-        plans = [draw_plan(self._config, iteration, crew) for crew in crews]
-        self._keep(crews, [fly_in_batch(self._config, pilot, plans)])
+        paths = self._paths(iteration)
+        plans = [draw_plan(self._config, iteration, shared_path) for shared_path in paths]
+        self._keep(paths, [fly_in_batch(self._config, policy, plans)])
 
-    def _keep(self, crews: list[Crew], flown: list[Recording]) -> None:
-        self._groups = np.repeat([crew.group for crew in crews], [crew.count for crew in crews])
+    def _keep(self, paths: list[SharedPath], flown: list[Recording]) -> None:
+        self._groups = np.repeat(
+            [shared_path.group for shared_path in paths], [shared_path.count for shared_path in paths]
+        )
         self._flown = Recording(
             np.concatenate([recording.observations for recording in flown]),
             np.concatenate([recording.acts for recording in flown]),
@@ -111,22 +113,22 @@ class Collector:
             np.concatenate([recording.states for recording in flown]),
         )
 
-    def _crews(self, iteration: int) -> list[Crew]:
+    def _paths(self, iteration: int) -> list[SharedPath]:
         """Who is on one path: each flight alone, but for those that share, which are joined at random."""
-        dealt = self._world.deal(self._config, iteration)
-        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
-        crews: list[Crew] = []
+        sampled = self._tasks.sample(self._config, iteration)
+        generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
+        paths: list[SharedPath] = []
         first = 0
-        left = Counter(group for group, _ in dealt)
-        while first < len(dealt):
-            group, spec = dealt[first]
+        left = Counter(group for group, _ in sampled)
+        while first < len(sampled):
+            group, spec = sampled[first]
             wanted = int(generator.integers(2, MOST_FLOWS + 1)) if group == "shared" else 1
             if group == "shared" and left[group] - wanted == 1:  # nobody is left to share with
                 wanted += 1 if wanted < MOST_FLOWS else -1
-            crews.append(Crew(first, min(wanted, left[group]), group, spec))
-            first += crews[-1].count
-            left[group] -= crews[-1].count
-        return crews
+            paths.append(SharedPath(first, min(wanted, left[group]), group, spec))
+            first += paths[-1].count
+            left[group] -= paths[-1].count
+        return paths
 
     def sequences(self) -> Sequences:
         """What was flown, cut into sequences."""
@@ -159,52 +161,55 @@ class Collector:
         return float(np.nanmean(np.abs(self._flown.acts - self._flown.labels)))
 
 
-def _fly_crews(
-    config: TrainingConfig, policy: bytes, iteration: int, memory: int, crews: Sequence[Crew]
+def _fly_paths(
+    config: TrainingConfig, policy: bytes, iteration: int, memory: int, paths: Sequence[SharedPath]
 ) -> list[Recording]:
     """Depends on its arguments only, wherever it runs."""
-    return [_fly_plan(config, _pilot(policy), memory, draw_plan(config, iteration, crew)) for crew in crews]
+    return [
+        _fly_plan(config, _inference_policy(policy), memory, draw_plan(config, iteration, shared_path))
+        for shared_path in paths
+    ]
 
 
 @lru_cache(maxsize=2)
-def _pilot(policy: bytes) -> _core.Pilot:
+def _inference_policy(policy: bytes) -> _core.InferencePolicy:
     with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
         file.write(policy)
         file.flush()
-        return _core.Pilot(file.name)
+        return _core.InferencePolicy(file.name)
 
 
-def draw_plan(config: TrainingConfig, iteration: int, crew: Crew) -> Plan:
-    """What a crew flies in an iteration."""
-    generator = np.random.default_rng([config.seed, COLLECTION, iteration, crew.first])
-    probability, max_ms = draw_stalls(config.stalls, generator)
+def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -> Plan:
+    """What flies on a path in an iteration."""
+    generator = np.random.default_rng([config.seed, COLLECTION, iteration, shared_path.first])
+    probability, max_ms = draw_host_jitter(config.host_jitter, generator)
     preference = _draw_preference(config, generator)
-    spec = crew.spec.drawn(int(generator.integers(2**63)))  # what is flown is what is labelled
+    spec = shared_path.spec.drawn(int(generator.integers(2**63)))  # what is flown is what is labelled
     path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
     steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
-    if crew.group == "shared":
-        sharing = draw_sharing(crew.count, spec, config.episode_steps * STEP_MS / 1e3, generator)
+    if shared_path.group == "shared":
+        sharing = draw_sharing(shared_path.count, spec, config.episode_steps * STEP_MS / 1e3, generator)
         path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms, flows=sharing.flows())
         ideal = sharing.ideal_windows(spec, preference, steps)
     else:
         ideal = expert_windows(config.oracle, spec, preference, steps)[None]
     return Plan(
         path=path,
-        learners=crew.count,
+        learners=shared_path.count,
         preference=preference,
         seed=int(generator.integers(2**63)),
         ideal=np.ascontiguousarray(ideal),
-        forced=np.concatenate([draw_kicks(config, generator) for _ in range(crew.count)]),
+        forced=np.concatenate([draw_perturbations(config, generator) for _ in range(shared_path.count)]),
         expert_acts=generator.random() < config.expert_share(iteration),
     )
 
 
-def _fly_plan(config: TrainingConfig, pilot: _core.Pilot, memory: int, plan: Plan) -> Recording:
+def _fly_plan(config: TrainingConfig, policy: _core.InferencePolicy, memory: int, plan: Plan) -> Recording:
     inputs = len(_core.POLICY_FEATURES[config.features])
     recording = _empty_recording(config, plan.learners, inputs, memory)
     _core.rollout(
         plan.path,
-        pilot,
+        policy,
         features=config.features,
         actions=config.actions,
         companion=config.has_companion,
@@ -223,18 +228,18 @@ def _fly_plan(config: TrainingConfig, pilot: _core.Pilot, memory: int, plan: Pla
     return recording
 
 
-def fly_in_batch(config: TrainingConfig, pilot: BatchPilot, plans: Sequence[Plan]) -> Recording:
+def fly_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Plan]) -> Recording:
     """Flies all plans at once, decision by decision."""
     learners = [plan.learners for plan in plans]
     rows = sum(learners)
     flight = BatchFlight(
-        pilot,
+        policy,
         [plan.path for plan in plans],
         [plan.seed for plan in plans],
         np.repeat([plan.preference for plan in plans], learners).tolist(),
         rows,
     )
-    recording = _empty_recording(config, rows, inputs_of(config.features), state_size(pilot.network))
+    recording = _empty_recording(config, rows, inputs_of(config.features), state_size(policy.network))
     ideal = np.concatenate([plan.ideal for plan in plans])
     forced = np.concatenate([plan.forced for plan in plans])
     expert_acts = np.repeat([plan.expert_acts for plan in plans], learners)
@@ -282,11 +287,11 @@ def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> 
     return DEFAULT_PREFERENCE if generator.random() < config.default_share else drawn
 
 
-def draw_kicks(config: TrainingConfig, generator: np.random.Generator) -> NDArray[np.float32]:
+def draw_perturbations(config: TrainingConfig, generator: np.random.Generator) -> NDArray[np.float32]:
     """Random acts held for some decisions, NaN elsewhere: they bring about windows that nobody chooses."""
     acts = np.full((1, config.episode_steps), np.nan, np.float32)
-    begins = np.flatnonzero(generator.random(config.episode_steps) < config.kick_probability)
-    lengths = generator.integers(1, config.max_kick_steps + 1, size=len(begins))
+    begins = np.flatnonzero(generator.random(config.episode_steps) < config.perturbation_probability)
+    lengths = generator.integers(1, config.max_perturbation_steps + 1, size=len(begins))
     drawn = ACTION_SETS[config.actions].draw(generator, len(begins))
     for begin, length, act in zip(begins, lengths, drawn, strict=True):
         acts[0, begin : begin + length] = act

@@ -14,9 +14,9 @@ from ccgym.agents.stack import StackPolicy
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.training.batch_flights import BatchPilot, fly_trials_in_batch, fly_windows_in_batch
+from ccgym.training.batch_flights import BatchPolicy, fly_rollouts_in_batch, fly_windows_in_batch
 from ccgym.training.config import TrainingConfig
-from ccgym.training.rollouts import Trial, fly_trials
+from ccgym.training.rollouts import Rollout, fly_rollouts
 from ccgym.training.runs.monitoring import Curves, WindowTrace, fly_curves, fly_windows
 from ccgym.training.runs.run_directory import RunDirectory
 from numpy.typing import NDArray
@@ -39,19 +39,19 @@ class Natively:
         save_policy(self._run.learner_policy, self._policy, self._spec, trained_on="")
         collector.fly(self._run.learner_policy, iteration, flyers)
 
-    def examine(self, examiner: Collector, iteration: int, flyers: Executor) -> None:
+    def examine(self, validator: Collector, iteration: int, flyers: Executor) -> None:
         """Flies the candidate over links that training never sees."""
-        examiner.fly(self._run.candidate_policy, iteration, flyers)
+        validator.fly(self._run.candidate_policy, iteration, flyers)
 
     def make_candidate(self, trained_on: str, seen: SeenLinks) -> None:
-        """What has been learnt so far, to be judged."""
+        """What has been learnt so far, to be validated."""
         save_policy(self._run.candidate_policy, self._policy, self._spec, trained_on=trained_on, seen=seen)
 
     def keep_candidate(self) -> None:
         """The candidate is the best one from now on."""
         self._run.candidate_policy.replace(self._run.best_policy)
 
-    def trials(
+    def rollouts(
         self,
         emulators: Sequence[NamedEmulator],
         windows: NDArray[Any],
@@ -60,10 +60,10 @@ class Natively:
         *,
         best: bool = False,
         stalling: bool = False,
-    ) -> list[Trial]:
+    ) -> list[Rollout]:
         """The candidate, or the best one, over every emulator."""
         file = self._run.best_policy if best else self._run.candidate_policy
-        return fly_trials(file, emulators, windows, seconds, threads, stalling=stalling)
+        return fly_rollouts(file, emulators, windows, seconds, threads, stalling=stalling)
 
     def windows(
         self, emulators: Sequence[NamedEmulator], seconds: float, threads: Executor
@@ -72,10 +72,14 @@ class Natively:
         return fly_windows(self._run.candidate_policy, emulators, seconds, threads)
 
     def curves(
-        self, emulators: Sequence[NamedEmulator], dial: Sequence[float], seconds: float, threads: Executor
+        self,
+        emulators: Sequence[NamedEmulator],
+        preferences: Sequence[float],
+        seconds: float,
+        threads: Executor,
     ) -> list[Curves]:
-        """What the best one reaches at every place of the dial."""
-        return fly_curves(self._run.best_policy, emulators, dial, seconds, threads)
+        """What the best one reaches at every preference."""
+        return fly_curves(self._run.best_policy, emulators, preferences, seconds, threads)
 
 
 class InPython:
@@ -88,16 +92,16 @@ class InPython:
         self._run = run
         self._policy = policy
 
-    def _pilot(self, network: torch.nn.Module) -> BatchPilot:
-        return BatchPilot(network, self._config.features, self._config.actions, self._config.has_companion)
+    def _inference_policy(self, network: torch.nn.Module) -> BatchPolicy:
+        return BatchPolicy(network, self._config.features, self._config.actions, self._config.has_companion)
 
     def collect(self, collector: Collector, iteration: int, _flyers: Executor) -> None:
         """See `Natively`."""
-        collector.fly_in_batch(self._pilot(self._policy), iteration)
+        collector.fly_in_batch(self._inference_policy(self._policy), iteration)
 
-    def examine(self, examiner: Collector, iteration: int, _flyers: Executor) -> None:
+    def examine(self, validator: Collector, iteration: int, _flyers: Executor) -> None:
         """See `Natively`."""
-        examiner.fly_in_batch(self._pilot(self._policy), iteration)
+        validator.fly_in_batch(self._inference_policy(self._policy), iteration)
 
     def make_candidate(self, trained_on: str, _seen: SeenLinks) -> None:
         """See `Natively`."""
@@ -108,7 +112,7 @@ class InPython:
         """See `Natively`."""
         self._run.candidate_policy.replace(self._run.best_network)
 
-    def trials(
+    def rollouts(
         self,
         emulators: Sequence[NamedEmulator],
         windows: NDArray[Any],
@@ -117,10 +121,12 @@ class InPython:
         *,
         best: bool = False,
         stalling: bool = False,
-    ) -> list[Trial]:
+    ) -> list[Rollout]:
         """See `Natively`."""
         network = self._best() if best else self._policy
-        return fly_trials_in_batch(self._pilot(network), emulators, windows, seconds, stalling=stalling)
+        return fly_rollouts_in_batch(
+            self._inference_policy(network), emulators, windows, seconds, stalling=stalling
+        )
 
     def _best(self) -> torch.nn.Module:
         best = copy.deepcopy(self._policy)
@@ -131,10 +137,14 @@ class InPython:
         self, emulators: Sequence[NamedEmulator], seconds: float, _threads: Executor
     ) -> list[WindowTrace]:
         """See `Natively`; only where a flow is alone."""
-        return fly_windows_in_batch(self._pilot(self._policy), emulators, seconds)
+        return fly_windows_in_batch(self._inference_policy(self._policy), emulators, seconds)
 
     def curves(
-        self, _emulators: Sequence[NamedEmulator], _dial: Sequence[float], _seconds: float, _threads: Executor
+        self,
+        _emulators: Sequence[NamedEmulator],
+        _preferences: Sequence[float],
+        _seconds: float,
+        _threads: Executor,
     ) -> list[Curves]:
         """None: they are drawn of policy files."""
         return []

@@ -18,13 +18,13 @@ from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
 from ccgym.training.executors import open_executors
 from ccgym.training.own_network import state_size
-from ccgym.training.rollouts import mean_regret, summarise, trial_metrics
+from ccgym.training.rollouts import mean_regret, rollout_metrics, summarise
 from ccgym.training.runs.monitoring import window_metrics
-from ccgym.training.runs.plots import draw_curves, draw_quality, draw_trials, draw_windows
+from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
 from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
-from ccgym.training.tasks.task_distribution import make_world, validation_world
+from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 from matplotlib.figure import Figure
 
 from .collection import Collector, inputs_of
@@ -62,15 +62,15 @@ def train(
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
-    watched = links_to_validate_on("watched", config.watched)
-    world = make_world(config, [emulator.spec for emulator in emulators])
-    for emulator in watched:
+    monitored = links_to_validate_on("monitored", config.monitored)
+    tasks = training_tasks(config, [emulator.spec for emulator in emulators])
+    for emulator in monitored:
         refuse_unread(emulator.spec, shared=True)
     policy = make_policy(config, inputs_of(config.features))
     flown = as_flown(config, run, policy, cluster=ray_address is not None)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
-    links = digests(emulators, validation, watched)
+    links = digests(emulators, validation, monitored)
     with ExitStack() as stack:
         threads, flyers = stack.enter_context(open_executors(workers, ray_address))
         if resume:
@@ -92,16 +92,16 @@ def train(
             return earlier_s + time.monotonic() - begin_s
 
         progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
-        sizes = ", ".join(f"{len(specs)} {group}" for group, specs in world.groups.items())
+        sizes = ", ".join(f"{len(specs)} {group}" for group, specs in tasks.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
         validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
         memory = state_size(policy)
-        collector = Collector(config, world, memory)
-        unseen = validation_world(config)
-        examiner = Collector(config, unseen, memory) if config.random_emulators else None
+        collector = Collector(config, tasks, memory)
+        unseen = validation_tasks(config)
+        validator = Collector(config, unseen, memory) if config.random_emulators else None
         seen = seen_links(
-            [spec for specs in world.groups.values() for spec in specs],
-            [*(emulator.spec for emulator in validation + watched), *unseen.groups["random"]],
+            [spec for specs in tasks.groups.values() for spec in specs],
+            [*(emulator.spec for emulator in validation + monitored), *unseen.groups["random"]],
         )
 
         for iteration in range(done.iterations, config.iterations):
@@ -136,49 +136,52 @@ def train(
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
-            pictures: dict[str, Figure] = {}
+            figures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 flown.make_candidate(provenance(config, iteration), seen)
                 flights = partial(
-                    flown.trials, validation, validation_windows, config.evaluation_seconds, threads
+                    flown.rollouts, validation, validation_windows, config.evaluation_seconds, threads
                 )
-                trials = flights()
-                regret = criterion = mean_regret(trials + flights(stalling=True))
-                if examiner is not None:
-                    flown.examine(examiner, config.expert_iterations, flyers)
-                    metrics["validation/distance"] = examiner.distance()
+                rollouts = flights()
+                regret = criterion = mean_regret(rollouts + flights(stalling=True))
+                if validator is not None:
+                    flown.examine(validator, config.expert_iterations, flyers)
+                    metrics["validation/distance"] = validator.distance()
                     # Both are shares: regret of the oracle's figures, a log distance of its window.
-                    criterion += examiner.distance() if config.actions == "log_window" else 0.0
-                windows = flown.windows(watched, WATCH_SECONDS, threads)
+                    criterion += validator.distance() if config.actions == "log_window" else 0.0
+                windows = flown.windows(monitored, WATCH_SECONDS, threads)
                 metrics |= (
-                    trial_metrics(trials)
+                    rollout_metrics(rollouts)
                     | window_metrics(windows)
                     | {"validation/regret": regret, CRITERION: criterion}
                 )
                 title = f"{config.name}, iteration {iteration + 1}"
-                pictures |= {"trials": draw_trials(title, trials), "windows": draw_windows(title, windows)}
+                figures |= {
+                    "rollouts": draw_rollouts(title, rollouts),
+                    "windows": draw_windows(title, windows),
+                }
                 progress.say(
-                    f"iteration {iteration + 1}: {summarise(trials)}; validation regret {regret:.3f}"
+                    f"iteration {iteration + 1}: {summarise(rollouts)}; validation regret {regret:.3f}"
                 )
                 if criterion < best_criterion:
                     best_criterion = criterion
                     flown.keep_candidate()
             if last:
                 ideal = searched_windows([emulator.spec for emulator in emulators], flyers)
-                final = flown.trials(emulators, ideal, FINAL_SECONDS, threads, best=True)
-                metrics |= trial_metrics(final)
-                curves = flown.curves(watched, config.dial, WATCH_SECONDS, threads)
+                final = flown.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
+                metrics |= rollout_metrics(final)
+                curves = flown.curves(monitored, config.preference_points, WATCH_SECONDS, threads)
                 if curves:
-                    pictures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
+                    figures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(CRITERION), (elapsed_s(), criterion)]
-                pictures["quality"] = draw_quality(config.name, history)
+                figures["quality"] = draw_quality(config.name, history)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(
                 iteration + 1, policy.state_dict(), optimiser.state_dict(), best_criterion, decisions
             )
             metrics[SECONDS] = elapsed_s()
-            run.log(iteration, metrics, pictures)
+            run.log(iteration, metrics, figures)
             run.save(done, sequences, config.dataset_iterations)
             progress.advance(
                 iteration + 1,

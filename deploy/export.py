@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccgym.agents.dial import write_with_preference
+from ccgym.agents.preference import write_with_preference
 from ccgym.envs.errors import InputError
 
 from .pantheon import PantheonCheckout
@@ -35,7 +35,7 @@ class Export:
     name: str
     policy: Path
     preference: float | None
-    """Where the dial stands unless the flow is told otherwise; None: as in the policy."""
+    """Of flows that are not told otherwise; None: as in the policy."""
 
     @property
     def flown(self) -> str:
@@ -56,14 +56,14 @@ def export_scheme(
         name: Of the scheme: letters, digits and underscores.
         out: An existing folder, or None.
         pantheon: The root of a checkout, or None.
-        preference: Where the scheme's dial stands, from low delay (0) to full throughput (1); None: as
+        preference: Of the scheme, from low delay (0) to full throughput (1); None: as
             in the policy.
 
     Returns:
         What to run: the wrappers.
 
     Raises:
-        InputError: no such run, a policy that cannot be flown or has no dial to set, a bad name, no such
+        InputError: no such run, a policy that cannot be flown or takes no preference, a bad name, no such
             folder or checkout, a place that is taken by something else or cannot be written to.
     """
     export = Export(name, find_policy(run), preference)

@@ -1,4 +1,4 @@
-"""Real QUIC senders, as outside judges of our own: tquic's client and server, built from crates.io on demand.
+"""Real QUIC senders, as references for ours: tquic's client and server, built from crates.io on demand.
 
 ~/.cache/ccgym/quic/tquic_tools-VERSION/bin/{tquic_client,tquic_server}
                                         certificate.pem, key.pem   of the server, self-signed

@@ -23,7 +23,7 @@ _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
     "aurora": "trained by PPO on Aurora's own features, actions and reward (ICML 2019)",
     "indigo": "LSTM trained by DAgger on Indigo's own features (ATC 2018)",
-    "indigo2": "trained by DAgger on scale-free features, with a dial from low delay to full throughput",
+    "indigo2": "trained by DAgger on scale-free features, with a preference between delay and throughput",
 }
 _KERNEL_CONTROLS = {
     "bbr": "TCP BBR of this kernel",
@@ -274,10 +274,9 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
         file, label = Path(argument), Path(argument).stem
     if not file.is_file():
         raise InputError(f"scheme {item!r}: no policy file {file}")
-    dial = f":{preference}" if preference else ""
-    return _checked(
-        Scheme(_label(label + dial), Kind.POLICY, f"policy:{file.resolve()}{dial}", preference=preference)
-    )
+    suffix = f":{preference}" if preference else ""
+    controller = f"policy:{file.resolve()}{suffix}"
+    return _checked(Scheme(_label(label + suffix), Kind.POLICY, controller, preference=preference))
 
 
 def _outside(kind: Kind, argument: str, item: str) -> Scheme:

@@ -23,7 +23,7 @@ EMULATORS = "field,pathological,random:47"
 """60 links of the split `test`, which no training has seen."""
 SECONDS, SEED = 10.0, 1
 TIMEOUT_S = 60.0
-STABLE_TIMEOUT_S = 1800.0
+REFERENCE_TIMEOUT_S = 1800.0
 WORST = 5
 PARTS = 2
 """Processes: always so many, so that the figures depend on nothing of the machine."""
@@ -42,11 +42,11 @@ class LinkScore:
     log_power: float
     """ln(throughput / p95 delay), in Mbit/s per ms."""
     behind: float
-    """How much less this is than that of the best of the stable here."""
+    """How much less this is than that of the best of the reference set here."""
     best: str
-    """Of the stable, by power."""
+    """Of the reference set, by power."""
     on_frontier: bool
-    """Whether nobody of the stable has both 2 % more throughput and 2 % less p95 delay."""
+    """Whether nobody of the reference set has both 2 % more throughput and 2 % less p95 delay."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Score:
 def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S) -> Score:
     """Flies a scheme over the links; the same scheme, the same figures.
 
-    The stable, every scheme that comes along but Aurora, has to fly over links it has not flown over before:
-    some 10 s, once; its figures are kept in ~/.cache/ccgym/score. A flight that delivers next to nothing, or
+    The reference set is every scheme that comes along but Aurora. It flies once over new links, some
+    10 s; its figures are kept in ~/.cache/ccgym/score. A flight that delivers next to nothing, or
     that ends early, has the figures of one packet, delivered after all the time: nobody gains by giving up.
 
     Args:
@@ -111,8 +111,8 @@ def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S)
     started = time.monotonic()
     parts = _fly({scheme: _controller(scheme)}, emulators, timeout_s)
     seconds = time.monotonic() - started
-    stable = _stable(emulators, [part["version"] for part in parts])
-    links = [_link(*row) for row in zip(_rows(parts), _rows(stable), strict=True)]
+    references = _references(emulators, [part["version"] for part in parts])
+    links = [_link(*row) for row in zip(_rows(parts), _rows(references), strict=True)]
     return Score(scheme, links, seconds)
 
 
@@ -125,7 +125,7 @@ def _controller(scheme: str) -> str:
     return select_native(scheme)
 
 
-def _stable(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
+def _references(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
     """What the schemes that come along do on these links, from the cache if they have flown already."""
     key = hashlib.sha256(json.dumps([versions, _code_version()]).encode()).hexdigest()
     file = user_cache("score") / f"{key}.json"
@@ -134,8 +134,8 @@ def _stable(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
         return kept
     from .schemes import twin_schemes
 
-    stable = {scheme.label: scheme.controller for scheme in twin_schemes()}
-    flown = _fly(stable, emulators, STABLE_TIMEOUT_S)
+    schemes = {scheme.label: scheme.controller for scheme in twin_schemes()}
+    flown = _fly(schemes, emulators, REFERENCE_TIMEOUT_S)
     with suppress(OSError):  # the next one flies it again
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(f".{time.monotonic_ns()}")
@@ -155,9 +155,9 @@ def _rows(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted((row for part in parts for row in part["links"]), key=lambda row: int(row["index"]))
 
 
-def _link(candidate: dict[str, Any], stable: dict[str, Any]) -> LinkScore:
+def _link(candidate: dict[str, Any], references: dict[str, Any]) -> LinkScore:
     (own,) = candidate["flown"].values()
-    rivals: dict[str, dict[str, float]] = stable["flown"]
+    rivals: dict[str, dict[str, float]] = references["flown"]
     best = max(rivals, key=lambda name: _log_power(rivals[name]))
     return LinkScore(
         candidate["emulator"],

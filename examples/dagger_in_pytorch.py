@@ -14,7 +14,7 @@ from twelve_links import mean_log_power
 
 FLOWS, STEPS, KEPT = 96, 300, 12
 MIDDLE = 0.5
-"""Of the dial between low delay and full throughput."""
+"""From low delay (0) to full throughput (1)."""
 
 
 def main(iterations: int) -> float:

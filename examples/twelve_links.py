@@ -1,4 +1,4 @@
-"""The judge of the examples: mean log power over twelve links that no training sees."""
+"""What the examples are measured by: mean log power over twelve links that no training sees."""
 
 from collections.abc import Callable
 

@@ -55,7 +55,7 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "oracle-table": Entry(
         "publications.oracle_table", "our ideal windows beside those published with Indigo"
     ),
-    "policy-bars": Entry("acceptance.policy_checks", "what a policy must hold in the twin, measured"),
+    "policy-checks": Entry("acceptance.policy_checks", "what a policy must hold in the twin, measured"),
     "competition": Entry(
         "acceptance.competition",
         "what a scheme gets and leaves beside Cubic, NewReno, BBR, BBR 3, Copa and four Cubics",
@@ -63,16 +63,18 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "evidence": Entry(
         "acceptance.evidence", "the page on what a policy holds and misses, alone and beside others"
     ),
-    "dial-curve": Entry(
+    "preference-curve": Entry(
         "acceptance.preference_curve",
-        "the dial of a policy beside Copa with its delta swept and fixed windows",
+        "throughput and delay of a policy over its preference, beside Copa's and fixed windows'",
     ),
     "seed-spread": Entry("training.seed_spread", "trainings from several seeds, beside BBR"),
     "twin-parity": Entry("cross_validation.twin_parity", "the twin beside real mahimahi"),
-    "kernel-judge": Entry("cross_validation.kernel", "our Cubic, NewReno and BBR beside the kernel's"),
-    "ns3-judge": Entry("cross_validation.ns3", "our NewReno, Cubic and Vegas beside ns-3's"),
-    "copa-judge": Entry("cross_validation.copa", "our Copa beside its authors' program"),
-    "published-judge": Entry(
+    "kernel-cross-validation": Entry(
+        "cross_validation.kernel", "our Cubic, NewReno and BBR beside the kernel's"
+    ),
+    "ns3-cross-validation": Entry("cross_validation.ns3", "our NewReno, Cubic and Vegas beside ns-3's"),
+    "copa-cross-validation": Entry("cross_validation.copa", "our Copa beside its authors' program"),
+    "published-cross-validation": Entry(
         "cross_validation.published", "our schemes beside the figures that others have published"
     ),
     "tunnel-transparency": Entry(

@@ -1,4 +1,4 @@
-"""A promise and whether it is held."""
+"""A requirement and whether it is held."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ _STATES = {True: "held  ", False: "MISSED", None: "UNSURE"}
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One promise."""
+class Check:
+    """One requirement."""
 
     name: str
     wanted: str
@@ -22,5 +22,5 @@ class Bar:
 
 
 def all_met(*parts: bool | None) -> bool | None:
-    """Of a promise with several parts: one that is missed decides, then one that is not sure."""
+    """Of a requirement with several parts: one that is missed decides, then one that is not sure."""
     return False if False in parts else None if None in parts else True

@@ -1,4 +1,4 @@
-"""The ideal window of an emulator at every moment, at any place of the dial: what training imitates.
+"""The ideal window of an emulator at every moment, for any preference: what training imitates.
 
 In closed form, so that thousands of emulators cost no search:
 
@@ -8,8 +8,8 @@ In closed form, so that thousands of emulators cost no search:
 - a link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
   whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
 
-The dial (preference.py) stretches the queues, and weighs delay against throughput where chance decides. How
-these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
+The preference (preference.py) stretches the queues, and weighs delay against throughput where chance decides.
+How these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
 """
 
 import math
@@ -27,13 +27,13 @@ STEP_MS = 10.0
 """Resolution of an ideal window in time."""
 STEADY_QUEUE_MS = 3.4
 STEADY_QUEUE_SHARE = 0.015
-"""Standing queue at the middle of the dial: so many ms, and this share of the delay of one way."""
+"""Standing queue at the default preference: so many ms, and this share of the delay of one way."""
 VARYING_QUEUE_MS = 26.0
 """The same where the rate varies."""
 SHARED_QUEUE_MS = 4.0
 """What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""
 POISSON_DELAY_WEIGHT = 0.42
-"""What a relative change of the p95 delay counts beside one of the throughput, at the middle of the dial."""
+"""What a relative change of the p95 delay counts beside one of the throughput, at the default preference."""
 QUEUE_SHARE = 0.6
 """Of a limited queue, what may be used: the rest is for bursts."""
 CONTESTED_QUEUE_SHARE = 0.75

@@ -27,7 +27,7 @@ from .config import RlConfig
 Model = PPO | RecurrentPPO
 
 LEAST_DIFFERENCE = 0.01
-"""Peers whose rewards differ by less have hardly done anything different."""
+"""Flows of a group whose rewards differ by less have hardly done anything different."""
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,19 @@ def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
         raise InputError(f"init: {error}") from None
 
 
-class AmongPeers(VecEnvWrapper):
-    """The same environments; rewards count beside those of the peers, and on another scale.
+class GroupRelative(VecEnvWrapper):
+    """The same environments; rewards count beside the mean of their group, and on another scale.
 
     Flows stand in groups that fly the same path with the same chance. What all of a group get is the path's
     doing and nobody's merit: their mean is taken away. What they differ by then counts as a multiple of how
     much they have differed so far, or the links on which a window changes most would be all that is learnt.
     """
 
-    def __init__(self, envs: VecEnv, peers: int, scale: float) -> None:
+    def __init__(self, envs: VecEnv, group_size: int, scale: float) -> None:
         super().__init__(envs)
-        self._peers = peers
+        self._group_size = group_size
         self._scale = scale
-        self._squares = np.zeros(envs.num_envs // peers)
+        self._squares = np.zeros(envs.num_envs // group_size)
         self._steps = 0
 
     def reset(self) -> Any:
@@ -107,12 +107,12 @@ class AmongPeers(VecEnvWrapper):
     def step_wait(self) -> Any:
         """Observations, rewards, dones and infos."""
         observations, rewards, dones, infos = self.venv.step_wait()
-        if self._peers > 1:
+        if self._group_size > 1:
             rewards = self._differences(rewards)
         return observations, (self._scale * rewards).astype(np.float32), dones, infos
 
     def _differences(self, rewards: NDArray[np.float32]) -> NDArray[np.float64]:
-        groups = rewards.reshape(-1, self._peers).astype(np.float64)
+        groups = rewards.reshape(-1, self._group_size).astype(np.float64)
         groups -= groups.mean(axis=1, keepdims=True)
         self._squares += (groups**2).mean(axis=1)
         self._steps += 1
@@ -205,7 +205,7 @@ def to_policy(model: Model, shape: Shape) -> tuple[PolicyModule, PolicySpec]:
 
 
 def let_learn(model: Model, *, acting: bool) -> None:
-    """Whether the part that chooses actions learns; the one that judges them always does."""
+    """Whether the part that chooses actions learns; the one that values them always does."""
     parameters = list(_acting_part(model).parameters())
     spread = getattr(model.policy, "log_std", None)
     for parameter in [*parameters, *([spread] if spread is not None else [])]:

@@ -31,13 +31,13 @@ class RlConfig(RunConfig):
     delay_weight: float = Field(1.0, ge=0)
     """Of the delay's logarithm beside the throughput's in `log_power`."""
     unseen_emulators: int = Field(0, ge=0)
-    """So many random emulators judge the policy beside `validation`; training never sees them."""
+    """So many random emulators validate the policy beside `validation`; training never sees them."""
 
     value_hidden: list[int] = Field([64, 64])
     """Units of the layers of the network that learns what a state is worth."""
     value_iterations: int = Field(0, ge=0)
-    """First iterations in which only that network learns: it must know a policy before it may judge it."""
-    peers: int = Field(1, ge=1)
+    """First iterations in which only that network learns: it must know a policy before it may value it."""
+    group_size: int = Field(1, ge=1)
     """So many flows fly the same path with the same chance, and are worth what they gain over their mean."""
     reward_scale: float = Field(1.0, gt=0)
     """Rewards are multiplied by this, so that values are of the order of 1 to 100."""
@@ -76,8 +76,8 @@ class RlConfig(RunConfig):
 
     @model_validator(mode="after")
     def _flows_fit_paths(self) -> Self:
-        if self.environments % self.peers:
-            raise ValueError(f"peers ({self.peers}) must divide environments ({self.environments})")
+        if self.environments % self.group_size:
+            raise ValueError(f"group_size ({self.group_size}) must divide environments ({self.environments})")
         if self.reward == "log_power" and self.links:
             raise ValueError("links: reward log_power needs links that it can fly over before; take another")
         if self.reward == "log_power" and not self.init:
@@ -87,4 +87,4 @@ class RlConfig(RunConfig):
     @property
     def paths(self) -> int:
         """Paths flown in an iteration."""
-        return self.environments // self.peers
+        return self.environments // self.group_size

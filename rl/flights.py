@@ -1,4 +1,4 @@
-"""The flights of a training: those to learn from, dealt out anew for every iteration, and the judges."""
+"""The flights of a training: those to learn from, drawn anew for each iteration, and those to validate on."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.training.tasks.links import links_to_validate_on
 
-from .agent import AmongPeers, Shape, initial_policy
+from .agent import GroupRelative, Shape, initial_policy
 from .config import RlConfig
 from .flying import Actor, as_actor, make_batch, mean_reward
 from .log_power import LogPower, Reference, Watch
 
-DEAL = 0
+SAMPLING = 0
 FLIGHT = 1
 """What a random stream is for: part of its seed, after the configuration's."""
 UNSEEN = 1_000_000
@@ -24,7 +24,7 @@ STEPS_PER_S = 100
 
 
 class Flights:
-    """The native batch of flows; peers stand next to each other."""
+    """The native batch of flows; those of a group stand next to each other."""
 
     def __init__(self, config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int) -> None:
         self._config = config
@@ -41,19 +41,19 @@ class Flights:
                 threads=threads,
             )
         )
-        self.envs = AmongPeers(self._native, config.peers, config.reward_scale)
+        self.envs = GroupRelative(self._native, config.group_size, config.reward_scale)
 
-    def deal(self, iteration: int) -> None:
+    def sample(self, iteration: int) -> None:
         """The emulators and the seeds of an iteration's flows."""
-        generator = np.random.default_rng([self._config.seed, DEAL, iteration])
+        generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         if self._config.links:
             self._draw(generator)
             return
-        dealt = np.resize(generator.permutation(len(self._specs)), self._config.paths)
+        sampled = np.resize(generator.permutation(len(self._specs)), self._config.paths)
         seeds = generator.integers(2**31, size=self._config.paths)
-        flown = np.repeat(dealt, self._config.peers).tolist()
+        flown = np.repeat(sampled, self._config.group_size).tolist()
         self._native.fly_over([self._specs[number] for number in flown])
-        self._native.seed_each(np.repeat(seeds, self._config.peers).tolist())
+        self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
         if self._references is not None:
             self._log_power.compare_with([self._references[number] for number in flown])
 
@@ -61,11 +61,11 @@ class Flights:
         source = sources_of(self._config.links)[0]
         drawn = [draw(source, generator) for _ in range(self._config.paths)]
         seeds = generator.integers(2**31, size=self._config.paths)
-        self._native.fly_over([spec for spec in drawn for _ in range(self._config.peers)])
-        self._native.seed_each(np.repeat(seeds, self._config.peers).tolist())
+        self._native.fly_over([spec for spec in drawn for _ in range(self._config.group_size)])
+        self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
 
 
-class Examiner:
+class Validator:
     """Flights over emulators that training never sees: what a policy would earn there."""
 
     def __init__(

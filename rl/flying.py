@@ -48,7 +48,7 @@ def make_batch(
     steps: int,
     threads: int = 1,
 ) -> PathVectorEnv:
-    """Flows dealt out over emulators, in episodes of so many steps."""
+    """Flows drawn over emulators, in episodes of so many steps."""
     return PathVectorEnv(
         flows,
         steps,

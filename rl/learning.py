@@ -11,7 +11,7 @@ from scipy.stats import sem, t
 
 from .agent import Shape, find_shape, initial_policy
 from .config import RlConfig
-from .flights import Examiner
+from .flights import Validator
 from .flying import as_actor
 from .train import train
 
@@ -54,7 +54,7 @@ def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -
         InputError: a run in `folder` cannot be gone on with.
     """
     shape = find_shape(config)
-    examiner = Examiner(config, shape, split=Split.TEST, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
+    validator = Validator(config, shape, split=Split.TEST, seed=EVALUATION_SEED, episodes=EVALUATION_EPISODES)
     config = config.model_copy(
         update={"evaluation_interval": config.iterations}
     )  # the last policy: no choice
@@ -66,20 +66,20 @@ def measure_learning(config: RlConfig, seeds: int, folder: Path, workers: int) -
             resume = (run.folder / "config.yaml").exists()
             train(seeded, run, resume=resume, workers=workers)
         module, _ = load_policy(run.best_policy)
-        learnt.append(examiner.mean_reward(as_actor(module, shape.actions)))
+        learnt.append(validator.mean_reward(as_actor(module, shape.actions)))
     generator = np.random.default_rng(EVALUATION_SEED)
-    count = examiner.flows
+    count = validator.flows
     classes = shape.actions == "indigo"
     return Learning(
         learnt,
-        random=examiner.mean_reward(
+        random=validator.mean_reward(
             lambda _: generator.integers(0, 5, count) if classes else generator.uniform(-1, 1, (count, 1))
         ),
-        fixed=examiner.mean_reward(lambda _: np.full(count, 2) if classes else np.zeros((count, 1))),
-        initial=_reward_of_start(examiner, config, shape) if config.init else None,
+        fixed=validator.mean_reward(lambda _: np.full(count, 2) if classes else np.zeros((count, 1))),
+        initial=_reward_of_start(validator, config, shape) if config.init else None,
     )
 
 
-def _reward_of_start(examiner: Examiner, config: RlConfig, shape: Shape) -> float:
+def _reward_of_start(validator: Validator, config: RlConfig, shape: Shape) -> float:
     module, _ = initial_policy(config)
-    return examiner.mean_reward(as_actor(module, shape.actions))
+    return validator.mean_reward(as_actor(module, shape.actions))

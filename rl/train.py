@@ -19,8 +19,8 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
 from ccgym.training.config import provenance
-from ccgym.training.rollouts import fly_trials, summarise, trial_metrics
-from ccgym.training.runs.plots import draw_trials
+from ccgym.training.rollouts import fly_rollouts, rollout_metrics, summarise
+from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
 from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
@@ -28,13 +28,13 @@ from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy
 from .config import RlConfig
-from .flights import FLIGHT, UNSEEN, Examiner, Flights, examined_links
+from .flights import FLIGHT, UNSEEN, Flights, Validator, examined_links
 from .flying import as_actor
 
 
 def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> dict[str, float]:
     """One iteration: every flow flies an episode, then the networks learn from all of them."""
-    flights.deal(iteration)
+    flights.sample(iteration)
     stream = np.random.SeedSequence([config.seed, FLIGHT, iteration])
     set_random_seed(int(stream.generate_state(1)[0]))
     let_learn(model, acting=iteration >= config.value_iterations)
@@ -83,7 +83,7 @@ def train(
     seen = _seen_links(config, [emulator.spec for emulator in emulators])
     shape = find_shape(config)
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
-    examiner = Examiner(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
+    validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, flights.envs)
     native = shape.features in _core.POLICY_FEATURES
     links = digests(emulators, validation)
@@ -113,21 +113,21 @@ def train(
             # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
-            pictures = {}
+            figures = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, shape)
-                reward = examiner.mean_reward(as_actor(module, shape.actions))
+                reward = validator.mean_reward(as_actor(module, shape.actions))
                 metrics |= {"validation/reward": reward, CRITERION: -reward}
                 said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
                 if native:
                     made = provenance(config, iteration)
                     save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
-                    trials = fly_trials(
+                    rollouts = fly_rollouts(
                         run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                     )
-                    metrics |= trial_metrics(trials)
-                    pictures["trials"] = draw_trials(f"{config.name}, iteration {iteration + 1}", trials)
-                    said += f"; {summarise(trials)}"
+                    metrics |= rollout_metrics(rollouts)
+                    figures["rollouts"] = draw_rollouts(f"{config.name}, iteration {iteration + 1}", rollouts)
+                    said += f"; {summarise(rollouts)}"
                 else:  # features in Python: no controller flies them
                     torch.save(
                         {"features": shape.features, "weights": module.state_dict()}, run.candidate_policy
@@ -139,7 +139,7 @@ def train(
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))
-            run.log(iteration, metrics, pictures)
+            run.log(iteration, metrics, figures)
             run.save(done, None, 0)
             progress.advance(
                 iteration + 1,

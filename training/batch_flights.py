@@ -20,7 +20,7 @@ from ccgym.training.runs.monitoring import WindowTrace
 from numpy.typing import NDArray
 
 from .own_network import chosen_state, flat_state
-from .rollouts import TRIAL_SEED, Trial, beside_oracle
+from .rollouts import ROLLOUT_SEED, Rollout, beside_oracle
 
 Floats = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ _DECIDING = _core.FLOW_STATES.index("deciding")
 
 
 @dataclass(frozen=True)
-class BatchPilot:
+class BatchPolicy:
     """A network, what it sees and what it does."""
 
     network: Any
@@ -45,21 +45,21 @@ class BatchFlight:
 
     def __init__(
         self,
-        pilot: BatchPilot,
+        policy: BatchPolicy,
         paths: Sequence[Any],
         seeds: Sequence[int],
         preferences: Sequence[float],
         learners: int,
     ) -> None:
         """`preferences` of each row, where the features hold them; `learners` on all paths together."""
-        kind = own_or_native(pilot.features)
+        kind = own_or_native(policy.features)
         self._native = kind if isinstance(kind, str) else "raw"
-        self._pilot = pilot
+        self._inference_policy = policy
         self._batch = _core.PathBatch(
             list(paths),
             features=self._native,
-            actions=pilot.actions,
-            companion=pilot.companion,
+            actions=policy.actions,
+            companion=policy.companion,
         )
         self._measured = np.zeros((learners, self._batch.observation_size), np.float32)
         self._telemetry = np.zeros((learners, len(_core.TELEMETRY)))
@@ -67,7 +67,7 @@ class BatchFlight:
         self._acts = np.zeros((learners, 1), np.float32)
         apart = learners > len(paths)
         self._observer = None if isinstance(kind, str) else Observer(kind, learners, apart=apart)
-        self.state = pilot.network.initial_state(learners)
+        self.state = policy.network.initial_state(learners)
         self._batch.reset(np.arange(len(paths), dtype=np.int32), np.array(seeds, np.uint64), self._measured)
 
     @property
@@ -106,9 +106,9 @@ class BatchFlight:
             if self._native == "scale_free":
                 seen[:, -1] = self._preferences
         with torch.inference_mode():
-            outputs, state = self._pilot.network.step(torch.from_numpy(seen), self.state)
+            outputs, state = self._inference_policy.network.step(torch.from_numpy(seen), self.state)
             self.state = chosen_state(torch.from_numpy(deciding), state, self.state)
-        acts = outputs.argmax(dim=1) if self._pilot.actions == "indigo" else outputs[:, 0]
+        acts = outputs.argmax(dim=1) if self._inference_policy.actions == "indigo" else outputs[:, 0]
         return seen, acts.numpy().astype(np.float32)
 
     def go(self, acts: Floats) -> None:
@@ -127,16 +127,16 @@ class _Flown:
     cwnd_packets: NDArray[np.float64]
 
 
-def fly_trials_in_batch(
-    pilot: BatchPilot,
+def fly_rollouts_in_batch(
+    policy: BatchPolicy,
     emulators: Sequence[NamedEmulator],
     windows: NDArray[np.float64],
     seconds: float,
     *,
     stalling: bool = False,
-) -> list[Trial]:
-    """What `fly_trials` tells of a policy file; delays are means of steps, not of packets."""
-    flown = _fly(pilot, emulators, seconds, stalling=stalling)
+) -> list[Rollout]:
+    """What `fly_rollouts` tells of a policy file; delays are means of steps, not of packets."""
+    flown = _fly(policy, emulators, seconds, stalling=stalling)
     return [
         beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling)
         for emulator, ours, window in zip(emulators, flown, windows, strict=True)
@@ -144,13 +144,13 @@ def fly_trials_in_batch(
 
 
 def fly_windows_in_batch(
-    pilot: BatchPilot, emulators: Sequence[NamedEmulator], seconds: float
+    policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float
 ) -> list[WindowTrace]:
     """What `fly_windows` tells of a policy file, over those emulators on which a flow is alone."""
     alone = [emulator for emulator in emulators if not emulator.spec.flows]
     steps = round(seconds * 1e3 / STEP_MS)
     traces = []
-    for emulator, flown in zip(alone, _fly(pilot, alone, seconds), strict=True):
+    for emulator, flown in zip(alone, _fly(policy, alone, seconds), strict=True):
         ideal = ideal_windows(emulator.spec, DEFAULT_PREFERENCE, steps)
         places = np.minimum(flown.times_ms / STEP_MS, steps - 1).astype(np.intp)
         traces.append(WindowTrace(emulator.label, flown.times_ms / 1e3, flown.cwnd_packets, ideal[places]))
@@ -158,14 +158,14 @@ def fly_windows_in_batch(
 
 
 def _fly(
-    pilot: BatchPilot, emulators: Sequence[NamedEmulator], seconds: float, *, stalling: bool = False
+    policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float, *, stalling: bool = False
 ) -> list[_Flown]:
-    specs = [emulator.spec.drawn(TRIAL_SEED) for emulator in emulators]
+    specs = [emulator.spec.drawn(ROLLOUT_SEED) for emulator in emulators]
     paths = [stalling_path(spec) if stalling else spec.to_path() for spec in specs]
     count = len(specs)
     if not count:
         return []
-    flight = BatchFlight(pilot, paths, [TRIAL_SEED] * count, [DEFAULT_PREFERENCE] * count, count)
+    flight = BatchFlight(policy, paths, [ROLLOUT_SEED] * count, [DEFAULT_PREFERENCE] * count, count)
     columns: dict[str, list[NDArray[np.float64]]] = {
         name: [] for name in ("time_ms", "cwnd_packets", "delivered_bytes", "mean_rtt_ms")
     }

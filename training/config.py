@@ -12,7 +12,7 @@ from ccgym.envs.import_strings import is_import_string
 from ccgym.envs.outside_files import read_yaml
 from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
-from ccgym.oracle.preference import DIAL
+from ccgym.oracle.preference import PREFERENCES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
@@ -29,7 +29,7 @@ class NativeOrOwn(AfterValidator):
         super().__init__(check)
 
 
-class Stalls(BaseModel):
+class HostJitter(BaseModel):
     """Host jitter: the sender is held up at random, as a busy machine would hold it up."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,10 +42,27 @@ class Stalls(BaseModel):
     """Longest stall in ms, drawn per environment from 1..this."""
 
 
+RENAMED = {
+    "watched": "monitored",
+    "kick_probability": "perturbation_probability",
+    "max_kick_steps": "max_perturbation_steps",
+    "stalls": "host_jitter",
+    "peers": "group_size",
+}
+"""Options of version 0.1.0 by what they are called now: files of theirs are read for one version more."""
+
+
 class RunConfig(BaseModel):
     """What the configuration of every training algorithm has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _under_their_present_names(cls, options: Any) -> Any:
+        if not isinstance(options, dict):
+            return options
+        return {RENAMED.get(name, name): value for name, value in options.items()}
 
     name: str
     """What the exported policy says it is."""
@@ -57,7 +74,7 @@ class RunConfig(BaseModel):
     iterations: int = Field(gt=0)
     """Rounds of collecting and learning; the learning rate decays over all of them."""
     environments: int = Field(gt=0)
-    """Flows flown at once, dealt out evenly over the emulators."""
+    """Flows flown at once, drawn evenly over the emulators."""
     episode_steps: int = Field(gt=0)
     """Decisions per flow and iteration; every iteration starts all flows anew."""
     evaluation_interval: int = Field(gt=0)
@@ -90,9 +107,9 @@ class TrainingConfig(RunConfig):
     hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
-    """Range of the dial from low delay (0) to full throughput (1) that is trained, drawn per flight."""
+    """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per flight."""
     default_share: float = Field(0.0, ge=0, le=1)
-    """Of the flights, have the dial in its middle."""
+    """Of the flights, have the default preference."""
 
     variations: int = Field(0, ge=0, le=MOST_RANDOM)
     """Emulators like each of `emulators` that are trained on as well."""
@@ -111,7 +128,7 @@ class TrainingConfig(RunConfig):
     }
     """Parts of the flights: `emulators`, those like them, random ones, several flows on a random one, fading
     links. What is not given is 0."""
-    stalls: Stalls = Stalls()
+    host_jitter: HostJitter = HostJitter()
     """Sender stalls as domain randomisation."""
 
     expert_iterations: int = Field(1, ge=0)
@@ -121,9 +138,9 @@ class TrainingConfig(RunConfig):
     once."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
-    kick_probability: float = Field(0.0, ge=0, le=1)
+    perturbation_probability: float = Field(0.0, ge=0, le=1)
     """Probability per decision that a random action is held for a few decisions."""
-    max_kick_steps: int = Field(1, ge=1)
+    max_perturbation_steps: int = Field(1, ge=1)
     """Longest time a random action is held, in decisions."""
 
     dataset_iterations: int = Field(gt=0)
@@ -143,7 +160,7 @@ class TrainingConfig(RunConfig):
     max_gradient_norm: float | None = Field(None, gt=0)
     """Gradients are scaled down to this norm; none: never."""
 
-    watched: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
+    monitored: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
     """Emulators whose windows TensorBoard shows over time beside the oracle's; none of the split `test`."""
 
     @model_validator(mode="after")
@@ -189,10 +206,10 @@ class TrainingConfig(RunConfig):
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
 
     @property
-    def dial(self) -> tuple[float, ...]:
-        """Places of the dial at which a curve is drawn, of those that are trained."""
+    def preference_points(self) -> tuple[float, ...]:
+        """Preferences at which a curve is drawn, of those that are trained."""
         low, high = self.preferences
-        return tuple(place for place in DIAL if low <= place <= high) if low < high else (low,)
+        return tuple(place for place in PREFERENCES if low <= place <= high) if low < high else (low,)
 
     @property
     def sequences_per_iteration(self) -> int:

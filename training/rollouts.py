@@ -1,4 +1,4 @@
-"""Trials: the exported policy flown in the twin, beside the oracle's window on the same path and seed."""
+"""Rollouts: the exported policy flown in the twin, beside the oracle's window on the same path and seed."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -14,11 +14,11 @@ from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.oracle.window import stalling_path
 from numpy.typing import NDArray
 
-TRIAL_SEED = 0
+ROLLOUT_SEED = 0
 
 
 @dataclass(frozen=True)
-class Trial:
+class Rollout:
     """One policy on one emulator: Mbit/s of IP bytes, p95 one-way delay in ms with propagation."""
 
     emulator: str
@@ -43,7 +43,7 @@ class Trial:
         return max(0.0, 1 - self.relative_throughput) + max(0.0, self.relative_delay - 1)
 
 
-def fly_trials(
+def fly_rollouts(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
     windows: NDArray[np.float64],
@@ -51,16 +51,16 @@ def fly_trials(
     executor: Executor,
     *,
     stalling: bool = False,
-) -> list[Trial]:
+) -> list[Rollout]:
     """Flies the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
 
-    def trial(emulator: NamedEmulator, window: float) -> Trial:
+    def rollout(emulator: NamedEmulator, window: float) -> Rollout:
         ours = fly_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
         return beside_oracle(
             emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling
         )
 
-    return list(executor.map(trial, emulators, windows))
+    return list(executor.map(rollout, emulators, windows))
 
 
 def beside_oracle(
@@ -71,19 +71,21 @@ def beside_oracle(
     seconds: float,
     *,
     stalling: bool,
-) -> Trial:
+) -> Rollout:
     """What somebody has reached, and what the oracle's window does there."""
     oracles = _fly_window(emulator, window, seconds, stalling=stalling)
-    return Trial(emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms)
+    return Rollout(
+        emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms
+    )
 
 
-def mean_regret(trials: Sequence[Trial]) -> float:
+def mean_regret(rollouts: Sequence[Rollout]) -> float:
     """What the best checkpoint has least of: on the validation emulators, with and without stalls."""
-    return float(np.mean([trial.regret for trial in trials]))
+    return float(np.mean([rollout.regret for rollout in rollouts]))
 
 
 def fly_measured(
-    emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = TRIAL_SEED
+    emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
     """One flight of a scheme in the twin, over the seed's draw of the path."""
     spec = emulator.spec.drawn(seed)
@@ -97,24 +99,25 @@ def _fly_window(emulator: NamedEmulator, window: float, seconds: float, *, stall
     return fly_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
 
 
-def trial_metrics(trials: Sequence[Trial]) -> dict[str, float]:
+def rollout_metrics(rollouts: Sequence[Rollout]) -> dict[str, float]:
     """The figures of every emulator under the names they have in TensorBoard."""
     return {
-        f"{quantity}/{trial.emulator}": getattr(trial, quantity)
+        f"{quantity}/{rollout.emulator}": getattr(rollout, quantity)
         for quantity in ("throughput_mbps", "p95_delay_ms", "relative_throughput", "relative_delay")
-        for trial in trials
+        for rollout in rollouts
     }
 
 
-def summarise(trials: Sequence[Trial]) -> str:
+def summarise(rollouts: Sequence[Rollout]) -> str:
     """One line for people: mean and worst beside the oracle windows."""
     return _beside_oracle(
-        [trial.relative_throughput for trial in trials], [trial.relative_delay for trial in trials]
+        [rollout.relative_throughput for rollout in rollouts],
+        [rollout.relative_delay for rollout in rollouts],
     )
 
 
 def summarise_groups(metrics: Mapping[str, float]) -> list[str]:
-    """The same for every group of emulators in what `trial_metrics` returned."""
+    """The same for every group of emulators in what `rollout_metrics` returned."""
     figures = [
         (name.split("/")[1], share, metrics[name.replace("throughput", "delay", 1)])
         for name, share in metrics.items()

@@ -36,8 +36,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--preference",
         metavar="X",
         type=preference,
-        help="where the scheme's dial stands, from 0, low delay, to 1, full throughput (default: as in the "
-        "policy, 0.5 as trained); a flow may start elsewhere: NAME.py sender IP PORT X",
+        help="of the scheme, from 0, low delay, to 1, full throughput (default: as in the policy, 0.5 as "
+        "trained); a flow may have another: NAME.py sender IP PORT X",
     )
     parser.add_argument(
         "--features", metavar="SET", help="of a model.zip: what it sees (default: as it says)"

@@ -27,7 +27,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
         "report.html, report.pdf and, in DIR/data, Pantheon's data directory. Run it again with the same "
         "--out to go on after an interruption, or with more schemes, emulators or runs to add them. "
-        "What `all` selects and this backend cannot fly is marked as such in the league. "
+        "What `all` selects and this backend cannot fly is marked as such in the leaderboard. "
         "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(
@@ -126,7 +126,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         const=0,
         metavar="PORT",
         help="show the running evaluation in a browser of this machine, at the address that stderr says: "
-        "progress, league so far, last flights; ends with the evaluation (default port: any free one)",
+        "progress, leaderboard so far, last flights; ends with the evaluation (default port: any free one)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.envs.specs.emulators import select_emulators
     from ccgym.evaluation.backends.backend import Emulators
     from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
-    from ccgym.evaluation.report.publish import league_lines
+    from ccgym.evaluation.report.publish import leaderboard_lines
     from ccgym.evaluation.schemes import select_schemes
     from ccgym.evaluation.sessions.flying import fly_plan
     from ccgym.evaluation.sessions.session import REFUSED, Plan
@@ -192,12 +192,12 @@ def run(args: argparse.Namespace) -> int:
         tunnel=args.tunnel or backend == "remote",
         keep_logs=(backend != "twin" or runs <= MOST_LOGS) if args.logs is None else args.logs,
     )
-    whole_league = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
+    whole_leaderboard = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
     with _served(args, plan.command) as live:
         summary = fly_plan(
             plan,
             args.out,
-            leave_out=whole_league,
+            leave_out=whole_leaderboard,
             formats=("html", "pdf"),
             ray_address=args.ray,
             live=live,
@@ -205,6 +205,6 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(summary))
     else:
-        print("\n".join(league_lines(summary)))
+        print("\n".join(leaderboard_lines(summary)))
         print(f"report: {args.out / 'report.html'}")
     return 1 if any(not each["reason"].startswith(REFUSED) for each in summary["failures"]) else 0

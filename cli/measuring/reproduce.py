@@ -35,6 +35,17 @@ class _ExperimentParser(CommandLineParser):
         self.set_defaults(run=experiment.run)
 
 
+FORMER_NAMES = {
+    "policy-bars": "policy-checks",
+    "dial-curve": "preference-curve",
+    "kernel-judge": "kernel-cross-validation",
+    "ns3-judge": "ns3-cross-validation",
+    "copa-judge": "copa-cross-validation",
+    "published-judge": "published-cross-validation",
+}
+"""Of version 0.1.0: they work for one version more, and no help names them."""
+
+
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
@@ -47,3 +58,5 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     for name, entry in EXPERIMENTS.items():
         experiments.add_parser(name, help=entry.help, entry=entry)
+    for former, name in FORMER_NAMES.items():
+        experiments.choices[former] = experiments.choices[name]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ccgym.envs.host.host_checks import Check
 
 PROGRAM_TRIAL_S = 5.0
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _TUNNEL_COMPLAINT = re.compile(r"(?:\w+ ended: ccgym-tunnel: )?(.*?)(?:; mend it)?: (.*)")
 """What is wrong, and how to mend it, from the one line in which the tunnel says both."""
 _TUNNEL_SPEED = {

@@ -50,14 +50,14 @@ def _some_of(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the files and prints the league."""
-    from ccgym.evaluation.report.publish import league_lines, publish
+    """Writes the files and prints the leaderboard."""
+    from ccgym.evaluation.report.publish import leaderboard_lines, publish
 
     summary = publish(args.folder, args.format, args.figures)
     if args.json:
         print(json.dumps(summary))
         return 0
-    print("\n".join(league_lines(summary)))
+    print("\n".join(leaderboard_lines(summary)))
     for failure in summary["failures"]:
         print(f"failed: {failure['emulator']}, {failure['scheme']} run {failure['run']}: {failure['reason']}")
     for each in summary["remarks"]:

@@ -22,7 +22,7 @@ template <class T>
 using Array = nb::ndarray<T, nb::numpy, nb::c_contig>;
 
 // A policy that may fly many paths at once, in any thread.
-struct Pilot {
+struct InferencePolicy {
   std::unique_ptr<PolicyNetwork> network;
 };
 
@@ -33,11 +33,12 @@ std::span<T> checked(const Array<T>& array, const char* name, std::size_t size) 
                               " entries, should have " + std::to_string(size));
 }
 
-void fly(const PathSpec& path, const Pilot& pilot, const std::string& features, const std::string& actions,
-         double preference, uint64_t seed, const Array<const double>& ideal_packets,
-         const Array<const float>& forced_acts, const Array<float>& observations, const Array<float>& acts,
-         const Array<float>& labels, const Array<float>& states, std::size_t sequence_decisions,
-         double ideal_step_ms, bool expert_acts, bool companion) {
+void fly(const PathSpec& path, const InferencePolicy& inference, const std::string& features,
+         const std::string& actions, double preference, uint64_t seed,
+         const Array<const double>& ideal_packets, const Array<const float>& forced_acts,
+         const Array<float>& observations, const Array<float>& acts, const Array<float>& labels,
+         const Array<float>& states, std::size_t sequence_decisions, double ideal_step_ms, bool expert_acts,
+         bool companion) {
   const PolicySpec policy = checked_policy({.feature_set = feature_set_by_name(features),
                                             .actions = action_set_by_name(actions),
                                             .preference = preference,
@@ -65,21 +66,23 @@ void fly(const PathSpec& path, const Pilot& pilot, const std::string& features, 
       .observations = checked(observations, "observations", rows * width),
       .acts = checked(acts, "acts", rows),
       .labels = checked(labels, "labels", rows),
-      .states = checked(states, "states", rows / sequence_decisions * pilot.network->state().size())};
+      .states = checked(states, "states", rows / sequence_decisions * inference.network->state().size())};
   const nb::gil_scoped_release unlocked;
-  rollout(path, policy, *pilot.network, seed, plan, record);
+  rollout(path, policy, *inference.network, seed, plan, record);
 }
 
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<Pilot>(module, "Pilot", "A policy file's network, to fly paths with.")
+  nb::class_<InferencePolicy>(module, "InferencePolicy", "A policy file's network, to fly paths with.")
       .def(
           "__init__",
-          [](Pilot* self, const std::string& file) { new (self) Pilot{load_policy(file).network}; },
+          [](InferencePolicy* self, const std::string& file) {
+            new (self) InferencePolicy{load_policy(file).network};
+          },
           "file"_a);
   module.def(
-      "rollout", &fly, "path"_a, "pilot"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
+      "rollout", &fly, "path"_a, "inference"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
       "seed"_a, "ideal_packets"_a, "forced_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
       "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a,
       "expert_acts"_a, "companion"_a = false,

@@ -118,7 +118,7 @@ class EpisodeState:
     seeds: NDArray[np.uint64]
     """Of each path."""
     episodes: NDArray[np.uint64]
-    """The how manieth since that seed was given, of each path."""
+    """Of each path: episodes since that seed was given."""
     actions: tuple[NDArray[Any], ...]
     """Of all rows, for each step since the episodes began."""
     observations: NDArray[np.float32]
@@ -165,7 +165,7 @@ class PathEngine:
             actions: action set.
             reward: name in `REWARDS`, `vector`, a function as they are, or the name of one.
             threads: that share the paths.
-            companion: changes what `log_window` asks for where others are heard on the bottleneck.
+            companion: changes what `log_window` asks for where other flows are detected on the bottleneck.
             oracle_cwnd_packets: the ideal window of each row, where known; goes into info.
             flows: that share each path; those without a scheme learn.
             backend: `twin`, or `mahimahi` for real shells in real time.

@@ -46,11 +46,11 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 4   | W becomes 2 W    |
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Packets
-    leave no faster than 1.5 windows per least round trip. With `companion=True`, where others are heard on
-    the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; for two round trips in
-    every ten or more with a standing queue the action does not count, while the flow lets the queue run
-    empty or listens to whether others do; and where a queue of a few packets overflows, packets leave as
-    slowly as they arrive: so flows share a bottleneck fairly.
+    leave no faster than 1.5 windows per least round trip. With `companion=True`, where other flows are
+    detected on the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; for two
+    round trips in every ten or more with a standing queue the action does not count, while the flow lets
+    the queue run empty or measures whether others do; and where a queue of a few packets overflows, packets
+    leave as slowly as they arrive: so flows share a bottleneck fairly.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in

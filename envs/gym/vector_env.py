@@ -91,13 +91,13 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
             raise InputError("num_envs, max_episode_steps and threads must be at least 1")
         self.num_envs = num_envs
         self._engine = PathEngine(
-            self._dealt("emulator", sources_of(emulator)),
+            self._of_flows("emulator", sources_of(emulator)),
             features=features,
             actions=actions,
             companion=companion,
             reward=reward,
             threads=threads,
-            oracle_cwnd_packets=self._dealt_windows(oracle_cwnd_packets),
+            oracle_cwnd_packets=self._windows_of_flows(oracle_cwnd_packets),
             backend=backend,
         )
         self.single_observation_space = self._engine.observation_space
@@ -145,17 +145,17 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
             for spec, capacity, rtt in zip(self._engine.specs, capacities, round_trips, strict=True)
         ]
 
-    def _dealt(self, argument: str, values: Sequence[T]) -> list[T]:
+    def _of_flows(self, argument: str, values: Sequence[T]) -> list[T]:
         if not 0 < len(values) <= self.num_envs:
             raise InputError(
                 f"{argument}: {len(values)} for {self.num_envs} flows; give 1 or more, at most one per flow"
             )
         return [values[flow % len(values)] for flow in range(self.num_envs)]
 
-    def _dealt_windows(self, windows: float | Sequence[float] | None) -> list[float] | None:
+    def _windows_of_flows(self, windows: float | Sequence[float] | None) -> list[float] | None:
         if windows is None:
             return None
-        return self._dealt("oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows])
+        return self._of_flows("oracle_cwnd_packets", windows if isinstance(windows, Sequence) else [windows])
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -171,7 +171,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         if options and "emulator" in options:
-            self._engine.set_emulators(self._dealt("emulator", sources_of(options["emulator"])))
+            self._engine.set_emulators(self._of_flows("emulator", sources_of(options["emulator"])))
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True

@@ -15,9 +15,9 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.mahimahi.start_lock import start_lock
 
 from .host_user import HostUser
-from .precedence import NICENESS, Precedence, precedence
 from .process_group import ProcessGroup
 from .program_output import program_output
+from .scheduling_priority import NICENESS, SchedulingPriority, scheduling_priority
 
 SHELLS = ("mm-delay", "mm-link", "mm-loss")
 CONGESTION_CONTROLS = ("reno", "bbr", "cubic")
@@ -50,7 +50,7 @@ class Check:
 
 def check_host() -> list[Check]:
     """Every need, in the order in which to mend them."""
-    return [*check_mahimahi_needs(), *check_kernel_tcp(), check_precedence(), check_clocks()]
+    return [*check_mahimahi_needs(), *check_kernel_tcp(), check_scheduling_priority(), check_clocks()]
 
 
 def check_mahimahi_needs() -> list[Check]:
@@ -165,14 +165,16 @@ def _check_allowed(ipv4: Path, needed_for: str) -> Check:
     return Check(name, True, "every user may use " + " ".join(allowed), needed_for)
 
 
-def check_precedence() -> Check:
+def check_scheduling_priority() -> Check:
     """Whether the work of other programs makes those late that must be on time: told, and no fault."""
     found = {
-        Precedence.REAL_TIME: "shells and programs of flows are ahead of all others: SCHED_RR",
-        Precedence.NICE: f"SCHED_RR is refused: on a busy machine nice {NICENESS} lets shells be ms late",
-        Precedence.NONE: "none but for root: on a busy machine shells are tens of ms late",
+        SchedulingPriority.REAL_TIME: "shells and programs of flows are ahead of all others: SCHED_RR",
+        SchedulingPriority.NICE: f"no SCHED_RR: on a busy machine shells are ms late (nice {NICENESS})",
+        SchedulingPriority.NONE: "none but for root: on a busy machine shells are tens of ms late",
     }
-    return Check("precedence", True, found[precedence()], "delays measured in real mahimahi")
+    return Check(
+        "scheduling priority", True, found[scheduling_priority()], "delays measured in real mahimahi"
+    )
 
 
 def check_clocks() -> Check:

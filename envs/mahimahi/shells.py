@@ -17,8 +17,8 @@ from typing import Any
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.host.host_checks import Check, check_mahimahi_needs
 from ccgym.envs.host.host_user import HostUser
-from ccgym.envs.host.precedence import program_first, shells_first, within_shells
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
+from ccgym.envs.host.scheduling_priority import program_first, shells_first, within_shells
 from ccgym.envs.host.staged_files import StagedFiles
 from ccgym.envs.logs.link_log import LinkLog, read_link_log
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec

@@ -1,4 +1,4 @@
-"""The splits of links: what a policy is trained on, what it is chosen on, and what it is judged on.
+"""The splits of links: what a policy is trained on, what it is chosen on, and what it is evaluated on.
 
 Whatever is drawn belongs to a split, which is part of the random stream's seed: no seed of one split gives a
 link of another.

@@ -55,7 +55,7 @@ class SchemeMean:
 
 
 @dataclass(frozen=True)
-class LeagueRow:
+class LeaderboardRow:
     """How one scheme did over all scenarios; one in which it failed counts as neither frontier nor win."""
 
     scheme: str
@@ -123,14 +123,16 @@ def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
     )
 
 
-def league(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeagueRow]:
+def leaderboard(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeaderboardRow]:
     """The table over all scenarios, best mean log power first."""
-    rows = [_league_row(scheme, scenarios) for scheme in schemes]
+    rows = [_leaderboard_row(scheme, scenarios) for scheme in schemes]
     rows.sort(key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True)
     return [*map(partial(_with_lead, scenarios), rows, rows[1:]), *rows[-1:]]
 
 
-def _with_lead(scenarios: list[list[SchemeMean]], row: LeagueRow, following: LeagueRow) -> LeagueRow:
+def _with_lead(
+    scenarios: list[list[SchemeMean]], row: LeaderboardRow, following: LeaderboardRow
+) -> LeaderboardRow:
     """How sure the place of a scheme before the next one is, from scenarios that both flew in."""
     powers = [{mean.scheme: mean.power for mean in means} for means in scenarios]
     leads = [
@@ -150,7 +152,7 @@ def _bounds(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
 
 
-def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
+def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeaderboardRow:
     frontier = wins = 0
     log_powers = []
     used = []
@@ -161,7 +163,7 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
                 wins += own.power >= NEAR_BEST * max(other.power for other in means)
                 log_powers.append(math.log(own.power))
                 used += [] if own.utilisation is None else [own.utilisation]
-    return LeagueRow(
+    return LeaderboardRow(
         scheme,
         frontier / len(scenarios),
         float(np.mean(log_powers)) if log_powers else None,
@@ -171,23 +173,23 @@ def _league_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeagueRow:
     )
 
 
-def evaluation_league(evaluation: Evaluation) -> list[LeagueRow]:
-    """The league of a whole evaluation."""
-    return _league_of(evaluation.scenarios, evaluation.schemes)
+def evaluation_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
+    """The leaderboard of a whole evaluation."""
+    return _leaderboard_of(evaluation.scenarios, evaluation.schemes)
 
 
-def unseen_league(evaluation: Evaluation) -> list[LeagueRow]:
-    """The league of the scenarios that no learned scheme has seen in its training; empty: there are none."""
+def unseen_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
+    """Of the scenarios that no learned scheme has seen in its training; empty: there are none."""
     unseen = [scenario for scenario in evaluation.scenarios if scenario.is_unseen]
-    return _league_of(unseen, evaluation.schemes) if unseen else []
+    return _leaderboard_of(unseen, evaluation.schemes) if unseen else []
 
 
-def _league_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeagueRow]:
-    rows = league([scheme_means(scenario.runs) for scenario in scenarios], schemes)
+def _leaderboard_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeaderboardRow]:
+    rows = leaderboard([scheme_means(scenario.runs) for scenario in scenarios], schemes)
     return [_with_failures(row, scenarios) for row in rows]
 
 
-def _with_failures(row: LeagueRow, scenarios: list[Scenario]) -> LeagueRow:
+def _with_failures(row: LeaderboardRow, scenarios: list[Scenario]) -> LeaderboardRow:
     reasons = Counter(
         failure.reason
         for scenario in scenarios
@@ -203,10 +205,10 @@ def summarise(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "scenarios": [_scenario_entry(scenario) for scenario in evaluation.scenarios],
-        "table": [vars(row) for row in evaluation_league(evaluation)],
+        "table": [vars(row) for row in evaluation_leaderboard(evaluation)],
         "unseen": {
             "scenarios": sum(scenario.is_unseen for scenario in evaluation.scenarios),
-            "table": [vars(row) for row in unseen_league(evaluation)],
+            "table": [vars(row) for row in unseen_leaderboard(evaluation)],
         },
         "failures": [
             {

@@ -1,4 +1,4 @@
-"""A league too large for a table of figures, as pictures: one per group of emulators."""
+"""A leaderboard too large for a table of figures, as figures: one per group of emulators."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A running evaluation in a browser of this machine: how far it is, the league so far, the last flights."""
+"""A running evaluation in a browser of this machine: progress, leaderboard so far, last flights."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation
-from ccgym.evaluation.metrics.summary import league, scheme_mean
+from ccgym.evaluation.metrics.summary import leaderboard, scheme_mean
 from ccgym.evaluation.sessions.session import Outcome
 
 from .report import page_environment
@@ -75,14 +75,14 @@ class LiveEvaluation:
                 "seconds": round(time.time() - self._begun_s),
                 "done": self._done,
                 "total": self._total,
-                "league": _rows(scenarios, schemes),
+                "leaderboard": _rows(scenarios, schemes),
                 "last": self._last,
             }
 
 
 def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]]:
     """By scheme, over the scenarios it has flown in: they are not the same for all until the end."""
-    flown: Iterable[Any] = league(scenarios, schemes) if scenarios else []
+    flown: Iterable[Any] = leaderboard(scenarios, schemes) if scenarios else []
     counts = {
         scheme: sum(mean.scheme == scheme for means in scenarios for mean in means) for scheme in schemes
     }

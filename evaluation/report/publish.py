@@ -6,7 +6,7 @@ from typing import Any
 
 from ccgym.evaluation.metrics.frontier import CLEARLY
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import LeagueRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import LeaderboardRow, summarise, write_summary
 
 from .pantheon_text import write_text
 from .report import write_report
@@ -54,12 +54,12 @@ FRONTIER_NOTE = (
 )
 
 
-def league_lines(summary: dict[str, Any]) -> list[str]:
-    """The leagues of a summary as tables for a terminal: of what no learned scheme has seen, then of all."""
-    return [*_leagues(summary), *([FRONTIER_NOTE] if summary["table"] else [])]
+def leaderboard_lines(summary: dict[str, Any]) -> list[str]:
+    """A summary's leaderboards as tables for a terminal: of what no learned scheme has seen, then of all."""
+    return [*_leaderboards(summary), *([FRONTIER_NOTE] if summary["table"] else [])]
 
 
-def _leagues(summary: dict[str, Any]) -> list[str]:
+def _leaderboards(summary: dict[str, Any]) -> list[str]:
     scenarios, unseen = len(summary["scenarios"]), summary["unseen"]["scenarios"]
     if not any(scenario["seen"] for scenario in summary["scenarios"]):
         return _table_lines(summary["table"])
@@ -79,7 +79,7 @@ def _leagues(summary: dict[str, Any]) -> list[str]:
 def _table_lines(table: list[dict[str, Any]]) -> list[str]:
     if not table:
         return []
-    rows = [LeagueRow(**row) for row in table]
+    rows = [LeaderboardRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
     headings = [
         "frontier share",

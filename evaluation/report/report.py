@@ -13,10 +13,10 @@ from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
     NEAR_BEST,
-    LeagueRow,
-    evaluation_league,
+    LeaderboardRow,
+    evaluation_leaderboard,
     scheme_means,
-    unseen_league,
+    unseen_leaderboard,
 )
 from ccgym.evaluation.run_files import replaced
 from ccgym.evaluation.sessions.session import REFUSED
@@ -79,7 +79,7 @@ def page_environment() -> Environment:
 
 def _content(evaluation: Evaluation) -> dict[str, Any]:
     colours = styles(evaluation.schemes)
-    league = evaluation_league(evaluation)
+    leaderboard = evaluation_leaderboard(evaluation)
     flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
     figures: dict[str, Figure] = {}
     of_runs: dict[str, Figure] = {}
@@ -112,8 +112,8 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": hexes,
-        "leagues": _leagues(evaluation, league),
-        "any_failed": any(row.failed_runs for row in league),
+        "leaderboards": _leaderboards(evaluation, leaderboard),
+        "any_failed": any(row.failed_runs for row in leaderboard),
         "clearly": f"{100 * CLEARLY:.0f} %",
         "near_best": f"{100 * (1 - NEAR_BEST):.0f} %",
         "scenarios": scenarios,
@@ -135,17 +135,20 @@ def _section(index: int, scenario: Scenario, colours: dict[str, str]) -> str:
     return page_environment().get_template("scenario.html").render(content)
 
 
-def _leagues(evaluation: Evaluation, league: list[LeagueRow]) -> list[dict[str, Any]]:
+def _leaderboards(evaluation: Evaluation, leaderboard: list[LeaderboardRow]) -> list[dict[str, Any]]:
     """The headline first: what no learned scheme has seen, unless that is all or nothing."""
     scenarios = evaluation.scenarios
     unseen = sum(scenario.is_unseen for scenario in scenarios)
     if unseen in (0, len(scenarios)):
         learned = any(scenario.seen for scenario in scenarios)
         known = "seen by no learned scheme in its training" if unseen else "all seen by a learned scheme"
-        return [{"title": f"League ({known})" if learned else "League", "rows": league}]
+        return [{"title": f"Leaderboard ({known})" if learned else "Leaderboard", "rows": leaderboard}]
     return [
-        {"title": f"League of the {unseen} scenarios unseen in training", "rows": unseen_league(evaluation)},
-        {"title": f"League of all {len(scenarios)} scenarios", "rows": league},
+        {
+            "title": f"Leaderboard of the {unseen} scenarios unseen in training",
+            "rows": unseen_leaderboard(evaluation),
+        },
+        {"title": f"Leaderboard of all {len(scenarios)} scenarios", "rows": leaderboard},
     ]
 
 

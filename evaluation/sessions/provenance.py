@@ -5,8 +5,8 @@ import os
 import platform
 from pathlib import Path
 
-from ccgym.envs.host.precedence import precedence
 from ccgym.envs.host.program_output import program_output
+from ccgym.envs.host.scheduling_priority import scheduling_priority
 
 _SETTINGS = (
     "net.core.default_qdisc",
@@ -26,7 +26,7 @@ def provenance() -> dict[str, str]:
         "kernel": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "mahimahi": _first_line(["dpkg-query", "--show", "--showformat=${Version}", "mahimahi"]),
-        "precedence": precedence().value,
+        "scheduling priority": scheduling_priority().value,
         "iperf3": _first_line(["iperf3", "--version"]),
         **{name: _setting(name) for name in _SETTINGS},
     }

@@ -3,7 +3,7 @@
     python examples/search/search.py --generations 50 --out found.py
 
 Each generation writes two variants of vegas_like.py and scores both at once; the best of three goes on. It
-searches on links of the split `train`, and is judged at the end on the default ones, which it has not met.
+searches on links of the split `train`, and is evaluated at the end on the default ones, which it has not met.
 """
 
 import argparse

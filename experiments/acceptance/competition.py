@@ -21,7 +21,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
 from ccgym.evaluation.schemes import select_native
-from ccgym.experiments.check import Bar, all_met
+from ccgym.experiments.check import Check, all_met
 
 SECONDS = 120.0
 COUNTED_S = 60.0
@@ -109,25 +109,25 @@ def _delivered(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list[int]:
     return [int(np.count_nonzero(flight.departure_ms >= counted_ms)) for flight in flights]
 
 
-def competition_bars(
+def competition_checks(
     scheme: str,
     rivalries: Sequence[Rivalry],
     links: int,
     seed: int,
     executor: Executor,
-    say: Callable[[Bar], None],
-) -> list[Bar]:
+    say: Callable[[Check], None],
+) -> list[Check]:
     """What is wanted beside each kind of rival, told as soon as it is known."""
     specs = [contested_link(seed, number) for number in range(links)]
-    bars = []
+    checks = []
     for rivalry in rivalries:
         rows = list(executor.map(partial(fly_contested, scheme, rivalry), specs))
-        bars.append(_bar(rivalry, rows))
-        say(bars[-1])
-    return bars
+        checks.append(_check(rivalry, rows))
+        say(checks[-1])
+    return checks
 
 
-def _bar(rivalry: Rivalry, rows: list[Contested]) -> Bar:
+def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
     shares = [row.share for row in rows]
     part = sum(rivalry.has_part(share) for share in shares)
     fair = sum(row.rivals_keep >= 0.8 for row in rows)
@@ -141,7 +141,7 @@ def _bar(rivalry: Rivalry, rows: list[Contested]) -> Bar:
     if (rivalry.scheme, rivalry.flows) == ("cubic", 1):
         promises.append(mean.within(0.4, 0.6))
         wanted = f"40 to 60 % in the mean, {wanted}"
-    return Bar(
+    return Check(
         f"beside {rivalry.label}",
         wanted,
         f"{np.mean(shares):.1%} ({mean.low:.1%} to {mean.high:.1%}) of {len(rows)} links in the mean, "
@@ -177,12 +177,12 @@ def run(args: argparse.Namespace) -> int:
     if not args.json:
         print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
 
-    def say(bar: Bar) -> None:
+    def say(check: Check) -> None:
         if not args.json:
-            print(bar.line, flush=True)
+            print(check.line, flush=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        bars = competition_bars(scheme, RIVALRIES, args.random, drawn, executor, say)
+        checks = competition_checks(scheme, RIVALRIES, args.random, drawn, executor, say)
     if args.json:
-        print(json.dumps({"seed": drawn, "bars": [asdict(bar) for bar in bars]}))
-    return 0 if all(bar.met for bar in bars) else 1
+        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in checks]}))
+    return 0 if all(check.met for check in checks) else 1

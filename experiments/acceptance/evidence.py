@@ -16,10 +16,10 @@ from ccgym.configs.arguments import count, seed
 from ccgym.envs.outside_files import replace_file
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
-from ccgym.experiments.check import Bar
+from ccgym.experiments.check import Check
 
-from .competition import RIVALRIES, competition_bars
-from .policy_checks import Loss, measure_bars
+from .competition import RIVALRIES, competition_checks
+from .policy_checks import Loss, measure_checks
 
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
 
@@ -30,14 +30,14 @@ class Evidence:
 
     policy: str
     seed: int
-    alone: list[Bar]
-    in_company: list[Bar]
+    alone: list[Check]
+    competing: list[Check]
     farthest_behind: list[Loss]
 
     @property
-    def bars(self) -> list[Bar]:
+    def checks(self) -> list[Check]:
         """All of them."""
-        return [*self.alone, *self.in_company]
+        return [*self.alone, *self.competing]
 
 
 def measure_evidence(
@@ -45,10 +45,10 @@ def measure_evidence(
     executor: Executor,
     *,
     links: int,
-    freezing: int,
+    starvation: int,
     contested: int,
     seed: int,
-    say: Callable[[Bar], None],
+    say: Callable[[Check], None],
 ) -> Evidence:
     """Measures everything.
 
@@ -56,27 +56,27 @@ def measure_evidence(
         policy_file: of a policy with a preference.
         executor: flies side by side.
         links: random ones that a check takes.
-        freezing: how many the one on freezing takes.
+        starvation: how many the one on starvation takes.
         contested: links that each rivalry takes.
         seed: of the links.
         say: is told every check as soon as it is known.
     """
-    alone, behind = measure_bars(
-        policy_file, executor, emulators=links, freezing=freezing, seed=seed, say=say
+    alone, behind = measure_checks(
+        policy_file, executor, emulators=links, starvation=starvation, seed=seed, say=say
     )
-    in_company = competition_bars(f"policy:{policy_file}", RIVALRIES, contested, seed, executor, say)
-    return Evidence(policy_file.stem, seed, alone, in_company, behind)
+    competing = competition_checks(f"policy:{policy_file}", RIVALRIES, contested, seed, executor, say)
+    return Evidence(policy_file.stem, seed, alone, competing, behind)
 
 
 def page(evidence: Evidence, command: str) -> str:
     """The evidence in Markdown."""
     facts = provenance()
-    held = sum(bar.met is True for bar in evidence.bars)
+    held = sum(check.met is True for check in evidence.checks)
     lines = [
         "# Evidence",
         "",
         f"What `{evidence.policy}` holds and misses in the twin. This page is written by a command; none of "
-        "it is typed by hand. The links were drawn after the policy was frozen, by a seed from the clock; a "
+        "it is typed by hand. The links were drawn after the policy was starved, by a seed from the clock; a "
         "check is held or missed when its 95 % interval says so, and unsure otherwise.",
         "",
         "```console",
@@ -84,10 +84,11 @@ def page(evidence: Evidence, command: str) -> str:
         "```",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
-        f"{facts['machine']}, links of seed {evidence.seed}. {held} of {len(evidence.bars)} checks are held.",
+        f"{facts['machine']}, links of seed {evidence.seed}. "
+        f"{held} of {len(evidence.checks)} checks are held.",
         "",
         *_table("Alone and among its own kind", evidence.alone),
-        *_table("Beside other schemes", evidence.in_company),
+        *_table("Beside other schemes", evidence.competing),
         "## Where it is farthest behind",
         "",
         "ln(power of the best other scheme / its own), on unseen links.",
@@ -100,13 +101,15 @@ def page(evidence: Evidence, command: str) -> str:
     return "\n".join(lines)
 
 
-def _table(title: str, bars: Sequence[Bar]) -> list[str]:
-    rows = [f"| {bar.name} | {bar.wanted} | {bar.measured} | {_STATES[bar.met]} |" for bar in bars]
+def _table(title: str, checks: Sequence[Check]) -> list[str]:
+    rows = [
+        f"| {check.name} | {check.wanted} | {check.measured} | {_STATES[check.met]} |" for check in checks
+    ]
     return [f"## {title}", "", "| check | wanted | measured | |", "|---|---|---|---|", *rows, ""]
 
 
 DESCRIPTION = (
-    "Measures what policy-bars and competition do, on links that are drawn now, and writes the page of the "
+    "Measures what policy-checks and competition do, on links that are drawn now, and writes the page of the "
     "documentation. Exit code 1: a check is missed or not sure; the page says which."
 )
 
@@ -118,7 +121,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--random", type=count, default=200, metavar="N", help="random links of a check (default: 200)"
     )
     parser.add_argument(
-        "--freezing", type=count, default=10_000, metavar="N", help="links to freeze on (default: 10000)"
+        "--starvation",
+        type=count,
+        default=10_000,
+        metavar="N",
+        help="links to look for starvation on (default: 10000)",
+    )
+    parser.add_argument(
+        "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
     parser.add_argument(
         "--contested", type=count, default=60, metavar="N", help="links of each rivalry (default: 60)"
@@ -140,15 +150,15 @@ def run(args: argparse.Namespace) -> int:
     policy = policy_file_of(args.scheme)
     drawn = time.time_ns() // 1_000_000 if args.seed is None else args.seed
 
-    def say(bar: Bar) -> None:
-        print(bar.line, file=sys.stderr, flush=True)
+    def say(check: Check) -> None:
+        print(check.line, file=sys.stderr, flush=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         evidence = measure_evidence(
             policy,
             executor,
             links=args.random,
-            freezing=args.freezing,
+            starvation=args.starvation,
             contested=args.contested,
             seed=drawn,
             say=say,
@@ -156,16 +166,17 @@ def run(args: argparse.Namespace) -> int:
     command = shlex.join(["ccgym", "reproduce", "evidence", *_arguments_again(args, drawn)])
     replace_file(args.out, lambda path: path.write_text(page(evidence, command)))
     if args.json:
-        print(json.dumps({"seed": drawn, "bars": [asdict(bar) for bar in evidence.bars]}))
+        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in evidence.checks]}))
     else:
-        print(f"{args.out}: {sum(bar.met is True for bar in evidence.bars)} of {len(evidence.bars)} held")
-    return 0 if all(bar.met for bar in evidence.bars) else 1
+        held = sum(check.met is True for check in evidence.checks)
+        print(f"{args.out}: {held} of {len(evidence.checks)} held")
+    return 0 if all(check.met for check in evidence.checks) else 1
 
 
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     """What measures the same links again."""
     again = ["--seed", str(drawn)]
-    for name, usual in (("scheme", "indigo2"), ("random", 200), ("freezing", 10_000), ("contested", 60)):
+    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 60)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
     return again

@@ -1,4 +1,4 @@
-"""What a policy with a dial must hold in the twin: each promise measured, and where the policy loses.
+"""What a policy must hold in the twin: each requirement measured, and where the policy falls behind.
 
 Every measurement is seeded, on emulators that come along or are drawn from the split `test`; training sees
 the synthetic ones only.
@@ -24,22 +24,22 @@ from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
-from ccgym.experiments.check import Bar
+from ccgym.experiments.check import Check
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_window, stalling_path
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from .sharing import sharing_bars
+from .sharing import sharing_checks
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
-FREEZE_SECONDS = 10.0
-FREEZE_UTILISATION = 0.1
+STARVATION_SECONDS = 10.0
+STARVATION_UTILISATION = 0.1
 
 SILENCE_MS = 300.0
 """A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
@@ -58,7 +58,7 @@ class Loss:
     reason: str
 
 
-class PolicyBars:
+class PolicyChecks:
     """The measurements of one policy file; what is drawn follows from the seed."""
 
     def __init__(self, policy_file: Path, seed: int, executor: Executor) -> None:
@@ -70,7 +70,7 @@ class PolicyBars:
         """What flies, by the native controllers' table."""
         return f"policy:{self._file}" + ("" if preference is None else f":{preference}")
 
-    def synthetic(self, *, stalling: bool) -> Bar:
+    def synthetic(self, *, stalling: bool) -> Check:
         """The 24 training links of Indigo beside their oracle windows on the same host."""
         emulators = select_emulators("synthetic")
 
@@ -83,14 +83,14 @@ class PolicyBars:
         ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
         good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
         least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
-        return Bar(
+        return Check(
             f"24 synthetic links, {'host stalls' if stalling else 'ideal host'}",
             "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
             f"{good} of 24; worst {least:.3f}, {most:.3f} x",
             good == len(ratios),
         )
 
-    def cellular(self) -> list[Bar]:
+    def cellular(self) -> list[Check]:
         """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
         folder = os.environ.get("CCGYM_TRACES")
         if folder is None:
@@ -99,34 +99,34 @@ class PolicyBars:
         traces = sorted(path for path in Path(folder).iterdir() if path.name in names)
         return list(self._executor.map(self._cellular, traces))
 
-    def _cellular(self, trace: Path) -> Bar:
+    def _cellular(self, trace: Path) -> Check:
         spec = EmulatorSpec(
             name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
         )
         ours = _fly(spec, self.scheme())
         fixed = _fixed_of_utilisation(spec, ours.utilisation)
         ratio = ours.p95_delay_ms / fixed.p95_delay_ms
-        return Bar(
+        return Check(
             f"{trace.name}, ideal way back",
             ">= 94 % of the link at <= 0.45 x the p95 of the fixed window that uses as much",
             f"{ours.utilisation:.1%} at {ours.p95_delay_ms:.0f} ms, {ratio:.2f} x",
             ours.utilisation >= 0.94 and ratio <= 0.45,
         )
 
-    def frontier(self, count: int) -> tuple[Bar, list[Loss]]:
+    def frontier(self, count: int) -> tuple[Check, list[Loss]]:
         """Random unseen emulators, against the native schemes."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._against_rivals, specs))
         held = sum(on_frontier for on_frontier, _ in rows)
         interval = share_interval(held, len(rows))
         losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
-        bar = Bar(
+        check = Check(
             f"frontier share on {count} random unseen emulators against {', '.join(RIVALS)}",
             ">= 95 %",
             f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%})",
             interval.at_least(0.95),
         )
-        return bar, losses
+        return check, losses
 
     def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Loss]:
         ours = _fly(spec, self.scheme())
@@ -137,22 +137,22 @@ class PolicyBars:
         )
         best = max(rivals, key=lambda name: rivals[name].power)
         behind = float(np.log(rivals[best].power / ours.power))
-        reason = "; ".join([_reason(ours, rivals[best], best), *hardships(spec)])
+        reason = "; ".join([_reason(ours, rivals[best], best), *difficulty_tags(spec)])
         return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, reason)
 
-    def freezing(self, count: int) -> Bar:
+    def starvation(self, count: int) -> Check:
         """The least utilisation over many random emulators."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}")]
         used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
-        frozen = sum(share < FREEZE_UTILISATION for share in used)
-        return Bar(
-            f"{count} random unseen emulators, {FREEZE_SECONDS:g} s each",
+        starved = sum(share < STARVATION_UTILISATION for share in used)
+        return Check(
+            f"{count} random unseen emulators, {STARVATION_SECONDS:g} s each",
             "none below 10 % of the link",
-            f"{frozen} below; least {min(used):.1%}",
-            frozen == 0,
+            f"{starved} below; least {min(used):.1%}",
+            starved == 0,
         )
 
-    def outside(self) -> Bar:
+    def outside(self) -> Check:
         """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
         cases = [(600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50)]
         specs = [
@@ -161,7 +161,7 @@ class PolicyBars:
         ]
         ratios = list(self._executor.map(self._beside_ideal, specs))
         least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
-        return Bar(
+        return Check(
             "links at twice the rate or delay of training's",
             ">= 0.85 of the oracle window's throughput at <= 1.5 x its p95",
             f"worst {least:.3f}, {most:.3f} x",
@@ -173,7 +173,7 @@ class PolicyBars:
         ours, right = _fly(spec, self.scheme()), _fly(spec, f"fixed:{window:g}")
         return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
-    def steps(self) -> Bar:
+    def steps(self) -> Check:
         """How long after a step of the rate the window is near the new ideal one."""
         cases = [
             (rate, delay, factor)
@@ -186,7 +186,7 @@ class PolicyBars:
         )
         interval = bootstrap_interval(late, np.median)
         assert interval is not None
-        return Bar(
+        return Check(
             "after the rate falls or rises by 4",
             "settled within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
             f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
@@ -232,7 +232,7 @@ def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
 
 
-def hardships(spec: EmulatorSpec) -> list[str]:
+def difficulty_tags(spec: EmulatorSpec) -> list[str]:
     """What about an emulator makes a policy's task hard, if anything."""
     silent = {name: _silent_share(link) for name, link in (("link", spec.uplink), ("ACKs", spec.downlink))}
     found = [
@@ -262,7 +262,7 @@ def _fly(
 
 def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
     """Of the whole flight; what no sender could use because no ACKs came back counts against it as well."""
-    flight = _core.fly(spec.to_path(), scheme, seconds=FREEZE_SECONDS, seed=0)
+    flight = _core.fly(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
     return float(len(flight.departure_ms) / max(1, flight.opportunities))
 
 
@@ -281,42 +281,42 @@ def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics
 WORST = 20
 
 
-def measure_bars(
+def measure_checks(
     policy_file: Path,
     executor: Executor,
     *,
     emulators: int,
-    freezing: int,
+    starvation: int,
     seed: int,
-    say: Callable[[Bar], None],
-) -> tuple[list[Bar], list[Loss]]:
+    say: Callable[[Check], None],
+) -> tuple[list[Check], list[Loss]]:
     """Everything, with the emulators on which the policy is farthest behind.
 
     Args:
-        policy_file: of a policy with a dial.
+        policy_file: of a policy that takes a preference.
         executor: flies side by side.
-        emulators: how many random emulators a bar takes.
-        freezing: how many the one on freezing takes.
+        emulators: how many random emulators a check takes.
+        starvation: how many the one on starvation takes.
         seed: of what is drawn.
-        say: is told every bar as soon as it is known.
+        say: is told every check as soon as it is known.
     """
-    bars = PolicyBars(policy_file, seed, executor)
-    measured: list[Bar] = []
+    checks = PolicyChecks(policy_file, seed, executor)
+    measured: list[Check] = []
 
-    def keep(*new: Bar) -> None:
+    def keep(*new: Check) -> None:
         measured.extend(new)
-        for bar in new:
-            say(bar)
+        for check in new:
+            say(check)
 
-    keep(bars.synthetic(stalling=False))
-    keep(bars.synthetic(stalling=True))
-    keep(*bars.cellular())
-    keep(bars.outside())
-    keep(bars.steps())
-    frontier, losses = bars.frontier(emulators)
+    keep(checks.synthetic(stalling=False))
+    keep(checks.synthetic(stalling=True))
+    keep(*checks.cellular())
+    keep(checks.outside())
+    keep(checks.steps())
+    frontier, losses = checks.frontier(emulators)
     keep(frontier)
-    keep(*sharing_bars(bars.scheme(), max(1, emulators // 8), seed, executor))
-    keep(bars.freezing(freezing))
+    keep(*sharing_checks(checks.scheme(), max(1, emulators // 8), seed, executor))
+    keep(checks.starvation(starvation))
     return measured, losses[:WORST]
 
 
@@ -332,7 +332,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument(
-        "--freezing", type=count, default=10_000, metavar="N", help="emulators to freeze on (default: 10000)"
+        "--starvation",
+        type=count,
+        default=10_000,
+        metavar="N",
+        help="emulators to look for starvation on (default: 10000)",
+    )
+    parser.add_argument(
+        "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of what is drawn (default: 777)")
@@ -344,24 +351,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measures the bars one by one."""
+    """Measures the checks one by one."""
     policy_file = policy_file_of(args.scheme)
     drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
     if not args.json:
         print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
 
-    def say(bar: Bar) -> None:
+    def say(check: Check) -> None:
         if not args.json:
-            print(bar.line)
+            print(check.line)
 
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        bars, losses = measure_bars(
-            policy_file, executor, emulators=args.random, freezing=args.freezing, seed=drawn, say=say
+        checks, losses = measure_checks(
+            policy_file, executor, emulators=args.random, starvation=args.starvation, seed=drawn, say=say
         )
     if args.json:
         worst = [asdict(loss) for loss in losses]
-        print(json.dumps({"seed": drawn, "bars": [asdict(bar) for bar in bars], "worst": worst}))
+        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in checks], "worst": worst}))
     else:
         print("farthest behind the best other scheme in ln(throughput / p95 delay):")
         print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
-    return 0 if all(bar.met for bar in bars) else 1
+    return 0 if all(check.met for check in checks) else 1

@@ -1,8 +1,8 @@
-"""What a policy's dial buys: its curve between throughput and delay, beside Copa's and that of fixed windows.
+"""A policy's throughput and delay over its preference, beside Copa over its delta and beside fixed windows.
 
-Random emulators, which no training sees, are flown along the dial, by Copa with its delta swept and by fixed
-windows, all with the same few seeds; what is compared are means over the seeds. Noise, which counts for
-nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS of a p95 delay.
+Random emulators, which no training sees, are flown by the policy at every preference, by Copa with its delta
+swept and by fixed windows, all with the same few seeds; what is compared are means over the seeds. Noise,
+which counts for nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS of a p95 delay.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.metrics.intervals import share_interval
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
-from ccgym.experiments.check import Bar
-from ccgym.oracle.preference import DIAL
+from ccgym.experiments.check import Check
+from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets
 from ccgym.training.rollouts import fly_measured
 from ccgym.training.runs.monitoring import FIXED_BDPS
@@ -105,27 +105,27 @@ def _falls(figures: Figures, noise: Figures) -> bool:
 
 
 @dataclass(frozen=True)
-class DialRow:
+class PreferenceRow:
     """One emulator."""
 
     emulator: NamedEmulator
-    dial: Curve
+    preference: Curve
     copa: Curve
     fixed: Curve
 
     @property
     def shortfall(self) -> float:
         """The greatest, of any setting, beside either."""
-        return float(max(self.dial.shortfall(rival).max() for rival in (self.copa, self.fixed)))
+        return float(max(self.preference.shortfall(rival).max() for rival in (self.copa, self.fixed)))
 
     def to_json(self) -> dict[str, Any]:
         """What was measured, as means over the seeds, and what follows."""
-        curves = {"dial": self.dial, "copa": self.copa, "fixed": self.fixed}
+        curves = {"preference": self.preference, "copa": self.copa, "fixed": self.fixed}
         return {
             "emulator": self.emulator.label,
-            "monotone": self.dial.is_monotone,
-            "above_copa": self.dial.above(self.copa).tolist(),
-            "above_fixed": self.dial.above(self.fixed).tolist(),
+            "monotone": self.preference.is_monotone,
+            "above_copa": self.preference.above(self.copa).tolist(),
+            "above_fixed": self.preference.above(self.fixed).tolist(),
         } | {
             name: {
                 "throughput_mbps": curve.mbps.tolist(),
@@ -135,11 +135,11 @@ class DialRow:
         }
 
 
-def _fly_row(policy_file: Path, seeds: int, emulator: NamedEmulator) -> DialRow:
+def _fly_row(policy_file: Path, seeds: int, emulator: NamedEmulator) -> PreferenceRow:
     bdp = bdp_packets(emulator.spec)
-    return DialRow(
+    return PreferenceRow(
         emulator,
-        _fly([f"policy:{policy_file}:{preference}" for preference in DIAL], seeds, emulator),
+        _fly([f"policy:{policy_file}:{preference}" for preference in PREFERENCES], seeds, emulator),
         _fly([f"copa:{delta}" for delta in COPA_DELTAS], seeds, emulator),
         _fly([f"fixed:{max(2.0, bdps * bdp):g}" for bdps in FIXED_BDPS], seeds, emulator),
     )
@@ -157,30 +157,30 @@ def _fly(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
     )
 
 
-def dial_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[DialRow]:
-    """A row for each of so many random emulators; the policy has a dial."""
+def preference_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[PreferenceRow]:
+    """A row for each of so many random emulators; the policy has a preference."""
     emulators = select_emulators(f"random:{count}:{UNSEEN_SEED}")
     return list(executor.map(partial(_fly_row, policy_file, seeds), emulators))
 
 
-def dial_bars(rows: Sequence[DialRow]) -> list[Bar]:
-    """All promises of the dial."""
+def preference_checks(rows: Sequence[PreferenceRow]) -> list[Check]:
+    """Whether the curve rises, and lies above the others."""
     return [
-        _share_bar("dial", "monotone", [row.dial.is_monotone for row in rows]),
+        _share_check("preference", "monotone", [row.preference.is_monotone for row in rows]),
         *(
-            _share_bar(
-                "the dial's whole curve",
+            _share_check(
+                "the preference's whole curve",
                 f"on or above that of {name}",
-                [bool(row.dial.above(getattr(row, rival)).all()) for row in rows],
+                [bool(row.preference.above(getattr(row, rival)).all()) for row in rows],
             )
             for rival, name in (("copa", "Copa, delta swept"), ("fixed", "fixed windows"))
         ),
     ]
 
 
-def _share_bar(what: str, wanted: str, held: Sequence[bool]) -> Bar:
+def _share_check(what: str, wanted: str, held: Sequence[bool]) -> Check:
     interval = share_interval(sum(held), len(held))
-    return Bar(
+    return Check(
         f"{what} on {len(held)} random unseen emulators",
         f"{wanted} on >= {WANTED_SHARE:.0%}",
         f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%})",
@@ -188,15 +188,15 @@ def _share_bar(what: str, wanted: str, held: Sequence[bool]) -> Bar:
     )
 
 
-def dial_lines(rows: Sequence[DialRow]) -> list[str]:
-    """The curves over all emulators, then those on which the dial is farthest below another; for people."""
+def preference_lines(rows: Sequence[PreferenceRow]) -> list[str]:
+    """The curves over all emulators, then those where the policy's is farthest below another; for people."""
     lines = [
         f"{'':12}{'link used':>12}{'p95 / one way':>16}{'on Copa or above':>19}{'on fixed or above':>20}"
     ]
-    for scheme, settings in (("dial", DIAL), ("copa", COPA_DELTAS), ("fixed", FIXED_BDPS)):
+    for scheme, settings in (("preference", PREFERENCES), ("copa", COPA_DELTAS), ("fixed", FIXED_BDPS)):
         for place, setting in enumerate(settings):
             line = f"{scheme:6}{setting:<6.3g}" + _mean_figures(rows, scheme, place)
-            lines.append(line + (_shares_above(rows, place) if scheme == "dial" else ""))
+            lines.append(line + (_shares_above(rows, place) if scheme == "preference" else ""))
     lines.append("farthest below Copa or fixed windows at the same delay:")
     worst = sorted(rows, key=lambda row: -row.shortfall)[:WORST]
     return lines + [
@@ -204,7 +204,7 @@ def dial_lines(rows: Sequence[DialRow]) -> list[str]:
     ]
 
 
-def _mean_figures(rows: Sequence[DialRow], scheme: str, place: int) -> str:
+def _mean_figures(rows: Sequence[PreferenceRow], scheme: str, place: int) -> str:
     curves: list[Curve] = [getattr(row, scheme) for row in rows]
     used = np.mean([curve.utilisation[place] for curve in curves])
     delays = [
@@ -214,18 +214,18 @@ def _mean_figures(rows: Sequence[DialRow], scheme: str, place: int) -> str:
     return f"{used:12.1%}{np.exp(np.mean(np.log(delays))):16.2f}"
 
 
-def _shares_above(rows: Sequence[DialRow], place: int) -> str:
-    copa = np.mean([row.dial.above(row.copa)[place] for row in rows])
-    fixed = np.mean([row.dial.above(row.fixed)[place] for row in rows])
+def _shares_above(rows: Sequence[PreferenceRow], place: int) -> str:
+    copa = np.mean([row.preference.above(row.copa)[place] for row in rows])
+    fixed = np.mean([row.preference.above(row.fixed)[place] for row in rows])
     return f"{copa:19.1%}{fixed:20.1%}"
 
 
 DESCRIPTION = (
-    "Flies a policy along its dial in the twin, over random emulators that no training sees, beside Copa "
-    "with its delta swept and fixed windows swept around the BDP. Exit code 1: on more than 5 % of the "
-    "emulators a higher preference has less throughput or less p95 delay, or a point of the dial has less "
+    "Flies a policy at every preference in the twin, over random emulators that no training sees, beside "
+    "Copa with its delta swept and fixed windows swept around the BDP. Exit code 1: on more than 5 % of the "
+    "emulators a higher preference has less throughput or less p95 delay, or one of its points has less "
     "throughput than the other curve, interpolated, at the same delay. 1 % of throughput or delay, 1 ms of "
-    "delay and, along the dial, one standard error of the differences over the seeds count for nothing."
+    "delay and, between preferences, one standard error of the differences over the seeds count for nothing."
 )
 
 
@@ -239,12 +239,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Flies all three curves over every emulator."""
     policy_file = policy_file_of(args.scheme)
-    select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a dial
+    select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a preference
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        rows = dial_rows(policy_file, args.random, args.seeds, executor)
-    bars = dial_bars(rows)
+        rows = preference_rows(policy_file, args.random, args.seeds, executor)
+    checks = preference_checks(rows)
     if args.json:
-        print(json.dumps({"bars": [asdict(bar) for bar in bars], "rows": [row.to_json() for row in rows]}))
+        print(
+            json.dumps(
+                {"checks": [asdict(check) for check in checks], "rows": [row.to_json() for row in rows]}
+            )
+        )
     else:
-        print("\n".join([*dial_lines(rows), *(bar.line for bar in bars)]))
-    return 0 if all(bar.met for bar in bars) else 1
+        print("\n".join([*preference_lines(rows), *(check.line for check in checks)]))
+    return 0 if all(check.met for check in checks) else 1

@@ -10,7 +10,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
-from ccgym.experiments.check import Bar, all_met
+from ccgym.experiments.check import Check, all_met
 from numpy.typing import NDArray
 
 SECONDS = 30.0
@@ -18,7 +18,7 @@ JOINING_RUNS = 9
 LATEST_S = 0.2
 
 
-def sharing_bars(scheme: str, count: int, seed: int, executor: Executor) -> list[Bar]:
+def sharing_checks(scheme: str, count: int, seed: int, executor: Executor) -> list[Check]:
     """Flows of the policy on one bottleneck, and one against Cubic; links and times follow from the seed."""
     return [
         _joining(scheme, seed, executor),
@@ -28,10 +28,10 @@ def sharing_bars(scheme: str, count: int, seed: int, executor: Executor) -> list
     ]
 
 
-def _joining(scheme: str, seed: int, executor: Executor) -> Bar:
+def _joining(scheme: str, seed: int, executor: Executor) -> Check:
     runs = list(executor.map(partial(_joining_run, scheme, seed), range(JOINING_RUNS)))
     jain, used = ([run[figure] for run in runs] for figure in (0, 1))
-    return Bar(
+    return Check(
         f"ten flows join and leave each second, {JOINING_RUNS} runs",
         "median Jain >= 0.95 at >= 95 % of the link",
         f"{_median_text(jain)} at {np.median(used):.1%}",
@@ -63,9 +63,9 @@ def _joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     return float(np.median(jain_index(rates[:, several]))), used
 
 
-def _against_cubic(scheme: str, seed: int, executor: Executor) -> Bar:
+def _against_cubic(scheme: str, seed: int, executor: Executor) -> Check:
     shares = list(executor.map(partial(_against_cubic_run, scheme, seed), range(JOINING_RUNS)))
-    return Bar(
+    return Check(
         f"against one Cubic in a queue of 2 BDP, {JOINING_RUNS} runs",
         "25 to 75 % of the link at the median",
         _median_text(shares),
@@ -81,9 +81,9 @@ def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
     return float(np.nansum(rates[0]) / np.nansum(rates))
 
 
-def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
     jain = list(executor.map(partial(_grid_case, scheme, seed), range(count)))
-    return Bar(
+    return Check(
         f"{count} unseen links with 2 to 16 flows",
         "median Jain >= 0.93",
         _median_text(jain),
@@ -100,9 +100,9 @@ def _grid_case(scheme: str, seed: int, number: int) -> float:
     return _late_jain(_rates(_droptail(rate, round(round_trip / 2), queue), flows, SECONDS))
 
 
-def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Bar:
+def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Check:
     jain = list(executor.map(partial(_unequal_case, scheme, seed), range(count)))
-    return Bar(
+    return Check(
         f"{count} unseen links with two flows, one of twice the RTT",
         "median Jain >= 0.85",
         _median_text(jain),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
-from ccgym.experiments.check import Bar
+from ccgym.experiments.check import Check
 
 from .known_truth import RUNS, SCHEMES, measured_over
 
@@ -61,13 +61,13 @@ def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
             yield Ablation(path, step, answer.error)
 
 
-def bars(found: list[Ablation]) -> list[Bar]:
+def checks(found: list[Ablation]) -> list[Check]:
     """No parameter makes it worse, and all together replicate the path."""
     held = []
     for path in PATHS:
         errors = [each.error for each in found if each.path == path]
         held.append(
-            Bar(
+            Check(
                 f"{path}: with each parameter",
                 "no larger error",
                 " -> ".join(f"{100 * error:.1f} %" for error in errors),
@@ -99,9 +99,13 @@ def run(args: argparse.Namespace) -> int:
         found.append(each)
         if not args.json:
             print(f"{each.path:10} {each.step:10} {100 * each.error:6.1f} %", flush=True)
-    held = bars(found)
+    held = checks(found)
     if args.json:
-        print(json.dumps({"errors": [asdict(each) for each in found], "bars": [asdict(bar) for bar in held]}))
+        print(
+            json.dumps(
+                {"errors": [asdict(each) for each in found], "checks": [asdict(check) for check in held]}
+            )
+        )
     else:
-        print("\n".join(bar.line for bar in held))
-    return 0 if all(bar.met for bar in held) else 1
+        print("\n".join(check.line for check in held))
+    return 0 if all(check.met for check in held) else 1

@@ -17,7 +17,7 @@ from ccgym.calibration.replication import Replicator, measured_figures, scheme_e
 from ccgym.calibration.target import Measured, Run, Target, means
 from ccgym.configs.arguments import count
 from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
-from ccgym.experiments.check import Bar
+from ccgym.experiments.check import Check
 
 SCHEMES = ("bbr", "cubic", "copa", "vegas", "ledbat", "reno", "vivace", "verus")
 HELD_OUT = ("scream", "copa:0.1", "bbr3")
@@ -137,7 +137,7 @@ def recoveries(folder: Path, count: int, minutes: float) -> Iterator[Recovery]:
         yield recover(random_truth(seed), folder / f"{seed}.search", minutes)
 
 
-def bars(found: Sequence[Recovery]) -> list[Bar]:
+def checks(found: Sequence[Recovery]) -> list[Check]:
     """Of the issue that asked for calibration."""
     holds = [held for each in found for held in each.intervals_hold]
     return [
@@ -155,12 +155,14 @@ def bars(found: Sequence[Recovery]) -> list[Bar]:
     ]
 
 
-def _all(name: str, wanted: str, met: list[bool]) -> Bar:
-    return Bar(name, wanted, f"{sum(met)} of {len(met)}", all(met))
+def _all(name: str, wanted: str, met: list[bool]) -> Check:
+    return Check(name, wanted, f"{sum(met)} of {len(met)}", all(met))
 
 
-def _share(name: str, share: float, met: list[bool]) -> Bar:
-    return Bar(name, f"right in {100 * share:g} %", f"{sum(met)} of {len(met)}", sum(met) >= share * len(met))
+def _share(name: str, share: float, met: list[bool]) -> Check:
+    return Check(
+        name, f"right in {100 * share:g} %", f"{sum(met)} of {len(met)}", sum(met) >= share * len(met)
+    )
 
 
 def recovery_line(each: Recovery) -> str:
@@ -203,13 +205,13 @@ def run(args: argparse.Namespace) -> int:
         found.append(recovery)
         if not args.json:
             print(recovery_line(recovery), flush=True)
-    held = bars(found)
+    held = checks(found)
     if args.json:
         rows = [
             {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.as_json()
             for each in found
         ]
-        print(json.dumps({"recoveries": rows, "bars": [asdict(bar) for bar in held]}))
+        print(json.dumps({"recoveries": rows, "checks": [asdict(check) for check in held]}))
     else:
-        print("\n".join(bar.line for bar in held))
-    return 0 if all(bar.met for bar in held) else 1
+        print("\n".join(check.line for check in held))
+    return 0 if all(check.met for check in held) else 1

@@ -7,33 +7,33 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far ours may be from the judge's, as shares of the judge's figures."""
+    """How far ours may be from the reference's, as shares of the reference's figures."""
 
     throughput_share: float
     delay_share: float
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Comparison:
     """One scheme over one emulator."""
 
     emulator: str
     scheme: str
     mbps: float
-    judge_mbps: float
+    reference_mbps: float
     delay_ms: float
     """Of the kind the experiment compares: p95 one-way, or the mean in the queue."""
-    judge_delay_ms: float
+    reference_delay_ms: float
 
     @property
     def throughput_error(self) -> float:
-        """Of ours, as a share of the judge's."""
-        return self.mbps / self.judge_mbps - 1
+        """Of ours, as a share of the reference's."""
+        return self.mbps / self.reference_mbps - 1
 
     @property
     def delay_error(self) -> float:
-        """Of ours, as a share of the judge's."""
-        return self.delay_ms / self.judge_delay_ms - 1
+        """Of ours, as a share of the reference's."""
+        return self.delay_ms / self.reference_delay_ms - 1
 
     def agrees(self, bounds: Bounds) -> bool:
         """Both within their share."""
@@ -43,19 +43,23 @@ class Judgement:
         )
 
 
-def judgement_lines(judgements: Iterable[Judgement], bounds: Bounds, heads: Mapping[str, str]) -> list[str]:
-    """The table, for people; `heads` names the judge and the delay."""
-    rows = list(judgements)
-    lines = [_line("emulator", "scheme", "Mbit/s", heads["judge"], "", heads["delay"], heads["judge"], "")]
+def comparison_lines(
+    comparisons: Iterable[Comparison], bounds: Bounds, heads: Mapping[str, str]
+) -> list[str]:
+    """The table, for people; `heads` names the reference and the delay."""
+    rows = list(comparisons)
+    lines = [
+        _line("emulator", "scheme", "Mbit/s", heads["reference"], "", heads["delay"], heads["reference"], "")
+    ]
     lines += [
         _line(
             row.emulator,
             row.scheme,
             f"{row.mbps:.2f}",
-            f"{row.judge_mbps:.2f}",
+            f"{row.reference_mbps:.2f}",
             f"{row.throughput_error:+.1%}",
             f"{row.delay_ms:.1f}",
-            f"{row.judge_delay_ms:.1f}",
+            f"{row.reference_delay_ms:.1f}",
             f"{row.delay_error:+.1%}",
         )
         + ("" if row.agrees(bounds) else "  differs")
@@ -68,15 +72,15 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
     return f"{emulator:28} {scheme:8}" + "".join(f"{figure:>12}" for figure in figures)
 
 
-def print_judgements(
-    tables: dict[str, list[Judgement]], bounds: Bounds, heads: dict[str, str], *, as_json: bool
+def print_comparisons(
+    tables: dict[str, list[Comparison]], bounds: Bounds, heads: dict[str, str], *, as_json: bool
 ) -> None:
     """One table for each place where ours flew.
 
     Args:
         tables: by the name of the place.
-        bounds: how far ours may be from the judge's.
-        heads: who judges, and by which delay: `judge` and `delay`.
+        bounds: how far ours may be from the reference's.
+        heads: who references, and by which delay: `reference` and `delay`.
         as_json: all as one JSON object.
     """
     if as_json:
@@ -84,4 +88,4 @@ def print_judgements(
         return
     for where, rows in tables.items():
         print(f"ours in {where}:")
-        print("\n".join(judgement_lines(rows, bounds, heads)))
+        print("\n".join(comparison_lines(rows, bounds, heads)))

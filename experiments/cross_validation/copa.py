@@ -54,16 +54,16 @@ class CopaRow:
 
     label: str
     mbps: float
-    judge_mbps: Range
+    reference_mbps: Range
     p95_delay_ms: float
     """One way, propagation included."""
-    judge_p95_delay_ms: Range
+    reference_p95_delay_ms: Range
 
     @property
     def agrees(self) -> bool:
         """Within the range of theirs, and the margins."""
-        return _within(self.mbps, self.judge_mbps, THROUGHPUT_MARGIN) and _within(
-            self.p95_delay_ms, self.judge_p95_delay_ms, DELAY_MARGIN
+        return _within(self.mbps, self.reference_mbps, THROUGHPUT_MARGIN) and _within(
+            self.p95_delay_ms, self.reference_p95_delay_ms, DELAY_MARGIN
         )
 
 
@@ -90,16 +90,16 @@ def _row(label: str, spec: EmulatorSpec, seed: int, mbps: Range, delay_ms: Range
     return CopaRow(label, ip_bytes * 8e-6 / (SECONDS - WARM_UP_S), mbps, p95_ms, delay_ms)
 
 
-def _within(figure: float, judge: Range, margin: float) -> bool:
-    return judge[0] * (1 - margin) <= figure <= judge[1] * (1 + margin)
+def _within(figure: float, reference: Range, margin: float) -> bool:
+    return reference[0] * (1 - margin) <= figure <= reference[1] * (1 + margin)
 
 
 def copa_lines(rows: list[CopaRow]) -> list[str]:
     """The table, for people."""
     lines = [f"{'link or path':30}{'Mbit/s':>10}{'genericCC':>14}{'p95 ms':>10}{'genericCC':>14}"]
     lines += [
-        f"{row.label:30}{row.mbps:10.2f}{_text(row.judge_mbps, 2):>14}"
-        f"{row.p95_delay_ms:10.0f}{_text(row.judge_p95_delay_ms, 0):>14}"
+        f"{row.label:30}{row.mbps:10.2f}{_text(row.reference_mbps, 2):>14}"
+        f"{row.p95_delay_ms:10.0f}{_text(row.reference_p95_delay_ms, 0):>14}"
         + ("" if row.agrees else "  differs")
         for row in rows
     ]

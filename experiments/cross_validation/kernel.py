@@ -1,4 +1,4 @@
-"""`ccgym reproduce kernel-judge`: our Cubic, NewReno and BBR beside the kernel's."""
+"""`ccgym reproduce kernel-cross-validation`: our Cubic, NewReno and BBR beside the kernel's."""
 
 import argparse
 import os
@@ -11,21 +11,21 @@ from ccgym.evaluation.metrics.results import Evaluation
 from ccgym.experiments.arguments import add_flight_arguments
 from ccgym.experiments.flights import fly
 
-from .comparison import Bounds, Judgement, print_judgements
+from .comparison import Bounds, Comparison, print_comparisons
 
-KERNEL_JUDGES = {"cubic": "kernel-cubic", "reno": "kernel-reno", "bbr": "kernel-bbr"}
+KERNEL_REFERENCES = {"cubic": "kernel-cubic", "reno": "kernel-reno", "bbr": "kernel-bbr"}
 """Ours, and the kernel's implementation that it is held against."""
 KERNEL_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.15)
 
 
-def judge_by_kernel(ours: Evaluation, kernels: Evaluation) -> list[Judgement]:
+def compare_with_kernel(ours: Evaluation, kernels: Evaluation) -> list[Comparison]:
     """Medians over the runs of every emulator on which both of a pair flew."""
-    flown, judged = dict(_medians(ours)), dict(_medians(kernels))
+    flown, references = dict(_medians(ours)), dict(_medians(kernels))
     return [
-        Judgement(emulator, scheme, mbps, judge_mbps, delay_ms, judge_delay_ms)
+        Comparison(emulator, scheme, mbps, reference_mbps, delay_ms, reference_delay_ms)
         for (emulator, scheme), (mbps, delay_ms) in flown.items()
-        if (judge := judged.get((emulator, KERNEL_JUDGES.get(scheme, "")))) is not None
-        for judge_mbps, judge_delay_ms in [judge]
+        if (reference := references.get((emulator, KERNEL_REFERENCES.get(scheme, "")))) is not None
+        for reference_mbps, reference_delay_ms in [reference]
     ]
 
 
@@ -57,15 +57,17 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left of both evaluations, then compares them."""
     schemes = args.schemes.split(",")
     for scheme in schemes:
-        if scheme not in KERNEL_JUDGES:
-            raise InputError(f"--schemes: the kernel has no {scheme!r}; it judges {', '.join(KERNEL_JUDGES)}")
-    real = fly(args, "mahimahi", ",".join([*schemes, *(KERNEL_JUDGES[scheme] for scheme in schemes)]))
+        if scheme not in KERNEL_REFERENCES:
+            raise InputError(
+                f"--schemes: the kernel has no {scheme!r}; it has {', '.join(KERNEL_REFERENCES)}"
+            )
+    real = fly(args, "mahimahi", ",".join([*schemes, *(KERNEL_REFERENCES[scheme] for scheme in schemes)]))
     tables = {
-        "mahimahi": judge_by_kernel(real, real),
-        "twin": judge_by_kernel(fly(args, "twin", args.schemes), real),
+        "mahimahi": compare_with_kernel(real, real),
+        "twin": compare_with_kernel(fly(args, "twin", args.schemes), real),
     }
-    heads = {"judge": "kernel", "delay": "p95 ms"}
-    print_judgements(tables, KERNEL_BOUNDS, heads, as_json=args.json)
+    heads = {"reference": "kernel", "delay": "p95 ms"}
+    print_comparisons(tables, KERNEL_BOUNDS, heads, as_json=args.json)
     if not args.json:
         print(f"load of this host in the last 15 minutes: {os.getloadavg()[2]:.1f} on {os.cpu_count()} cores")
     return 0 if all(row.agrees(KERNEL_BOUNDS) for row in tables["mahimahi"]) else 1

@@ -8,10 +8,10 @@ from ccgym.configs.arguments import seconds
 from ccgym.envs import _core
 from ccgym.envs.specs.emulator_spec import LinkSpec
 
-from .comparison import Bounds, Judgement, print_judgements
+from .comparison import Bounds, Comparison, print_comparisons
 
 NS3_BOUNDS = Bounds(throughput_share=0.03, delay_share=0.10)
-NS3_JUDGES = {"reno": "TcpNewReno", "cubic": "TcpCubic", "vegas": "TcpVegas"}
+NS3_REFERENCES = {"reno": "TcpNewReno", "cubic": "TcpCubic", "vegas": "TcpVegas"}
 DUMBBELLS = (
     Dumbbell(2, 20, 14),
     Dumbbell(5, 20, 34),
@@ -22,16 +22,16 @@ DUMBBELLS = (
 TUN_HEADER_BYTES = 4
 
 
-def judge_by_ns3(seconds: float) -> list[Judgement]:
+def compare_with_ns3(seconds: float) -> list[Comparison]:
     """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
     rows = []
     with Ns3() as ns3:
         for dumbbell in DUMBBELLS:
-            for scheme, tcp in NS3_JUDGES.items():
+            for scheme, tcp in NS3_REFERENCES.items():
                 theirs = ns3.fly(tcp, dumbbell, seconds, seconds / 2)
                 mbps, queueing_ms = _fly(scheme, dumbbell, seconds, seconds / 2)
-                judge = (theirs.throughput_mbps, theirs.mean_queueing_ms)
-                rows.append(Judgement(dumbbell.label, scheme, mbps, judge[0], queueing_ms, judge[1]))
+                reference = (theirs.throughput_mbps, theirs.mean_queueing_ms)
+                rows.append(Comparison(dumbbell.label, scheme, mbps, reference[0], queueing_ms, reference[1]))
     return rows
 
 
@@ -51,7 +51,7 @@ DESCRIPTION = (
     "Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
     "half warms up. Exit code 1: one of ours differs by more than 3 % of throughput or 10 % of mean "
     "queueing delay. Vegas rests with any queue of two to four packets, and where in between is decided "
-    "by the end of its slow start. ns-3's LEDBAT is no judge: the bound it sets on its window is the "
+    "by the end of its slow start. ns-3's LEDBAT is no reference: the bound it sets on its window is the "
     "window itself, so that it never grows after slow start, and without TCP timestamps it flies "
     "NewReno's congestion avoidance."
 )
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Flies every scheme over every dumbbell, in both."""
-    rows = judge_by_ns3(args.seconds)
-    heads = {"judge": "ns-3", "delay": "queue ms"}
-    print_judgements({"the twin": rows}, NS3_BOUNDS, heads, as_json=args.json)
+    rows = compare_with_ns3(args.seconds)
+    heads = {"reference": "ns-3", "delay": "queue ms"}
+    print_comparisons({"the twin": rows}, NS3_BOUNDS, heads, as_json=args.json)
     return 0 if all(row.agrees(NS3_BOUNDS) for row in rows) else 1

@@ -69,7 +69,7 @@ class AveragesRow:
     published: PathAverages
 
 
-class PublishedJudge:
+class PublishedComparison:
     """Flies what has been published, once each."""
 
     def __init__(self, executor: Executor, seed: int) -> None:
@@ -185,8 +185,8 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Flies every scheme that has figures."""
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        judge = PublishedJudge(executor, SEED)
-        rows, averages = judge.rows(), judge.averages()
+        comparison = PublishedComparison(executor, SEED)
+        rows, averages = comparison.rows(), comparison.averages()
     if args.json:
         emulators, paths = [asdict(row) for row in rows], [asdict(row) for row in averages]
         print(json.dumps({"emulators": emulators, "paths": paths}))

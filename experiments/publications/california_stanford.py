@@ -34,7 +34,7 @@ SPEC = EmulatorSpec(
 )
 ERRORS = (0.52, 0.79)
 """Of the fit, mean over schemes; of a scheme that was left out."""
-NOT_HERE = "not in the stable"
+NOT_HERE = "not among our schemes"
 VIDEO = "theirs sends a video, whose rate bounds it"
 ROWS = (
     Row("TCP BBR", 3, 12.86, 232.80, 0.29, "bbr"),
@@ -78,14 +78,14 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         tables.read_back_line(evaluation, circumstances.folder),
         *documented,
     ]
-    picture = tables.picture(ROWS, evaluation, circumstances)
+    figure = tables.figure(ROWS, evaluation, circumstances)
     notes = [
         "the emulator: 12.37 Mbit/s, 18 ms, 480 packets, loss 0.0305 %, ACKs over 0.77 Mbit/s in Poisson "
         "arrivals, by `ccgym calibrate` on the report's text",
         f"its mean error is {ERRORS[0]:.0%}, {ERRORS[1]:.0%} of a scheme left out: a constant link is not "
         "that path, so no tolerance is stated for single figures",
     ]
-    return Reproduction(TITLE, DOCUMENT, lines, {"california-stanford": picture}, notes)
+    return Reproduction(TITLE, DOCUMENT, lines, {"california-stanford": figure}, notes)
 
 
 DESCRIPTION = description_of("california-stanford")

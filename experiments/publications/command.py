@@ -43,7 +43,7 @@ def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
         type=Path,
         default=Path(folder),
         metavar="DIR",
-        help=f"where flights and pictures are kept, to go on after an interruption (default: {folder})",
+        help=f"where flights and figures are kept, to go on after an interruption (default: {folder})",
     )
 
 
@@ -78,15 +78,15 @@ def minutes(text: str) -> float:
 
 
 def run_reproduction(reproduce: Callable[[Circumstances], Reproduction], args: argparse.Namespace) -> int:
-    """Does the experiment, keeps its pictures, prints the table."""
+    """Does the experiment, keeps its figures, prints the table."""
     found = reproduce(circumstances(args, args.out))
-    keep_pictures(found, args.out)
+    keep_figures(found, args.out)
     if args.json:
         lines = [asdict(line) for line in found.lines]
         print(json.dumps({"title": found.title, "lines": lines, "notes": found.notes}))
     else:
         print("\n".join(reproduction_lines(found)))
-        print(f"pictures: {args.out}")
+        print(f"figures: {args.out}")
     return 0 if found.met else 1
 
 
@@ -107,10 +107,10 @@ def circumstances(args: argparse.Namespace, folder: Path) -> Circumstances:
     )
 
 
-def keep_pictures(found: Reproduction, folder: Path) -> list[Path]:
+def keep_figures(found: Reproduction, folder: Path) -> list[Path]:
     """Writes each as SVG; returns where."""
     kept = []
-    for name, figure in found.pictures.items():
+    for name, figure in found.figures.items():
         kept.append(folder / f"{name}.svg")
         replace_file(kept[-1], partial(figure.savefig, format="svg", metadata={"Date": None}))
     return kept

@@ -89,7 +89,7 @@ SINGLE_SHARE = 0.85
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Flies each scheme against itself under every condition, and Copa alone."""
     lines: list[Line] = []
-    pictures = {}
+    figures = {}
     runs = QUICK_RUNS if circumstances.quick else RUNS
     for condition in CONDITIONS:
         found = {
@@ -97,7 +97,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
             for scheme in SCHEMES
         }
         lines += _condition_lines(condition, found)
-        pictures[f"copa-fairness-{condition.name.replace(' ', '-').replace('/', '-')}"] = _cdf(
+        figures[f"copa-fairness-{condition.name.replace(' ', '-').replace('/', '-')}"] = _cdf(
             condition, found
         )
     alone, figure = _alone(circumstances.seed)
@@ -106,7 +106,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         "one Copa flow: 1 / delta = 2 packets are wanted in the queue, 0.5 ms at 46 Mbit/s; a clock of 1 ms, "
         "or round trips that jitter by as much, look like a longer queue",
     ]
-    return Reproduction(TITLE, DOCUMENT, [*lines, *alone], {**pictures, "copa-alone": figure}, notes)
+    return Reproduction(TITLE, DOCUMENT, [*lines, *alone], {**figures, "copa-alone": figure}, notes)
 
 
 def _condition_lines(condition: Condition, found: dict[str, list[NDArray[np.float64]]]) -> list[Line]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.calibration.scheme_names import stable_name
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, load_evaluation
-from ccgym.experiments.cross_validation.published import AveragesRow, PublishedJudge
+from ccgym.experiments.cross_validation.published import AveragesRow, PublishedComparison
 from ccgym.experiments.cross_validation.published_figures import CELLULAR, WIRED, PathAverages
 from matplotlib.figure import Figure
 
@@ -34,7 +34,7 @@ THEIRS_ALONE = {
         "TaoVA": (0.537, 285.3),
     },
 }  # fmt: skip
-"""Schemes of the table that are not in the stable, or have other weights there."""
+"""Schemes of the table that are not among our schemes, or have other weights there."""
 
 
 def reproduce(circumstances: Circumstances) -> Reproduction:
@@ -44,7 +44,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         lines = list(_archive_lines(evaluations))
         return Reproduction(TITLE, DOCUMENT, lines, notes=[f"ours: {len(evaluations)} data directories"])
     with ThreadPoolExecutor(2) as executor:
-        rows = PublishedJudge(executor, circumstances.seed).averages()
+        rows = PublishedComparison(executor, circumstances.seed).averages()
     lines = [
         Line(f"{row.kind}, {row.scheme}: share of the best / queue ms", _text(row.published), _text(row.ours))
         for row in rows
@@ -55,13 +55,13 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
                 f"{kind}, {name}: share of the best / queue ms",
                 _text(PathAverages(*figures)),
                 "-",
-                why="not in the stable",
+                why="not among our schemes",
             )
             for name, figures in schemes.items()
         ]
     ours = {(row.kind, row.scheme): row.ours for row in rows}
     lines += [_claim(ours, "wired"), _claim(ours, "cellular")]
-    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _picture(rows)})
+    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(rows)})
 
 
 def _text(figures: PathAverages) -> str:
@@ -105,7 +105,7 @@ def _queueing_ms(flow: FlowResult) -> float:
     return flow.metrics.mean_delay_ms - float(flow.series.delay_ms.min())
 
 
-def _picture(rows: Iterable[AveragesRow]) -> Figure:
+def _figure(rows: Iterable[AveragesRow]) -> Figure:
     """Each scheme's place in their table and in ours, joined."""
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     for axes, kind in zip(figure.subplots(1, 2), ("wired", "cellular"), strict=True):

@@ -13,13 +13,13 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 
-from .command import Publication, add_common_arguments, circumstances, keep_pictures
+from .command import Publication, add_common_arguments, circumstances, keep_figures
 from .page import page
 from .reproduction import Circumstances, Reproduction, reproduction_lines
 
 DESCRIPTION = (
     "Runs the experiments of the published documents in the twin, one after the other, and writes the page "
-    "with all their lines and pictures. One that cannot be flown here, as its traces are missing, is named. "
+    "with all their lines and figures. One that cannot be flown here, as its traces are missing, is named. "
     "Exit code 1: a stated tolerance is missed."
 )
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("docs/reproductions.md"),
         metavar="FILE",
-        help="the page; its pictures go into a folder beside it (default: docs/reproductions.md)",
+        help="the page; its figures go into a folder beside it (default: docs/reproductions.md)",
     )
 
 
@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     check_replaceable(args.page)
     if not args.page.absolute().parent.is_dir():
         raise InputError(f"--page {args.page}: its folder does not exist")
-    pictures = args.page.parent / args.page.stem
-    pictures.mkdir(exist_ok=True)
+    figures = args.page.parent / args.page.stem
+    figures.mkdir(exist_ok=True)
     found: dict[str, Reproduction | str] = {}
     seconds: dict[str, float] = {}
     kept: dict[str, list[str]] = {}
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
             found[name] = str(error)
             continue
         found[name], seconds[name] = done, time.monotonic() - begun_s
-        kept[name] = [f"{pictures.name}/{path.name}" for path in keep_pictures(done, pictures)]
+        kept[name] = [f"{figures.name}/{path.name}" for path in keep_figures(done, figures)]
         if not args.json:
             print("\n".join(reproduction_lines(done)), flush=True)
     text = page(found, kept, seconds, shlex.join(["ccgym", *sys.argv[1:]]))

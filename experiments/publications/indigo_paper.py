@@ -35,8 +35,8 @@ WORST_DEVIATION = 0.15
 """Mean of the windows': theirs are searched in steps of 10 packets, 5 at 5 Mbit/s."""
 HIDDEN, QUICK_HIDDEN = (1, 2, 4, 8, 16, 32, 64, 128, 256), (1, 16, 64)
 GOOD = (16, 128)
-JUDGED_MINUTES = 5.0
-"""Of training; after less it says little, and nothing is judged."""
+CHECKED_MINUTES = 5.0
+"""Of training; after less it says little, and nothing is checked."""
 GOOD_MARGIN = 0.1
 """Of the log power, below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
@@ -47,15 +47,15 @@ SECONDS = 30.0
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Searches the windows, trains, flies."""
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        lines, picture = _windows(executor)
-        pictures = {"indigo-oracle-windows": picture}
+        lines, figure = _windows(executor)
+        figures = {"indigo-oracle-windows": figure}
         lines += _calibration(circumstances)
         swept, sweep = _hidden_units(circumstances)
     notes = [
         f"trainings of {circumstances.minutes:g} minutes each; theirs took days",
         "figures 6 and 7, all schemes: `ccgym reproduce pantheon-emulators`",
     ]
-    return Reproduction(TITLE, DOCUMENT, [*lines, *swept], {**pictures, "indigo-hidden-units": sweep}, notes)
+    return Reproduction(TITLE, DOCUMENT, [*lines, *swept], {**figures, "indigo-hidden-units": sweep}, notes)
 
 
 def _windows(executor: ThreadPoolExecutor) -> tuple[list[Line], Figure]:
@@ -137,15 +137,15 @@ def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
     lines = []
     for units, trained in flown.items():
         good = GOOD[0] <= units <= GOOD[1]
-        judged = good and circumstances.minutes >= JUDGED_MINUTES
+        checked = good and circumstances.minutes >= CHECKED_MINUTES
         lines.append(
             Line(
                 f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators",
                 "good" if good else "-",
                 mean_text(trained.log_powers),
-                f"within {GOOD_MARGIN:g} of the best" if judged else "",
-                trained.mean >= best - GOOD_MARGIN if judged else None,
-                "" if judged or not good else f"not judged before {JUDGED_MINUTES:g} minutes of training",
+                f"within {GOOD_MARGIN:g} of the best" if checked else "",
+                trained.mean >= best - GOOD_MARGIN if checked else None,
+                "" if checked or not good else f"not checked before {CHECKED_MINUTES:g} minutes of training",
             )
         )
     figure = Figure(figsize=(6, 3.5), layout="constrained")

@@ -10,7 +10,7 @@ from .reproduction import STATES, Line, Reproduction
 
 def page(
     found: Mapping[str, Reproduction | str],
-    pictures: Mapping[str, Sequence[str]],
+    figures: Mapping[str, Sequence[str]],
     seconds: Mapping[str, float],
     command: str,
 ) -> str:
@@ -18,12 +18,12 @@ def page(
 
     Args:
         found: each experiment, or why it could not be done.
-        pictures: of each, relative to the page.
+        figures: of each, relative to the page.
         seconds: that each took.
         command: as typed.
     """
     done = [each for each in found.values() if isinstance(each, Reproduction)]
-    judged = [line for each in done for line in each.lines if line.met is not None]
+    checked = [line for each in done for line in each.lines if line.met is not None]
     facts = provenance()
     lines = [
         "# Reproductions",
@@ -37,8 +37,9 @@ def page(
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
         f"{facts['machine']}, {sum(seconds.values()) / 60:.1f} minutes. "
-        f"{sum(bool(line.met) for line in judged)} of {len(judged)} stated tolerances are met. Behind a mean "
-        "stands its 95 % interval, by bootstrap. A line without a tolerance is there to be read.",
+        f"{sum(bool(line.met) for line in checked)} of {len(checked)} stated tolerances are met. "
+        "Behind a mean stands its 95 % interval, by bootstrap. "
+        "A line without a tolerance is there to be read.",
         "",
         "| experiment | document | tolerances met | s |",
         "|---|---|---|---|",
@@ -46,19 +47,19 @@ def page(
         "",
     ]
     for name, each in found.items():
-        lines += _section(name, each, pictures.get(name, ()))
+        lines += _section(name, each, figures.get(name, ()))
     return "\n".join(lines)
 
 
 def _overview(name: str, found: Reproduction | str, seconds: Mapping[str, float]) -> str:
     if isinstance(found, str):
         return f"| `{name}` | | not done: {_cell(found)} | |"
-    judged = [line for line in found.lines if line.met is not None]
-    met = f"{sum(bool(line.met) for line in judged)} of {len(judged)}"
+    checked = [line for line in found.lines if line.met is not None]
+    met = f"{sum(bool(line.met) for line in checked)} of {len(checked)}"
     return f"| [`{name}`](#{name}) | {found.document} | {met} | {seconds[name]:.0f} |"
 
 
-def _section(name: str, found: Reproduction | str, pictures: Sequence[str]) -> list[str]:
+def _section(name: str, found: Reproduction | str, figures: Sequence[str]) -> list[str]:
     if isinstance(found, str):
         return []
     return [
@@ -71,7 +72,7 @@ def _section(name: str, found: Reproduction | str, pictures: Sequence[str]) -> l
         *map(_row, found.lines),
         "",
         *(f"{note[0].upper()}{note[1:]}.\n" for note in found.notes),
-        *(f"![{picture.rpartition('/')[2].removesuffix('.svg')}]({picture})\n" for picture in pictures),
+        *(f"![{figure.rpartition('/')[2].removesuffix('.svg')}]({figure})\n" for figure in figures),
     ]
 
 

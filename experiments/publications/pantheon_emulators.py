@@ -1,8 +1,8 @@
 """All schemes on Pantheon's calibrated and pathological emulators, one flow and three flows 10 s apart.
 
 As the observatory flew them: 5 runs of 30 s in random order. The documents print no figures of these flights;
-the league is ours, and what they say of it is held against it: Indigo is at the frontier of wired paths, here
-India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
+the leaderboard is ours, and what they say of it is held against it: Indigo is at the frontier of wired
+paths, here India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
 """
 
 import argparse
@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, Scenario
-from ccgym.evaluation.metrics.summary import evaluation_league, scheme_means
+from ccgym.evaluation.metrics.summary import evaluation_leaderboard, scheme_means
 from ccgym.evaluation.report.drawings import draw_summary, single_figure
 from ccgym.evaluation.report.palette import styles
 
@@ -40,29 +40,29 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
     schemes = circumstances.kernels(chosen)
     lines: list[Line] = []
-    pictures = {}
+    figures = {}
     for flows, interval_s in ((1, 0.0), (3, INTERVAL_S)):
         emulators = select_emulators(QUICK_SHARED if quick and flows > 1 else EMULATORS)
         evaluation = evaluate(
             circumstances, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
         )
-        lines += [*_league_lines(evaluation, flows), *_wired_lines(evaluation, flows)]
+        lines += [*_leaderboard_lines(evaluation, flows), *_wired_lines(evaluation, flows)]
         for scenario in evaluation.scenarios:
             if scenario.label in WIRED and scenario.runs:
                 figure, axes = single_figure()
                 draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
                 axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
-                pictures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
+                figures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
     return Reproduction(
         TITLE,
         DOCUMENT,
         lines,
-        pictures,
-        ["the documents print no figures of these flights: the league is ours"],
+        figures,
+        ["the documents print no figures of these flights: the leaderboard is ours"],
     )
 
 
-def _league_lines(evaluation: Evaluation, flows: int) -> list[Line]:
+def _leaderboard_lines(evaluation: Evaluation, flows: int) -> list[Line]:
     return [
         Line(
             f"{_flows(flows)}, {row.scheme}: mean log power / frontier share / utilisation",
@@ -73,7 +73,7 @@ def _league_lines(evaluation: Evaluation, flows: int) -> list[Line]:
             f"{row.utilisation_text}",
             why=f"{row.shortfall}: {row.reason}" if row.failed_runs else "",
         )
-        for row in evaluation_league(evaluation)
+        for row in evaluation_leaderboard(evaluation)
     ]
 
 

@@ -153,7 +153,7 @@ def document_lines(rows: Sequence[Row], document: Path | None) -> list[Line]:
     ]
 
 
-def picture(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumstances) -> Figure:
+def figure(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumstances) -> Figure:
     """Ours with ellipses; an open mark for each of theirs."""
     figure, axes = single_figure()
     (scenario,) = evaluation.scenarios

@@ -74,7 +74,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     ]
     metrics = [endpoint_metrics(flight, spec.delay_ms, SECONDS) for flight in flights]
     theirs_flown = circumstances.trace is None and scheme == SCHEME
-    lines = [_line(name, *published, metrics, judged=theirs_flown) for name, published in _PAGE.items()]
+    lines = [_line(name, *published, metrics, checked=theirs_flown) for name, published in _PAGE.items()]
     notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
     if circumstances.backend == "mahimahi":
         real = evaluate(
@@ -86,7 +86,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
             f"in real mahimahi: {mean_text([each.throughput_mbps for each in figures])} Mbit/s, p95 one-way "
             f"{mean_text([each.p95_delay_ms for each in figures], 0)} ms"
         )
-    return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _picture(flights[0])}, notes)
+    return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(flights[0])}, notes)
 
 
 def _spec(circumstances: Circumstances) -> EmulatorSpec:
@@ -99,21 +99,21 @@ def _spec(circumstances: Circumstances) -> EmulatorSpec:
 
 
 def _line(
-    name: str, theirs: float, ours: str | None, why: str, metrics: list[EndpointMetrics], *, judged: bool
+    name: str, theirs: float, ours: str | None, why: str, metrics: list[EndpointMetrics], *, checked: bool
 ) -> Line:
     if ours is None:
         return Line(name, f"{theirs:g}", "-", why=why)
     values = np.array([getattr(each, ours) for each in metrics])
     values = values[~np.isnan(values)]
     text = mean_text(values.tolist())
-    if not judged or name in _UNDEFINED:
+    if not checked or name in _UNDEFINED:
         return Line(name, f"{theirs:g}", text, why=why)
     low, high = np.percentile(values, SPREAD)
     near = abs(values.mean() / theirs - 1) <= MARGIN
     return Line(name, f"{theirs:g}", text, TOLERANCE, bool(near or low <= theirs <= high), why)
 
 
-def _picture(flight: "_core.Flight") -> Figure:
+def _figure(flight: "_core.Flight") -> Figure:
     """The operating point over time: window, and what was received."""
     figure = Figure(figsize=(8, 4), layout="constrained")
     window, rate = figure.subplots(2, sharex=True)

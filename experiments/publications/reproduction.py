@@ -1,4 +1,4 @@
-"""What an experiment of the published documents gives: lines of theirs beside ours, and pictures."""
+"""What an experiment of the published documents gives: lines of theirs beside ours, and figures."""
 
 import shlex
 import sys
@@ -47,7 +47,7 @@ class Reproduction:
     title: str
     document: str
     lines: list[Line]
-    pictures: dict[str, Figure] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -159,8 +159,12 @@ def reproduction_lines(found: Reproduction) -> list[str]:
     lines = [f"{found.title} ({found.document})"]
     for row in [heads, *rows]:
         lines.append("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
-    judged = [line for line in found.lines if line.met is not None]
-    return [*lines, *found.notes, f"{sum(bool(line.met) for line in judged)} of {len(judged)} tolerances met"]
+    checked = [line for line in found.lines if line.met is not None]
+    return [
+        *lines,
+        *found.notes,
+        f"{sum(bool(line.met) for line in checked)} of {len(checked)} tolerances met",
+    ]
 
 
 def _verdict(line: Line) -> str:

@@ -33,7 +33,7 @@ ROWS = (
         "Aurora", 5, 5.14, 1834.88, 3.57, "aurora", "our weights; theirs are its authors' on simulated links"
     ),
     Row("TCP BBR", 5, 6.95, 219.75, 0.38, "bbr"),
-    Row("Pareto", 5, 0.38, 31.20, 0.06, None, "not in the stable"),
+    Row("Pareto", 5, 0.38, 31.20, 0.06, None, "not among our schemes"),
     Row("PCC-Allegro", 5, 3.04, 579.75, 0.26, "allegro"),
 )
 WHY = {
@@ -70,7 +70,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         *documented,
     ]
     return Reproduction(
-        TITLE, DOCUMENT, lines, {"verizon-lte": tables.picture(ROWS, evaluation, circumstances)}
+        TITLE, DOCUMENT, lines, {"verizon-lte": tables.figure(ROWS, evaluation, circumstances)}
     )
 
 

@@ -1,4 +1,4 @@
-"""How much of a policy is its seed's luck: trained from several seeds, flown over emulators none has seen."""
+"""The spread of a policy over training seeds, flown over emulators that none has seen."""
 
 import argparse
 import json

@@ -48,7 +48,7 @@ def test_reno_grows_a_queue_without_end_where_nothing_is_lost() -> None:
     assert fly("reno", 12, 30).p95_delay_ms > 1000
 
 
-# What Copa's authors' program does over the same links: evaluation/copa_judge.py.
+# What Copa's authors' program does over the same links: experiments/cross_validation/copa.py.
 def test_copa_keeps_a_queue_as_short_as_its_authors() -> None:
     flight = fly("copa", 12, 30, queue_packets=60)
     assert flight.mbps == pytest.approx(10.70, rel=0.05)

@@ -61,7 +61,7 @@ def test_a_table_gives_a_row_for_each_scheme_of_the_stable(tmp_path: Path) -> No
     target = load_target(written(tmp_path, "path.csv", TABLE))
     assert target.schemes == ["copa", "cubic", "vegas", "bbr"]
     assert target.measured[1].throughput_mbps == 13.73
-    assert target.left_out == {"FillP": "not in the stable"}
+    assert target.left_out == {"FillP": "not among our schemes"}
 
 
 def test_a_table_in_yaml_says_the_same_with_spreads(tmp_path: Path) -> None:

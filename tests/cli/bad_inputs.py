@@ -101,7 +101,7 @@ COMMANDS: dict[str, list[str]] = {
     "report": ["folder"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
-    "reproduce dial-curve": ["--random", "1", "--seeds", "1"],
+    "reproduce preference-curve": ["--random", "1", "--seeds", "1"],
     "reproduce competition": ["--random", "1"],
     "replay": ["good.log", "--trace", "good.trace"],
     "trace constant": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
@@ -225,10 +225,10 @@ def offences(case: Case) -> list[str]:
             process.kill()
             process.join()
             return ["hangs"]
-        return list(_judge(Path(name), before, process.exitcode))
+        return list(_offences_of(Path(name), before, process.exitcode))
 
 
-def _judge(place: Path, before: list[Path], exit_code: int | None) -> Iterator[str]:
+def _offences_of(place: Path, before: list[Path], exit_code: int | None) -> Iterator[str]:
     answer = place / "answer.json"
     printed = (place / "stderr").read_text(errors="replace")
     if not answer.exists():

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from ccgym.cli import main as command_line
+from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.experiments.catalogue import EXPERIMENTS
 
 CLI = Path(command_line.__file__).parent
 
@@ -90,3 +92,18 @@ def test_a_reader_that_leaves_early_brings_no_traceback() -> None:
     # 0: all of it was in the pipe already when the reader left.
     assert pipe.stdout.strip() in {"0", "141"}
     assert pipe.stderr == ""
+
+
+def test_former_names_of_experiments_and_flags_work_and_are_in_no_help(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = command_line.build_parser()
+    for former, present in FORMER_NAMES.items():
+        own = ["--out", "kernel"] if former == "kernel-judge" else []
+        assert parser.parse_args(["reproduce", former, *own]).run == EXPERIMENTS[present].load().run
+    assert parser.parse_args(["reproduce", "policy-bars", "--freezing", "3"]).starvation == 3
+    for argv in (["reproduce"], ["reproduce", "policy-checks"]):
+        with pytest.raises(SystemExit):
+            command_line.main([*argv, "--help"])
+        text = capsys.readouterr().out
+        assert not any(former in text for former in (*FORMER_NAMES, "--freezing"))

@@ -10,7 +10,7 @@ from ccgym.dagger.collection import Collector
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.training.config import TrainingConfig
-from ccgym.training.tasks.task_distribution import World
+from ccgym.training.tasks.task_distribution import TaskDistribution
 
 TinyConfig = Callable[..., TrainingConfig]
 
@@ -24,18 +24,18 @@ def links(count: int) -> list[EmulatorSpec]:
 
 def test_flows_that_share_take_no_flight_of_another_group(tiny_config: TinyConfig) -> None:
     shares = {"random": 0.75, "shared": 0.1, "fading": 0.15}
-    world = World({group: links(8) for group in shares}, shares)
+    tasks = TaskDistribution({group: links(8) for group in shares}, shares)
     config = tiny_config(environments=96)
-    collector = Collector(config, world, 2 * config.hidden[0] if config.architecture == "lstm" else 0)
+    collector = Collector(config, tasks, 2 * config.hidden[0] if config.architecture == "lstm" else 0)
     for iteration in range(20):
-        crews = collector._crews(iteration)  # what flies on which path has no other face
+        paths = collector._paths(iteration)  # what flies on which path has no other face
         flown: Counter[str] = Counter()
-        for crew in crews:
-            flown[crew.group] += crew.count
+        for path in paths:
+            flown[path.group] += path.count
         # 72, 9.6 and 14.4 of 96: the flight that rounding leaves goes to the group that lost most by it.
         assert flown == {"random": 72, "shared": 10, "fading": 14}
-        assert min(crew.count for crew in crews if crew.group == "shared") >= 2
-        assert [crew.first for crew in crews] == np.cumsum([0, *(crew.count for crew in crews)])[:-1].tolist()
+        assert min(path.count for path in paths if path.group == "shared") >= 2
+        assert [path.first for path in paths] == np.cumsum([0, *(path.count for path in paths)])[:-1].tolist()
 
 
 def test_windows_of_several_learners_need_a_row_each(tiny_config: TinyConfig) -> None:
@@ -44,7 +44,7 @@ def test_windows_of_several_learners_need_a_row_each(tiny_config: TinyConfig) ->
         with pytest.raises(ValueError, match=r"ideal_packets should be of shape \(2, G\)"):
             _core.rollout(
                 path,
-                _core.Pilot(str(policy_path("indigo2"))),
+                _core.InferencePolicy(str(policy_path("indigo2"))),
                 features="scale_free",
                 actions="log_window",
                 preference=0.5,

@@ -68,7 +68,7 @@ def test_what_a_killed_worker_was_at_is_done_by_another(cluster: str, tmp_path: 
 def test_the_weights_are_those_of_one_process_though_workers_are_killed(
     cluster: str, tiny_config: TinyConfig, tmp_path: Path
 ) -> None:
-    config = tiny_config(environments=130, iterations=6)  # three crews
+    config = tiny_config(environments=130, iterations=6)  # three paths
     alone, shared = (RunDirectory(tmp_path / name, TrainingConfig) for name in ("alone", "shared"))
     train(config, alone, resume=False, workers=2)
     killed: list[int] = []

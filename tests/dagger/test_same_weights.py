@@ -32,7 +32,7 @@ def test_forced_instruction_sets_change_no_bit(tmp_path: Path, architecture: str
     selection = f"file:{tmp_path}/emulators.yaml"
     kind = {"architecture": architecture, "hidden": hidden, "iterations": 2, "evaluation_seconds": 1.0}
     links = {"variations": 2, "variation": 0.5, "random_emulators": 2, "fading_emulators": 2}
-    selected = {"emulators": selection, "validation": selection, "watched": selection}
+    selected = {"emulators": selection, "validation": selection, "monitored": selection}
     config = tmp_path / "config.yaml"
     config.write_text(yaml.safe_dump(TINY | kind | links | selected))
     weights = {weights_under(forced, config, tmp_path / f"run{i}") for i, forced in enumerate(FORCED)}

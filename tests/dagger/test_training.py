@@ -93,7 +93,7 @@ def test_learns_the_five_published_actions(tiny_config: TinyConfig, tmp_path: Pa
 
 
 LSTM, MLP = {"architecture": "lstm", "hidden": [16]}, {"architecture": "mlp", "hidden": [16, 16]}
-DIAL = {"random_emulators": 24, "preferences": [0, 1]}
+PREFERENCES = {"random_emulators": 24, "preferences": [0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ DIAL = {"random_emulators": 24, "preferences": [0, 1]}
         LSTM | {"actions": "log_window", "features": "scale_free"},
         LSTM | {"actions": "indigo", "features": "indigo"},
         MLP
-        | DIAL
+        | PREFERENCES
         | {
             "fading_emulators": 4,
             "shares": {"named": 1, "random": 2, "shared": 2, "fading": 1},
@@ -206,7 +206,7 @@ def test_tensorboard_shows_pictures_of_evaluations_and_of_the_end(
     events = EventAccumulator(str(tmp_path / "run"))
     events.Reload()
     steps = {name: [image.step for image in events.Images(name)] for name in events.Tags()["images"]}
-    assert steps == {"trials": [1, 3], "windows": [1, 3], "curves": [3], "quality": [3]}
+    assert steps == {"rollouts": [1, 3], "windows": [1, 3], "curves": [3], "quality": [3]}
 
 
 def test_tensorboard_shows_the_settings_beside_the_regret(tiny_config: TinyConfig, tmp_path: Path) -> None:

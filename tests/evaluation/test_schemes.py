@@ -95,7 +95,7 @@ def test_broken_policy_is_refused(tmp_path: Path, write_policy: Callable[..., Pa
         select_schemes(f"policy:{file}")
 
 
-def test_the_dial_follows_the_last_colon() -> None:
+def test_the_preference_follows_the_last_colon() -> None:
     calm, eager, plain = select_schemes("indigo2:0.2,indigo2:0.9,indigo2")
     assert [scheme.label for scheme in (calm, eager, plain)] == ["indigo2-0.2", "indigo2-0.9", "indigo2"]
     assert calm.policy_file == eager.policy_file == plain.policy_file

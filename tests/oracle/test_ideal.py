@@ -25,7 +25,7 @@ def test_windows_are_near_the_published_ones() -> None:
     assert np.abs(deviations).mean() <= 0.06
 
 
-def test_an_even_link_wants_its_bdp_and_the_standing_queue_of_the_dial() -> None:
+def test_an_even_link_wants_its_bdp_and_the_standing_queue_of_the_preference() -> None:
     rate = 24 * PACKETS_PER_MS_PER_MBPS
     middle_ms = STEADY_QUEUE_MS + STEADY_QUEUE_SHARE * 30
     for preference, queue_ms in ((0.5, middle_ms), (0.5 + 1 / 6, 2 * middle_ms)):
@@ -83,7 +83,7 @@ def test_the_poisson_formula_agrees_with_flights(window: int) -> None:
     assert score(round(best)) >= score(window) - 0.005
 
 
-def test_more_throughput_on_the_dial_is_never_a_smaller_window() -> None:
+def test_more_throughput_on_the_preference_is_never_a_smaller_window() -> None:
     for named in select_emulators("random:60:4"):
         curve = np.array([ideal_windows(named.spec, p, 200) for p in (0.1, 0.3, 0.5, 0.7, 0.9)])
         assert (np.diff(curve, axis=0) >= -1e-9).all(), named.label

@@ -8,7 +8,7 @@ import pytest
 from ccgym.envs.gym.rewards import Floats, Info, power
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
-from ccgym.rl.agent import AmongPeers
+from ccgym.rl.agent import GroupRelative
 from ccgym.rl.config import RlConfig
 from ccgym.rl.log_power import LogPower, Reference, Watch
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ def test_peers_fly_the_same_path_and_only_differences_count() -> None:
         PathVectorEnv(4, 50, emulator="calibrated/nepal", features="aurora", actions="rate")
     )
     native.seed_each([3, 3, 4, 4])
-    envs = AmongPeers(native, peers=2, scale=10.0)
+    envs = GroupRelative(native, group_size=2, scale=10.0)
     envs.reset()
     differ = np.zeros(4)
     for number in range(40):
@@ -83,7 +83,7 @@ def test_a_path_with_larger_rewards_teaches_no_more() -> None:
             )
         )
         native.seed_each([3, 3])
-        envs = AmongPeers(native, peers=2, scale=1.0)
+        envs = GroupRelative(native, group_size=2, scale=1.0)
         envs.reset()
         rewards = []
         for _ in range(40):

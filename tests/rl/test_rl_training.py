@@ -25,7 +25,7 @@ TinyConfig = Callable[..., RlConfig]
 RECURRENT = {"algo": "recurrent-ppo", "hidden": 8}
 HELD = {"features": "scale_free", "actions": "log_window", "held_steps": 8}
 KINDS: list[dict[str, Any]] = [{}, RECURRENT, HELD, {"features": "indigo", "actions": "indigo"}]
-FROM_POLICY = {"features": None, "actions": None, "hidden": None, "reward": "log_power", "peers": 2}
+FROM_POLICY = {"features": None, "actions": None, "hidden": None, "reward": "log_power", "group_size": 2}
 SHIPPED = [{"algo": "ppo", "init": "indigo2", "held_steps": 8}, {"algo": "recurrent-ppo", "init": "indigo"}]
 
 
@@ -157,7 +157,7 @@ def test_shipped_config_loads(name: str) -> None:
         ({"algo": "recurrent-ppo"}, "must be a number of units for algo recurrent-ppo"),
         ({"features": "indigo"}, "features indigo hold the last of indigo's actions, not of rate"),
         ({"hidden": None}, "hidden is missing, and there is no init"),
-        ({"peers": 3}, r"peers \(3\) must divide environments \(4\)"),
+        ({"group_size": 3}, r"group_size \(3\) must divide environments \(4\)"),
         ({"reward": "log_power"}, "reward log_power compares with the policy to start from: give init"),
     ],
 )

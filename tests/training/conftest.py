@@ -22,9 +22,9 @@ TINY = {
     "environments": 6,
     "episode_steps": 64,
     "sequence_steps": 16,
-    "kick_probability": 0.05,
-    "max_kick_steps": 2,
-    "stalls": {"share": 0.5, "max_probability": 0.05, "max_ms": 3},
+    "perturbation_probability": 0.05,
+    "max_perturbation_steps": 2,
+    "host_jitter": {"share": 0.5, "max_probability": 0.05, "max_ms": 3},
     "dataset_iterations": 2,
     "batch_sequences": 8,
     "initial_learning_rate": 3e-3,
@@ -51,7 +51,7 @@ def tiny_config(tmp_path: Path) -> TinyConfig:
     def make(**options: Any) -> TrainingConfig:
         selection = f"file:{emulators}"
         return TrainingConfig.model_validate(
-            TINY | {"emulators": selection, "validation": selection, "watched": selection} | options
+            TINY | {"emulators": selection, "validation": selection, "monitored": selection} | options
         )
 
     return make

@@ -1,4 +1,4 @@
-"""Trials: a policy beside the oracle's window on the same path."""
+"""Rollouts: a policy beside the oracle's window on the same path."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,12 +10,12 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.rollouts import Trial, fly_trials, mean_regret, summarise_groups, trial_metrics
-from ccgym.training.runs.plots import draw_trials
+from ccgym.training.rollouts import Rollout, fly_rollouts, mean_regret, rollout_metrics, summarise_groups
+from ccgym.training.runs.plots import draw_rollouts
 
 INDIGO_ACTS = ("halve", "less", "stay", "more", "double")
-SLOWER = Trial("group/slower", 9.0, 40.0, 10.0, 40.0)
-LATER = Trial("group/later", 11.0, 60.0, 10.0, 40.0)
+SLOWER = Rollout("group/slower", 9.0, 40.0, 10.0, 40.0)
+LATER = Rollout("group/later", 11.0, 60.0, 10.0, 40.0)
 
 
 def test_regret_is_missing_throughput_plus_excess_delay() -> None:
@@ -25,14 +25,14 @@ def test_regret_is_missing_throughput_plus_excess_delay() -> None:
 
 
 def test_metrics_carry_every_emulator() -> None:
-    metrics = trial_metrics([SLOWER, LATER])
+    metrics = rollout_metrics([SLOWER, LATER])
     assert metrics["throughput_mbps/group/slower"] == 9
     assert metrics["relative_delay/group/later"] == pytest.approx(1.5)
 
 
 def test_summary_has_a_line_per_group() -> None:
-    other = Trial("other/exact", 10.0, 40.0, 10.0, 40.0)
-    assert summarise_groups(trial_metrics([SLOWER, LATER, other])) == [
+    other = Rollout("other/exact", 10.0, 40.0, 10.0, 40.0)
+    assert summarise_groups(rollout_metrics([SLOWER, LATER, other])) == [
         "group (2): 1.000 (worst 0.900) of the oracle's throughput at 1.250 (worst 1.500) x its p95 delay",
         "other (1): 1.000 (worst 1.000) of the oracle's throughput at 1.000 (worst 1.000) x its p95 delay",
     ]
@@ -48,7 +48,7 @@ def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_p
     emulators = select_emulators("synthetic/10mbps-40ms")
     with ThreadPoolExecutor(1) as executor:
         still, stalled = (
-            fly_trials(
+            fly_rollouts(
                 tmp_path / "still.safetensors", emulators, np.array([72.0]), 10, executor, stalling=stalling
             )[0]
             for stalling in (False, True)
@@ -60,7 +60,7 @@ def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_p
 
 
 def test_picture_shows_every_group_and_the_oracle() -> None:
-    figure = draw_trials("title", [SLOWER, LATER])
+    figure = draw_rollouts("title", [SLOWER, LATER])
     axes = figure.axes[0]
     legend = axes.get_legend()
     assert legend is not None

@@ -13,13 +13,13 @@ import torch
 from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
 from ccgym.agents.stack import StackPolicy
 from ccgym.cli.main import main
-from ccgym.dagger.collection import Crew, draw_plan, fly_in_batch
+from ccgym.dagger.collection import SharedPath, draw_plan, fly_in_batch
 from ccgym.dagger.collection import _fly_plan as fly_natively
 from ccgym.dagger.fitting import make_policy
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.batch_flights import BatchPilot
+from ccgym.training.batch_flights import BatchPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.own_network import load_network, state_size
 
@@ -99,7 +99,7 @@ actions: log_window
 hidden: [16]
 emulators: synthetic/5mbps-10ms
 validation: validation/7mbps-15ms
-watched: validation/7mbps-15ms
+monitored: validation/7mbps-15ms
 random_emulators: 8
 shares: {random: 1}
 iterations: 2
@@ -264,11 +264,11 @@ def test_flights_in_python_are_the_native_ones(count: int, tmp_path: Path) -> No
             parameter.mul_(0.3)  # so that windows stay small
     group = "shared" if count > 1 else "random"
     spec = select_emulators("synthetic/20mbps-40ms")[0].spec
-    plan = draw_plan(config, 3, Crew(0, count, group, spec))
+    plan = draw_plan(config, 3, SharedPath(0, count, group, spec))
     file = tmp_path / "policy.safetensors"
     save_policy(file, network, PolicySpec("scale_free", "log_window", companion=True), trained_on="")
-    native = fly_natively(config, _core.Pilot(str(file)), state_size(network), plan)
-    ours = fly_in_batch(config, BatchPilot(network, "scale_free", "log_window", True), [plan])
+    native = fly_natively(config, _core.InferencePolicy(str(file)), state_size(network), plan)
+    ours = fly_in_batch(config, BatchPolicy(network, "scale_free", "log_window", True), [plan])
     for name in ("observations", "acts", "labels", "states"):
         np.testing.assert_allclose(getattr(ours, name), getattr(native, name), atol=1e-3, err_msg=name)
 
@@ -278,8 +278,8 @@ def test_our_networks_fly_on_features_of_ones_own(architecture: str, hidden: tup
     config = tiny(features="seen:Four", architecture=architecture, hidden=hidden)
     network = make_policy(config, 4)
     spec = select_emulators("synthetic/20mbps-40ms")[0].spec
-    plan = draw_plan(config, 3, Crew(0, 1, "random", spec))
-    flown = fly_in_batch(config, BatchPilot(network, "seen:Four", "log_window", False), [plan])
+    plan = draw_plan(config, 3, SharedPath(0, 1, "random", spec))
+    flown = fly_in_batch(config, BatchPolicy(network, "seen:Four", "log_window", False), [plan])
     assert flown.observations.shape == (1, 64, 4)
     assert flown.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
 

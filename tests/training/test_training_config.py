@@ -9,7 +9,7 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
 from ccgym.training.tasks.links import links_to_train_on
-from ccgym.training.tasks.task_distribution import make_world
+from ccgym.training.tasks.task_distribution import training_tasks
 from pydantic import ValidationError
 
 TinyConfig = Callable[..., TrainingConfig]
@@ -35,7 +35,7 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
     ("change", "message"),
     [
         ("learnign_rate: 1", "learnign_rate: unknown key"),
-        ("stalls: {sahre: 1}", "stalls.sahre: unknown key"),
+        ("host_jitter: {sahre: 1}", "host_jitter.sahre: unknown key"),
         ("hidden: 0", "hidden:"),
         ("actions: guess", "actions: 'guess' is not one of"),
         ("features: scent", "features: 'scent' is unknown; known are indigo"),
@@ -97,7 +97,7 @@ def test_shares_that_leave_nobody_to_fly_are_refused(
 
 def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=8, shares={"random": 1.0})
-    assert {group for group, _ in make_world(config, []).deal(config, 0)} == {"random"}
+    assert {group for group, _ in training_tasks(config, []).sample(config, 0)} == {"random"}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
         ({"random_emulators": 10**9}, "less than or equal to 100000"),
     ],
 )
-def test_a_config_is_judged_before_the_first_flight(
+def test_a_config_is_checked_before_the_first_flight(
     tiny_config: TinyConfig, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValidationError, match=message):
@@ -124,3 +124,18 @@ def test_shared_links_are_no_links_to_train_on(tiny_config: TinyConfig, tmp_path
     file.write_text("emulators: [{name: two, delay_ms: 10, uplink: {rate_mbps: 4}, flows: [{}, {}]}]")
     with pytest.raises(InputError, match="emulators: shared/two has flows of its own"):
         links_to_train_on(tiny_config(emulators=f"file:{file}"))
+
+
+def test_a_file_of_the_former_version_is_read(tiny_config: TinyConfig) -> None:
+    former = {
+        "watched": "validation",
+        "kick_probability": 0.25,
+        "max_kick_steps": 7,
+        "stalls": {"share": 0.3},
+    }
+    options = tiny_config().model_dump()
+    for name in ("monitored", "perturbation_probability", "max_perturbation_steps", "host_jitter"):
+        del options[name]
+    config = TrainingConfig.model_validate(options | former)
+    assert (config.monitored, config.perturbation_probability) == ("validation", 0.25)
+    assert (config.max_perturbation_steps, config.host_jitter.share) == (7, 0.3)

@@ -1,4 +1,4 @@
-"""What a policy does on the emulators that are watched: its windows beside the oracle's, its dial's curve."""
+"""What a policy does on the monitored emulators: windows beside the oracle's, its curve over preferences."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -13,7 +13,7 @@ from ccgym.envs.specs.traffic_spec import FlowSpec
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import bdp_packets
-from ccgym.training.rollouts import TRIAL_SEED, fly_measured
+from ccgym.training.rollouts import ROLLOUT_SEED, fly_measured
 from ccgym.training.tasks.sharing import Sharing
 from numpy.typing import NDArray
 
@@ -47,7 +47,7 @@ class Curves:
     """What can be had on one emulator, from low delay to full throughput."""
 
     emulator: str
-    dial: list[Point]
+    preference: list[Point]
     """Of the policy."""
     fixed: list[Point]
     """Of windows that never change."""
@@ -67,7 +67,7 @@ def _windows(scheme: str, seconds: float, emulator: NamedEmulator) -> list[Windo
     others = [flow for flow in spec.flows if flow.scheme is not None]
     flows = [flow.model_copy(update={"scheme": scheme}) for flow in own] + others
     flights = _core.fly(
-        spec.to_path(), [flow.to_flow() for flow in flows], seconds=seconds, seed=TRIAL_SEED, log=False
+        spec.to_path(), [flow.to_flow() for flow in flows], seconds=seconds, seed=ROLLOUT_SEED, log=False
     )
     ideal = _ideal_windows(spec, own, others, steps=round(seconds * 1e3 / STEP_MS))
     return [
@@ -110,19 +110,19 @@ def window_metrics(traces: Sequence[WindowTrace]) -> dict[str, float]:
 def fly_curves(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
-    dial: Sequence[float],
+    preferences: Sequence[float],
     seconds: float,
     executor: Executor,
 ) -> list[Curves]:
-    """The curves of every emulator that is not shared; `dial` holds the policy's preferences."""
+    """The curves of every emulator that is not shared, the policy's at so many preferences."""
     alone = [emulator for emulator in emulators if not emulator.spec.flows]
-    policys = [f"policy:{policy_file}:{preference}" for preference in dial]
-    if len(dial) == 1:
-        policys = [f"policy:{policy_file}"]  # which may have no dial at all
-    return list(executor.map(partial(_curves, policys, seconds), alone))
+    schemes = [f"policy:{policy_file}:{preference}" for preference in preferences]
+    if len(preferences) == 1:
+        schemes = [f"policy:{policy_file}"]  # which may take no preference at all
+    return list(executor.map(partial(_curves, schemes, seconds), alone))
 
 
-def _curves(policys: Sequence[str], seconds: float, emulator: NamedEmulator) -> Curves:
+def _curves(schemes: Sequence[str], seconds: float, emulator: NamedEmulator) -> Curves:
     bdp = bdp_packets(emulator.spec)
 
     def point(scheme: str) -> Point:
@@ -130,4 +130,4 @@ def _curves(policys: Sequence[str], seconds: float, emulator: NamedEmulator) -> 
         return flown.p95_delay_ms, flown.throughput_mbps
 
     fixed = [point(f"fixed:{max(2.0, bdps * bdp):g}") for bdps in FIXED_BDPS]
-    return Curves(emulator.label, [point(scheme) for scheme in policys], fixed)
+    return Curves(emulator.label, [point(scheme) for scheme in schemes], fixed)

@@ -1,9 +1,9 @@
-"""The pictures of an evaluation; throughput over delay as Pantheon has it: up and to the right is better."""
+"""Plots of an evaluation; throughput over delay as Pantheon has it: up and to the right is better."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ccgym.training.rollouts import Trial
+from ccgym.training.rollouts import Rollout
 from matplotlib.figure import Figure
 
 from .monitoring import Curves, WindowTrace
@@ -14,20 +14,22 @@ ACCEPTED_DELAY = 1.15
 WATCH_DPI = 70
 
 
-def draw_trials(title: str, trials: Sequence[Trial]) -> Figure:
+def draw_rollouts(title: str, rollouts: Sequence[Rollout]) -> Figure:
     """Every emulator as a point relative to its oracle window, which stands at (1, 1)."""
     figure = Figure(figsize=(8, 6), layout="tight")
     axes = figure.add_subplot()
-    for group in sorted({_group(trial) for trial in trials}):
-        members = [trial for trial in trials if _group(trial) == group]
+    for group in sorted({_group(rollout) for rollout in rollouts}):
+        members = [rollout for rollout in rollouts if _group(rollout) == group]
         axes.scatter(
-            [trial.relative_delay for trial in members],
-            [trial.relative_throughput for trial in members],
+            [rollout.relative_delay for rollout in members],
+            [rollout.relative_throughput for rollout in members],
             label=group,
             alpha=0.8,
         )
-    for trial in sorted(trials, key=lambda trial: trial.regret)[-3:]:
-        axes.annotate(trial.emulator, (trial.relative_delay, trial.relative_throughput), fontsize="small")
+    for rollout in sorted(rollouts, key=lambda rollout: rollout.regret)[-3:]:
+        axes.annotate(
+            rollout.emulator, (rollout.relative_delay, rollout.relative_throughput), fontsize="small"
+        )
     axes.scatter([1], [1], marker="*", s=200, color="black", label="oracle window")
     axes.axhline(ACCEPTED_THROUGHPUT, linestyle=":", color="grey")
     axes.axvline(ACCEPTED_DELAY, linestyle=":", color="grey")
@@ -40,8 +42,8 @@ def draw_trials(title: str, trials: Sequence[Trial]) -> Figure:
     return figure
 
 
-def _group(trial: Trial) -> str:
-    return trial.emulator.partition("/")[0]
+def _group(rollout: Rollout) -> str:
+    return rollout.emulator.partition("/")[0]
 
 
 def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
@@ -63,13 +65,13 @@ def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
 
 
 def draw_curves(title: str, curves: Sequence[Curves]) -> Figure:
-    """Throughput over delay: the policy's dial beside the frontier of fixed windows."""
+    """Throughput over delay: the policy's preference beside the frontier of fixed windows."""
     figure = Figure(figsize=(4.5 * len(curves), 4), dpi=WATCH_DPI, layout="tight")
     for column, curve in enumerate(curves):
         axes = figure.add_subplot(1, len(curves), column + 1)
         for name, points, style in (
             ("fixed windows", curve.fixed, "o--"),
-            ("the policy's dial", curve.dial, "*-"),
+            ("the policy's preference", curve.preference, "*-"),
         ):
             axes.plot(*zip(*points, strict=True), style, label=name)
         axes.set_xlabel("95th percentile one-way delay (ms)")

@@ -180,15 +180,15 @@ class RunDirectory(Generic[Config]):
         if not iterations:
             self._log_settings(self._writer.file_writer)
 
-    def log(self, iteration: int, metrics: dict[str, float], pictures: dict[str, Figure]) -> None:
+    def log(self, iteration: int, metrics: dict[str, float], figures: dict[str, Figure]) -> None:
         """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
         assert self._writer is not None, "open_logs comes first"
         with self._metrics_file.open("a") as stream:
             stream.write(json.dumps({"iteration": iteration, **metrics}) + "\n")
         for name, value in metrics.items():
             self._writer.add_scalar(name, value, iteration)
-        for name, picture in pictures.items():
-            self._writer.add_figure(name, picture, iteration)
+        for name, figure in figures.items():
+            self._writer.add_figure(name, figure, iteration)
         self._writer.flush()
 
     def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out

@@ -20,7 +20,7 @@ def links_to_train_on(config: RunConfig) -> list[NamedEmulator]:
     links = _links("emulators", config.emulators, {Split.TRAIN})
     for link in links:
         if link.spec.flows:
-            raise InputError(f"emulators: {link.label} has flows of its own: train on others, or with peers")
+            raise InputError(f"emulators: {link.label} has flows of its own: train on others")
     return links
 
 

@@ -1,4 +1,4 @@
-"""The world a policy is trained in: the emulators asked for, and others like them."""
+"""What a policy is trained on: the emulators named, and others like them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import bdp_packets
-from ccgym.training.config import Stalls, TrainingConfig
+from ccgym.training.config import HostJitter, TrainingConfig
 
 from .fading import fading_emulators
 
 VARIATION = 0
-DEAL = 1
+SAMPLING = 1
 COLLECTION = 2
 FITTING = 3
 LINKS = 4
@@ -29,7 +29,7 @@ LEAST_SHARED_DELAY_MS = 4
 
 
 @dataclass(frozen=True)
-class World:
+class TaskDistribution:
     """Groups of emulators to fly on, by name, and the share of the flights that each gets."""
 
     groups: Mapping[str, Sequence[EmulatorSpec]]
@@ -37,19 +37,19 @@ class World:
     curriculum_iterations: int = 0
     """In so many iterations ever more of each group are flown on, its first ones first."""
 
-    def deal(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
+    def sample(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
         """Group and emulator of every flight of an iteration.
 
-        The emulators of a group are dealt out like a deck of cards, shuffled anew whenever it is used up.
+        Emulators of a group are drawn without replacement, shuffled anew when all have been drawn.
         """
-        hands: list[tuple[str, EmulatorSpec]] = []
+        samples: list[tuple[str, EmulatorSpec]] = []
         for stream, (group, count) in enumerate(self._counts(config.environments).items()):
             emulators = self._entered(group, iteration)
             for place in range(iteration * count, (iteration + 1) * count):
-                deck, card = divmod(place, len(emulators))
-                order = _shuffled(config.seed, stream, deck, len(emulators))
-                hands.append((group, emulators[order[card]]))
-        return hands
+                epoch, index = divmod(place, len(emulators))
+                order = _shuffled(config.seed, stream, epoch, len(emulators))
+                samples.append((group, emulators[order[index]]))
+        return samples
 
     def _entered(self, group: str, iteration: int) -> Sequence[EmulatorSpec]:
         """The emulators of a group that are flown on by now."""
@@ -74,11 +74,11 @@ class World:
 
 
 @lru_cache(maxsize=64)
-def _shuffled(seed: int, stream: int, deck: int, size: int) -> tuple[int, ...]:
-    return tuple(np.random.default_rng([seed, DEAL, stream, deck]).permutation(size).tolist())
+def _shuffled(seed: int, stream: int, epoch: int, size: int) -> tuple[int, ...]:
+    return tuple(np.random.default_rng([seed, SAMPLING, stream, epoch]).permutation(size).tolist())
 
 
-def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> World:
+def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> TaskDistribution:
     """What a configuration trains on: the emulators named, others like them, random ones.
 
     Raises:
@@ -98,7 +98,7 @@ def make_world(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> Wor
         groups = {group: sorted(members, key=bdp_packets) for group, members in groups.items()}
     given = {str(group): share for group, share in config.shares.items()}
     shares = {group: given.get(group, 0.0) for group in groups}
-    return World(groups, shares, config.curriculum_iterations)
+    return TaskDistribution(groups, shares, config.curriculum_iterations)
 
 
 def _may_be_shared(spec: EmulatorSpec) -> bool:
@@ -114,10 +114,10 @@ def _may_be_shared(spec: EmulatorSpec) -> bool:
     )
 
 
-def validation_world(config: TrainingConfig) -> World:
+def validation_tasks(config: TrainingConfig) -> TaskDistribution:
     """Random emulators of the validation's split, which training never sees."""
     count = min(config.environments, config.random_emulators)
-    return World({"random": _random_links(config, count, Split.VALIDATION)}, {"random": 1.0})
+    return TaskDistribution({"random": _random_links(config, count, Split.VALIDATION)}, {"random": 1.0})
 
 
 def _random_links(config: TrainingConfig, count: int, split: Split) -> list[EmulatorSpec]:
@@ -147,8 +147,8 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     ]
 
 
-def draw_stalls(stalls: Stalls, generator: np.random.Generator) -> tuple[float, int]:
-    """Probability per ms and longest length in ms of one host's stalls."""
+def draw_host_jitter(stalls: HostJitter, generator: np.random.Generator) -> tuple[float, int]:
+    """Probability per ms and longest length in ms of one host's stalls (its jitter)."""
     share, probability, length = generator.random(3)
     if share >= stalls.share:
         return 0.0, 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.host_checks import check_kernel_tcp
 from ccgym.envs.host.host_user import HostUser
-from ccgym.envs.host.precedence import program_first
+from ccgym.envs.host.scheduling_priority import program_first
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.mahimahi.shells import MahimahiShell, require, require_mahimahi
 from ccgym.envs.specs.emulator_spec import EmulatorSpec

@@ -81,7 +81,7 @@ plots().forEach((element) => watcher.observe(element));
 dark.addEventListener("change", redraw);
 addEventListener("beforeprint", () => plots().forEach(draw));
 
-// A closed section of a large league is filled when it is opened.
+// A closed section of a large leaderboard is filled when it is opened.
 async function fill(section) {
   const body = section.querySelector("[data-packed]");
   if (!body) return;

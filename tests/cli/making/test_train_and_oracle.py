@@ -24,7 +24,7 @@ final_learning_rate: 1.0e-3
 evaluation_interval: 2
 evaluation_seconds: 1.0
 validation: synthetic/5mbps-10ms
-watched: synthetic/5mbps-10ms
+monitored: synthetic/5mbps-10ms
 """
 
 

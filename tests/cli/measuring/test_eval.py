@@ -58,7 +58,7 @@ def test_twin(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
     assert (out / "report.html").stat().st_size > 1e6
 
 
-def test_league_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_leaderboard_of_all(tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     argv = ["eval", "--schemes", "all", "--emulators", emulators, "--seconds", "2", "--out", str(out)]
     assert main([*argv, "--no-logs", "--json"]) == 0

@@ -1,15 +1,15 @@
-"""The league's definitions, on cases whose answers can be counted."""
+"""The leaderboard's definitions, on cases whose answers can be counted."""
 
 import math
 
 import pytest
-from ccgym.evaluation.metrics.summary import LeagueRow, SchemeMean, league
+from ccgym.evaluation.metrics.summary import LeaderboardRow, SchemeMean, leaderboard
 from ccgym.evaluation.sessions.session import REFUSED
 
 
-def rows(*scenarios: list[SchemeMean]) -> dict[str, LeagueRow]:
+def rows(*scenarios: list[SchemeMean]) -> dict[str, LeaderboardRow]:
     schemes = list(dict.fromkeys(mean.scheme for scenario in scenarios for mean in scenario))
-    return {row.scheme: row for row in league(list(scenarios), schemes)}
+    return {row.scheme: row for row in leaderboard(list(scenarios), schemes)}
 
 
 def test_a_scheme_that_another_beats_clearly_is_off_the_frontier() -> None:
@@ -54,8 +54,8 @@ def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> No
 
 
 def test_a_scheme_that_never_flew() -> None:
-    (row,) = (row for row in league([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
-    assert row == LeagueRow("b", 0, None, 0)
+    (row,) = (row for row in leaderboard([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
+    assert row == LeaderboardRow("b", 0, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,15 @@ def test_a_scheme_that_never_flew() -> None:
     ],
 )
 def test_what_was_never_tried_did_not_fail(runs: int, failure: str, shortfall: str, reason: str) -> None:
-    row = LeagueRow("a", 0, None, 0, failed_runs=runs, failure=failure)
+    row = LeaderboardRow("a", 0, None, 0, failed_runs=runs, failure=failure)
     assert (row.shortfall, row.reason) == (shortfall, reason)
 
 
 def test_the_most_power_comes_first() -> None:
     scenario = [SchemeMean("a", 10, 10), SchemeMean("b", 30, 10), SchemeMean("c", 20, 10)]
-    assert [row.scheme for row in league([scenario], ["a", "b", "c", "absent"])] == ["b", "c", "a", "absent"]
+    assert [row.scheme for row in leaderboard([scenario], ["a", "b", "c", "absent"])] == [
+        "b",
+        "c",
+        "a",
+        "absent",
+    ]

@@ -34,7 +34,9 @@ def test_a_browser_follows_it_to_the_end(tmp_path: Path) -> None:
             url = evaluation.stderr.readline().removeprefix("watch: ").strip()
             assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
             tab.goto(url, timeout=ANSWER_MS)
-            tab.wait_for_function("document.querySelectorAll('#league tr').length > 0", timeout=ANSWER_MS)
+            tab.wait_for_function(
+                "document.querySelectorAll('#leaderboard tr').length > 0", timeout=ANSWER_MS
+            )
             assert "--serve" in tab.inner_text("#title")
             assert re.fullmatch(r"\d+ of 24 runs, \d+ s", tab.inner_text("#progress"))
             assert "calibrated/" in tab.inner_text("#last")

@@ -97,9 +97,9 @@ def test_report_opens_and_draws_everything(folder: Path, browser: Browser) -> No
 
 
 @pytest.fixture(scope="module")
-def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def leaderboard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """35 scenarios."""
-    folder = tmp_path_factory.mktemp("league")
+    folder = tmp_path_factory.mktemp("leaderboard")
     emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
     plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
     for _ in fly_session(plan, folder, open_session(plan, folder), TwinBackend()):
@@ -108,9 +108,9 @@ def league(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_large_leagues_are_heat_maps(league: Path, browser: Browser) -> None:
+def test_large_leaderboards_are_heat_maps(leaderboard: Path, browser: Browser) -> None:
     heat_map_drawn = "document.getElementById('heat-test').dataset.drawn === 'yes'"
-    document, console = opened(browser, league / "report.html", heat_map_drawn)
+    document, console = opened(browser, leaderboard / "report.html", heat_map_drawn)
     assert console == []
     assert re.search(r'id="heat-test"[^>]*data-drawn="yes"', document)
     assert "Marked: the most power" not in document
@@ -119,12 +119,12 @@ def test_large_leagues_are_heat_maps(league: Path, browser: Browser) -> None:
         len(re.findall(r'<details class="scenario" id="scenario-\d+" data-scenario="[^"]*">', document)) == 35
     )
     assert 'id="frontier-20"' not in document
-    assert (league / "report.html").stat().st_size < 2_500_000
+    assert (leaderboard / "report.html").stat().st_size < 2_500_000
 
 
-def test_a_link_opens_its_scenario_and_marks_its_scheme(league: Path, browser: Browser) -> None:
+def test_a_link_opens_its_scenario_and_marks_its_scheme(leaderboard: Path, browser: Browser) -> None:
     tab = browser.new_page(viewport={"width": 1200, "height": 900}, offline=True)
-    tab.goto(f"{(league / 'report.html').as_uri()}#scheme=copa&scenario=test/20mbps", timeout=ANSWER_MS)
+    tab.goto(f"{(leaderboard / 'report.html').as_uri()}#scheme=copa&scenario=test/20mbps", timeout=ANSWER_MS)
     tab.wait_for_function(
         "document.querySelector('#frontier-19')?.dataset.drawn === 'yes'", timeout=ANSWER_MS
     )
@@ -135,9 +135,9 @@ def test_a_link_opens_its_scenario_and_marks_its_scheme(league: Path, browser: B
     tab.close()
 
 
-def test_tables_are_sorted_by_any_column(league: Path, browser: Browser) -> None:
+def test_tables_are_sorted_by_any_column(leaderboard: Path, browser: Browser) -> None:
     tab = browser.new_page(offline=True)
-    tab.goto((league / "report.html").as_uri(), timeout=ANSWER_MS)
+    tab.goto((leaderboard / "report.html").as_uri(), timeout=ANSWER_MS)
     column = (
         "[...document.querySelectorAll('tbody')[0].rows].map((row) => parseFloat(row.cells[3].textContent))"
     )

@@ -23,7 +23,7 @@ from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
-from ccgym.evaluation.report.publish import league_lines
+from ccgym.evaluation.report.publish import leaderboard_lines
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.sessions.session import Flight, Outcome, Plan, fly_session, open_session
@@ -297,7 +297,7 @@ def test_scenarios_that_a_scheme_was_trained_on_are_apart_from_the_others(plan: 
     (alone,) = [each for each in load_evaluation(tmp_path / "out").scenarios if each.label == slow.label]
     (copa,) = [run for run in alone.runs if run.scheme == "copa"]
     assert powers["copa"] == pytest.approx(math.log(copa.total.throughput_mbps / copa.total.p95_delay_ms))
-    lines = league_lines(summary)
+    lines = leaderboard_lines(summary)
     assert lines[0] == "1 of 2 scenarios, which no learned scheme has seen in its training:"
     assert "all 2 scenarios:" in lines
 

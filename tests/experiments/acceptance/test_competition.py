@@ -40,7 +40,7 @@ def test_it_is_printed_with_its_seed_and_intervals(
     assert main(["reproduce", "competition", "--scheme", "cubic", "--random", "3", "--json"]) in (0, 1)
     result = json.loads(capsys.readouterr().out)
     assert result["seed"] == 777
-    assert [bar["name"] for bar in result["bars"]] == ["beside cubic", "beside 4 cubic"]
+    assert [check["name"] for check in result["checks"]] == ["beside cubic", "beside 4 cubic"]
 
 
 @pytest.mark.parametrize("scheme", ["kernel-cubic", "copa,cubic", "nonsense"])

@@ -12,11 +12,11 @@ def test_the_page_holds_every_check_and_its_command(
 ) -> None:
     monkeypatch.delenv("CCGYM_TRACES", raising=False)
     file = tmp_path / "evidence.md"
-    size = ["--random", "2", "--freezing", "2", "--contested", "1"]
+    size = ["--random", "2", "--starvation", "2", "--contested", "1"]
     assert main(["reproduce", "evidence", *size, "--seed", "5", "--out", str(file)]) in (0, 1)
     output = capsys.readouterr()
     text = file.read_text()
-    command = "ccgym reproduce evidence --seed 5 --random 2 --freezing 2 --contested 1"
+    command = "ccgym reproduce evidence --seed 5 --random 2 --starvation 2 --contested 1"
     assert f"```console\n{command}\n```" in text
     checks = [line for line in output.err.splitlines() if line.startswith(("held", "MISSED", "UNSURE"))]
     assert len(checks) > 10

@@ -1,11 +1,11 @@
-"""What the bars of a policy call an emulator, and what they blame a loss on."""
+"""What the checks of a policy call an emulator, and what they blame a loss on."""
 
 import numpy as np
 import pytest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.variation_spec import RateStep, RateWalk
-from ccgym.experiments.acceptance.policy_checks import describe, hardships, settling_step
-from ccgym.experiments.check import Bar, all_met
+from ccgym.experiments.acceptance.policy_checks import describe, difficulty_tags, settling_step
+from ccgym.experiments.check import Check, all_met
 
 
 def path(**uplink: object) -> EmulatorSpec:
@@ -33,18 +33,18 @@ def test_an_emulator_is_called_by_how_its_rate_behaves(uplink: dict[str, object]
     assert describe(path(**uplink)).split()[0] == kind
 
 
-def test_an_easy_link_has_no_hardships() -> None:
-    assert hardships(path(rate_mbps=12.0)) == []
+def test_an_easy_link_has_no_difficulty_tags() -> None:
+    assert difficulty_tags(path(rate_mbps=12.0)) == []
 
 
-def test_silence_a_short_queue_and_small_windows_are_hardships() -> None:
+def test_silence_a_short_queue_and_small_windows_are_difficulty_tags() -> None:
     silent = (RateStep(at_s=3, rate_mbps=0.0), RateStep(at_s=5, rate_mbps=12.0))
-    assert hardships(path(rate_mbps=12.0, rate_steps=silent, period_s=10)) == [
+    assert difficulty_tags(path(rate_mbps=12.0, rate_steps=silent, period_s=10)) == [
         "link silent 20% of the time",
         "ACKs silent 20% of the time",
     ]
-    assert hardships(path(rate_mbps=12.0, queue="droptail", packets=2)) == ["room for 2 packets"]
-    assert hardships(path(rate_mbps=0.5)) == ["ideal window of 4.0 packets"]
+    assert difficulty_tags(path(rate_mbps=12.0, queue="droptail", packets=2)) == ["room for 2 packets"]
+    assert difficulty_tags(path(rate_mbps=0.5)) == ["ideal window of 4.0 packets"]
 
 
 def test_a_window_that_crosses_the_ideal_one_has_not_settled() -> None:
@@ -57,5 +57,5 @@ def test_a_window_that_crosses_the_ideal_one_has_not_settled() -> None:
 
 
 def test_a_bar_that_is_not_sure_says_so() -> None:
-    assert Bar("share", ">= 95 %", "94 % to 97 %", met=None).line.startswith("UNSURE")
+    assert Check("share", ">= 95 %", "94 % to 97 %", met=None).line.startswith("UNSURE")
     assert [all_met(True, None), all_met(None, False), all_met(True, True)] == [None, False, True]

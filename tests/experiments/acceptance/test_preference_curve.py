@@ -1,4 +1,4 @@
-"""The dial's curve: when it is monotone, when it lies on another, and what the experiment prints."""
+"""The preference's curve: when it is monotone, when it lies on another, and what the experiment prints."""
 
 import json
 from collections.abc import Callable
@@ -41,23 +41,23 @@ def test_a_curve_is_compared_at_the_same_delay() -> None:
     assert ours.shortfall(rival)[1:] == pytest.approx([1 - 7.45 / 7.5, 1 - 7.0 / 7.5, 0.1])
 
 
-def test_the_experiment_flies_all_three_and_judges_them(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["reproduce", "dial-curve", "--random", "1", "--seeds", "1", "--json"])
+def test_the_experiment_flies_all_three_and_checks_them(capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["reproduce", "preference-curve", "--random", "1", "--seeds", "1", "--json"])
     measured = json.loads(capsys.readouterr().out)
     (row,) = measured["rows"]
-    assert [len(row[name]["p95_delay_ms"]) for name in ("dial", "copa", "fixed")] == [6, 8, 9]
+    assert [len(row[name]["p95_delay_ms"]) for name in ("preference", "copa", "fixed")] == [6, 8, 9]
     # One emulator may refute a promise; it cannot hold one.
-    assert [bar["met"] for bar in measured["bars"]] == [
+    assert [check["met"] for check in measured["checks"]] == [
         None if held else False for held in (row["monotone"], all(row["above_copa"]), all(row["above_fixed"]))
     ]
     assert code == 1
 
 
-def test_a_policy_without_a_dial_is_refused(
+def test_a_policy_without_a_preference_is_refused(
     write_policy: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = write_policy(tmp_path / "still.safetensors")
-    assert main(["reproduce", "dial-curve", "--scheme", f"policy:{policy}"]) == 2
+    assert main(["reproduce", "preference-curve", "--scheme", f"policy:{policy}"]) == 2
     assert "this policy has no dial" in capsys.readouterr().err
-    assert main(["reproduce", "dial-curve", "--scheme", "copa"]) == 2
+    assert main(["reproduce", "preference-curve", "--scheme", "copa"]) == 2
     assert "not a policy" in capsys.readouterr().err

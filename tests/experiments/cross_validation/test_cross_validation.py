@@ -1,13 +1,13 @@
-"""The judges: their bounds, and who is held against whom."""
+"""The references: their bounds, and who is held against whom."""
 
 import json
 from dataclasses import replace
 
 import pytest
 from ccgym.cli.main import main
-from ccgym.experiments.cross_validation import copa as copa_judge
-from ccgym.experiments.cross_validation import published as published_judge
-from ccgym.experiments.cross_validation.comparison import Judgement
+from ccgym.experiments.cross_validation import copa as copa_reference
+from ccgym.experiments.cross_validation import published as published_reference
+from ccgym.experiments.cross_validation.comparison import Comparison
 from ccgym.experiments.cross_validation.copa import CopaRow
 from ccgym.experiments.cross_validation.kernel import KERNEL_BOUNDS
 from ccgym.experiments.cross_validation.published import PublishedRow
@@ -28,13 +28,22 @@ from ccgym.experiments.cross_validation.published_figures import CELLULAR, WIRED
 def test_agreement_with_the_kernel_ends_at_the_stated_bounds(
     mbps: float, delay_ms: float, agrees: bool
 ) -> None:
-    assert Judgement("test/one", "cubic", mbps, 10.0, delay_ms, 40.0).agrees(KERNEL_BOUNDS) is agrees
+    assert Comparison("test/one", "cubic", mbps, 10.0, delay_ms, 40.0).agrees(KERNEL_BOUNDS) is agrees
 
 
-def test_the_kernel_judges_only_what_it_has(capsys: pytest.CaptureFixture[str], tmp_path: object) -> None:
-    arguments = ["reproduce", "kernel-judge", "--schemes", "cubic,copa", "--out", f"{tmp_path}/judge"]
+def test_the_kernel_is_compared_with_only_what_it_has(
+    capsys: pytest.CaptureFixture[str], tmp_path: object
+) -> None:
+    arguments = [
+        "reproduce",
+        "kernel-cross-validation",
+        "--schemes",
+        "cubic,copa",
+        "--out",
+        f"{tmp_path}/reference",
+    ]
     assert main(arguments) == 2
-    assert "the kernel has no 'copa'; it judges cubic, reno, bbr" in capsys.readouterr().err
+    assert "the kernel has no 'copa'; it has cubic, reno, bbr" in capsys.readouterr().err
 
 
 KNOWN_TO_DIFFER = {
@@ -58,7 +67,7 @@ SAME_AS_GENERIC_CC = [
 
 @pytest.fixture(scope="module")
 def copa_rows() -> dict[str, CopaRow]:
-    return {row.label: row for row in copa_judge.copa_rows(seed=1)}
+    return {row.label: row for row in copa_reference.copa_rows(seed=1)}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +105,8 @@ def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CCGYM_TRACES", raising=False)
-    monkeypatch.setattr(published_judge, "RUNS", 1)
-    main(["reproduce", "published-judge", "--json"])
+    monkeypatch.setattr(published_reference, "RUNS", 1)
+    main(["reproduce", "published-cross-validation", "--json"])
     tables = json.loads(capsys.readouterr().out)
     rows = [
         PublishedRow(**{**row, "published": Published(**row["published"])}) for row in tables["emulators"]

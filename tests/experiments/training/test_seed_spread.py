@@ -15,7 +15,7 @@ architecture: mlp
 hidden: [8]
 emulators: synthetic/5mbps-10ms
 validation: synthetic/5mbps-10ms
-watched: synthetic/5mbps-10ms
+monitored: synthetic/5mbps-10ms
 iterations: 2
 environments: 4
 episode_steps: 32

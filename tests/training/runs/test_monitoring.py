@@ -1,4 +1,4 @@
-"""What is watched: windows beside the oracle's over time, curves beside those of fixed windows."""
+"""What is monitored: windows beside the oracle's over time, curves beside those of fixed windows."""
 
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -29,7 +29,7 @@ def executor() -> Iterator[Executor]:
 
 @pytest.fixture
 def still_policy(tmp_path: Path) -> Path:
-    """Its window stays at ten packets; its features hold no dial."""
+    """Its window stays at ten packets; its features hold no preference."""
     module = MlpPolicy(len(_core.POLICY_FEATURES["indigo"]), [], _core.POLICY_ACTIONS["indigo"])
     for parameter in module.parameters():
         torch.nn.init.zeros_(parameter)
@@ -74,21 +74,21 @@ def test_another_scheme_on_the_link_is_no_flow_of_the_policy(still_policy: Path,
     assert trace.oracles[-1] != alone.oracles[-1]
 
 
-def test_curves_of_the_dial_and_of_fixed_windows_rise(executor: Executor) -> None:
+def test_curves_of_the_preference_and_of_fixed_windows_rise(executor: Executor) -> None:
     emulators = [NamedEmulator("own/even", EVEN), *select_emulators("shared/three-flows")]
     (curves,) = fly_curves(policy_path("indigo2"), emulators, (0.2, 0.9), SECONDS, executor)
     assert curves.emulator == "own/even", "of a shared link there is no curve"
     delays, throughputs = zip(*curves.fixed, strict=True)
     assert list(delays) == sorted(delays)
     assert throughputs[-1] == pytest.approx(12, rel=0.02)
-    (low_ms, low_mbps), (high_ms, high_mbps) = curves.dial
+    (low_ms, low_mbps), (high_ms, high_mbps) = curves.preference
     assert low_ms < high_ms
     assert low_mbps <= high_mbps
 
 
-def test_a_policy_without_a_dial_is_a_point(still_policy: Path, executor: Executor) -> None:
+def test_a_policy_without_a_preference_is_a_point(still_policy: Path, executor: Executor) -> None:
     (curves,) = fly_curves(still_policy, [NamedEmulator("own/even", EVEN)], (0.5,), SECONDS, executor)
-    assert len(curves.dial) == 1
+    assert len(curves.preference) == 1
     assert len(curves.fixed) > 3
 
 

@@ -10,7 +10,7 @@ from ccgym.envs.specs.digest import spec_digest
 from ccgym.rl.config import RlConfig
 from ccgym.training.config import TrainingConfig, load_config, read_options
 from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, seen_links
-from ccgym.training.tasks.task_distribution import make_world, validation_world
+from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 
 TinyConfig = Callable[..., TrainingConfig]
 COPY = "emulators: [{name: mine, delay_ms: 30, uplink: {rate_mbps: 12, queue: droptail, bytes: 90000}}]\n"
@@ -21,8 +21,8 @@ def test_a_test_link_is_refused_in_one_line(tiny_config: TinyConfig, selection: 
     with pytest.raises(InputError, match=r"emulators: .* is a link of the split test") as caught:
         links_to_train_on(tiny_config(emulators=selection))
     assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match=r"watched: .* is a link of the split test"):
-        links_to_validate_on("watched", selection)
+    with pytest.raises(InputError, match=r"monitored: .* is a link of the split test"):
+        links_to_validate_on("monitored", selection)
 
 
 def test_a_copy_of_a_test_link_is_one(tiny_config: TinyConfig, tmp_path: Path) -> None:
@@ -45,13 +45,13 @@ def test_every_config_that_ships_keeps_to_its_splits() -> None:
         assert links_to_train_on(config)
         assert links_to_validate_on("validation", config.validation)
         if isinstance(config, TrainingConfig):
-            assert links_to_validate_on("watched", config.watched)
+            assert links_to_validate_on("monitored", config.monitored)
 
 
 def test_what_is_trained_and_validated_on_is_apart_from_what_is_tested(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=64, fading_emulators=8, environments=64)
-    world, unseen = make_world(config, []), validation_world(config)
-    seen = seen_links([spec for specs in world.groups.values() for spec in specs], unseen.groups["random"])
+    tasks, unseen = training_tasks(config, []), validation_tasks(config)
+    seen = seen_links([spec for specs in tasks.groups.values() for spec in specs], unseen.groups["random"])
     assert (len(seen.train), len(seen.validation)) == (72, 64)
     assert len(seen.train & seen.validation) <= 1, "two slow even links may be equal by rounding"
-    assert {seen.how(spec_digest(spec)) for spec in world.groups["fading"]} == {"train"}
+    assert {seen.how(spec_digest(spec)) for spec in tasks.groups["fading"]} == {"train"}

@@ -1,4 +1,4 @@
-"""The world of a training run: varied emulators keep their character, flights are dealt out evenly."""
+"""The tasks of a training run: varied emulators keep their character, flights are drawn evenly."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,9 +7,15 @@ from pathlib import Path
 import numpy as np
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
-from ccgym.training.config import Stalls, TrainingConfig
+from ccgym.training.config import HostJitter, TrainingConfig
 from ccgym.training.tasks.sharing import draw_sharing
-from ccgym.training.tasks.task_distribution import World, draw_stalls, make_world, validation_world, vary
+from ccgym.training.tasks.task_distribution import (
+    TaskDistribution,
+    draw_host_jitter,
+    training_tasks,
+    validation_tasks,
+    vary,
+)
 
 TinyConfig = Callable[..., TrainingConfig]
 
@@ -53,35 +59,39 @@ def test_rate_of_a_trace_is_left_alone(tiny_config: TinyConfig, tmp_path: Path) 
         assert varied.uplink.packets == round(100 * varied.delay_ms / 50)
 
 
-def test_deal_gives_every_group_its_share_and_every_emulator_as_many_flights(tiny_config: TinyConfig) -> None:
-    world = World({"a": numbered(4), "b": numbered(2)}, {"a": 2.0, "b": 1.0})
+def test_sampling_gives_every_group_its_share_and_every_emulator_as_many_flights(
+    tiny_config: TinyConfig,
+) -> None:
+    tasks = TaskDistribution({"a": numbered(4), "b": numbered(2)}, {"a": 2.0, "b": 1.0})
     config = tiny_config(environments=12)
-    first, second = world.deal(config, 1), world.deal(config, 2)
+    first, second = tasks.sample(config, 1), tasks.sample(config, 2)
     assert Counter(group for group, _ in first) == {"a": 8, "b": 4}
     assert set(Counter(spec.name for group, spec in first if group == "a").values()) == {2}
     assert first != second
-    assert first == world.deal(config, 1)
+    assert first == tasks.sample(config, 1)
 
 
 def test_more_emulators_than_flights_all_get_their_turn(tiny_config: TinyConfig) -> None:
-    world = World({"a": numbered(20)}, {"a": 1.0})
-    dealt = [
-        spec.name for iteration in range(8) for _, spec in world.deal(tiny_config(environments=5), iteration)
+    tasks = TaskDistribution({"a": numbered(20)}, {"a": 1.0})
+    sampled = [
+        spec.name
+        for iteration in range(8)
+        for _, spec in tasks.sample(tiny_config(environments=5), iteration)
     ]
-    assert set(Counter(dealt).values()) == {2}
+    assert set(Counter(sampled).values()) == {2}
 
 
 def test_emulators_to_validate_on_are_not_trained_on(tiny_config: TinyConfig) -> None:
     config = tiny_config(random_emulators=50, environments=20)
-    trained = {spec_digest(spec) for spec in make_world(config, [POLICED]).groups["random"]}
-    validated = {spec_digest(spec) for spec in validation_world(config).groups["random"]}
+    trained = {spec_digest(spec) for spec in training_tasks(config, [POLICED]).groups["random"]}
+    validated = {spec_digest(spec) for spec in validation_tasks(config).groups["random"]}
     assert (len(trained), len(validated), trained & validated) == (50, 20, set())
 
 
 def test_stalls_are_drawn_within_their_bounds() -> None:
-    stalls = Stalls(share=0.5, max_probability=0.1, max_ms=4)
+    stalls = HostJitter(share=0.5, max_probability=0.1, max_ms=4)
     generator = np.random.default_rng(1)
-    drawn = [draw_stalls(stalls, generator) for _ in range(400)]
+    drawn = [draw_host_jitter(stalls, generator) for _ in range(400)]
     stalling = [(probability, max_ms) for probability, max_ms in drawn if probability > 0]
     assert 150 < len(stalling) < 250
     assert {max_ms for _, max_ms in stalling} == {1, 2, 3, 4}
@@ -106,18 +116,18 @@ def test_flows_that_share_get_the_same_rate_whoever_is_there() -> None:
 
 def test_a_curriculum_lets_the_smallest_bdps_in_first(tiny_config: TinyConfig) -> None:
     config = tiny_config(environments=6, curriculum_iterations=3)
-    world = make_world(
+    tasks = training_tasks(
         config, [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40, 20, 50, 30)]
     )
-    flown = [sorted({float(spec.delay_ms) for _, spec in world.deal(config, i)}) for i in range(5)]
+    flown = [sorted({float(spec.delay_ms) for _, spec in tasks.sample(config, i)}) for i in range(5)]
     assert flown == [[10, 20], [10, 20, 30, 40]] + 3 * [[10, 20, 30, 40, 50, 60]]
 
 
 def test_without_a_curriculum_all_are_there_in_their_order(tiny_config: TinyConfig) -> None:
     specs = [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40)]
-    assert make_world(tiny_config(), specs).groups["named"] == specs
+    assert training_tasks(tiny_config(), specs).groups["named"] == specs
 
 
 def test_validation_has_no_curriculum(tiny_config: TinyConfig) -> None:
     config = tiny_config(environments=8, random_emulators=8, curriculum_iterations=4)
-    assert len({spec.name for _, spec in validation_world(config).deal(config, 0)}) == 8
+    assert len({spec.name for _, spec in validation_tasks(config).sample(config, 0)}) == 8

@@ -16,7 +16,7 @@ PROGRAM_PRIORITY = 10
 NICENESS = -15
 
 
-class Precedence(Enum):
+class SchedulingPriority(Enum):
     """Kinds of it, the best first."""
 
     REAL_TIME = f"SCHED_RR, shells {SHELL_PRIORITY}, programs {PROGRAM_PRIORITY}"
@@ -25,16 +25,16 @@ class Precedence(Enum):
 
 
 @cache
-def precedence() -> Precedence:
+def scheduling_priority() -> SchedulingPriority:
     """The best that this process may give."""
     if program_output(["chrt", "--rr", str(SHELL_PRIORITY), "echo", "ran"]) == "ran":
-        return Precedence.REAL_TIME
+        return SchedulingPriority.REAL_TIME
     if program_output(["nice", "-n", str(NICENESS), "nice"]) not in (
         "",
         str(os.nice(0)),
     ):  # it says what it got
-        return Precedence.NICE
-    return Precedence.NONE
+        return SchedulingPriority.NICE
+    return SchedulingPriority.NONE
 
 
 def shells_first(argv: list[str]) -> list[str]:
@@ -49,12 +49,12 @@ def program_first(argv: list[str]) -> list[str]:
 
 def within_shells(argv: list[str]) -> list[str]:
     """A program that shells start, behind them: it needs no right to step back."""
-    return program_first(argv) if precedence() is Precedence.REAL_TIME else argv
+    return program_first(argv) if scheduling_priority() is SchedulingPriority.REAL_TIME else argv
 
 
 def _ahead(argv: list[str], priority: int) -> list[str]:
-    if precedence() is Precedence.REAL_TIME:
+    if scheduling_priority() is SchedulingPriority.REAL_TIME:
         return ["chrt", "--rr", str(priority), *argv]
-    if precedence() is Precedence.NICE:
+    if scheduling_priority() is SchedulingPriority.NICE:
         return ["nice", "-n", str(NICENESS), *argv]
     return argv

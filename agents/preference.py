@@ -1,4 +1,4 @@
-"""Where a policy file's dial stands when nobody turns it."""
+"""The preference of a policy file: what its flows begin with unless they are told otherwise."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The dial of an exported scheme: stored, turned at the start of a flow, refused where there is none."""
+"""The preference of an exported scheme: stored, set at the start of a flow, refused where there is none."""
 
 import heapq
 import socket
@@ -24,8 +24,8 @@ FLIGHT_S = 1.5
 
 
 @pytest.fixture
-def dial_policy(tmp_path: Path) -> Path:
-    """Halves its window where the dial is low, leaves it in the middle, doubles it where the dial is high."""
+def preference_policy(tmp_path: Path) -> Path:
+    """Halves its window at a low preference, leaves it at the default, doubles it at a high one."""
     module = MlpPolicy(FEATURES, [], 5)
     for parameter in module.parameters():
         torch.nn.init.zeros_(parameter)
@@ -35,7 +35,7 @@ def dial_policy(tmp_path: Path) -> Path:
         bias[halve], bias[stay], bias[double] = 0.5, 0.25, -0.5
         weight[halve, preference], weight[double, preference] = -1, 1
     spec = PolicySpec("scale_free", "indigo", initial_cwnd=INITIAL, limits=Limits(LEAST, MOST))
-    file = tmp_path / "dial.safetensors"
+    file = tmp_path / "preference.safetensors"
     save_policy(file, module, spec, trained_on="nothing")
     return file
 
@@ -70,9 +70,9 @@ def most_in_flight(argv: list[str], sock: socket.socket) -> int:
     [(None, [], INITIAL), (0.1, [], LEAST), (0.9, [], MOST), (0.9, ["0.1"], LEAST)],
 )
 def test_the_real_sender_flies_what_is_stored_unless_told_otherwise(
-    tmp_path: Path, dial_policy: Path, stored: float | None, at_start: list[str], window: int
+    tmp_path: Path, preference_policy: Path, stored: float | None, at_start: list[str], window: int
 ) -> None:
-    (wrapper,) = export_scheme(dial_policy, "mine", out=tmp_path, pantheon=None, preference=stored)
+    (wrapper,) = export_scheme(preference_policy, "mine", out=tmp_path, pantheon=None, preference=stored)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", 0))
         sock.settimeout(0.002)
@@ -81,10 +81,10 @@ def test_the_real_sender_flies_what_is_stored_unless_told_otherwise(
     assert window <= seen < 2 * window  # a busy host may be taken for a loss
 
 
-def test_nothing_but_the_dial_is_changed(tmp_path: Path, dial_policy: Path) -> None:
-    (wrapper,) = export_scheme(dial_policy, "mine", out=tmp_path, pantheon=None, preference=0.7)
+def test_nothing_but_the_preference_is_changed(tmp_path: Path, preference_policy: Path) -> None:
+    (wrapper,) = export_scheme(preference_policy, "mine", out=tmp_path, pantheon=None, preference=0.7)
     (module, spec), (exported, told) = (
-        load_policy(dial_policy),
+        load_policy(preference_policy),
         load_policy(wrapper.parent / "policy.safetensors"),
     )
     assert (spec.preference, told.preference) == (None, 0.7)
@@ -93,7 +93,7 @@ def test_nothing_but_the_dial_is_changed(tmp_path: Path, dial_policy: Path) -> N
         assert torch.equal(tensor, exported.state_dict()[name])
 
 
-def test_a_policy_without_a_dial_has_none_to_set(tmp_path: Path, steady_policy: Path) -> None:
+def test_a_policy_without_a_preference_has_none_to_set(tmp_path: Path, steady_policy: Path) -> None:
     with pytest.raises(InputError, match="this policy has no dial") as refusal:
         export_scheme(steady_policy, "mine", out=tmp_path, pantheon=None, preference=0.7)
     assert "\n" not in str(refusal.value)
@@ -102,13 +102,13 @@ def test_a_policy_without_a_dial_has_none_to_set(tmp_path: Path, steady_policy: 
 
 @pytest.mark.parametrize("preference", ["-0.1", "1.5", "nan", "high", ""])
 def test_a_bad_preference_is_refused(
-    tmp_path: Path, dial_policy: Path, preference: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, preference_policy: Path, preference: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         main(
             [
                 "export",
-                str(dial_policy),
+                str(preference_policy),
                 "--name",
                 "mine",
                 "--out",
@@ -123,9 +123,22 @@ def test_a_bad_preference_is_refused(
     assert not (tmp_path / "mine").exists()
 
 
-def test_the_command_stores_it(tmp_path: Path, dial_policy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_stores_it(
+    tmp_path: Path, preference_policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert (
-        main(["export", str(dial_policy), "--name", "mine", "--out", str(tmp_path), "--preference", "0.3"])
+        main(
+            [
+                "export",
+                str(preference_policy),
+                "--name",
+                "mine",
+                "--out",
+                str(tmp_path),
+                "--preference",
+                "0.3",
+            ]
+        )
         == 0
     )
     assert capsys.readouterr().out == f"wrote {tmp_path}/mine/mine.py\n"

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ccgym.envs.host import precedence as module
-from ccgym.envs.host.host_checks import check_precedence
-from ccgym.envs.host.precedence import (
+from ccgym.envs.host import scheduling_priority as module
+from ccgym.envs.host.host_checks import check_scheduling_priority
+from ccgym.envs.host.scheduling_priority import (
     NICENESS,
     PROGRAM_PRIORITY,
     SHELL_PRIORITY,
-    Precedence,
-    precedence,
+    SchedulingPriority,
     program_first,
+    scheduling_priority,
     shells_first,
     within_shells,
 )
@@ -26,9 +26,9 @@ ANSWER_S = 10.0
 
 @pytest.fixture(autouse=True)
 def _ask_anew() -> Iterator[None]:
-    precedence.cache_clear()
+    scheduling_priority.cache_clear()
     yield
-    precedence.cache_clear()
+    scheduling_priority.cache_clear()
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
@@ -42,8 +42,10 @@ def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path, *names: str) -> None:
 
 def test_where_real_time_is_refused_niceness_is_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     refuse(monkeypatch, tmp_path, "chrt")
-    assert precedence() is (Precedence.NICE if os.geteuid() == 0 else Precedence.NONE)
-    monkeypatch.setattr(module, "precedence", lambda: Precedence.NICE)
+    assert scheduling_priority() is (
+        SchedulingPriority.NICE if os.geteuid() == 0 else SchedulingPriority.NONE
+    )
+    monkeypatch.setattr(module, "scheduling_priority", lambda: SchedulingPriority.NICE)
     assert shells_first(["mm-link"]) == ["nice", "-n", str(NICENESS), "mm-link"]
     assert within_shells(["sh"]) == ["sh"]
 
@@ -52,15 +54,15 @@ def test_where_all_is_refused_programs_run_as_they_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     refuse(monkeypatch, tmp_path, "chrt", "nice")
-    assert precedence() is Precedence.NONE
+    assert scheduling_priority() is SchedulingPriority.NONE
     assert shells_first(["a"]) == program_first(["a"]) == within_shells(["a"]) == ["a"]
-    check = check_precedence()
+    check = check_scheduling_priority()
     assert check.ok
     assert "tens of ms late" in check.found
 
 
 def test_shells_are_ahead_of_the_programs_in_and_around_them() -> None:
-    if precedence() is not Precedence.REAL_TIME:
+    if scheduling_priority() is not SchedulingPriority.REAL_TIME:
         pytest.skip("takes the right to real-time scheduling")
     spec = EmulatorSpec.model_validate({"name": "test", "delay_ms": 1, "uplink": {"rate_mbps": 12}})
     with MahimahiShell(spec) as shell:
