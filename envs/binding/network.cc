@@ -1,10 +1,13 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -97,6 +100,23 @@ PathSpec make_path(double delay_ms, const LinkSpec& uplink, const LinkSpec& down
               varying_delay_ms ? std::make_shared<const StepFunction>(*varying_delay_ms) : nullptr,
           .cross_traffic = std::move(cross_traffic),
           .flows = std::move(flows)};
+}
+
+using QueueParameters = std::map<std::string, double>;
+
+QueueSpec queue_of(const std::string& kind, int64_t packets, int64_t bytes,
+                   const QueueParameters& parameters) {
+  return checked({kind, packets, bytes, {parameters.begin(), parameters.end()}});
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> names_of_queues() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> names;
+  for (const QueueKind& kind : known_queues()) {
+    std::vector<std::string> keys;
+    for (const QueueKey& key : kind.keys) keys.emplace_back(key.name);
+    names.emplace_back(kind.name, keys);
+  }
+  return names;
 }
 
 CrossTraffic make_cross_traffic(const std::string& kind, double rate_mbps, double mean_on_ms,
@@ -212,19 +232,26 @@ void bind_link(nb::module_& module) {
       .def(
           "__init__",
           [](LinkSpec* self, const ScheduleHandle& schedule, const std::string& queue, int64_t queue_packets,
-             int64_t queue_bytes, int64_t target_ms, int64_t interval_ms, int64_t qdelay_ref_ms,
-             int64_t max_burst_ms, double loss, double mean_on_ms, double mean_off_ms) {
-            const QueueSpec limits = checked({queue_kind(queue), queue_packets, queue_bytes, target_ms,
-                                              interval_ms, qdelay_ref_ms, max_burst_ms});
-            new (self) LinkSpec{schedule.schedule, limits, checked_share("loss", loss),
-                                make_onoff(mean_on_ms, mean_off_ms)};
+             int64_t queue_bytes, const QueueParameters& queue_parameters, double loss, double mean_on_ms,
+             double mean_off_ms) {
+            new (self)
+                LinkSpec{schedule.schedule, queue_of(queue, queue_packets, queue_bytes, queue_parameters),
+                         checked_share("loss", loss), make_onoff(mean_on_ms, mean_off_ms)};
           },
           "schedule"_a, nb::kw_only(), "queue"_a = "infinite", "queue_packets"_a = 0, "queue_bytes"_a = 0,
-          "target_ms"_a = 0, "interval_ms"_a = 0, "qdelay_ref_ms"_a = 0, "max_burst_ms"_a = 0, "loss"_a = 0.0,
-          "mean_on_ms"_a = 0.0, "mean_off_ms"_a = 0.0,
-          "queue: mahimahi's infinite, droptail, drophead, codel (target_ms, interval_ms) or pie "
-          "(qdelay_ref_ms, max_burst_ms). Loss is independent; with mean_on_ms and mean_off_ms packets pass "
-          "and are dropped in turns, for exponential times.");
+          "queue_parameters"_a = QueueParameters{}, "loss"_a = 0.0, "mean_on_ms"_a = 0.0,
+          "mean_off_ms"_a = 0.0,
+          "queue and its parameters: see known_queues. Loss is independent; with mean_on_ms and mean_off_ms "
+          "packets pass and are dropped in turns, for exponential times.");
+  module.def("known_queues", &names_of_queues, "(name, names of its parameters) of every queue.");
+  module.def(
+      "check_queue",
+      [](const std::string& queue, int64_t queue_packets, int64_t queue_bytes,
+         const QueueParameters& parameters) {
+        static_cast<void>(queue_of(queue, queue_packets, queue_bytes, parameters));
+      },
+      "queue"_a, nb::kw_only(), "queue_packets"_a, "queue_bytes"_a, "queue_parameters"_a,
+      "ValueError for a queue that there cannot be.");
 }
 
 void bind_traffic(nb::module_& module) {

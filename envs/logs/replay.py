@@ -18,14 +18,6 @@ Departure = tuple[int, int, int]
 _Event = TypeVar("_Event", int, Departure)
 _MOST_TIMES_THE_LOGGED = 100
 _FEW_OPPORTUNITIES = 1_000_000
-_TWIN_ARGUMENTS = {
-    "packets": "queue_packets",
-    "bytes": "queue_bytes",
-    "target": "target_ms",
-    "interval": "interval_ms",
-    "qdelay_ref": "qdelay_ref_ms",
-    "max_burst": "max_burst_ms",
-}
 
 
 @dataclass(frozen=True)
@@ -95,9 +87,11 @@ def _require_its_trace(trace: Path, expected: int, logged: int) -> None:
 
 
 def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:
-    arguments = {_TWIN_ARGUMENTS[name]: value for name, value in queue.arguments.items()}
+    parameters = dict(queue.arguments)
+    limits = {f"queue_{name}": parameters.pop(name, 0) for name in ("packets", "bytes")}
+    in_ms = {f"{name}_ms": float(value) for name, value in parameters.items()}
     try:
-        return _core.Link(schedule, queue=queue.kind, **arguments)
+        return _core.Link(schedule, queue=queue.kind, **limits, queue_parameters=in_ms)
     except ValueError as error:
         told = "--queue KIND --queue-args packets=N,bytes=N,target=MS,interval=MS,qdelay_ref=MS,max_burst=MS"
         raise InputError(f"queue: {error} (what the log's header lacks: {told})") from None

@@ -17,6 +17,7 @@ from .schedules import (
     trace_schedule,
 )
 from .spec_fields import (
+    QUEUES,
     Arrivals,
     AsTuple,
     PeriodSeconds,
@@ -34,8 +35,7 @@ from .spec_fields import (
 )
 from .variation_spec import MS_PER_S, RateStep, RateWalk, drawn_seed, step_function, walk_function
 
-# What each queue needs beyond a limit in packets or bytes.
-_QUEUE_PARAMETERS = {"codel": ("target_ms", "interval_ms"), "pie": ("qdelay_ref_ms", "max_burst_ms")}
+_QUEUE_KEYS = sorted({key for keys in QUEUES.values() for key in keys})
 _CAPACITY = (
     "rate_mbps",
     "arrivals",
@@ -137,16 +137,12 @@ class LinkSpec(SpecModel):
 
     @model_validator(mode="after")
     def _check_queue(self) -> "LinkSpec":
-        limited = self.packets is not None or self.bytes is not None
-        if self.queue == "infinite" and limited:
-            raise ValueError("an infinite queue takes no packets or bytes; a limited one is queue: droptail")
-        if self.queue != "infinite" and not limited:
-            raise ValueError(f"a {self.queue} queue needs packets or bytes")
-        for owner, names in _QUEUE_PARAMETERS.items():
-            for name in names:
-                if (getattr(self, name) is not None) != (self.queue == owner):
-                    verb = "needs" if self.queue == owner else "does not take"
-                    raise ValueError(f"queue {self.queue} {verb} {name}")
+        _core.check_queue(
+            self.queue,
+            queue_packets=self.packets or 0,
+            queue_bytes=self.bytes or 0,
+            queue_parameters=self.queue_parameters,
+        )
         return self
 
     def mirrored(self) -> "LinkSpec":
@@ -158,6 +154,12 @@ class LinkSpec(SpecModel):
         """Whether its rate changes in the course of time."""
         generated = self.arrivals in ("markov", "cellular")
         return generated or any((self.trace, self.rate_steps, self.rate_walk))
+
+    @property
+    def queue_parameters(self) -> dict[str, float]:
+        """What the queue is given beyond its limits."""
+        given = {key: getattr(self, key) for key in _QUEUE_KEYS}
+        return {key: float(value) for key, value in given.items() if value is not None}
 
     @property
     def queue_packets(self) -> float:
@@ -248,10 +250,7 @@ class LinkSpec(SpecModel):
             queue=self.queue,
             queue_packets=self.packets or 0,
             queue_bytes=self.bytes or 0,
-            target_ms=self.target_ms or 0,
-            interval_ms=self.interval_ms or 0,
-            qdelay_ref_ms=self.qdelay_ref_ms or 0,
-            max_burst_ms=self.max_burst_ms or 0,
+            queue_parameters=self.queue_parameters,
             loss=self.loss,
             mean_on_ms=MS_PER_S * self.onoff.mean_on_s if self.onoff else 0.0,
             mean_off_ms=MS_PER_S * self.onoff.mean_off_s if self.onoff else 0.0,

@@ -5,7 +5,11 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from ccgym.envs import _core
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+QUEUES = dict(_core.known_queues())
+"""By name, the keys that each takes beyond a limit in packets or bytes."""
 
 
 class SpecModel(BaseModel):
@@ -26,6 +30,13 @@ def _within(low: float, high: float) -> AfterValidator:
 def _emulator_name(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise ValueError(f"{name!r} is not a name of letters, digits, '.', '_' and '-'")
+    return name
+
+
+def _queue_name(name: str) -> str:
+    if name not in QUEUES:
+        *others, last = (repr(queue) for queue in QUEUES)
+        raise ValueError(f"{name!r} is not one of {', '.join(others)} or {last}")
     return name
 
 
@@ -67,5 +78,5 @@ EmulatorName = Annotated[str, AfterValidator(_emulator_name)]
 TracePath = Annotated[Path, BeforeValidator(_trace_path)]
 AsTuple = BeforeValidator(_as_tuple)
 
-Queue = Literal["infinite", "droptail", "drophead", "codel", "pie"]
+Queue = Annotated[str, AfterValidator(_queue_name)]
 Arrivals = Literal["constant", "poisson", "markov", "cellular"]

@@ -1,4 +1,4 @@
-// The queue in front of a link: mahimahi's five kinds.
+// The queue in front of a link.
 //
 // An infinite queue is a droptail queue whose limits are never reached, so that the common kinds cost two
 // comparisons a packet.
@@ -6,27 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 
-#include "envs/twin/codel.hh"
-#include "envs/twin/pie.hh"
-#include "envs/twin/queue_spec.hh"
+#include "envs/twin/queues/queue_spec.hh"
 #include "envs/twin/timing.hh"
 #include "envs/twin/waiting_line.hh"
+#include "transport/cloned.hh"
 
 namespace ccgym {
 
 class LinkQueue {
  public:
-  // `seed` of what a queue drops by chance.
+  // `seed` of what a queue decides by chance. Throws as `checked`.
   LinkQueue(const QueueSpec& queue, Timing timing, uint64_t seed)
-      : kind_(queue.kind),
-        most_packets_(queue.packets > 0 ? queue.packets : std::numeric_limits<int64_t>::max()),
-        most_bytes_(queue.bytes > 0 ? queue.bytes : std::numeric_limits<int64_t>::max()) {
-    if (kind_ == QueueKind::codel) codel_.emplace(queue, timing);
-    if (kind_ == QueueKind::pie) pie_.emplace(queue, seed);
-  }
+      : line_(queue.packets, queue.bytes), discipline_(make_discipline(queue, {timing, seed})) {}
 
   [[nodiscard]] bool empty() const { return line_.empty(); }
   [[nodiscard]] std::size_t packets() const { return line_.packets(); }
@@ -35,53 +27,34 @@ class LinkQueue {
   // `drop(packet)` for each packet that does not stay, the arriving one or one that waited.
   template <class Drop>
   void enqueue(const LinkPacket& packet, Drop&& drop) {
-    if (kind_ == QueueKind::drophead) {
+    if (discipline_) {
+      discipline_->enqueue(packet, line_, dropped_);
+      report_dropped(drop);
+    } else if (line_.has_room_for(packet)) {
       line_.push(packet);
-      while (over_limit(0, 0)) drop_head(drop);
-    } else if (kind_ == QueueKind::pie && pie_drops(packet)) {
-      drop(packet);
-    } else if (over_limit(1, packet.bytes)) {
-      drop(packet);
     } else {
-      line_.push(packet);
+      drop(packet);
     }
   }
 
   // Puts the next packet to be sent, of a queue that is not empty, into `packet`; `drop` as above.
   template <class Drop>
   void dequeue(int64_t now_ns, LinkPacket& packet, Drop&& drop) {
-    if (kind_ == QueueKind::codel) return codel_->dequeue(now_ns, line_, packet, drop);
-    line_.pop(packet);
-    if (kind_ == QueueKind::pie) {
-      pie_->measure(now_ns / kNsPerMs, packet.bytes, line_.bytes());
-      pie_->update(now_ns / kNsPerMs, line_.bytes());
-    }
+    if (!discipline_) return line_.pop(packet);
+    discipline_->dequeue(now_ns, line_, packet, dropped_);
+    report_dropped(drop);
   }
 
  private:
-  [[nodiscard]] bool over_limit(int64_t more_packets, int64_t more_bytes) const {
-    return static_cast<int64_t>(line_.packets()) + more_packets > most_packets_ ||
-           line_.bytes() + more_bytes > most_bytes_;
-  }
-
   template <class Drop>
-  void drop_head(Drop&& drop) {
-    LinkPacket head;
-    line_.pop(head);
-    drop(head);
+  void report_dropped(Drop&& drop) {
+    for (const LinkPacket& packet : dropped_) drop(packet);
+    dropped_.clear();
   }
 
-  bool pie_drops(const LinkPacket& packet) {
-    pie_->update(packet.arrival_ns / kNsPerMs, line_.bytes());
-    return !over_limit(1, packet.bytes) && pie_->drops_early(line_.bytes());
-  }
-
-  WaitingLine line_{};
-  QueueKind kind_;
-  int64_t most_packets_;
-  int64_t most_bytes_;
-  std::optional<CoDel> codel_{};
-  std::optional<Pie> pie_{};
+  WaitingLine line_;
+  Cloned<QueueDiscipline> discipline_;  // none: packets only wait
+  DroppedPackets dropped_{};
 };
 
 }  // namespace ccgym

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/twin/queue_spec.hh"
+#include "envs/twin/queues/queue_spec.hh"
 #include "envs/twin/schedule.hh"
 #include "envs/twin/step_function.hh"
 #include "envs/twin/timing.hh"

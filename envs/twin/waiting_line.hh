@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "envs/twin/fifo.hh"
 
@@ -17,11 +18,18 @@ struct LinkPacket {
   uint64_t flow{};
 };
 
+// The line, and how long it may become; a limit of 0 is none.
 class WaitingLine {
  public:
+  WaitingLine(int64_t most_packets, int64_t most_bytes)
+      : most_packets_(limit_of(most_packets)), most_bytes_(limit_of(most_bytes)) {}
+
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] std::size_t packets() const { return packets_.size(); }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
+
+  [[nodiscard]] bool has_room_for(const LinkPacket& packet) const { return fits(1, packet.bytes); }
+  [[nodiscard]] bool too_long() const { return !fits(0, 0); }
 
   void push(const LinkPacket& packet) {
     packets_.push(packet);
@@ -35,8 +43,17 @@ class WaitingLine {
   }
 
  private:
+  static int64_t limit_of(int64_t limit) { return limit > 0 ? limit : std::numeric_limits<int64_t>::max(); }
+
+  [[nodiscard]] bool fits(int64_t more_packets, int64_t more_bytes) const {
+    return static_cast<int64_t>(packets()) + more_packets <= most_packets_ &&
+           bytes_ + more_bytes <= most_bytes_;
+  }
+
   Fifo<LinkPacket> packets_{};
   int64_t bytes_{0};
+  int64_t most_packets_;
+  int64_t most_bytes_;
 };
 
 }  // namespace ccgym

@@ -87,11 +87,11 @@ def test_later_versions_write_down_their_drops(tmp_path: Path, trace: Path) -> N
 @pytest.mark.parametrize(
     ("queue", "arguments", "wrong"),
     [
-        ("infinite", {"packets": 3}, "an infinite queue takes no limit"),
-        ("droptail", {}, "a dropping queue needs a limit"),
-        ("codel", {"packets": 3}, "a codel queue needs target_ms and interval_ms"),
-        ("pie", {"packets": 3, "qdelay_ref": 1}, "a pie queue needs qdelay_ref_ms and max_burst_ms"),
-        ("red", {"packets": 3}, "unknown queue 'red': known are infinite, droptail, drophead, codel, pie"),
+        ("infinite", {"packets": 3}, "an infinite queue takes no packets or bytes"),
+        ("droptail", {}, "a droptail queue needs packets or bytes"),
+        ("codel", {"packets": 3}, "queue codel needs target_ms"),
+        ("pie", {"packets": 3, "qdelay_ref": 1}, "queue pie needs max_burst_ms"),
+        ("fq", {"packets": 3}, "unknown queue 'fq': known are infinite, droptail, drophead, codel, pie"),
     ],
 )
 def test_arguments_must_go_with_the_queue(

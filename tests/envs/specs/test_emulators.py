@@ -179,8 +179,8 @@ RATE = "is not within [0.0002, 10000]"
         ),
         (changed(seed=-1), "uplink.seed: -1 is not within [0, 9223372036854775807]"),
         (
-            changed(queue="red"),
-            "uplink.queue: 'red' is not one of 'infinite', 'droptail', 'drophead', 'codel' or 'pie'",
+            changed(queue="fq"),
+            "uplink.queue: 'fq' is not one of 'infinite', 'droptail', 'drophead', 'codel' or 'pie'",
         ),
         (changed(packets=None), "uplink: a droptail queue needs packets or bytes"),
         (

@@ -143,7 +143,7 @@ TEST(VivaceFlight, KeepsManyTimesRenosRateUnderRandomLoss) {
 TEST(VivaceFlight, KeepsItsRateWhereTheRttIsNoisy) {
   PathSpec path{.delay_ms = 130,
                 .uplink = {.schedule = Schedule::poisson(3.04, /*seed=*/1, /*period_ms=*/60'000),
-                           .queue = {.kind = QueueKind::droptail, .packets = 426}},
+                           .queue = {.kind = "droptail", .packets = 426}},
                 .downlink = {.schedule = Schedule::constant(3.04)}};
   double mbps = 0;
   for (const uint64_t seed : {1U, 2U, 3U, 4U})
@@ -156,7 +156,7 @@ TEST(VivaceFlight, KeepsItsRateWhereTheRttIsNoisy) {
 TEST(VivaceFlight, SharesALinkWithItself) {
   const auto schedule = Schedule::constant(50);
   PathSpec path{.delay_ms = 10,
-                .uplink = {.schedule = schedule, .queue = {.kind = QueueKind::droptail, .packets = 91}},
+                .uplink = {.schedule = schedule, .queue = {.kind = "droptail", .packets = 91}},
                 .downlink = {.schedule = schedule}};
   path.flows = {{.scheme = "vivace"}, {.scheme = "vivace", .start_s = 5}};
   std::array<double, 2> packets{};

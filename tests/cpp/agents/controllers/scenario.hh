@@ -28,7 +28,7 @@ inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) 
   const auto schedule = Schedule::constant(scenario.rate_mbps);
   const QueueSpec queue = scenario.queue_packets == 0
                               ? QueueSpec{}
-                              : QueueSpec{.kind = QueueKind::droptail, .packets = scenario.queue_packets};
+                              : QueueSpec{.kind = "droptail", .packets = scenario.queue_packets};
   const PathSpec path{.delay_ms = scenario.delay_ms,
                       .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
                       .downlink = {.schedule = schedule}};

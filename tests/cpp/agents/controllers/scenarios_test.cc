@@ -33,7 +33,7 @@ void PrintTo(const Scenario& scenario, std::ostream* out) {
 
 PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
   const auto schedule = Schedule::constant(rate_mbps);
-  return {delay_ms, {schedule, {QueueKind::droptail, queue_packets}, 0}, {schedule, {}, 0}};
+  return {delay_ms, {schedule, {"droptail", queue_packets}, 0}, {schedule, {}, 0}};
 }
 
 class SingleFlow : public testing::TestWithParam<Scenario> {};

@@ -12,7 +12,7 @@ namespace {
 PathSpec dumbbell() {
   const auto schedule = Schedule::constant(12);
   return {.delay_ms = 20,
-          .uplink = {.schedule = schedule, .queue = {.kind = QueueKind::droptail, .packets = 40}},
+          .uplink = {.schedule = schedule, .queue = {.kind = "droptail", .packets = 40}},
           .downlink = {.schedule = schedule}};
 }
 

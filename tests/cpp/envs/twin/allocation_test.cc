@@ -36,7 +36,7 @@ constexpr auto kPacketBytes = static_cast<int64_t>(kDataBytes);
 
 PathSpec lossy_path() {
   const auto schedule = Schedule::constant(50);
-  return {20, {schedule, {QueueKind::droptail, 200}, 0.001}, {schedule, {}, 0}, 0.01, 3};
+  return {20, {schedule, {"droptail", 200}, 0.001}, {schedule, {}, 0}, 0.01, 3};
 }
 
 template <class Controller>

@@ -20,11 +20,16 @@ int64_t up_to(Random& random, int64_t most) {
 }
 
 QueueSpec random_queue(Random& random) {
-  QueueSpec queue{.kind = static_cast<QueueKind>(up_to(random, 4))};
-  if (queue.kind == QueueKind::infinite) return queue;
+  const std::vector<QueueKind> kinds = known_queues();
+  const QueueKind& kind = kinds[static_cast<std::size_t>(up_to(random, std::ssize(kinds) - 1))];
+  QueueSpec queue{.kind = std::string{kind.name}};
+  if (queue.kind == "infinite") return queue;
   queue.packets = up_to(random, 1) * (1 + up_to(random, 40));
   queue.bytes = queue.packets == 0 || random.chance(0.5) ? 1 + up_to(random, 40'000) : 0;
-  queue.target_ms = queue.interval_ms = queue.qdelay_ref_ms = queue.max_burst_ms = 1 + up_to(random, 30);
+  for (const QueueKey& key : kind.keys) {
+    const auto most = static_cast<int64_t>(std::min(key.least + 30, key.most));
+    queue.parameters.emplace_back(key.name, std::max(key.least, static_cast<double>(up_to(random, most))));
+  }
   return checked(queue);
 }
 
@@ -92,7 +97,7 @@ class RandomRun {
   void check_conservation() {
     const std::size_t inside = link_.queued_packets() + (link_.transmitting() ? 1 : 0);
     EXPECT_EQ(gone_.size() + inside, static_cast<std::size_t>(kPackets));
-    if (queue_.kind == QueueKind::infinite) {
+    if (queue_.kind == "infinite") {
       EXPECT_EQ(gone_.size(), delivered_);
     }
   }

@@ -95,17 +95,17 @@ TEST(TwinLink, ContinuousServiceTakesExactlyTheTimeOfItsBytes) {
 }
 
 TEST(TwinLink, DroptailTakesAsManyAsItsLimits) {
-  EXPECT_EQ((Rig{{QueueKind::droptail, 10}, {50}}.burst(50, 1504, 0)), 10);
-  EXPECT_EQ((Rig{{QueueKind::droptail, 0, 15040}, {50}}.burst(50, 1504, 0)), 10);
-  EXPECT_EQ((Rig{{QueueKind::droptail, 0, 15039}, {50}}.burst(50, 1504, 0)), 9);
-  EXPECT_EQ((Rig{{QueueKind::droptail, 5, 15040}, {50}}.burst(50, 1504, 0)), 5);
+  EXPECT_EQ((Rig{{"droptail", 10}, {50}}.burst(50, 1504, 0)), 10);
+  EXPECT_EQ((Rig{{"droptail", 0, 15040}, {50}}.burst(50, 1504, 0)), 10);
+  EXPECT_EQ((Rig{{"droptail", 0, 15039}, {50}}.burst(50, 1504, 0)), 9);
+  EXPECT_EQ((Rig{{"droptail", 5, 15040}, {50}}.burst(50, 1504, 0)), 5);
 }
 
 TEST(TwinLink, ThePacketInTransmissionIsNotCounted) {
-  Rig full{{QueueKind::droptail, 5}, {50}};
+  Rig full{{"droptail", 5}, {50}};
   full.burst(5, 1504, 0);
   EXPECT_EQ(full.burst(20, 1504, 50), 1);
-  Rig smaller{{QueueKind::droptail, 5}, {50}};
+  Rig smaller{{"droptail", 5}, {50}};
   smaller.burst(5, 1432, 0);
   EXPECT_EQ(smaller.burst(20, 1432, 50), 2);  // one gone, one begun with the 72 bytes left over
 }

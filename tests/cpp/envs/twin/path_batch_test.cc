@@ -12,7 +12,7 @@ constexpr std::size_t kFlows = 20;
 
 PathSpec path_of(double rate_mbps) {
   const auto schedule = Schedule::constant(rate_mbps);
-  return {20, {schedule, {QueueKind::droptail, 40}, 0.01}, {schedule, {}, 0}, 0.02, 3};
+  return {20, {schedule, {"droptail", 40}, 0.01}, {schedule, {}, 0}, 0.02, 3};
 }
 
 struct Rollout {

@@ -14,7 +14,7 @@ namespace {
 
 PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
   const auto schedule = Schedule::constant(rate_mbps);
-  return {delay_ms, {schedule, {QueueKind::droptail, queue_packets}, 0}, {schedule, {}, 0}};
+  return {delay_ms, {schedule, {"droptail", queue_packets}, 0}, {schedule, {}, 0}};
 }
 
 PathSpec with(PathSpec path, std::span<const FlowSpec> flows) {

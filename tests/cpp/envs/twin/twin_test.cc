@@ -36,7 +36,7 @@ TEST(Twin, TheRoundTripIsTwoDelaysAndTwoOpportunities) {
 
 TEST(Twin, TimeNeverGoesBackForTheController) {
   RecordingController controller{40 * static_cast<int64_t>(kDataBytes)};
-  PathSpec path = path_of(5, 10, {QueueKind::droptail, 10});
+  PathSpec path = path_of(5, 10, {"droptail", 10});
   path.uplink.loss = 0.05;
   path.stall_probability = 0.05;
   path.stall_max_ms = 5;
@@ -48,7 +48,7 @@ TEST(Twin, TimeNeverGoesBackForTheController) {
 
 TEST(Twin, PacketsAreConserved) {
   for (const double loss : {0.0, 0.1}) {
-    PathSpec path = path_of(5, 10, {QueueKind::droptail, 20});
+    PathSpec path = path_of(5, 10, {"droptail", 20});
     path.uplink.loss = loss;
     const Flight flight = fly(path, "fixed:60", 10, 1);
     EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
@@ -73,7 +73,7 @@ TEST(Twin, LossTakesItsShare) {
 }
 
 TEST(Twin, SameSeedSameFlight) {
-  PathSpec path = path_of(12, 10, {QueueKind::droptail, 30});
+  PathSpec path = path_of(12, 10, {"droptail", 30});
   path.uplink.loss = 0.01;
   path.stall_probability = 0.02;
   path.stall_max_ms = 4;

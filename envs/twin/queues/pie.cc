@@ -1,4 +1,4 @@
-#include "envs/twin/pie.hh"
+#include "envs/twin/queues/pie.hh"
 
 #include <algorithm>
 
@@ -20,12 +20,29 @@ double damping(double probability) {
 
 }  // namespace
 
+void Pie::enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
+  update(packet.arrival_ns / kNsPerMs, line.bytes());
+  if (line.has_room_for(packet) && !drops_early(line.bytes())) {
+    line.push(packet);
+  } else {
+    dropped.push_back(packet);
+  }
+}
+
+void Pie::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& packet, DroppedPackets& /*dropped*/) {
+  line.pop(packet);
+  measure(now_ns / kNsPerMs, packet.bytes, line.bytes());
+  update(now_ns / kNsPerMs, line.bytes());
+}
+
+// Whether a packet that arrives at a line of `waiting_bytes` is to be dropped.
 bool Pie::drops_early(int64_t waiting_bytes) {
   if (burst_ms_ > 0 || waiting_bytes < kTwoPacketsBytes) return false;
-  if (previous_delay_ms_ < reference_ms_ / 2 && probability_ < 0.2) return false;
+  if (previous_delay_ms_ < parameters_.qdelay_ref_ms / 2 && probability_ < 0.2) return false;
   return random_.uniform() < probability_;
 }
 
+// `taken_bytes` have just left a line that still holds `waiting_bytes`.
 void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
   if (!measuring_ && waiting_bytes >= kMeasuredBytes) {
     measuring_ = true;
@@ -44,6 +61,7 @@ void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
   burst_ms_ = std::max<int64_t>(0, burst_ms_ - took_ms);
 }
 
+// Brings the drop probability up to date.
 void Pie::update(int64_t now_ms, int64_t waiting_bytes) {
   for (; now_ms - last_update_ms_ > kUpdateMs; last_update_ms_ += kUpdateMs) {
     previous_delay_ms_ = delay_ms_;
@@ -56,7 +74,7 @@ void Pie::update(int64_t now_ms, int64_t waiting_bytes) {
 
 void Pie::adjust_probability(int64_t waiting_bytes) {
   const bool known = delay_ms_ != 0 || waiting_bytes == 0;
-  const double change = kAlpha * static_cast<double>(delay_ms_ - reference_ms_) +
+  const double change = kAlpha * static_cast<double>(delay_ms_ - parameters_.qdelay_ref_ms) +
                         kBeta * static_cast<double>(delay_ms_ - previous_delay_ms_);
   const double wanted = probability_ + change / damping(probability_);
   probability_ = std::clamp(wanted, 0.0, 1.0);
@@ -64,11 +82,11 @@ void Pie::adjust_probability(int64_t waiting_bytes) {
 }
 
 void Pie::forgive_when_quiet() {
-  const int64_t half_ms = reference_ms_ / 2;
+  const int64_t half_ms = parameters_.qdelay_ref_ms / 2;
   if (probability_ > 0 || delay_ms_ >= half_ms || previous_delay_ms_ >= half_ms || bytes_per_ms_ == 0) return;
   measuring_ = false;
   bytes_per_ms_ = 0;
-  burst_ms_ = max_burst_ms_;
+  burst_ms_ = parameters_.max_burst_ms;
 }
 
 }  // namespace ccgym

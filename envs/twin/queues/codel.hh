@@ -1,0 +1,48 @@
+// CoDel (Nichols, Jacobson: Controlling Delay, ACM Queue 2012; RFC 8289) as mahimahi has it: when packets
+// are to be dropped, the one at the head is still delivered and those behind it are dropped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "envs/twin/queues/discipline.hh"
+#include "envs/twin/queues/parameters.hh"
+
+namespace ccgym {
+
+class CoDel final : public QueueDiscipline {
+ public:
+  static constexpr std::string_view kName = "codel";
+  struct Parameters {
+    int64_t target_ms{};
+    int64_t interval_ms{};
+  };
+  static constexpr std::array kParameters{needed("target_ms", &Parameters::target_ms, 1, 60'000),
+                                          needed("interval_ms", &Parameters::interval_ms, 1, 60'000)};
+
+  CoDel(const Parameters& parameters, const QueueSetting& setting);
+
+  void dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& head, DroppedPackets& dropped) override;
+  [[nodiscard]] std::unique_ptr<QueueDiscipline> clone() const override {
+    return std::make_unique<CoDel>(*this);
+  }
+
+ private:
+  bool stays_above_target(int64_t now, const LinkPacket& packet, const WaitingLine& line);
+  bool drop_head(int64_t now, WaitingLine& line, DroppedPackets& dropped);
+  void begin_dropping(int64_t now);
+  [[nodiscard]] int64_t control_law(int64_t from) const;
+
+  // Counts in ticks: whole milliseconds in mahimahi's timing, which cuts the control law to them.
+  int64_t tick_ns_;
+  int64_t target_;
+  int64_t interval_;
+  int64_t first_above_{0};
+  int64_t drop_next_{0};
+  uint32_t count_{0};
+  uint32_t last_count_{0};
+  bool dropping_{false};
+};
+
+}  // namespace ccgym

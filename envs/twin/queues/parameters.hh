@@ -1,0 +1,47 @@
+// What a spec may give a queue, and where the queue keeps it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace ccgym {
+
+struct QueueKey {
+  std::string_view name;  // with its unit
+  double least;
+  double most;
+  bool whole;
+  bool needed;
+};
+
+template <class Parameters>
+struct QueueParameter {
+  QueueKey key;
+  std::variant<int64_t Parameters::*, double Parameters::*, bool Parameters::*> member;
+
+  void assign(Parameters& parameters, double value) const {
+    std::visit(
+        [&](auto pointer) {
+          parameters.*pointer = static_cast<std::remove_reference_t<decltype(parameters.*pointer)>>(value);
+        },
+        member);
+  }
+};
+
+// One that must be given.
+template <class Parameters, class Value>
+constexpr QueueParameter<Parameters> needed(std::string_view name, Value Parameters::* member, double least,
+                                            double most) {
+  return {{name, least, most, !std::is_same_v<Value, double>, true}, member};
+}
+
+// One that may be left out, for what it is in Parameters.
+template <class Parameters, class Value>
+constexpr QueueParameter<Parameters> optional(std::string_view name, Value Parameters::* member, double least,
+                                              double most) {
+  return {{name, least, most, !std::is_same_v<Value, double>, false}, member};
+}
+
+}  // namespace ccgym
