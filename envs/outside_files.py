@@ -98,13 +98,13 @@ _BROKEN = (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError)
 """What the parser raises, the latter for scalars whose tag promises more than they are."""
 
 
-def read_json(path: Path, what: str) -> object:
+def read_json(path: Path, what: str, most_bytes: int = MOST_BYTES) -> object:
     """The content of a JSON file.
 
     Raises:
         InputError: it cannot be read or is not JSON.
     """
-    text = read_bytes(path, what)
+    text = read_bytes(path, what, most_bytes)
     try:
         content: object = json.loads(text)
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError, too
