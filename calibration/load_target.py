@@ -1,14 +1,13 @@
 """Reads what was measured on a path, from whatever file or folder it stands in."""
 
 import csv
-import json
 import math
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import yaml
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, parse_yaml, read_bytes, read_json
 from ccgym.evaluation.backends.backend import measured_end_to_end
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, load_evaluation
 from ccgym.evaluation.schemes import Kind, known_schemes, select_schemes
@@ -32,20 +31,18 @@ def load_target(path: Path) -> Target:
     if path.is_dir():
         perf = path / "pantheon_perf.json"
         whole = any((path / name).is_file() for name in ("session.json", "pantheon_metadata.json"))
-        return _of_perf(perf, _text(perf)) if perf.is_file() and not whole else _of_folder(path)
+        return _of_perf(perf) if perf.is_file() and not whole else _of_folder(path)
     text = _text(path)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; expected measurements of a path")
     if path.suffix == ".json":
-        return _of_perf(path, text)
+        return _of_perf(path)
     return read_report(path, text) if is_report(text) else _of_table(path, text)
 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the target: {error.strerror}") from None
+        return read_bytes(path, "the target", MOST_TEXT_BYTES).decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{path}: not a text file; expected measurements of a path") from None
 
@@ -114,12 +111,9 @@ def _our_controller(name: str) -> tuple[str | None, str]:
         return None, str(error)
 
 
-def _of_perf(path: Path, text: str) -> Target:
+def _of_perf(path: Path) -> Target:
     """Pantheon's {scheme: {run: {"all": {"tput", "delay", "loss"}}}}."""
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not a readable JSON file: {error}") from None
+    content = read_json(path, "the target", MOST_TEXT_BYTES)
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected Pantheon's {{scheme: {{run: {{all: {{tput, delay, loss}}}}}}}}")
     runs, broken = [], 0
@@ -134,7 +128,8 @@ def _of_perf(path: Path, text: str) -> Target:
     left_out = {scheme: reason for scheme, (ours, reason) in names.items() if ours is None}
     if broken:
         left_out[f"{broken} runs"] = "without figures"
-    flows = max(len(f) - 1 for s in content.values() if isinstance(s, dict) for f in s.values() if f)
+    of_schemes = [each for each in content.values() if isinstance(each, dict)]
+    flows = max(len(each) - 1 for own in of_schemes for each in own.values() if isinstance(each, dict))
     controllers = {scheme: ours for scheme, (ours, _) in names.items() if ours is not None}
     return Target(path.stem, means(runs, controllers), left_out, flows=max(1, flows))
 
@@ -184,27 +179,12 @@ def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _yaml_rows(path: Path, text: str) -> list[dict[str, Any]]:
-    try:
-        content = yaml.load(text, Loader=_NoTwins)
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
+    content = parse_yaml(text, str(path))
     if not isinstance(content, dict) or not all(isinstance(row, dict) for row in content.values()):
         raise InputError(
             f"{path}: neither a report of Pantheon's nor a table of scheme: {{{', '.join(_COLUMNS[1:])}}}"
         )
     return [{"scheme": scheme, **row} for scheme, row in content.items()]
-
-
-class _NoTwins(yaml.SafeLoader):
-    """A key that stands twice is an error."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """As YAML demands, and PyYAML does not."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = next((key for place, key in enumerate(keys) if key in keys[:place]), None)
-        if twice is not None:
-            raise yaml.YAMLError(f"scheme {twice} is named twice; expected one row each")
-        return super().construct_mapping(node, deep)
 
 
 def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
@@ -218,10 +198,17 @@ def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
     missing = [name for name in _COLUMNS[1:3] if name not in row]
     if missing:
         raise InputError(f"{path}: {row['scheme']}: {missing[0]} is missing")
-    try:
-        return {key: float(value) for key, value in row.items() if key != "scheme"}
-    except (TypeError, ValueError):
-        raise InputError(f"{path}: {row['scheme']}: expected numbers, got {row}") from None
+    known = {}
+    for key, value in row.items():
+        if key == "scheme":
+            continue
+        try:
+            known[key] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            known[key] = math.nan
+        if not math.isfinite(known[key]) or (key in _OPTIONAL and known[key] < 0):
+            raise InputError(f"{path}: {row['scheme']}: expected a number as {key}, got {excerpt(value)}")
+    return known
 
 
 def _measured(path: Path, scheme: str, controller: str, known: dict[str, float]) -> Measured:

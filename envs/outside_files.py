@@ -10,7 +10,9 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,29 +28,35 @@ MOST_NODES = 200_000
 """Of YAML, each alias counted as what it stands for."""
 
 
-def read_bytes(path: Path, what: str, most_bytes: int = MOST_BYTES) -> bytes:
-    """The content of a regular file; `what` is its name in messages, as "the trace".
+@contextmanager
+def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[BufferedReader]:
+    """A regular file, to be read in pieces; `what` is its name in messages, as "the trace".
 
     Raises:
         InputError: it cannot be read, is too large, or is no regular file.
     """
     try:
-        descriptor = os.open(
-            path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-        )  # a pipe without a writer waits
+        # A pipe without a writer would wait.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{excerpt(path)}: cannot read {what}: not a regular file")
             if status.st_size > most_bytes:
                 raise InputError(f"{excerpt(path)}: {what} has more than {most_bytes >> 20} MB")
-            return stream.read()
+            yield stream
     except OSError as error:
         raise InputError(f"{excerpt(path)}: cannot read {what}: {error.strerror}") from None
     except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{excerpt(path)}: cannot read {what}: {error}") from None  # a NUL in the path
+
+
+def read_bytes(path: Path, what: str, most_bytes: int = MOST_BYTES) -> bytes:
+    """The content of a regular file; see `opened`."""
+    with opened(path, what, most_bytes) as stream:
+        return stream.read()
 
 
 def read_yaml(path: Path, what: str) -> object:
@@ -90,13 +98,13 @@ _BROKEN = (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError)
 """What the parser raises, the latter for scalars whose tag promises more than they are."""
 
 
-def read_json(path: Path, what: str) -> object:
+def read_json(path: Path, what: str, most_bytes: int = MOST_BYTES) -> object:
     """The content of a JSON file.
 
     Raises:
         InputError: it cannot be read or is not JSON.
     """
-    text = read_bytes(path, what)
+    text = read_bytes(path, what, most_bytes)
     try:
         content: object = json.loads(text)
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError, too

@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.event_log import EventLog, whole_lines
+from ccgym.envs.logs.event_log import Array, EventLog
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
-from ccgym.envs.logs.link_log import LinkLog, parse_link_log
-from ccgym.envs.outside_files import read_bytes
+from ccgym.envs.logs.link_log import LinkLog, read_whole_lines
+from ccgym.envs.outside_files import opened
 
-_LAYOUTS = {"#": "dki", "+": "dkii", "-": "dkidi"}
+_LAYOUTS = {"#": "dkx", "+": "dknn", "-": "dkndn"}
+MOST_FLOWS = 1000
+_LONGEST_HEADER_LINE = 1000
+_PIECE_CHARACTERS = 1 << 20
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")
 _LINK_LOG_ENDING = "_mm"
 _LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d+)\.log")
@@ -120,31 +124,35 @@ def replaced(path: Path) -> Iterator[IO[str]]:
 
 def write_merged_log(path: Path, flows: list[LinkLog], delay_ms: float, init_timestamp_ms: float) -> None:
     """Writes the logs of a link's flows as one of both ends: with propagation, without what is not IP."""
-    events = []
+    lines = _core.MergedLines()
     for number, log in enumerate(flows, 1):
-        events.append((_sent_lines(log, number), log.arrival_ms))
-        events.append((_received_lines(log, delay_ms, number), log.departure_ms + delay_ms))
-    opportunity_ms = flows[0].opportunity_ms
-    events.append(([f" # {OPPORTUNITY_IP_BYTES}"] * len(opportunity_ms), opportunity_ms))
-    tails = [tail for tails, _ in events for tail in tails]
-    times_ms = np.concatenate([times for _, times in events]).astype(np.float64)
-    order = np.argsort(times_ms, kind="stable")
+        sent = _in_order(log.arrival_ms, log.arrival_bytes - log.header_bytes)
+        lines.add_sent(_doubles(sent[0]), _sizes(sent[1]), number)
+        sizes = log.departure_bytes - log.header_bytes
+        received = _in_order(log.departure_ms, sizes, log.departure_delay_ms)
+        lines.add_received(
+            _doubles(received[0]), _sizes(received[1]), _doubles(received[2]), delay_ms, number
+        )
+    lines.add_opportunities(_doubles(flows[0].opportunity_ms), OPPORTUNITY_IP_BYTES)
     with replaced(path) as stream:
         stream.write(f"# init timestamp: {init_timestamp_ms:.3f}\n")
-        stream.writelines(
-            f"{time:.3f}{tails[index]}\n"
-            for index, time in zip(order.tolist(), times_ms[order].tolist(), strict=True)
-        )
+        while text := lines.next(_PIECE_CHARACTERS):
+            stream.write(text)
 
 
-def _sent_lines(log: LinkLog, flow: int) -> list[str]:
-    return [f" + {size - log.header_bytes} {flow}" for size in log.arrival_bytes.tolist()]
+def _in_order(times_ms: Array, *columns: Array) -> tuple[Array, ...]:
+    if (times_ms[1:] >= times_ms[:-1]).all():
+        return times_ms, *columns
+    order = np.argsort(times_ms, kind="stable")
+    return times_ms[order], *(column[order] for column in columns)
 
 
-def _received_lines(log: LinkLog, delay_ms: float, flow: int) -> list[str]:
-    delays_ms = (log.departure_delay_ms + delay_ms).tolist()
-    sizes = (log.departure_bytes - log.header_bytes).tolist()
-    return [f" - {size} {delay:.3f} {flow}" for size, delay in zip(sizes, delays_ms, strict=True)]
+def _doubles(values: Array) -> Array:
+    return np.ascontiguousarray(values, np.float64)
+
+
+def _sizes(values: Array) -> Array:
+    return np.ascontiguousarray(values, np.int32)
 
 
 @dataclass(frozen=True)
@@ -163,16 +171,36 @@ def read_merged_log(path: Path) -> FlowLogs:
     Raises:
         InputError: the file is broken; names file, line and what is wrong.
     """
-    text = read_bytes(path, "the merged log")
-    head, _, body = text.partition(b"\n")
-    if not head.startswith(b"# init timestamp:"):
-        raise InputError(f"{path}:1: expected '# init timestamp: MS': not a merged log")
-    events = EventLog(path, whole_lines(body), 2, _LAYOUTS, ordered=False)
-    numbers = np.union1d(events.values("+", 3), events.values("-", 4))
-    return FlowLogs(
-        {int(flow): _flow_log(events, flow) for flow in numbers},
-        [*_cut_short(body), *_ran_backwards(events)],
-    )
+    with opened(path, "the merged log") as stream:
+        if not stream.readline(_LONGEST_HEADER_LINE).startswith(b"# init timestamp:"):
+            raise InputError(f"{path}:1: expected '# init timestamp: MS': not a merged log")
+        events = EventLog(path, stream, 2, _LAYOUTS, ordered=False)
+    sent, received, opportunities = (events.take(kind) for kind in "+-#")
+    numbers = np.union1d(sent[3], received[4])
+    if len(numbers) > MOST_FLOWS:
+        raise InputError(f"{path}: {len(numbers)} flows: at most {MOST_FLOWS} of a log are told apart")
+    flows = {}
+    for flow in numbers.tolist():
+        arrival_ms, arrival_bytes = _of_flow(flow, sent[3], sent[0], sent[2])
+        departure_ms, departure_bytes, delay_ms = _of_flow(
+            flow, received[4], received[0], received[2], received[3]
+        )
+        flows[flow] = LinkLog(
+            arrival_ms,
+            arrival_bytes,
+            departure_ms,
+            departure_bytes,
+            delay_ms,
+            opportunities[0],
+            header_bytes=0,
+        )
+    return FlowLogs(flows, [*_cut_short(events.cut_in_mid_line), *_ran_backwards(events)])
+
+
+def _of_flow(flow: int, numbers: Array, *columns: Array) -> list[Array]:
+    """Of each column what belongs to this flow; a column of one flow alone is not copied."""
+    own = numbers == flow
+    return list(columns) if own.all() else [column[own] for column in columns]
 
 
 def read_lone_link_log(path: Path) -> FlowLogs:
@@ -181,16 +209,12 @@ def read_lone_link_log(path: Path) -> FlowLogs:
     Raises:
         InputError: the file is broken; names file, line and what is wrong.
     """
-    text = read_bytes(path, "the link log")
-    return FlowLogs({1: parse_link_log(path, whole_lines(text)).without_background()}, _cut_short(text))
+    log, cut = read_whole_lines(path)
+    return FlowLogs({1: log.without_background()}, _cut_short(cut))
 
 
-def _cut_short(text: bytes) -> list[str]:
-    return (
-        []
-        if not text or text.endswith(b"\n")
-        else ["the log is cut in mid-line: read up to its last whole line"]
-    )
+def _cut_short(cut_in_mid_line: bool) -> list[str]:
+    return ["the log is cut in mid-line: read up to its last whole line"] if cut_in_mid_line else []
 
 
 def _ran_backwards(events: EventLog) -> list[str]:
@@ -201,16 +225,3 @@ def _ran_backwards(events: EventLog) -> list[str]:
         f"the clock ran backwards: {lines} earlier than the one before, by up to "
         f"{events.most_backwards_ms:g} ms; put in order"
     ]
-
-
-def _flow_log(events: EventLog, flow: int) -> LinkLog:
-    sent, received = events.values("+", 3) == flow, events.values("-", 4) == flow
-    return LinkLog(
-        arrival_ms=events.values("+", 0)[sent],
-        arrival_bytes=events.values("+", 2)[sent],
-        departure_ms=events.values("-", 0)[received],
-        departure_bytes=events.values("-", 2)[received],
-        departure_delay_ms=events.values("-", 3)[received],
-        opportunity_ms=events.values("#", 0),
-        header_bytes=0,
-    )

@@ -33,9 +33,13 @@ using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_con
 using ReplayResult =
     std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
+// Not a copy: the flight lives as long as an array of it does.
 template <class T>
 auto array_of(std::vector<T> Flight::* member) {
-  return [member](const Flight& flight) { return to_numpy(flight.*member); };
+  return [member](const nb::object& self) {
+    std::vector<T>& values = nb::cast<Flight&>(self).*member;
+    return NumpyVector<T>{values.data(), {values.size()}, self};
+  };
 }
 
 ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_ms,
@@ -78,17 +82,17 @@ void bind_flight(nb::module_& module) {
       "4-byte TUN header, delays within the link only. Of each arrival there is when it was sent, of each "
       "departure that and when it was received: NaN where it was lost on the way. completion_ms: how long a "
       "flow of so many bytes took until its last ACK, or each of its answers.")
-      .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms), nb::rv_policy::move)
-      .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes), nb::rv_policy::move)
-      .def_prop_ro("departure_ms", array_of(&Flight::departure_ms), nb::rv_policy::move)
-      .def_prop_ro("departure_bytes", array_of(&Flight::departure_bytes), nb::rv_policy::move)
-      .def_prop_ro("departure_delay_ms", array_of(&Flight::departure_delay_ms), nb::rv_policy::move)
-      .def_prop_ro("sent_ms", array_of(&Flight::sent_ms), nb::rv_policy::move)
-      .def_prop_ro("departed_sent_ms", array_of(&Flight::departed_sent_ms), nb::rv_policy::move)
-      .def_prop_ro("received_ms", array_of(&Flight::received_ms), nb::rv_policy::move)
-      .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms), nb::rv_policy::move)
-      .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets), nb::rv_policy::move)
-      .def_prop_ro("completion_ms", array_of(&Flight::completion_ms), nb::rv_policy::move)
+      .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms))
+      .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes))
+      .def_prop_ro("departure_ms", array_of(&Flight::departure_ms))
+      .def_prop_ro("departure_bytes", array_of(&Flight::departure_bytes))
+      .def_prop_ro("departure_delay_ms", array_of(&Flight::departure_delay_ms))
+      .def_prop_ro("sent_ms", array_of(&Flight::sent_ms))
+      .def_prop_ro("departed_sent_ms", array_of(&Flight::departed_sent_ms))
+      .def_prop_ro("received_ms", array_of(&Flight::received_ms))
+      .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms))
+      .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets))
+      .def_prop_ro("completion_ms", array_of(&Flight::completion_ms))
       .def_ro("opportunities", &Flight::opportunities)
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)

@@ -3,10 +3,12 @@
 
 NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // Python's caches hold schedules until the process is gone
-  module.doc() = "mahimahi in virtual time, the gym's batch engine, and policy files as C++ reads them.";
+  module.doc() =
+      "mahimahi in virtual time, the gym's batch engine, logs, and policy files as C++ reads them.";
   ccgym::bind_network(module);
   ccgym::bind_controller(module);
   ccgym::bind_flight(module);
+  ccgym::bind_logs(module);
   ccgym::bind_path_batch(module);
   ccgym::bind_policy(module);
   ccgym::bind_rollout(module);

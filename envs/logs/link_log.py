@@ -8,6 +8,7 @@ everywhere alike). Times are whole ms, sizes include the 4-byte header of the TU
 import re
 import shlex
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.outside_files import read_bytes
+from ccgym.envs.outside_files import opened
 from ccgym.envs.specs.schedules import opportunities_through
 
 from .event_log import Array, EventLog
@@ -27,8 +28,9 @@ BACKGROUND_BYTES = (80, 52)
 QUEUE_ARGUMENTS = ("packets", "bytes", "target", "interval", "qdelay_ref", "max_burst")
 
 LARGEST_NUMBER = 2**31 - 1
+_LONGEST_HEADER_LINE, _MOST_HEADER_LINES = 1 << 16, 100
 
-_LAYOUTS = {"#": "iki", "+": "iki", "-": "ikii", "d": "ikii"}
+_LAYOUTS = {"#": "nkx", "+": "nkn", "-": "nknn", "d": "nkxx"}
 _HEADER_NUMBER = r"^# {}: (\d{{1,18}})$"
 _QUEUE = re.compile(r"^# queue: (\w+)(?: \[(.*)\])?$", re.MULTILINE)
 
@@ -148,44 +150,44 @@ def read_link_log(path: Path) -> LinkLog:
     Raises:
         InputError: the file is not such a log; the message names file, line and what is wrong there.
     """
-    return parse_link_log(path, read_bytes(path, "the link log"))
+    return _read_link_log(path, whole_lines=False)[0]
 
 
-def parse_link_log(path: Path, text: bytes) -> LinkLog:
-    """The same of the content of a file.
+def read_whole_lines(path: Path) -> tuple[LinkLog, bool]:
+    """The same of a log whose last line may be half of one; whether it is.
 
     Raises:
         InputError: as `read_link_log`.
     """
-    head, body = _split_header(text)
-    events = EventLog(path, body, head.count(b"\n") + 1, _LAYOUTS)
+    return _read_link_log(path, whole_lines=True)
 
-    def column(kind: str, field: int) -> Array:
-        numbers = events.values(kind, field)
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() <= LARGEST_NUMBER:
-            raise InputError(f"{path}: a '{kind}' line has a number beyond 0 to {LARGEST_NUMBER}")
-        return numbers.astype(np.int32)
 
-    return LinkLog(
-        arrival_ms=column("+", 0),
-        arrival_bytes=column("+", 2),
-        departure_ms=column("-", 0),
-        departure_bytes=column("-", 2),
-        departure_delay_ms=column("-", 3),
-        opportunity_ms=column("#", 0),
-        header=_parse_header(path, head.decode(errors="replace")),
+def _read_link_log(path: Path, *, whole_lines: bool) -> tuple[LinkLog, bool]:
+    with opened(path, "the link log") as stream:
+        head = _read_header(stream)
+        events = EventLog(path, stream, len(head) + 1, _LAYOUTS, whole_lines=whole_lines)
+    sent, received, opportunities = (events.take(kind) for kind in "+-#")
+    log = LinkLog(
+        arrival_ms=sent[0],
+        arrival_bytes=sent[2],
+        departure_ms=received[0],
+        departure_bytes=received[2],
+        departure_delay_ms=received[3],
+        opportunity_ms=opportunities[0],
+        header=_parse_header(path, b"".join(head).decode(errors="replace")),
     )
+    return log, events.cut_in_mid_line
 
 
 def _last(times: Array) -> float:
     return float(times[-1]) if len(times) else 0.0
 
 
-def _split_header(text: bytes) -> tuple[bytes, bytes]:
-    length = 0
-    while text.startswith(b"#", length):
-        length = text.find(b"\n", length) + 1 or len(text)
-    return text[:length], text[length:]
+def _read_header(stream: BufferedReader) -> list[bytes]:
+    lines: list[bytes] = []
+    while len(lines) < _MOST_HEADER_LINES and stream.peek(1).startswith(b"#"):
+        lines.append(stream.readline(_LONGEST_HEADER_LINE))
+    return lines
 
 
 def _parse_header(path: Path, head: str) -> LinkLogHeader:

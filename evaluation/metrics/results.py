@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import read_json
+from ccgym.envs.outside_files import read_bytes, read_json
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
@@ -17,6 +17,7 @@ __all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load
 
 _METADATA = "pantheon_metadata.json"
 _MOST_PROMISED = 10_000
+_MOST_REASON_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -201,8 +202,8 @@ def _scenario(
     """`empty` with the runs that were found, schemes in the session's order; what is missing has failed."""
     failed = recorded_failures(folder)
     failures = [
-        Failure(files.scheme, files.run, files.failure.read_text(errors="replace").strip(), recorded=True)
-        for files in failed
+        Failure(files.scheme, files.run, reason, recorded=True)
+        for files, reason in zip(failed, map(_reason, failed), strict=True)
     ]
     loaded = list(load_runs(found, conditions))
     failures += [each for each in loaded if isinstance(each, Failure)]
@@ -216,6 +217,11 @@ def _scenario(
     runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
     remarks = [f"{run.scheme} run {run.run}: {remark}" for run in runs for remark in run.remarks]
     return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks], folder=folder)
+
+
+def _reason(files: RunFiles) -> str:
+    text = read_bytes(files.failure, "the reason of a failure", _MOST_REASON_BYTES)
+    return text.decode(errors="replace").strip()
 
 
 def _describe(spec: Network) -> str:

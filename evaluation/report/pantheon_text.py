@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.outside_files import read_bytes
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.run_files import RunFiles, replaced
 
 from .statistics_page import page_head, page_under
 
 MISSING = "N/A"
+_MOST_PAGE_BYTES = 1 << 20
 
 
 def write_text(evaluation: Evaluation, scenario: Scenario, path: Path) -> None:
@@ -97,6 +99,7 @@ def _cells(runs: list[RunResult], flows: list[int]) -> Iterator[str]:
 def statistics(scenario: Scenario, run: RunResult) -> str:
     """The page of a run, under the times that its own says."""
     page = RunFiles(scenario.folder, run.scheme, run.run).statistics
-    head = page_head(page.read_text(errors="replace")) if page.is_file() else []
+    text = read_bytes(page, "the page", _MOST_PAGE_BYTES) if page.is_file() else b""
+    head = page_head(text.decode(errors="replace"))
     flows: dict[int, FlowMetrics] = {flow.flow: flow.metrics for flow in run.flows}
     return page_under(head, flows, run.total, time.time()).strip("\n")

@@ -109,11 +109,15 @@ def test_published_reports_are_read_as_they_stand() -> None:
     [
         ("empty.csv", " \n", "empty"),
         ("names.csv", TABLE.replace("cubic", "copa"), "copa is named twice"),
-        ("names.yaml", "copa: {throughput_mbps: 1, p95_delay_ms: 9}\ncopa: {}\n", "copa is named twice"),
+        (
+            "names.yaml",
+            "copa: {throughput_mbps: 1, p95_delay_ms: 9}\ncopa: {}\n",
+            "copa stands twice",
+        ),
         ("delay.csv", TABLE.replace("39.9", "-3"), "offset between the clocks"),
         ("rate.csv", TABLE.replace("13.73", "13730000"), "highest rate of an emulator"),
         ("loss.csv", TABLE.replace("0.0029", "2.9"), "expected a share"),
-        ("words.csv", TABLE.replace("13.73", "fast"), "expected numbers"),
+        ("words.csv", TABLE.replace("13.73", "fast"), "expected a number as throughput_mbps"),
         ("foreign.csv", "scheme,throughput_mbps,p95_delay_ms\nFillP,1,20\n", "nothing in common"),
         ("short.csv", "\n".join(TABLE.splitlines()[:4]), "--few"),
         ("columns.csv", "cc,tput\nbbr,1\n", "expected scheme"),

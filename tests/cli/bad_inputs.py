@@ -6,24 +6,39 @@ ends only that case.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from ccgym.agents.shipped import shipped_policies
+from ccgym.cli.main import COMMANDS as COMMAND_MODULES
 from ccgym.cli.main import MOST_CHARACTERS, build_parser, main
 from hypothesis import strategies as st
 
 MOST_SECONDS = 120
 """Before a case counts as hanging; a busy machine is given its time."""
+MOST_CPU_SECONDS = 10
+"""Of an input that is refused."""
+JUDGED_AFTER_CPU_SECONDS = 6
+"""Of an experiment: one that is still at work has taken its input for good."""
 MOST_BYTES = 1 << 30
+
+PRELOADED = [
+    *(f"ccgym.cli.{each}" for each in COMMAND_MODULES), "hypothesis", "ccgym.dagger.train", "ccgym.rl.config",
+    "ccgym.calibration.calibrate", "ccgym.evaluation.sessions.flying", "ccgym.evaluation.metrics.comparison",
+]  # fmt: skip
+"""Modules that the processes of the cases need not import each for itself."""
 
 ODD_VALUES = (
     "", " ", "-", "--", ".", "..", "/", "//", "~", "*", "nan", "-nan", "inf", "-inf", "-1", "-0.0", "1e309",
@@ -73,6 +88,20 @@ CONFIG = (
 BROKEN_CONTROLLER = (
     "class A:\n    def __init__(self, packet_bytes):\n        raise RuntimeError('on purpose')\n"
 )
+REPORT = """Pantheon Report
+Each test lasted for 20 seconds running 1 flow.
+""" + "".join(
+    f"Run {run}: Statistics of {scheme}\n-- Total of 1 flow:\nAverage throughput: {9 + run / 10} Mbit/s\n"
+    "95th percentile per-packet one-way delay: 62.787 ms\nLoss rate: 0.58%\n"
+    for scheme in ("TCP BBR", "TCP Cubic", "TCP Vegas", "Copa")
+    for run in (1, 2)
+)
+PERF = json.dumps(
+    {
+        scheme: {str(run): {"all": {"tput": 9.0, "delay": 50.0 + run, "loss": 0.01}} for run in (1, 2)}
+        for scheme in ("cubic", "bbr", "copa", "vegas")
+    }
+)
 LINK_LOG = """# mahimahi mm-link (uplink) [good.trace] > log
 # command line: true
 # queue: infinite
@@ -98,22 +127,50 @@ COMMANDS: dict[str, list[str]] = {
     "score": ["fixed:3", "--emulators", "file:good.yaml", "--timeout", "30"],
     "dataset": ["--schemes", "fixed:3", "--emulators", "calibrated/nepal", "--out", "out"],
     "new controller": ["mine"],
-    "report": ["folder"],
+    "report": ["flown"],
+    "compare": ["flown", "flown"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
-    "reproduce preference-curve": ["--random", "1", "--seeds", "1"],
-    "reproduce competition": ["--random", "1"],
     "replay": ["good.log", "--trace", "good.trace"],
-    "trace constant": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
+    "trace constant": ["--rate-mbps", "5", "--out", "out.trace"],
     "trace poisson": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
     "trace markov": ["--rates-mbps", "5,6", "--mean-stay-ms", "50", "--seconds", "1", "--out", "out.trace"],
     "trace cellular": ["--rate-mbps", "5", "--seconds", "1", "--out", "out.trace"],
     "emulators": [],
     "schemes": [],
     "schemes check": ["fixed:3"],
+    "schemes install": ["nothing"],
     "bench": ["nothing"],
+    "doctor": [],
 }  # fmt: skip
 """Each works as it stands, and quickly, or is an error already."""
+EXPERIMENTS: dict[str, list[str]] = {
+    "all": ["--quick", "--out", "empty/out"],
+    "dial-curve": ["--random", "1", "--seeds", "1"],
+    "competition": ["--random", "1"],
+    "policy-bars": ["--random", "1"],
+    "evidence": ["--out", "empty/out"],
+    "seed-spread": ["--out", "empty/out"],
+    "rl-learns": ["--out", "empty/out"],
+    "twin-parity": ["--emulators", "nothing", "--out", "empty/out"],
+    "kernel-judge": ["--emulators", "nothing", "--out", "empty/out"],
+    "tunnel-transparency": ["--emulators", "nothing", "--out", "empty/out"],
+    "ns3-judge": ["--seconds", "0"],
+    "calibration-truth": ["--out", "empty/out"],
+    "calibration-ablation": ["--out", "empty/out"],
+    "replay-rate-trace": ["--quick", "--out", "empty/out"],
+    "california-stanford": ["--quick", "--document", "report.txt", "--out", "empty/out"],
+    "verizon-lte": ["--quick", "--document", "report.txt", "--out", "empty/out"],
+    "copa-fairness": ["--quick", "--out", "empty/out"],
+    "copa-pantheon": ["--quick", "--archive", "flown", "--out", "empty/out"],
+    "pantheon-emulators": ["--quick", "--out", "empty/out"],
+    "indigo-paper": ["--quick", "--out", "empty/out"],
+    "oracle-table": [],
+    "copa-judge": [],
+    "published-judge": [],
+}
+"""Of `ccgym reproduce`: as they stand they take long, or are an error already."""
+COMMANDS |= {f"reproduce {name}": arguments for name, arguments in EXPERIMENTS.items()}
 
 
 def prepare(folder: Path) -> None:
@@ -129,20 +186,47 @@ def prepare(folder: Path) -> None:
     shutil.copy(shipped_policies()["indigo2"], folder / "good.safetensors")
     (folder / "binary").write_bytes(bytes(range(256)) * 8)
     (folder / "empty").touch()
+    (folder / "report.txt").write_text(REPORT)
+    (folder / "good.json").write_text(PERF)
     (folder / "folder").mkdir()
+    for name, content in flown().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
     (folder / "loop").symlink_to("loop")
     os.mkfifo(folder / "pipe")
 
 
+@cache
+def flown() -> dict[str, bytes]:
+    """The files of a small evaluation, in the folder `flown`."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        (place / "link.yaml").write_text("emulators: [{name: mine, delay_ms: 5, uplink: {rate_mbps: 0.5}}]\n")
+        schemes = ["--schemes", "fixed:3,fixed:5", "--runs", "2", "--seconds", "1"]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            main(["eval", *schemes, "--emulators", f"file:{place / 'link.yaml'}", "--out", f"{place}/flown"])
+        files = [path for path in place.rglob("flown/**/*") if path.is_file() and path.suffix != ".html"]
+        return {str(path.relative_to(place)): path.read_bytes() for path in files}
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """Of every command, and of every one below it, its parser."""
+    found = {}
+    waiting = [("", build_parser())]
+    while waiting:
+        name, parser = waiting.pop()
+        below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+        waiting += [(f"{name} {word}".strip(), each) for part in below for word, each in part.choices.items()]
+        if not below or parser.get_default("run"):
+            found[name] = parser
+    return found
+
+
 def options_of(command: str) -> list[str]:
     """The options of a command that take a value, and "" for each of its positional arguments."""
-    parser: argparse.ArgumentParser = build_parser()
-    for word in command.split():
-        choices = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction)).choices
-        parser = choices[word]
     return [
         action.option_strings[0] if action.option_strings else ""
-        for action in parser._actions
+        for action in parsers()[command]._actions
         if action.nargs != 0 and not isinstance(action, argparse._SubParsersAction)
     ]
 
@@ -155,7 +239,10 @@ def odd_values() -> st.SearchStrategy[str]:
 @st.composite
 def odd_arguments(draw: st.DrawFn) -> Case:
     """A command of which one argument is odd, in place of a good one or besides."""
-    command = draw(st.sampled_from(sorted(COMMANDS)))
+    name = draw(
+        st.sampled_from([*sorted(COMMANDS.keys() - {f"reproduce {each}" for each in EXPERIMENTS}), ""])
+    )
+    command = name or "reproduce " + draw(st.sampled_from(sorted(EXPERIMENTS)))
     option, value = draw(st.sampled_from([*options_of(command), ""])), draw(odd_values())
     arguments = list(COMMANDS[command])
     if option and option in arguments:
@@ -170,15 +257,26 @@ def odd_arguments(draw: st.DrawFn) -> Case:
 
 
 EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"]
-READERS = {
-    "good.yaml": [*EVAL, "--schemes", "fixed:3"],
-    "good.csv": ["calibrate", "--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
-    "config.yaml": ["train", "--config", "config.yaml", "--set", "shares=[1]", "--out", "out"],
-    "good.trace": ["replay", "good.log", "--trace", "good.trace"],
-    "good.log": ["replay", "good.log", "--trace", "good.trace"],
-    "good.safetensors": [*EVAL, "--schemes", "policy:good.safetensors"],
+FIT = ["--out", "out.yaml", "--minutes", "0.01"]
+DATA = "flown/data/link/mine"
+READERS: dict[str, list[list[str]]] = {
+    "good.yaml": [[*EVAL, "--schemes", "fixed:3"]],
+    "good.csv": [["calibrate", "--target", "good.csv", *FIT]],
+    "good.json": [["calibrate", "--target", "good.json", *FIT]],
+    "report.txt": [["calibrate", "--target", "report.txt", *FIT]],
+    "config.yaml": [["train", "--config", "config.yaml", "--set", "shares=[1]", "--out", "out"]],
+    "good.trace": [["replay", "good.log", "--trace", "good.trace"],
+                   ["calibrate", "--target", "good.csv", "--from-trace", "good.trace", *FIT]],
+    "good.log": [["replay", "good.log", "--trace", "good.trace"]],
+    "good.safetensors": [[*EVAL, "--schemes", "policy:good.safetensors"],
+                         ["export", "good.safetensors", "--name", "mine", "--out", "."]],
+    "flown/session.json": [["report", "flown"], ["calibrate", "--target", "flown", "--few", *FIT],
+                           [*EVAL[:-1], "flown", "--schemes", "fixed:3"]],
+    "flown/summary.json": [["compare", "flown", "flown"]],
+    f"{DATA}/pantheon_metadata.json": [["report", DATA], ["calibrate", "--target", DATA, *FIT]],
+    f"{DATA}/fixed-3_datalink_run1.log": [["report", "flown"], ["report", DATA], ["compare", "flown", DATA]],
 }  # fmt: skip
-"""Which command reads which file."""
+"""Which commands read which file."""
 TOKENS = tuple(
     token.encode("utf-8", "surrogatepass")
     for token in (*ODD_VALUES, "\n", "\t", "- ", "  ", "'", '"', "#", "\r", "\ufeff")
@@ -193,7 +291,9 @@ def damaged_files(draw: st.DrawFn) -> Case:
     start = draw(st.integers(0, len(content)))
     length = draw(st.integers(0, 40) | st.integers(0, len(content)))
     token = draw(st.sampled_from(TOKENS) | st.binary(max_size=20))
-    return Case(READERS[name], {name: content[:start] + token + content[start + length :]})
+    return Case(
+        draw(st.sampled_from(READERS[name])), {name: content[:start] + token + content[start + length :]}
+    )
 
 
 def original(name: str) -> bytes:
@@ -216,25 +316,33 @@ def offences(case: Case) -> list[str]:
         prepare(folder)
         for file, content in case.files.items():
             (folder / file).write_bytes(content)
-        before = sorted(folder.iterdir())
+        before = contents(folder)
         process = multiprocessing.get_context("forkserver").Process(target=_run, args=(case.argv, folder))
         process.start()
         process.join(MOST_SECONDS)
         hangs = process.is_alive()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid or 0, signal.SIGKILL)  # it leads a group, and may have left others in it
+        process.join()
         if hangs:
-            process.kill()
-            process.join()
             return ["hangs"]
+        if process.exitcode == -signal.SIGXCPU:
+            return []  # an experiment at work
         return list(_offences_of(Path(name), before, process.exitcode))
 
 
-def _offences_of(place: Path, before: list[Path], exit_code: int | None) -> Iterator[str]:
+def contents(folder: Path) -> set[tuple[str, int]]:
+    """What is in a folder, and of which version."""
+    return {(str(path), path.lstat().st_mtime_ns) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def _offences_of(place: Path, before: set[tuple[str, int]], exit_code: int | None) -> Iterator[str]:
     answer = place / "answer.json"
     printed = (place / "stderr").read_text(errors="replace")
     if not answer.exists():
         yield f"ended by {exit_code}: {printed[-1500:]}"
         return
-    code, used_bytes = json.loads(answer.read_text())
+    code, used_bytes, cpu_seconds = json.loads(answer.read_text())
     if "Traceback" in printed:
         yield printed[-1500:]
     if code not in (0, 1, 2):
@@ -247,22 +355,28 @@ def _offences_of(place: Path, before: list[Path], exit_code: int | None) -> Iter
             yield f"{printed.count(chr(10))} lines: {printed[:1000]!r}"
         if len(last) > MOST_CHARACTERS + 1:
             yield f"a line of {len(last)} characters"
-        if written := set((place / "here").iterdir()) - set(before):
-            yield f"wrote {sorted(path.name for path in written)}"
+        if written := contents(place / "here") - before:
+            yield f"wrote {sorted(path for path, _ in written)}"
+        if cpu_seconds > MOST_CPU_SECONDS:
+            yield f"took {cpu_seconds:.1f} s of the processor"
 
 
 def _run(argv: list[str], folder: Path) -> None:
     """In the process of the case."""
+    os.setsid()
     os.chdir(folder)
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
         descriptor = os.open(folder.parent / name, os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(descriptor, stream.fileno())
-    before = _peak_bytes()
+    if argv[:1] == ["reproduce"]:
+        spent = int(_cpu_seconds()) + JUDGED_AFTER_CPU_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (spent, spent + 60))
+    bytes_before, seconds_before = _peak_bytes(), _cpu_seconds()
     code = _exit_code(lambda: main(argv))
     sys.stdout.flush()
     sys.stderr.flush()
     answer = folder.parent / "answer.json"
-    answer.write_text(json.dumps([code, _peak_bytes() - before]))
+    answer.write_text(json.dumps([code, _peak_bytes() - bytes_before, _cpu_seconds() - seconds_before]))
 
 
 def _exit_code(command: Callable[[], int]) -> object:
@@ -273,6 +387,12 @@ def _exit_code(command: Callable[[], int]) -> object:
 
 
 def _peak_bytes() -> int:
-    return 1024 * max(
-        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
+    return 1024 * max(each.ru_maxrss for each in _usage())
+
+
+def _cpu_seconds() -> float:
+    return sum(each.ru_utime + each.ru_stime for each in _usage())
+
+
+def _usage() -> list[resource.struct_rusage]:
+    return [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from .bad_inputs import Case, cases, offences
+from .bad_inputs import COMMANDS, PRELOADED, Case, cases, offences, parsers
 
-multiprocessing.set_forkserver_preload(["ccgym.cli.main", "ccgym.dagger.train", "hypothesis"])
+multiprocessing.set_forkserver_preload(PRELOADED)
 sys.path.append(str(Path(__file__).parents[2]))  # where the processes of the cases find `bad_inputs`
 
 CASES = int(os.environ.get("CCGYM_BAD_INPUTS", "120"))
@@ -28,3 +28,7 @@ CASES = int(os.environ.get("CCGYM_BAD_INPUTS", "120"))
 @given(cases())
 def test_every_bad_input_is_answered_in_one_line(case: Case) -> None:
     assert not offences(case)
+
+
+def test_the_generator_knows_every_command() -> None:
+    assert COMMANDS.keys() == parsers().keys()

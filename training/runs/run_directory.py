@@ -23,6 +23,7 @@ from zipfile import BadZipFile
 import torch
 from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import read_bytes, read_json
 from ccgym.training.config import Config, load_config, save_config
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
@@ -112,15 +113,17 @@ class RunDirectory(Generic[Config]):
         """
         if not self._origin_file.exists():
             return
-        origin = json.loads(self._origin_file.read_text())
+        origin: Any = read_json(self._origin_file, "what the run began with")
+        if not isinstance(origin, dict) or not isinstance(origin.get("links"), dict):
+            raise InputError(f"{self._origin_file}: not what a run began with: begin another with --out")
         for label, digest in links.items():
             if origin["links"].get(label, digest) != digest:
                 raise InputError(
                     f"{label} has changed since the run in {self.folder} was begun: begin another with --out"
                 )
-        if origin["revision"] != git_revision():
+        if origin.get("revision") != git_revision():
             print(
-                f"{self.folder}: begun with revision {origin['revision']}, this is {git_revision()}: "
+                f"{self.folder}: begun with revision {origin.get('revision')}, this is {git_revision()}: "
                 "the weights may differ from those of an uninterrupted run",
                 file=sys.stderr,
             )
@@ -224,7 +227,7 @@ class RunDirectory(Generic[Config]):
         """
         if not self._metrics_file.exists():
             return []
-        whole, _, _ = self._metrics_file.read_text(errors="replace").rpartition("\n")
+        whole, _, _ = read_bytes(self._metrics_file, "the metrics").decode(errors="replace").rpartition("\n")
         return [self._metrics_of(line, number) for number, line in enumerate(whole.splitlines(), 1)]
 
     def _metrics_of(self, line: str, number: int) -> dict[str, float]:

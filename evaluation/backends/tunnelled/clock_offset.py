@@ -5,10 +5,12 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import ntplib
 import numpy as np
 from ccgym.envs.logs.packet_capture import PacketRecords
+from ccgym.envs.outside_files import read_json
 from ccgym.evaluation.run_files import replaced
 
 from .tunnelled_flows import TunnelRecords
@@ -55,7 +57,10 @@ def write_clock_offset(offset: ClockOffset, path: Path) -> None:
 
 def applied_offset_ms(path: Path) -> float | None:
     """What the delays of a run were corrected by; None: both ends had one clock."""
-    return float(json.loads(path.read_text())["applied_ms"]) if path.exists() else None
+    if not path.exists():
+        return None
+    told: Any = read_json(path, "the clocks' offset")
+    return float(told["applied_ms"])
 
 
 def ntp_offset_ms(server: str) -> float | None:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.event_log import EventLog, whole_lines
+from ccgym.envs.logs.event_log import EventLog
 from ccgym.envs.logs.packet_capture import PacketRecords
-from ccgym.envs.outside_files import read_bytes
+from ccgym.envs.outside_files import opened
 
 _HEAD_CLOCK = re.compile(rb": (\d+\.\d{3})$")
 _LAYOUTS = {"-": "dkisi"}
+_LONGEST_HEADER_LINE = 1 << 16
 
 
 def read_tunnel_log(path: Path) -> PacketRecords:
@@ -19,11 +20,12 @@ def read_tunnel_log(path: Path) -> PacketRecords:
     Raises:
         InputError: the file is not such a log; names file, line and what is wrong.
     """
-    text = read_bytes(path, "the packet log")
-    head, _, body = text.partition(b"\n")
-    clock = _HEAD_CLOCK.search(head)
-    if not head.startswith(b"#") or clock is None:
-        raise InputError(f"{path}:1: expected '# COMMAND ingress|egress: WALL_CLOCK_MS': not a packet log")
-    events = EventLog(path, whole_lines(body), 2, _LAYOUTS)
-    times_ms = float(clock[1]) + events.values("-", 0)
-    return PacketRecords(np.round(times_ms, 3), events.values("-", 2), events.values("-", 4))
+    with opened(path, "the packet log") as stream:
+        head = stream.readline(_LONGEST_HEADER_LINE).rstrip(b"\n")
+        clock = _HEAD_CLOCK.search(head)
+        if not head.startswith(b"#") or clock is None:
+            raise InputError(
+                f"{path}:1: expected '# COMMAND ingress|egress: WALL_CLOCK_MS': not a packet log"
+            )
+        packets = EventLog(path, stream, 2, _LAYOUTS).take("-")
+    return PacketRecords(np.round(float(clock[1]) + packets[0], 3), packets[2], packets[4])
