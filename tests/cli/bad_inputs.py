@@ -146,16 +146,16 @@ COMMANDS: dict[str, list[str]] = {
 """Each works as it stands, and quickly, or is an error already."""
 EXPERIMENTS: dict[str, list[str]] = {
     "all": ["--quick", "--out", "empty/out"],
-    "dial-curve": ["--random", "1", "--seeds", "1"],
+    "preference-curve": ["--random", "1", "--seeds", "1"],
     "competition": ["--random", "1"],
-    "policy-bars": ["--random", "1"],
+    "policy-checks": ["--random", "1"],
     "evidence": ["--out", "empty/out"],
     "seed-spread": ["--out", "empty/out"],
     "rl-learns": ["--out", "empty/out"],
     "twin-parity": ["--emulators", "nothing", "--out", "empty/out"],
-    "kernel-judge": ["--emulators", "nothing", "--out", "empty/out"],
+    "kernel-cross-validation": ["--emulators", "nothing", "--out", "empty/out"],
     "tunnel-transparency": ["--emulators", "nothing", "--out", "empty/out"],
-    "ns3-judge": ["--seconds", "0"],
+    "ns3-cross-validation": ["--seconds", "0"],
     "calibration-truth": ["--out", "empty/out"],
     "calibration-ablation": ["--out", "empty/out"],
     "replay-rate-trace": ["--quick", "--out", "empty/out"],
@@ -166,8 +166,8 @@ EXPERIMENTS: dict[str, list[str]] = {
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
     "oracle-table": [],
-    "copa-judge": [],
-    "published-judge": [],
+    "copa-cross-validation": [],
+    "published-cross-validation": [],
 }
 """Of `ccgym reproduce`: as they stand they take long, or are an error already."""
 COMMANDS |= {f"reproduce {name}": arguments for name, arguments in EXPERIMENTS.items()}
