@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kOwnPackets = 1.2;  // kept in the queue at 1 packet per ms; as the root of the rate
 constexpr double kDip = 0.6;         // others drain, if no more than this share of the queue is left
+constexpr double kFewPackets = 30;   // a huge queue is not theirs, but on slow links
 constexpr int kRemembered = 12;      // drains of ours
 constexpr int kYoung = 8;            // a flow of fewer drains does not know yet whether it is alone
 
@@ -23,12 +24,14 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   const bool was_draining = probe_.limiting();
   const bool train_changes = !was_draining && competitive_.on_ack(now, ack, cwnd_packets);
   if (competitive_.on()) return train_changes;  // a drain would give the rival its room
-  if (const auto result = probe_.on_ack(now, ack.rtt, cwnd_packets, urgency())) learn_from(*result);
+  if (const auto result = probe_.on_ack(now, ack.rtt, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
+    learn_from(*result);
   return train_changes || probe_.limiting() != was_draining;
 }
 
-Urgency Companion::urgency() const {
-  if (competitive_.suspects()) return Urgency::high;
+Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
+  const bool drowns = cwnd_packets <= kFewPackets && is_huge(rtt.smoothed - rtt.min, rtt.min);
+  if (competitive_.suspects() || drowns) return Urgency::high;
   return in_company() || probes_ < kYoung ? Urgency::normal : Urgency::low;
 }
 

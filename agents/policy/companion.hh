@@ -30,7 +30,7 @@ class Companion {
 
  private:
   void learn_from(const ProbeResult& result);
-  [[nodiscard]] Urgency urgency() const;
+  [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_{};
   CompetitiveMode competitive_{};

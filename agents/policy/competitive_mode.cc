@@ -20,6 +20,11 @@ constexpr double kAlone = 0.9;      // ... with more there are none
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
 
+// The network gives way to a queue until nothing is left to measure with: beside a Cubic in a queue of 10 BDP
+// it ended at two packets, and at none of the link. Beside a shorter queue than a huge one this costs more on
+// slow links, which two packets fill, than it brings in company.
+constexpr double kLeastToAsk = LinkShare::kLeastWindowPackets;
+
 double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
@@ -28,6 +33,7 @@ void CompetitiveMode::on_probe_result(const ProbeResult& result) {
   const bool failed = result.left > kStayed && result.queueing > kQueue;
   suspects_ = failed && result.queueing > kLongQueue;
   if (!failed) return leave();
+  if (is_huge(result.queueing, result.smoothed_rtt - result.queueing)) evidence_ += kEnoughEvidence;
   evidence_ += suspects_ ? 2 : 1;
 }
 
@@ -41,7 +47,10 @@ bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets)
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
-  if (!on_) return wanted_packets;
+  if (!on_) {
+    const bool asks = evidence_ >= kEnoughEvidence && is_huge(rtt.smoothed - rtt.min, rtt.min);
+    return asks ? std::max(wanted_packets, kLeastToAsk) : wanted_packets;
+  }
   even_packets_ = even_packets(rtt);
   const double most_packets = kMostShare / kEvenShare * even_packets_;
   return std::max(window_.grow(now, rtt, most_packets), std::min(wanted_packets, most_packets));

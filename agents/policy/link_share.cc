@@ -8,7 +8,8 @@ namespace ccgym {
 namespace {
 
 constexpr double kHeldShare = 0.125;  // of the window: more would let the rival take the room
-constexpr double kLeastPackets = 4;   // the clock of a link (1 ms in mahimahi) drowns a shorter train
+constexpr double kLeastPackets =
+    LinkShare::kLeastWindowPackets / 2;  // the clock of a link (1 ms in mahimahi) drowns a shorter train
 constexpr int kEnoughTrains = 4;
 constexpr double kRemembered = 0.8;                       // of the sums, at every train
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
@@ -35,7 +36,7 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
 }
 
 bool LinkShare::hold(Time now, double cwnd_packets) {
-  if (now < next_at_ || cwnd_packets < 2 * kLeastPackets) return false;
+  if (now < next_at_ || cwnd_packets < kLeastWindowPackets) return false;
   held_packets_ = std::max(kLeastPackets, kHeldShare * cwnd_packets);
   phase_ = Phase::holding;
   return true;

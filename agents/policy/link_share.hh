@@ -14,6 +14,8 @@ namespace ccgym {
 
 class LinkShare {
  public:
+  static constexpr double kLeastWindowPackets = 8;  // of less there is no train
+
   // Whether `limit` or `in_train` is another from now on.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 
