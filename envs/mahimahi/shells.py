@@ -83,6 +83,7 @@ def _require_expressible(spec: EmulatorSpec) -> None:
         "delay_walk": spec.delay_walk is not None,
         "flows": bool(spec.flows),
         "cross_traffic": bool(spec.cross_traffic),
+        "ecn": any(link.ecn for _, link in _links(spec)),
     }
     for key, given in beyond.items():
         if given:

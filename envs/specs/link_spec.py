@@ -88,6 +88,7 @@ class LinkSpec(SpecModel):
     interval_ms: PositiveMs | None = None  # codel
     qdelay_ref_ms: PositiveMs | None = None  # pie
     max_burst_ms: PositiveMs | None = None  # pie
+    ecn: bool | None = None  # codel, pie: mark, instead of dropping, packets of flows that speak ECN
 
     @model_validator(mode="after")
     def _check_capacity(self) -> "LinkSpec":

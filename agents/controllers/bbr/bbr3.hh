@@ -1,11 +1,12 @@
 // BBR, version 3 (draft-ietf-ccwg-bbr-06, whose sections and names are used): bandwidth is probed for less
 // often than in version 1, bounded by the inflight that was found to cause losses, and shared with loss-based
-// flows.
+// flows. Marks are answered as by Google's version 3: see ecn_share.hh.
 #pragma once
 
 #include <limits>
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
+#include "agents/controllers/bbr/ecn_share.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "transport/congestion_controller.hh"
@@ -18,6 +19,7 @@ class Bbr3 final : public CongestionController {
   Bbr3(int64_t packet_bytes, uint64_t seed);
 
   [[nodiscard]] std::string_view name() const override { return "bbr3"; }
+  [[nodiscard]] bool wants_ecn() const override { return true; }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
@@ -28,6 +30,7 @@ class Bbr3 final : public CongestionController {
             .pacing_rate = pacing_rate_,
             .holds_back = held_back_};
   }
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Bbr3>(*this);
   }
@@ -62,11 +65,13 @@ class Bbr3 final : public CongestionController {
   void check_full_bandwidth(const AckEvent& ack, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
   void check_startup_losses(const AckEvent& ack);
+  void check_startup_marks();
   void check_drained(Time now, int64_t inflight_bytes);
 
   // Losses: bbr3_losses.cc.
   void adapt_lower_bounds();
   void answer_losses(Time now, const AckEvent& ack);
+  void judge_marks(Time now, const AckedPacket& newest);
   void note_loss(const LostPacket& packet);
   void judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
   void note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes);
@@ -146,6 +151,8 @@ class Bbr3 final : public CongestionController {
   int64_t loss_round_ends_{0};
   bool loss_round_begins_{false};
   bool lost_in_round_{false};
+  bool marked_in_round_{false};
+  EcnShare marks_{};
 
   int lost_ranges_in_round_{0};  // discontiguous ones
   uint64_t lost_range_end_{UINT64_MAX};

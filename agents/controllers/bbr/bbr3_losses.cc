@@ -1,4 +1,4 @@
-// Sections 5.5.10 and 5.5.11: what losses tell, and how it is taken back.
+// Sections 5.5.10 and 5.5.11: what losses tell, and marks, and how it is taken back.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,8 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kBeta = 0.7;  // section 2.8
+constexpr double kBeta = 0.7;            // section 2.8
+constexpr double kMarkFactor = 1.0 / 3;  // of the share of marks, by which inflight_shortterm falls
 
 }  // namespace
 
@@ -47,12 +48,22 @@ void Bbr3::note_loss(const LostPacket& packet) {
   lost_range_end_ = packet.seq + 1;
 }
 
-// Section 5.5.10.3.
+// Section 5.5.10.3. Marks lower what is in flight alone.
 void Bbr3::adapt_lower_bounds() {
-  if (short_bw_mbps_ == kNoBound) short_bw_mbps_ = max_bw_mbps_.best();
   if (short_bytes_ == kNoBound) short_bytes_ = cwnd_bytes_;
-  short_bw_mbps_ = std::max(latest_bw_mbps_, kBeta * short_bw_mbps_);
-  short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
+  const double by_marks = marked_in_round_ ? (1 - kMarkFactor * marks_.alpha()) * short_bytes_ : kNoBound;
+  if (lost_in_round_) {
+    if (short_bw_mbps_ == kNoBound) short_bw_mbps_ = max_bw_mbps_.best();
+    short_bw_mbps_ = std::max(latest_bw_mbps_, kBeta * short_bw_mbps_);
+    short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
+  }
+  short_bytes_ = std::min(short_bytes_, by_marks);
+}
+
+// As with losses, the probing has gone too far when too much of a round comes marked.
+void Bbr3::judge_marks(Time now, const AckedPacket& newest) {
+  if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
+    bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure));
 }
 
 // HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the

@@ -86,7 +86,7 @@ void Bbr3::steepen() {
 
 void Bbr3::start_down(Time now) {
   mode_ = Mode::down;
-  lost_in_round_ = false;
+  lost_in_round_ = marked_in_round_ = false;
   latest_bw_mbps_ = latest_bytes_ = 0;
   up_bytes_per_packet_ = kNoBound;
   rounds_since_probe_ = static_cast<int>(random_.bits() % 2);  // PickProbeWait

@@ -109,6 +109,7 @@ QueueSpec checked(const QueueSpec& queue) {
   const TableEntry& entry = entry_of(queue.kind);
   check_limits(queue);
   check_parameters(queue, entry.keys());
+  static_cast<void>(entry.make(queue, {}));  // throws what only it can tell
   return queue;
 }
 
