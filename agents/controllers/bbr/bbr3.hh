@@ -3,10 +3,11 @@
 // flows. Marks are answered as by Google's version 3: see ecn_share.hh.
 #pragma once
 
-#include <limits>
-
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/ecn_share.hh"
+#include "agents/controllers/bbr/inflight_bounds.hh"
+#include "agents/controllers/bbr/min_rtt_filter.hh"
+#include "agents/controllers/bbr/probe_cycle.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "transport/congestion_controller.hh"
@@ -37,14 +38,13 @@ class Bbr3 final : public CongestionController {
 
   enum class Mode { startup, drain, down, cruise, refill, up, probe_rtt };
   [[nodiscard]] Mode mode() const { return mode_; }
-  [[nodiscard]] double longterm_bytes() const { return longterm_bytes_; }
-  [[nodiscard]] double shortterm_bytes() const { return short_bytes_; }
+  [[nodiscard]] double longterm_bytes() const { return bounds_.longterm_bytes; }
+  [[nodiscard]] double shortterm_bytes() const { return bounds_.short_bytes; }
 
  private:
   static constexpr double kMinWindowPackets = 4;  // section 2.8: MinPipeCwnd
   static constexpr double kPacingMargin = 0.99;   // section 2.5: PacingMarginPercent
   static constexpr double kLossThreshold = 0.02;  // section 2.8: LossThresh
-  static constexpr double kNoBound = std::numeric_limits<double>::infinity();
   enum class AckPhase { idle, refilling, probe_starting, probe_feedback, probe_stopping };
 
   struct Recovery {
@@ -55,9 +55,7 @@ class Bbr3 final : public CongestionController {
   // What an episode of losses may change, as it was before (section 5.5.11.1).
   struct BeforeLoss {
     std::optional<Mode> left_mode{};  // by which the flow would not have gone on without the losses
-    double short_bw_mbps{kNoBound};
-    double short_bytes{kNoBound};
-    double longterm_bytes{kNoBound};
+    InflightBounds bounds{};
   };
 
   // Signals of the path: bbr3.cc.
@@ -84,7 +82,6 @@ class Bbr3 final : public CongestionController {
   void save_before_loss(bool timeout);
   void save_cwnd();
   void restore_cwnd();
-  void forget_short_term();
 
   // The smallest RTT: bbr3_min_rtt.cc.
   void update_min_rtt(Time now, const AckEvent& ack);
@@ -96,7 +93,6 @@ class Bbr3 final : public CongestionController {
   void end_feedback(const RateSample& rate);
   void update_phase(Time now, const AckEvent& ack, double bw_mbps);
   void raise_long_term(const AckEvent& ack);
-  void steepen();
   void start_down(Time now);
   void start_refill();
   void start_up(double bw_mbps);
@@ -114,7 +110,7 @@ class Bbr3 final : public CongestionController {
   [[nodiscard]] double pacing_gain() const;
   [[nodiscard]] double cwnd_gain() const;
   [[nodiscard]] Rate bandwidth() const {
-    return Rate::from_mbps(std::min(max_bw_mbps_.best(), short_bw_mbps_));
+    return Rate::from_mbps(std::min(max_bw_mbps_.best(), bounds_.short_bw_mbps));
   }
   [[nodiscard]] double bdp_bytes(Rate bw) const;
   [[nodiscard]] double with_quantum(double inflight_bytes) const;
@@ -143,9 +139,7 @@ class Bbr3 final : public CongestionController {
   bool full_bw_now_{false};
   bool full_bw_reached_{false};
 
-  double short_bw_mbps_{kNoBound};  // bw_shortterm, inflight_shortterm: until the next probing
-  double short_bytes_{kNoBound};
-  double longterm_bytes_{kNoBound};  // inflight_longterm
+  InflightBounds bounds_{};
   double latest_bw_mbps_{0};
   double latest_bytes_{0};
   int64_t loss_round_ends_{0};
@@ -166,17 +160,10 @@ class Bbr3 final : public CongestionController {
   bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss tells of the present probing
   bool probed_too_high_{false};      // BBR.prev_probe_too_high
   bool probed_with_caution_{false};  // BBR.prev_probe_precautionary
-  Time cycle_began_{};
-  Time probe_wait_{};
-  int rounds_since_probe_{0};
-  int up_rounds_{0};
-  double up_acked_bytes_{0};
-  double up_bytes_per_packet_{kNoBound};  // acked, for one more packet of inflight_longterm
+  ProbeWait wait_{};
+  UpwardSlope slope_{};  // of inflight_longterm
 
-  Time min_rtt_{Time::max()};
-  Time min_rtt_at_{};
-  Time recent_min_rtt_{Time::max()};  // probe_rtt_min_delay
-  Time recent_min_rtt_at_{};
+  MinRttFilter min_rtt_{};
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   bool held_back_{false};  // this ACK, for the sake of the smallest RTT

@@ -1,5 +1,5 @@
-// What losses and marks have taught of the path: how much may be in flight in the long term, and until the next
-// probing (draft-ietf-ccwg-bbr-06: inflight_longterm, inflight_shortterm, bw_shortterm).
+// What losses and marks have taught of the path: how much may be in flight in the long term, and until the
+// next probing (draft-ietf-ccwg-bbr-06: inflight_longterm, inflight_shortterm, bw_shortterm).
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The smallest RTT, and when it is to be looked for with a short queue (draft-ietf-ccwg-bbr-06, section
-// 5.3.4.3): of the last 10 s, refreshed by the smallest one of the last 5 s, for a probing lowers the queue for
-// the second one only.
+// 5.3.4.3): of the last 10 s, refreshed by the smallest one of the last 5 s, for a probing lowers the queue
+// for the second one only.
 #pragma once
 
 #include <chrono>
