@@ -9,6 +9,7 @@
 #include "envs/twin/queues/drophead.hh"
 #include "envs/twin/queues/pie.hh"
 #include "envs/twin/queues/queue_spec.hh"
+#include "envs/twin/queues/red.hh"
 
 namespace ccgym {
 
@@ -50,9 +51,14 @@ constexpr TableEntry plain_row(std::string_view name) {
           [](const QueueSpec&, const QueueSetting&) { return Discipline{}; }};
 }
 
+// One to a line, so that a new one is one line more.
 constexpr std::array kTable{
     plain_row("infinite"),  // never asked whether there is room
-    plain_row("droptail"), row<DropHead>(), row<CoDel>(), row<Pie>(),
+    plain_row("droptail"),  //
+    row<DropHead>(),        //
+    row<CoDel>(),           //
+    row<Pie>(),             //
+    row<Red>(),             //
 };
 
 template <class... Parts>

@@ -167,6 +167,10 @@ TEST(QueueSpec, RefusesWhatMahimahiDoes) {
   EXPECT_THROW(checked({.kind = "droptail", .packets = 1, .parameters = {{"target_ms", 5}}}),
                std::invalid_argument);
   EXPECT_THROW(checked({.kind = "fq", .packets = 1}), std::invalid_argument);
+  EXPECT_THROW(checked({.kind = "red",
+                        .packets = 9,
+                        .parameters = {{"min_threshold_packets", 5}, {"max_threshold_packets", 5}}}),
+               std::invalid_argument);
 }
 
 }  // namespace
