@@ -94,6 +94,7 @@ class LinkSpec(SpecModel):
     max_probability: Probability | None = None  # red: at the upper threshold; 0.1
     weight: Probability | None = None  # red: of an arrival in the mean length; 0.002
     gentle: bool | None = None  # red: from the upper threshold to twice of it ever more, not all; true
+    threshold_packets: QueueLimit | None = None  # step
     ecn: bool | None = None  # codel, pie, red: mark, instead of dropping, packets of flows that speak ECN
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@
 #include "envs/twin/queues/pie.hh"
 #include "envs/twin/queues/queue_spec.hh"
 #include "envs/twin/queues/red.hh"
+#include "envs/twin/queues/step.hh"
 
 namespace ccgym {
 
@@ -59,6 +60,7 @@ constexpr std::array kTable{
     row<CoDel>(),           //
     row<Pie>(),             //
     row<Red>(),             //
+    row<Step>(),            //
 };
 
 template <class... Parts>

@@ -156,6 +156,16 @@ TEST(LinkQueue, PieDropsTheSameForTheSameSeed) {
   EXPECT_NE(overload_pie(1).dropped, overload_pie(2).dropped);
 }
 
+TEST(LinkQueue, StepMarksWhatFindsMoreThanItsThreshold) {
+  QueueRig rig{{.kind = "step", .packets = 30, .parameters = {{"threshold_packets", 20}}}};
+  rig.arrive(25, 0, kFull, /*ect=*/true);  // the 22nd finds 21
+  rig.arrive(2, 0);                        // do not speak ECN
+  rig.arrive(10, 0, kFull, /*ect=*/true);  // five find room
+  for (int64_t ms = 1; ms <= 30; ++ms) rig.leave(ms);
+  EXPECT_EQ(rig.marked, (std::vector<uint64_t>{21, 22, 23, 24, 27, 28, 29, 30, 31}));
+  EXPECT_EQ(rig.dropped, (std::vector<uint64_t>{25, 26, 32, 33, 34, 35, 36}));
+}
+
 TEST(QueueSpec, RefusesWhatMahimahiDoes) {
   EXPECT_THROW(checked({.kind = "droptail"}), std::invalid_argument);
   EXPECT_THROW(checked({.kind = "infinite", .packets = 1}), std::invalid_argument);
