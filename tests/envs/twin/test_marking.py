@@ -14,7 +14,7 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 CODEL = {"queue": "codel", "target_ms": 5, "interval_ms": 100}
 PIE = {"queue": "pie", "qdelay_ref_ms": 15, "max_burst_ms": 100}
 RED = {"queue": "red", "min_threshold_packets": 10, "max_threshold_packets": 30}
-STEP = {"queue": "step", "threshold_packets": 20}
+STEP: dict[str, Any] = {"queue": "step", "threshold_packets": 20}
 
 
 def emulator(**queue: Any) -> EmulatorSpec:
