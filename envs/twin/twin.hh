@@ -127,7 +127,7 @@ class Twin {
     std::vector<int64_t> delays_ns;
     for (const Seat& seat : seats) delays_ns.push_back(seat.extra_delay_ns);
     std::ranges::sort(delays_ns);
-    delays_ns.erase(std::ranges::unique(delays_ns).begin(), delays_ns.end());
+    delays_ns.erase(std::unique(delays_ns.begin(), delays_ns.end()), delays_ns.end());
     return delays_ns;
   }
 
