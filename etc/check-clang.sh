@@ -16,5 +16,5 @@ grep -rhoE '^#include <[a-z_]+>' transport agents envs deploy/endpoint tunnel --
 options=(-std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Weffc++ -Werror -ffp-contract=off -fno-trapping-math
   -I. -isystem third_party '-DCCGYM_VERSION="0"')
 "$clang" "${options[@]}" -x c++-header build/clang/standard.hh -o build/clang/standard.pch
-find transport agents envs/twin deploy/endpoint tunnel examples/my_controller -name '*.cc' -print0 |
+find transport agents envs/twin envs/logs deploy/endpoint tunnel examples/my_controller -name '*.cc' -print0 |
   xargs -0 -P "$(nproc)" -n 4 "$clang" "${options[@]}" -include-pch build/clang/standard.pch -fsyntax-only

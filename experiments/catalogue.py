@@ -75,6 +75,9 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "ns3-cross-validation": Entry(
         "cross_validation.ns3", "our NewReno, Cubic, Vegas and DCTCP beside ns-3's"
     ),
+    "short-flows": Entry(
+        "cross_validation.short_flows", "completion times of short flows of our Cubic beside the kernel's"
+    ),
     "copa-cross-validation": Entry("cross_validation.copa", "our Copa beside its authors' program"),
     "published-cross-validation": Entry(
         "cross_validation.published", "our schemes beside the figures that others have published"
