@@ -7,7 +7,7 @@ export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test quick bench docs setup build check cpp-tests fuzz format system-packages test-packages network
+.PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -15,7 +15,8 @@ help:
 	@echo 'make quick   before every commit: linters, types, and the Python tests that take no time; after make setup'
 	@echo 'make setup   system packages (as root on Debian), .venv, C++ build, the command .venv/bin/ccgym'
 	@echo 'make build   compile what has changed'
-	@echo 'make check   ruff, mypy, clang-format'
+	@echo 'make check   ruff, mypy, clang-format; compiles the C++ with clang, if there is one'
+	@echo 'make tidy    clang-tidy over the C++, with the checks of .clang-tidy; takes minutes'
 	@echo 'make format  bring every file into form'
 	@echo 'make docs    the documentation, build/site/index.html'
 	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
@@ -94,6 +95,12 @@ check: setup
 	@.venv/bin/mypy
 	@echo '==> clang-format'
 	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
+	@echo '==> clang'
+	@etc/check-clang.sh
+
+tidy: build
+	@find transport agents envs deploy -name '*.cc' -print0 | \
+	  xargs -0 -P "$$(nproc)" -n 4 clang-tidy --quiet -p build/release
 
 format: .venv/packages.installed
 	.venv/bin/ruff check --fix .

@@ -3,7 +3,8 @@
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,17 +19,27 @@ _HEADER = Path("/usr/include/ns3/core-module.h")
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """One flow's slow link between two fast ones; its ACKs meet no queue."""
+    """One flow's slow link between two fast ones; its ACKs meet no queue.
+
+    With `marking`, what the slow link's queue takes to mark as `LinkSpec` calls it, ns-3's flow speaks ECN.
+    """
 
     rate_mbps: float
     delay_ms: int
     """One way."""
     queue_packets: int
+    marking: Mapping[str, str | float] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """What tables call it."""
-        return f"{self.rate_mbps:g} Mbit/s, {self.delay_ms} ms, {self.queue_packets} packets"
+        kind = f" {self.marking['queue']}" if self.marking else ""
+        return f"{self.rate_mbps:g} Mbit/s, {self.delay_ms} ms, {self.queue_packets} packets{kind}"
+
+    @property
+    def discipline(self) -> list[str]:
+        """The program's last argument, where there is one."""
+        return [":".join(str(value) for value in self.marking.values())] if self.marking else []
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,8 @@ class Ns3:
     def fly(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> Ns3Figures:
         """One flow of ns-3's `tcp`, as `TcpCubic`."""
         link = [str(dumbbell.rate_mbps), str(dumbbell.delay_ms), str(dumbbell.queue_packets)]
-        printed = _run([str(self._program), tcp, *link, str(seconds), str(warm_up_s)], _RUN_S, "ns3_dumbbell")
+        arguments = [tcp, *link, str(seconds), str(warm_up_s), *dumbbell.discipline]
+        printed = _run([str(self._program), *arguments], _RUN_S, "ns3_dumbbell")
         return Ns3Figures(**json.loads(printed))
 
 

@@ -112,7 +112,7 @@ main() {
   local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev) missing
   # shellcheck disable=SC2046
   if [[ ${1:-} == --tests ]]; then
-    packages+=(libgtest-dev chromium openssh-server libns3-dev openssl $(rust_packages))
+    packages+=(libgtest-dev clang clang-tidy chromium openssh-server libns3-dev openssl $(rust_packages))
   fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))

@@ -5,9 +5,6 @@ list(FILTER ENDPOINT_SOURCES EXCLUDE REGEX "/(sender|receiver)\\.cc$")
 add_library(endpoint STATIC ${ENDPOINT_SOURCES})
 target_link_libraries(endpoint PUBLIC core)
 
-file(STRINGS setup.cfg VERSION_LINE REGEX "^version = ")
-string(REPLACE "version = " "" VERSION ${VERSION_LINE})
-
 function(add_program name source library linked)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE ${library})

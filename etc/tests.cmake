@@ -14,7 +14,7 @@ endif()
 add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES} ${TUNNEL_SOURCES})
 target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
 target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-target_link_libraries(core_sanitized PUBLIC warnings sanitizers ${SODIUM} ${URING})
+target_link_libraries(core_sanitized PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
 target_compile_options(core_sanitized PRIVATE -O1)
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*_datagram.cc)

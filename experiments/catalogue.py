@@ -72,7 +72,12 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "kernel-cross-validation": Entry(
         "cross_validation.kernel", "our Cubic, NewReno and BBR beside the kernel's"
     ),
-    "ns3-cross-validation": Entry("cross_validation.ns3", "our NewReno, Cubic and Vegas beside ns-3's"),
+    "ns3-cross-validation": Entry(
+        "cross_validation.ns3", "our NewReno, Cubic, Vegas and DCTCP beside ns-3's"
+    ),
+    "short-flows": Entry(
+        "cross_validation.short_flows", "completion times of short flows of our Cubic beside the kernel's"
+    ),
     "copa-cross-validation": Entry("cross_validation.copa", "our Copa beside its authors' program"),
     "published-cross-validation": Entry(
         "cross_validation.published", "our schemes beside the figures that others have published"

@@ -9,6 +9,7 @@
 //   - `on_restart` comes before the `on_sent` that ends an idle time.
 //   - `on_timer` is called once, at or after its deadline.
 //   - `next_timer` and `limits` are read again after every callback.
+//   - Marks are told once, with the first ACK that knows of them; others' ACKs may be lost.
 //   - A packet leaves while inflight + packet <= cwnd and the pacer is due; one may always be in flight.
 #pragma once
 
@@ -64,7 +65,7 @@ struct AckEvent {
   uint64_t next_seq{};            // of the next packet to leave
   RttStats rtt{};
   RateSample rate{};
-  int64_t ce_packets{};             // of `acked`, as far as the network marked congestion experienced
+  int64_t ce_packets{};             // more have come marked "congestion experienced", if the flow speaks ECN
   Limit limited_by{Limit::window};  // up to this ACK
 
   [[nodiscard]] const AckedPacket& newest() const { return acked.back(); }
@@ -115,6 +116,8 @@ class CongestionController {
   virtual ~CongestionController() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
+  // Whether its packets may be marked instead of dropped (RFC 3168): it answers marks. Asked once, at first.
+  [[nodiscard]] virtual bool wants_ecn() const { return false; }
   virtual void on_sent(Time /*now*/, const SentPacket& /*packet*/) {}
   virtual void on_ack(Time now, const AckEvent& ack) = 0;
   virtual void on_timeout(Time now, const Timeout& timeout) = 0;
@@ -123,7 +126,7 @@ class CongestionController {
   [[nodiscard]] virtual std::optional<Time> next_timer() const { return std::nullopt; }  // absolute deadline
   virtual void on_timer(Time /*now*/) {}
   [[nodiscard]] virtual SendLimits limits() const = 0;
-  [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }
+  [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }  // always the same ones
   [[nodiscard]] virtual std::unique_ptr<CongestionController> clone() const = 0;
 };
 

@@ -18,6 +18,7 @@ class ForwardingController : public CongestionController {
   explicit ForwardingController(Held held) : held_{std::move(held)} {}
 
   [[nodiscard]] std::string_view name() const override { return inner().name(); }
+  [[nodiscard]] bool wants_ecn() const override { return inner().wants_ecn(); }
   void on_sent(Time now, const SentPacket& packet) override { inner().on_sent(now, packet); }
   void on_ack(Time now, const AckEvent& ack) override { inner().on_ack(now, ack); }
   void on_timeout(Time now, const Timeout& timeout) override { inner().on_timeout(now, timeout); }

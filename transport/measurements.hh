@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "transport/units.hh"
 
@@ -26,7 +26,8 @@ struct RateSample {
 };
 
 struct Metric {  // of a controller's own, for logs and plots
-  std::string_view name;
+  std::string name;
+  std::string unit;  // empty: a plain number
   double value;
 };
 

@@ -18,7 +18,7 @@ uint64_t proof_of(const SipKey& secret, uint64_t flow, uint64_t cookie) {
 }
 
 std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> peer,
-                                           std::span<const std::byte> datagram) {
+                                           std::span<const std::byte> datagram, bool marked) {
   const std::optional<Datagram> parsed = parse(datagram);
   if (!parsed) {
     ++counters_.garbage;
@@ -27,6 +27,7 @@ std::optional<Reply> Receiver::on_datagram(Time now, std::span<const std::byte> 
   SipHash hash{keys_.cookies};
   hash.add(peer);
   from_ = hash.finish();
+  marked_ = marked;
   return std::visit([&](const auto& message) { return on(now, message); }, *parsed);
 }
 
@@ -57,6 +58,7 @@ std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
     begun_at_ = now;
     seen_ = {};
     received_packets_ = 0;
+    ce_count_ = 0;
   }
   last_heard_ = now;
   return Reply{serialize(HelloReply{hello.flow})};
@@ -70,7 +72,8 @@ std::optional<Reply> Receiver::on(Time now, const Data& data) {
     return std::nullopt;
   }
   ++counters_.data_packets;
-  return Reply{serialize(Ack{data.flow, data.seq, now, ++received_packets_})};
+  if (marked_) ++ce_count_;
+  return Reply{serialize(Ack{data.flow, data.seq, now, ++received_packets_, ce_count_})};
 }
 
 std::optional<Reply> Receiver::on(Time now, const Bye& bye) {

@@ -57,9 +57,10 @@ class Receiver {
 
   explicit Receiver(const ReceiverKeys& keys) : keys_(keys) {}
 
-  // `peer`: the address the datagram came from, in bytes of any kind.
+  // `peer`: the address the datagram came from, in bytes of any kind; `marked`: "congestion experienced", by
+  // its IP header.
   std::optional<Reply> on_datagram(Time now, std::span<const std::byte> peer,
-                                   std::span<const std::byte> datagram);
+                                   std::span<const std::byte> datagram, bool marked = false);
 
   [[nodiscard]] bool in_flow() const { return flow_.has_value(); }
   [[nodiscard]] Time last_heard() const { return last_heard_; }        // of the present or the former flow
@@ -85,7 +86,9 @@ class Receiver {
   std::optional<uint64_t> flow_{};         // token of the present flow
   std::optional<uint64_t> former_flow_{};  // token of the flow that said bye
   DuplicateFilter seen_{};
+  bool marked_{false};            // the present datagram
   uint64_t received_packets_{0};  // of the present flow
+  uint16_t ce_count_{0};          // of these, modulo 2^16
   Time begun_at_{};
   Time last_heard_{};
   uint64_t ended_flows_{0};

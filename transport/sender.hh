@@ -73,19 +73,20 @@ class Sender {
   }
 
   // One ACK, of packets in the order they were sent. Duplicates, and numbers that were never sent or are long
-  // gone, are ignored.
-  void on_ack(Time now, std::span<const Arrival> arrivals) {
+  // gone, are ignored. `ce_count`: packets of the flow that came marked "congestion experienced", modulo
+  // 2^16.
+  void on_ack(Time now, std::span<const Arrival> arrivals, uint16_t ce_count = 0) {
     acked_.clear();
     for (const Arrival& arrival : arrivals) {
       if (is_news(arrival.seq)) acked_.push_back(take(now, arrival));
     }
-    if (!acked_.empty()) hear(now, acked_);
+    if (!acked_.empty()) hear(now, acked_, ce_count);
   }
   // Of one packet, as most are.
-  void on_ack(Time now, uint64_t seq, std::optional<Time> received_at) {
+  void on_ack(Time now, uint64_t seq, std::optional<Time> received_at, uint16_t ce_count = 0) {
     if (!is_news(seq)) return;
     const AckedPacket packet = take(now, {seq, received_at});
-    hear(now, std::span{&packet, 1});
+    hear(now, std::span{&packet, 1}, ce_count);
   }
 
   // Earliest deadline of the controller, the loss detector and the probe timer.
@@ -126,6 +127,7 @@ class Sender {
   [[nodiscard]] int64_t sent_packets() const { return static_cast<int64_t>(ring_.next_seq()); }
   [[nodiscard]] int64_t delivered_packets() const { return sampler_.delivered_bytes() / packet_bytes_; }
   [[nodiscard]] int64_t lost_packets() const { return declared_lost_packets_ - late_packets_; }
+  [[nodiscard]] int64_t ce_packets() const { return ce_packets_; }
 
  private:
   static constexpr int kMostSilentProbes = 2;  // then all is lost: RFC 9002, kPersistentCongestionThreshold
@@ -178,7 +180,7 @@ class Sender {
   }
 
   // What an ACK says, whose packets have been taken out of flight.
-  void hear(Time now, std::span<const AckedPacket> acked) {
+  void hear(Time now, std::span<const AckedPacket> acked, uint16_t ce_count) {
     timed_out_end_ = 0;  // it has told whether the time-out was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);
@@ -188,7 +190,7 @@ class Sender {
     losses_.on_delivered(newest.seq);
     const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
     detect_losses(now);
-    report_ack(now, acked, rate);
+    report_ack(now, acked, rate, take_ce(ce_count));
     if (limits_.holds_back) mark_app_limited();
     note_window(now);
   }
@@ -227,7 +229,15 @@ class Sender {
     inflight_packets_ -= count;
   }
 
-  void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate) {
+  // How many more have come marked; none when the ACK is older than another one.
+  int64_t take_ce(uint16_t ce_count) {
+    const auto more = static_cast<int16_t>(ce_count - static_cast<uint16_t>(ce_packets_));
+    if (more <= 0) return 0;
+    ce_packets_ += more;
+    return more;
+  }
+
+  void report_ack(Time now, std::span<const AckedPacket> acked, const RateSample& rate, int64_t ce_packets) {
     controller_.get().on_ack(now, {.acked = acked,
                                    .lost = lost_,
                                    .inflight_bytes = inflight_bytes(),
@@ -236,13 +246,14 @@ class Sender {
                                    .next_seq = ring_.next_seq(),
                                    .rtt = rtt_.stats(),
                                    .rate = rate,
+                                   .ce_packets = ce_packets,
                                    .limited_by = limited_by_});
     read_controller(now);
   }
 
   void find_overdue(Time now) {
     detect_losses(now);
-    if (!lost_.empty()) report_ack(now, {}, {});
+    if (!lost_.empty()) report_ack(now, {}, {}, 0);
   }
 
   // RFC 9002, section 6.2.4: a silence is answered by a packet, ever more slowly. One that outlasts two of
@@ -291,6 +302,7 @@ class Sender {
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_packets_{0};
   int64_t declared_lost_packets_{0};
+  int64_t ce_packets_{0};
   int64_t late_packets_{0};  // of those declared lost: arrived after all, or are in flight again
 };
 

@@ -7,7 +7,7 @@ namespace ccgym {
 namespace {
 
 constexpr std::array kMagic{std::byte{'c'}, std::byte{'c'}, std::byte{'g'}, std::byte{'m'}};
-constexpr std::byte kVersion{2};
+constexpr std::byte kVersion{3};
 constexpr std::size_t kVersionAt = 4;
 constexpr std::size_t kTypeAt = 5;
 constexpr std::size_t kFlowAt = 6;
@@ -16,27 +16,31 @@ constexpr std::size_t kCookieAt = 14;
 constexpr std::size_t kProofAt = 22;
 constexpr std::size_t kReceivedAtAt = 22;
 constexpr std::size_t kReceivedPacketsAt = 30;
+constexpr std::size_t kCeCountAt = 36;
+constexpr std::size_t kNumberBytes = 8;
 
 // Far beyond any clock, and near enough to zero that no difference of two times overflows.
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 62;
 
 enum class Type : uint8_t { hello = 1, hello_reply, data, ack, bye, bye_reply, retry };
 
-uint64_t read_u64(std::span<const std::byte> bytes, std::size_t at) {
+uint64_t read_number(std::span<const std::byte> bytes, std::size_t at, std::size_t size = kNumberBytes) {
   uint64_t value = 0;
-  for (const std::byte byte : bytes.subspan(at, 8)) value = value << 8 | std::to_integer<uint64_t>(byte);
+  for (const std::byte byte : bytes.subspan(at, size)) value = value << 8 | std::to_integer<uint64_t>(byte);
   return value;
 }
 
-void write_u64(std::span<std::byte> bytes, std::size_t at, uint64_t value) {
-  for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::byte>(value >> (56 - 8 * i));
+// What does not fit is cut off at the top.
+void write_number(std::span<std::byte> bytes, std::size_t at, uint64_t value,
+                  std::size_t size = kNumberBytes) {
+  for (std::size_t i = size; i > 0; --i, value >>= 8) bytes[at + i - 1] = static_cast<std::byte>(value);
 }
 
 void write_head(std::span<std::byte> bytes, Type type, uint64_t flow) {
   std::ranges::copy(kMagic, bytes.begin());
   bytes[kVersionAt] = kVersion;
   bytes[kTypeAt] = static_cast<std::byte>(type);
-  write_u64(bytes, kFlowAt, flow);
+  write_number(bytes, kFlowAt, flow);
 }
 
 ControlBuffer control(Type type, uint64_t flow) {
@@ -48,30 +52,32 @@ ControlBuffer control(Type type, uint64_t flow) {
 template <class Control>
 std::optional<Datagram> parse_control(std::span<const std::byte> bytes) {
   if (bytes.size() != kControlBytes) return std::nullopt;
-  return Control{read_u64(bytes, kFlowAt)};
+  return Control{read_number(bytes, kFlowAt)};
 }
 
 std::optional<Datagram> parse_hello(std::span<const std::byte> bytes) {
   if (bytes.size() != kHelloBytes) return std::nullopt;
-  return Hello{read_u64(bytes, kFlowAt), read_u64(bytes, kCookieAt), read_u64(bytes, kProofAt)};
+  return Hello{read_number(bytes, kFlowAt), read_number(bytes, kCookieAt), read_number(bytes, kProofAt)};
 }
 
 std::optional<Datagram> parse_retry(std::span<const std::byte> bytes) {
   if (bytes.size() != kRetryBytes) return std::nullopt;
-  return Retry{read_u64(bytes, kFlowAt), read_u64(bytes, kCookieAt)};
+  return Retry{read_number(bytes, kFlowAt), read_number(bytes, kCookieAt)};
 }
 
 std::optional<Datagram> parse_data(std::span<const std::byte> bytes) {
   if (bytes.size() != kDataBytes) return std::nullopt;
-  return Data{read_u64(bytes, kFlowAt), read_u64(bytes, kSeqAt)};
+  return Data{read_number(bytes, kFlowAt), read_number(bytes, kSeqAt)};
 }
 
 std::optional<Datagram> parse_ack(std::span<const std::byte> bytes) {
   if (bytes.size() != kAckBytes) return std::nullopt;
-  const uint64_t received_at_ns = read_u64(bytes, kReceivedAtAt);
+  const uint64_t received_at_ns = read_number(bytes, kReceivedAtAt);
   if (received_at_ns >= kMaxTimeNs) return std::nullopt;
-  return Ack{read_u64(bytes, kFlowAt), read_u64(bytes, kSeqAt), Time{static_cast<int64_t>(received_at_ns)},
-             read_u64(bytes, kReceivedPacketsAt)};
+  return Ack{read_number(bytes, kFlowAt), read_number(bytes, kSeqAt),
+             Time{static_cast<int64_t>(received_at_ns)},
+             read_number(bytes, kReceivedPacketsAt, kCeCountAt - kReceivedPacketsAt),
+             static_cast<uint16_t>(read_number(bytes, kCeCountAt, kAckBytes - kCeCountAt))};
 }
 
 }  // namespace
@@ -102,15 +108,15 @@ std::optional<Datagram> parse(std::span<const std::byte> bytes) {
 std::array<std::byte, kHelloBytes> serialize(const Hello& hello) {
   std::array<std::byte, kHelloBytes> bytes{};
   write_head(bytes, Type::hello, hello.flow);
-  write_u64(bytes, kCookieAt, hello.cookie);
-  write_u64(bytes, kProofAt, hello.proof);
+  write_number(bytes, kCookieAt, hello.cookie);
+  write_number(bytes, kProofAt, hello.proof);
   return bytes;
 }
 
 std::array<std::byte, kRetryBytes> serialize(const Retry& retry) {
   std::array<std::byte, kRetryBytes> bytes{};
   write_head(bytes, Type::retry, retry.flow);
-  write_u64(bytes, kCookieAt, retry.cookie);
+  write_number(bytes, kCookieAt, retry.cookie);
   return bytes;
 }
 
@@ -121,15 +127,16 @@ ControlBuffer serialize(const ByeReply& reply) { return control(Type::bye_reply,
 std::array<std::byte, kAckBytes> serialize(const Ack& ack) {
   std::array<std::byte, kAckBytes> bytes{};
   write_head(bytes, Type::ack, ack.flow);
-  write_u64(bytes, kSeqAt, ack.seq);
-  write_u64(bytes, kReceivedAtAt, static_cast<uint64_t>(ack.received_at.count()));
-  write_u64(bytes, kReceivedPacketsAt, ack.received_packets);
+  write_number(bytes, kSeqAt, ack.seq);
+  write_number(bytes, kReceivedAtAt, static_cast<uint64_t>(ack.received_at.count()));
+  write_number(bytes, kReceivedPacketsAt, ack.received_packets, kCeCountAt - kReceivedPacketsAt);
+  write_number(bytes, kCeCountAt, ack.ce_count, kAckBytes - kCeCountAt);
   return bytes;
 }
 
 void serialize(const Data& data, std::span<std::byte, kDataBytes> out) {
   write_head(out, Type::data, data.flow);
-  write_u64(out, kSeqAt, data.seq);
+  write_number(out, kSeqAt, data.seq);
 }
 
 }  // namespace ccgym

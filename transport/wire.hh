@@ -2,7 +2,7 @@
 //
 //   offset 0  magic "ccgm" | 4 version | 5 type | 6 flow token (8 bytes)       every datagram: 14 bytes
 //   data      14 sequence number (8) | 22 zeros up to kDataBytes
-//   ack       14 sequence number (8) | 22 received_at in ns (8) | 30 received packets (8)
+//   ack       14 sequence number (8) | 22 received_at in ns (8) | 30 received packets (6) | 36 CE count (2)
 //   hello     14 cookie (8) | 22 proof (8)
 //   retry     14 cookie (8)
 //   hello reply, bye, bye reply: nothing more
@@ -51,6 +51,7 @@ struct Ack {
   uint64_t seq{};
   Time received_at{};           // receiver clock: differences only
   uint64_t received_packets{};  // of this flow up to now, each once: tells lost data from lost ACKs
+  uint16_t ce_count{};          // of these, marked "congestion experienced", modulo 2^16: see Sender
 };
 struct Bye {
   uint64_t flow{};

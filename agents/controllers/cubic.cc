@@ -29,7 +29,7 @@ Cubic::Cubic(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void Cubic::on_ack(Time now, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack);
+  if (!ack.lost.empty() || ack.ce_packets > 0) answer_congestion(ack);
   if (ack.acked.empty()) return;
   if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
   if (recovery_.active()) state_.cwnd_packets = in_packets(recovery_.on_ack(ack));
@@ -62,7 +62,7 @@ void Cubic::put_off_epoch(Time time) {
   if (state_.epoch) state_.epoch->began += time;
 }
 
-void Cubic::answer_losses(const AckEvent& ack) {
+void Cubic::answer_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
   reduce(in_packets(flight_before(ack)));
   const double ssthresh_bytes = state_.ssthresh_packets * static_cast<double>(packet_bytes_);
@@ -87,6 +87,13 @@ void Cubic::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
 SendLimits Cubic::limits() const {
   const double cwnd_bytes = state_.cwnd_packets * static_cast<double>(packet_bytes_);
   return {.cwnd_bytes = static_cast<int64_t>(cwnd_bytes + 0.5)};
+}
+
+std::vector<Metric> Cubic::metrics() const {
+  return {{"ssthresh", "packets", state_.ssthresh_packets},
+          {"w_max", "packets", state_.max_packets},
+          {"w_est", "packets", state_.epoch ? state_.epoch->reno_packets : 0},
+          {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
 // Sections 4.6 and 4.7: the window that was lost becomes W_max, a smaller one when it did not reach the last

@@ -1,5 +1,5 @@
 // CUBIC (RFC 9438; section and equation numbers are its own), with HyStart in slow start and Proportional
-// Rate Reduction in recovery.
+// Rate Reduction in recovery. A mark is answered as a loss is, once in a round trip (RFC 3168).
 #pragma once
 
 #include <utility>
@@ -15,11 +15,13 @@ class Cubic final : public CongestionController {
   explicit Cubic(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "cubic"; }
+  [[nodiscard]] bool wants_ecn() const override { return true; }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
   void on_restart(Time now, Time idle) override;
   [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Cubic>(*this);
   }
@@ -40,7 +42,7 @@ class Cubic final : public CongestionController {
     std::optional<Epoch> epoch{};
   };
 
-  void answer_losses(const AckEvent& ack);
+  void answer_congestion(const AckEvent& ack);
   void grow(Time now, const AckEvent& ack);
   void put_off_epoch(Time time);
   void avoid_congestion(Time now, const RttStats& rtt);

@@ -11,6 +11,7 @@ int64_t divide_rounding_up(int64_t dividend, int64_t divisor) { return (dividend
 }  // namespace
 
 bool FastRecovery::begins_with(const AckEvent& ack) const {
+  if (ack.ce_packets > 0 && !is_older(ack.newest().seq)) return true;
   const auto is_new = [this](const LostPacket& packet) { return !is_older(packet.seq); };
   return std::ranges::any_of(ack.lost, is_new);
 }

@@ -10,8 +10,8 @@ class FastRecovery {
  public:
   explicit FastRecovery(int64_t packet_bytes) : packet_bytes_{packet_bytes} {}
 
-  // Whether a packet that this ACK shows lost left after the last episode began: the window has not paid for
-  // it yet.
+  // Whether a packet that this ACK shows lost left after the last episode began, or the ACK tells of marks
+  // and its packet did (RFC 3168, section 6.1.2): the window has not paid for it yet.
   [[nodiscard]] bool begins_with(const AckEvent& ack) const;
 
   // Begins an episode that ends at `ssthresh_bytes`; returns the window of its first moment.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -14,6 +15,7 @@ namespace ccgym {
 namespace {
 
 constexpr std::string_view kSuffix = ".so";
+constexpr std::size_t kMostMetrics = 64;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw std::invalid_argument("so:" + file + ": " + why);
@@ -184,6 +186,20 @@ void LibraryController::on_timer(Time now) {
   table_->on_timer(self_.get(), in_ms(now), &asked_);
   read_limits();
   check_timer_moved(name_, next_timer_, now);
+}
+
+std::vector<Metric> LibraryController::metrics() const {
+  if (!table_->metrics) return {};
+  std::array<ccgym_metric, kMostMetrics> told{};
+  const std::size_t count = table_->metrics(self_.get(), told.data(), told.size());
+  if (count > told.size()) throw std::runtime_error(name_ + ": metrics tells more than there is room for");
+  std::vector<Metric> metrics;
+  for (const ccgym_metric& metric : std::span{told}.first(count)) {
+    if (metric.name == nullptr || metric.unit == nullptr)
+      throw std::runtime_error(name_ + ": metrics leaves a name or a unit NULL");
+    metrics.push_back({metric.name, metric.unit, metric.value});
+  }
+  return metrics;
 }
 
 std::unique_ptr<CongestionController> LibraryController::clone() const {

@@ -30,6 +30,7 @@ class LibraryController final : public CongestionController {
   ~LibraryController() override = default;
 
   [[nodiscard]] std::string_view name() const override { return "so"; }
+  [[nodiscard]] bool wants_ecn() const override { return table_->wants_ecn != 0; }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
@@ -38,6 +39,7 @@ class LibraryController final : public CongestionController {
   [[nodiscard]] std::optional<Time> next_timer() const override { return next_timer_; }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   // Throws NotCopyableError when the library has no clone.
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
 

@@ -11,6 +11,7 @@
 #include "agents/controllers/bbr/bbr3.hh"
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/cubic.hh"
+#include "agents/controllers/dctcp.hh"
 #include "agents/controllers/fixed_rate.hh"
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/gcc/gcc.hh"
@@ -161,6 +162,7 @@ const std::array kTable{
     TableEntry{{"bbr3", "draft-ietf-ccwg-bbr (version 3)", ""}, make_plain<Bbr3>},
     TableEntry{{"copa", "Arun and Balakrishnan, NSDI 2018", "delta, default 0.5"}, make_copa},
     TableEntry{{"cubic", "RFC 9438, 6937, HyStart", ""}, make_plain<Cubic>},
+    TableEntry{{"dctcp", "RFC 8257", ""}, make_plain<Dctcp>},
     TableEntry{{"fixed", "a constant window", "window in packets"}, make_fixed},
     TableEntry{{"gcc", "draft-ietf-rmcat-gcc-02", ""}, make_plain<Gcc>},
     TableEntry{{"ledbat", "RFC 6817", ""}, make_plain<Ledbat>},

@@ -1,6 +1,7 @@
 #include "agents/controllers/new_reno.hh"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -21,29 +22,41 @@ NewReno::NewReno(int64_t packet_bytes)
       recovery_{packet_bytes} {}
 
 void NewReno::on_ack(Time /*now*/, const AckEvent& ack) {
-  if (!ack.lost.empty()) answer_losses(ack);
+  if (!ack.lost.empty() || ack.ce_packets > 0) answer_congestion(ack);
   if (ack.acked.empty()) return;
   if (!recovery_.is_older(ack.newest().seq)) before_timeout_.reset();
   if (recovery_.active()) state_.cwnd_bytes = recovery_.on_ack(ack);
   if (!recovery_.active() && ack.limited_by != Limit::application) grow(ack.acked_bytes());
 }
 
-void NewReno::answer_losses(const AckEvent& ack) {
+void NewReno::answer_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
-  reduce(flight_before(ack));
+  if (ack.lost.empty()) {
+    reduce(std::llround(kept_on_marks_ * static_cast<double>(state_.cwnd_bytes)));
+  } else {
+    reduce(flight_before(ack) / 2);  // eq. 4
+  }
   state_.cwnd_bytes = recovery_.begin(ack, state_.ssthresh_bytes);
 }
 
 void NewReno::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = {state_, recovery_};
-  reduce(flight_before(timeout));
+  reduce(flight_before(timeout) / 2);
   recovery_.abandon(timeout);
   state_.cwnd_bytes = kLossWindowPackets * packet_bytes_;
 }
 
-void NewReno::reduce(int64_t flight_bytes) {
-  state_.ssthresh_bytes = std::max(flight_bytes / 2, kMinSsthreshPackets * packet_bytes_);  // eq. 4
+void NewReno::reduce(int64_t window_bytes) {
+  state_.ssthresh_bytes = std::max(window_bytes, kMinSsthreshPackets * packet_bytes_);
   state_.acked_in_window_bytes = 0;
+}
+
+// Slow start's threshold is infinite before it has ended once.
+std::vector<Metric> NewReno::metrics() const {
+  const bool ended = state_.ssthresh_bytes < std::numeric_limits<int64_t>::max();
+  const double packets = static_cast<double>(state_.ssthresh_bytes) / static_cast<double>(packet_bytes_);
+  return {{"ssthresh", "packets", ended ? packets : std::numeric_limits<double>::infinity()},
+          {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
 // RFC 5682 leaves the response open; Linux goes back to where it was.

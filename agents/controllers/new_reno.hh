@@ -1,5 +1,6 @@
 // NewReno: slow start, congestion avoidance and fast recovery (RFC 5681, RFC 6582), growth by bytes
-// acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937).
+// acknowledged (RFC 3465), Proportional Rate Reduction in recovery (RFC 6937). A mark is answered as a loss
+// is (RFC 3168, section 6.1.2).
 #pragma once
 
 #include <utility>
@@ -14,13 +15,18 @@ class NewReno final : public CongestionController {
   explicit NewReno(int64_t packet_bytes);
 
   [[nodiscard]] std::string_view name() const override { return "reno"; }
+  [[nodiscard]] bool wants_ecn() const override { return true; }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
   [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = state_.cwnd_bytes}; }
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<NewReno>(*this);
   }
+
+  // What is left of the window after marks.
+  void keep_on_marks(double share) { kept_on_marks_ = share; }
 
  private:
   struct State {
@@ -29,11 +35,12 @@ class NewReno final : public CongestionController {
     int64_t acked_in_window_bytes{0};  // RFC 3465's bytes_acked: a full window of it opens cwnd by a packet
   };
 
-  void answer_losses(const AckEvent& ack);
+  void answer_congestion(const AckEvent& ack);
   void grow(int64_t acked_bytes);
-  void reduce(int64_t flight_bytes);
+  void reduce(int64_t window_bytes);
 
   int64_t packet_bytes_;
+  double kept_on_marks_{0.5};
   State state_;
   // To go back to; until the time-out has proved genuine.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};

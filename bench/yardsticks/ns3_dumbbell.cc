@@ -2,10 +2,13 @@
 //
 // A yardstick: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
 // separate process. Prints one line of JSON. Usage:
-// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS, the figures without the warm-up.
+// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS [QUEUE], the figures without the
+// warm-up. QUEUE marks, and TYPE speaks ECN: step:THRESHOLD or red:MIN:MAX:PROBABILITY:WEIGHT, in packets;
+// without it, what comes to a full queue is dropped.
 #include <ctime>
 #include <deque>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +34,7 @@ struct Dumbbell {
   uint32_t queue_packets;
   double seconds;
   double warm_up_seconds;
+  std::vector<std::string> marking;  // its name and what it takes
 };
 
 // What passed the slow link: a packet is in it from its arrival until its last byte has left.
@@ -42,6 +46,7 @@ struct Bottleneck {
   uint64_t bytes{0};
   double in_link_s{0};
 
+  void wait(ns3::Ptr<const ns3::QueueDiscItem>) { entered.push_back(ns3::Simulator::Now()); }
   void enter(ns3::Ptr<const ns3::Packet>) { entered.push_back(ns3::Simulator::Now()); }
   void leave(ns3::Ptr<const ns3::Packet> packet) {
     const ns3::Time arrival = entered.front();
@@ -54,6 +59,13 @@ struct Bottleneck {
   }
 };
 
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream stream{text};
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(stream, part, ':');) parts.push_back(part);
+  return parts;
+}
+
 void set_defaults(const Dumbbell& dumbbell) {
   using namespace ns3;
   TypeId type;
@@ -65,6 +77,27 @@ void set_defaults(const Dumbbell& dumbbell) {
   Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
   Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1U << 26));
   Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1U << 26));
+  if (!dumbbell.marking.empty())
+    Config::SetDefault("ns3::TcpSocketBase::UseEcn", EnumValue(TcpSocketState::On));
+}
+
+// ns-3's RED marks by the mean length: a step is one that goes by the present length (a weight of 1), whose
+// thresholds are one. One more packet than those of the discipline waits in the device; what finds a step's
+// threshold waiting makes it more than that.
+void set_marking(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
+  using namespace ns3;
+  const auto number = [&dumbbell](std::size_t i) { return std::stod(dumbbell.marking.at(i)); };
+  const bool step = dumbbell.marking.at(0) == "step";
+  const double least = step ? number(1) : number(1) - 1;
+  const double most = step ? least : number(2) - 1;
+  discipline.SetRootQueueDisc(
+      "ns3::RedQueueDisc", "UseEcn", BooleanValue(true), "UseHardDrop", BooleanValue(!step), "Gentle",
+      BooleanValue(!step), "Wait", BooleanValue(false), "MinTh", DoubleValue(least), "MaxTh",
+      DoubleValue(most), "LInterm", DoubleValue(step ? 1 : 1 / number(3)), "QW",
+      DoubleValue(step ? 1 : number(4)), "MeanPktSize", UintegerValue(1464), "LinkBandwidth",
+      DataRateValue(DataRate{static_cast<uint64_t>(dumbbell.mbps * 1e6)}), "LinkDelay",
+      TimeValue(MilliSeconds(static_cast<uint64_t>(dumbbell.one_way_ms))), "MaxSize",
+      QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));
 }
 
 ns3::NetDeviceContainer connect(const ns3::NodeContainer& ends, const ns3::DataRate& rate, ns3::Time delay,
@@ -78,15 +111,17 @@ ns3::NetDeviceContainer connect(const ns3::NodeContainer& ends, const ns3::DataR
 }
 
 // Addresses every pair of devices and takes ns-3's own queueing discipline out of the way.
-ns3::Ipv4Address address(const std::vector<ns3::NetDeviceContainer>& links) {
+ns3::Ipv4Address address(const std::vector<ns3::NetDeviceContainer>& links, const Dumbbell& dumbbell) {
   ns3::Ipv4AddressHelper addresses{"10.0.1.0", "255.255.255.0"};
   ns3::TrafficControlHelper discipline;
+  if (!dumbbell.marking.empty()) set_marking(discipline, dumbbell);
   ns3::Ipv4InterfaceContainer last;
   for (const ns3::NetDeviceContainer& devices : links) {
     last = addresses.Assign(devices);
     addresses.NewNetwork();
-    discipline.Uninstall(devices);
+    ns3::TrafficControlHelper{}.Uninstall(devices);
   }
+  if (!dumbbell.marking.empty()) discipline.Install(links.at(1).Get(0));
   ns3::Ipv4GlobalRoutingHelper::PopulateRoutingTables();
   return last.GetAddress(1);
 }
@@ -100,6 +135,17 @@ void start_flow(ns3::Ptr<ns3::Node> sender, ns3::Ptr<ns3::Node> receiver, ns3::I
   sink.Install(receiver);
 }
 
+void watch_arrivals(const ns3::Ptr<ns3::PointToPointNetDevice>& device, Bottleneck& bottleneck) {
+  const auto control = device->GetNode()->GetObject<ns3::TrafficControlLayer>();
+  const auto discipline = control->GetRootQueueDiscOnDevice(device);
+  if (discipline) {
+    discipline->TraceConnectWithoutContext("Enqueue", ns3::MakeCallback(&Bottleneck::wait, &bottleneck));
+  } else {
+    device->GetQueue()->TraceConnectWithoutContext("Enqueue",
+                                                   ns3::MakeCallback(&Bottleneck::enter, &bottleneck));
+  }
+}
+
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 void run(const Dumbbell& dumbbell) {
@@ -110,13 +156,14 @@ void run(const Dumbbell& dumbbell) {
   const ns3::DataRate slow{static_cast<uint64_t>(dumbbell.mbps * 1e6)};
   const ns3::Time delay = ns3::MicroSeconds(static_cast<uint64_t>(dumbbell.one_way_ms * 1e3));
   const auto pair = [&nodes](uint32_t i) { return ns3::NodeContainer{nodes.Get(i), nodes.Get(i + 1)}; };
-  const auto middle = connect(pair(1), slow, delay, dumbbell.queue_packets);
+  // A discipline's packets wait there; the device itself holds the one that it sends.
+  const auto middle = connect(pair(1), slow, delay, dumbbell.marking.empty() ? dumbbell.queue_packets : 1);
   const ns3::Ipv4Address to = address({connect(pair(0), fast, ns3::Time{0}, 1U << 20), middle,
-                                       connect(pair(2), fast, ns3::Time{0}, 1U << 20)});
+                                       connect(pair(2), fast, ns3::Time{0}, 1U << 20)},
+                                      dumbbell);
   Bottleneck bottleneck{ns3::Seconds(dumbbell.warm_up_seconds)};
   const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(middle.Get(0));
-  device->GetQueue()->TraceConnectWithoutContext("Enqueue",
-                                                 ns3::MakeCallback(&Bottleneck::enter, &bottleneck));
+  watch_arrivals(device, bottleneck);
   device->TraceConnectWithoutContext("PhyTxEnd", ns3::MakeCallback(&Bottleneck::leave, &bottleneck));
   start_flow(nodes.Get(0), nodes.Get(3), to);
 
@@ -136,10 +183,11 @@ void run(const Dumbbell& dumbbell) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 7)
-      throw std::invalid_argument("usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP");
+    if (argc != 7 && argc != 8)
+      throw std::invalid_argument(
+          "usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP [QUEUE]");
     run({argv[1], std::stod(argv[2]), std::stod(argv[3]), static_cast<uint32_t>(std::stoul(argv[4])),
-         std::stod(argv[5]), std::stod(argv[6])});
+         std::stod(argv[5]), std::stod(argv[6]), split(argc == 8 ? argv[7] : "")});
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return EXIT_FAILURE;

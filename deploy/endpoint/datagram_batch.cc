@@ -32,6 +32,8 @@ bool is_network_error(int error) {
   }
 }
 
+constexpr int kEcnBits = 0b11;  // of the traffic class; all of them: "congestion experienced"
+
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
 template <class Value>
@@ -114,6 +116,14 @@ std::optional<Time> ReceiveBatch::arrived_at(std::size_t index) const {
   const auto stamp = control_value<timespec>(header, SOL_SOCKET, SCM_TIMESTAMPNS);
   if (!stamp) return std::nullopt;
   return std::chrono::seconds{stamp->tv_sec} + std::chrono::nanoseconds{stamp->tv_nsec};
+}
+
+// The kernel joins datagrams of one traffic class only.
+bool ReceiveBatch::marked(std::size_t index) const {
+  const msghdr& header = headers_[parts_[index].train].msg_hdr;
+  const auto tos = control_value<uint8_t>(header, IPPROTO_IP, IP_TOS);
+  const int traffic_class = tos ? *tos : control_value<int>(header, IPPROTO_IPV6, IPV6_TCLASS).value_or(0);
+  return (traffic_class & kEcnBits) == kEcnBits;
 }
 
 Origin ReceiveBatch::origin(std::size_t index) const {

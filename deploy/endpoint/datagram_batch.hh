@@ -23,10 +23,11 @@ inline constexpr std::size_t kMaxTrainBytes = 65'507;  // what fits into one UDP
 inline constexpr std::size_t kReceivedTrains = 16;     // of one system call
 inline constexpr std::size_t kMaxReceivedDatagrams = kReceivedTrains * kMaxTrainDatagrams;
 
-// Room for the kernel's notes on a train: its timestamp, the address it was sent to, its datagrams' size.
+// Room for the kernel's notes on a train: its timestamp, the address it was sent to, its datagrams' size and
+// their traffic class.
 struct ControlBlock {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo)) +
-                                             CMSG_SPACE(sizeof(int))> bytes{};
+                                             2 * CMSG_SPACE(sizeof(int))> bytes{};
 };
 
 // Where a datagram came from, and which of our addresses it was sent to: where its reply comes from.
@@ -53,6 +54,7 @@ class ReceiveBatch {
   [[nodiscard]] std::span<const std::byte> datagram(std::size_t index) const;
   [[nodiscard]] std::optional<Time> arrived_at(std::size_t index) const;  // by the kernel, in real time
   [[nodiscard]] Origin origin(std::size_t index) const;
+  [[nodiscard]] bool marked(std::size_t index) const;      // "congestion experienced": RFC 3168
   [[nodiscard]] bool refused() const { return refused_; }  // nobody listens at the other end
 
  private:

@@ -66,8 +66,8 @@ class ReceiverLoop {
     for (std::size_t i = 0; i < count; ++i) {
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
       const Origin origin = incoming_.origin(i);
-      if (const auto reply =
-              receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i))) {
+      if (const auto reply = receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i),
+                                                   incoming_.marked(i))) {
         std::ranges::copy(reply->bytes(), replies_.slot().begin());
         replies_.push(reply->bytes().size(), origin);
       }

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "deploy/endpoint/clock.hh"
+#include "deploy/endpoint/udp_socket.hh"
 
 namespace ccgym {
 
@@ -13,7 +14,9 @@ UdpFlow::UdpFlow(const FileDescriptor& socket, CongestionController& controller,
       flow_(flow),
       sender_(controller, kDataBytes),
       traffic_(traffic),
-      start_(monotonic_now()) {}
+      start_(monotonic_now()) {
+  if (controller.wants_ecn()) send_with_ect(socket_);
+}
 
 Time UdpFlow::now() const { return monotonic_now() - start_; }
 
@@ -76,7 +79,7 @@ void UdpFlow::take_acks() {
 
 void UdpFlow::take_ack(Time now, const Ack& ack) {
   const int64_t delivered_before = sender_.delivered_packets();
-  sender_.on_ack(now, ack.seq, ack.received_at);
+  sender_.on_ack(now, ack.seq, ack.received_at, ack.ce_count);
   if (sender_.delivered_packets() == delivered_before) return;
   traffic_.on_delivered(now, sender_.delivered_packets());
   rtts_.add(sender_.rtt().latest);

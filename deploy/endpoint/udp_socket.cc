@@ -72,9 +72,25 @@ FileDescriptor bind_udp(const Address& local) {
 
 Address any_address(uint16_t port) { return Address{kernel_has_ipv6() ? "::" : "0.0.0.0", port}; }
 
+void send_with_ect(int socket) {
+  int family = 0;
+  socklen_t bytes = sizeof family;
+  check_system_call("ask for the socket's family",
+                    getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &family, &bytes));
+  constexpr int kEct0 = 0b10;
+  if (family == AF_INET6) {
+    set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, kEct0, "set the traffic class");
+  } else {
+    set_option(socket, IPPROTO_IP, IP_TOS, kEct0, "set the traffic class");
+  }
+}
+
 FileDescriptor listen_udp(const Address& local) {
   FileDescriptor socket_ = bind_udp(local);
   set_option(socket_.number(), SOL_SOCKET, SO_TIMESTAMPNS, 1, "ask for receive timestamps");
+  set_option(socket_.number(), IPPROTO_IP, IP_RECVTOS, 1, "ask for traffic classes");
+  if (local.is_ipv6())
+    set_option(socket_.number(), IPPROTO_IPV6, IPV6_RECVTCLASS, 1, "ask for traffic classes");
   return socket_;
 }
 

@@ -19,7 +19,11 @@ FileDescriptor bind_udp(const Address& local);
 // All addresses of this machine, IPv6 only where the kernel has it.
 Address any_address(uint16_t port);
 
-// The receiver's end: the kernel also says of every datagram when it came. Throws as bind_udp.
+// What leaves from here on may be marked instead of dropped: ECT(0) of RFC 3168.
+void send_with_ect(int socket);
+
+// The receiver's end: the kernel also says of every datagram when it came, and of what traffic class it is.
+// Throws as bind_udp.
 FileDescriptor listen_udp(const Address& local);
 
 }  // namespace ccgym

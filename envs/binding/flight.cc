@@ -58,6 +58,15 @@ std::size_t own_flow(const PathSpec& path) {
   return static_cast<std::size_t>(own - path.flows.begin());
 }
 
+nb::dict metrics_of(const Flight& flight) {
+  nb::dict metrics;
+  for (std::size_t i = 0; i < flight.metric_values.size(); ++i) {
+    metrics[nb::str(flight.metric_names[i].c_str())] =
+        nb::make_tuple(flight.metric_units[i], to_numpy(std::vector<double>{flight.metric_values[i]}));
+  }
+  return metrics;
+}
+
 std::vector<std::tuple<std::string, std::string, std::string>> schemes() {
   std::vector<std::tuple<std::string, std::string, std::string>> rows;
   for (const Scheme& scheme : known_schemes()) rows.emplace_back(scheme.name, scheme.source, scheme.argument);
@@ -92,11 +101,15 @@ void bind_flight(nb::module_& module) {
       .def_prop_ro("received_ms", array_of(&Flight::received_ms))
       .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms))
       .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets))
+      .def_prop_ro("metrics", &metrics_of,
+                   "name: (unit, values), float64 (n,) at the times of cwnd_ms, of each metric that its "
+                   "controller publishes; with a log only.")
       .def_prop_ro("completion_ms", array_of(&Flight::completion_ms))
       .def_ro("opportunities", &Flight::opportunities)
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)
-      .def_ro("lost_packets", &Flight::lost_packets);
+      .def_ro("lost_packets", &Flight::lost_packets)
+      .def_ro("marked_packets", &Flight::marked_packets);
   module.def(
       "fly",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed, bool log) {

@@ -60,7 +60,8 @@ PythonController::Methods::Methods(nb::handle self)
       on_timeout{method(self, "on_timeout")},
       on_spurious_loss{method(self, "on_spurious_loss")},
       on_restart{method(self, "on_restart")},
-      on_timer{method(self, "on_timer")} {}
+      on_timer{method(self, "on_timer")},
+      metrics{method(self, "metrics")} {}
 
 PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
     : name_{std::move(name)},
@@ -68,7 +69,11 @@ PythonController::PythonController(std::string name, nb::object self, int64_t pa
       ack_{nb::cast(AckView{})},
       methods_{Methods{self_}},
       packet_bytes_{packet_bytes} {
-  guarded("__init__", [] {});
+  guarded("__init__", [this] {
+    const nb::object wanted = nb::getattr(self_, "wants_ecn", nb::bool_(false));
+    if (!nb::isinstance<nb::bool_>(wanted)) throw std::runtime_error(name_ + ": wants_ecn is no bool");
+    wants_ecn_ = nb::cast<bool>(wanted);
+  });
 }
 
 PythonController::~PythonController() {
@@ -107,6 +112,25 @@ void PythonController::on_restart(Time now, Time idle) {
 void PythonController::on_timer(Time now) {
   guarded("on_timer", [&] { methods_->on_timer(in_ms(now)); });
   check_timer_moved(name_, next_timer_, now);
+}
+
+// A dict of name or (name, unit) to number.
+std::vector<Metric> PythonController::metrics() const {
+  const nb::gil_scoped_acquire locked;
+  if (methods_->metrics.is_none()) return {};
+  try {
+    std::vector<Metric> metrics;
+    for (const auto& [key, value] : nb::cast<nb::dict>(methods_->metrics())) {
+      const bool plain = nb::isinstance<nb::str>(key);
+      metrics.push_back({nb::cast<std::string>(plain ? nb::object(nb::borrow(key)) : nb::object(key[0])),
+                         plain ? "" : nb::cast<std::string>(nb::object(key[1])), number(value)});
+    }
+    return metrics;
+  } catch (const nb::cast_error&) {
+    throw std::runtime_error(name_ + ": metrics returns no dict of name, or (name, unit), to number");
+  } catch (nb::python_error& error) {
+    rethrow(error, "metrics");
+  }
 }
 
 std::unique_ptr<CongestionController> PythonController::clone() const {

@@ -29,6 +29,7 @@ class PythonController final : public CongestionController {
   ~PythonController() override;
 
   [[nodiscard]] std::string_view name() const override { return "python"; }
+  [[nodiscard]] bool wants_ecn() const override { return wants_ecn_; }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
@@ -37,13 +38,14 @@ class PythonController final : public CongestionController {
   [[nodiscard]] std::optional<Time> next_timer() const override { return next_timer_; }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override;
 
  private:
   struct Methods {
     explicit Methods(nanobind::handle self);
 
-    nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer;  // or None
+    nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer, metrics;  // or None
   };
 
   template <class Call>
@@ -56,6 +58,7 @@ class PythonController final : public CongestionController {
   nanobind::object ack_;  // one for all calls
   std::optional<Methods> methods_;
   int64_t packet_bytes_;
+  bool wants_ecn_{false};
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };

@@ -31,6 +31,7 @@ from .start_lock import start_lock
 START_S = 20.0
 """Longest time until nested shells stand, or a server listens."""
 
+_QUEUES = ("infinite", "droptail", "drophead", "codel", "pie")
 _QUEUE_ARGUMENTS = {
     "packets": "packets",
     "bytes": "bytes",
@@ -83,6 +84,8 @@ def _require_expressible(spec: EmulatorSpec) -> None:
         "delay_walk": spec.delay_walk is not None,
         "flows": bool(spec.flows),
         "cross_traffic": bool(spec.cross_traffic),
+        "ecn": any(link.ecn for _, link in _links(spec)),
+        **{f"queue: {link.queue}": link.queue not in _QUEUES for _, link in _links(spec)},
     }
     for key, given in beyond.items():
         if given:

@@ -31,6 +31,7 @@ from .spec_fields import (
     Seed,
     SojournSeconds,
     SpecModel,
+    ThresholdPackets,
     TracePath,
 )
 from .variation_spec import MS_PER_S, RateStep, RateWalk, drawn_seed, step_function, walk_function
@@ -88,6 +89,13 @@ class LinkSpec(SpecModel):
     interval_ms: PositiveMs | None = None  # codel
     qdelay_ref_ms: PositiveMs | None = None  # pie
     max_burst_ms: PositiveMs | None = None  # pie
+    min_threshold_packets: ThresholdPackets | None = None  # red: of the mean length
+    max_threshold_packets: ThresholdPackets | None = None  # red
+    max_probability: Probability | None = None  # red: at the upper threshold; 0.1
+    weight: Probability | None = None  # red: of an arrival in the mean length; 0.002
+    gentle: bool | None = None  # red: from the upper threshold to twice of it ever more, not all; true
+    threshold_packets: QueueLimit | None = None  # step
+    ecn: bool | None = None  # codel, pie, red: mark, instead of dropping, packets of flows that speak ECN
 
     @model_validator(mode="after")
     def _check_capacity(self) -> "LinkSpec":

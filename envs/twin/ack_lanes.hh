@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "envs/twin/fifo.hh"
+#include "envs/twin/packet_label.hh"
 #include "envs/twin/tournament.hh"
 
 namespace ccgym {
@@ -15,7 +16,7 @@ struct AckInFlight {
   int64_t arrival_ns{};  // at the downlink, or at the sender
   int64_t received_ns{};
   uint64_t seq{};
-  uint64_t flow{};
+  PacketLabel label{};
 };
 
 class AckLanes {

@@ -13,6 +13,7 @@ class Fifo {
   [[nodiscard]] bool empty() const { return head_ == tail_; }
   [[nodiscard]] std::size_t size() const { return tail_ - head_; }
   [[nodiscard]] const T& front() const { return items_[head_ & mask_]; }
+  [[nodiscard]] T& front() { return items_[head_ & mask_]; }
 
   void push(const T& item) {
     if (size() > mask_) grow();

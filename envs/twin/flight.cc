@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 #include "agents/controllers/copa.hh"
 #include "agents/controllers/cubic.hh"
@@ -35,13 +36,13 @@ class FlightRecorder {
   explicit FlightRecorder(std::span<Flight> flights) : flights_(flights) {}
 
   void on_arrival(const LinkPacket& packet) {
-    Flight& flight = flights_[packet.flow];
+    Flight& flight = flights_[packet.label.flow()];
     flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
     flight.sent_ms.push_back(in_ms(packet.tag));
     flight.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
   void on_departure(const LinkPacket& packet, int64_t now_ns, int64_t received_ns) {
-    Flight& flight = flights_[packet.flow];
+    Flight& flight = flights_[packet.label.flow()];
     flight.departure_ms.push_back(in_ms(now_ns));
     flight.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
     flight.departure_delay_ms.push_back(us_in_ms(in_us(now_ns) - in_us(packet.arrival_ns)));
@@ -75,13 +76,29 @@ std::vector<FlowSeat<Controller>> seats_of(const Controllers& controllers, std::
   return seats;
 }
 
+void sample_metrics(const CongestionController& controller, Flight& flight) {
+  const std::vector<Metric> metrics = controller.metrics();
+  if (flight.metric_values.empty()) {
+    for (const Metric& metric : metrics) {
+      flight.metric_names.push_back(metric.name);
+      flight.metric_units.push_back(metric.unit);
+    }
+    flight.metric_values.resize(metrics.size());
+  }
+  if (metrics.size() != flight.metric_values.size())
+    throw std::runtime_error(std::string{controller.name()} + ": has published other metrics before");
+  for (std::size_t i = 0; i < metrics.size(); ++i) flight.metric_values[i].push_back(metrics[i].value);
+}
+
 template <class Controller>
-void sample_windows(const std::vector<FlowSeat<Controller>>& seats, Time now, std::vector<Flight>& flights) {
+void sample_windows(const std::vector<FlowSeat<Controller>>& seats, Time now, Log log,
+                    std::vector<Flight>& flights) {
   for (std::size_t i = 0; i < seats.size(); ++i) {
     if (now <= seats[i].start || now > seats[i].stop) continue;
     flights[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
     flights[i].cwnd_packets.push_back(static_cast<double>(seats[i].controller->limits().cwnd_bytes) /
                                       static_cast<double>(kDataBytes));
+    if (log == Log::packets) sample_metrics(*seats[i].controller, flights[i]);
   }
 }
 
@@ -99,7 +116,7 @@ void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& 
   Twin<Controller, Observer> twin{journey.path, seats, journey.seed, observer};
   for (Time now{}; now < journey.duration; now += kSamplePeriod) {
     twin.run(std::min(journey.duration, now + kSamplePeriod));
-    sample_windows(seats, twin.now(), flights);
+    sample_windows(seats, twin.now(), journey.log, flights);
   }
   const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(journey.duration).count();
   for (std::size_t i = 0; i < flights.size(); ++i) {
@@ -107,6 +124,7 @@ void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& 
     flights[i].sent_packets = twin.sender(i).sent_packets();
     flights[i].delivered_packets = twin.sender(i).delivered_packets();
     flights[i].lost_packets = twin.sender(i).lost_packets();
+    flights[i].marked_packets = twin.sender(i).ce_packets();
     for (const Time time : twin.flow(i).traffic().completion_times())
       flights[i].completion_ms.push_back(in_ms(time.count()));
   }

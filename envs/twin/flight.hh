@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,14 +23,18 @@ struct Flight {
   std::vector<double> received_ms{};  // of each departure: at the other end of the path; NaN: lost on the way
   std::vector<double> cwnd_ms{};      // the window, sampled every 10 ms while the flow is in the air
   std::vector<double> cwnd_packets{};
-  std::vector<double> completion_ms{};  // of a flow of so many bytes, or of each of its answers
-  int64_t opportunities{};              // of the uplink, all flows together
+  std::vector<std::string> metric_names{};  // that its controller publishes, and their units
+  std::vector<std::string> metric_units{};
+  std::vector<std::vector<double>> metric_values{};  // of each of them, sampled as the window
+  std::vector<double> completion_ms{};               // of a flow of so many bytes, or of each of its answers
+  int64_t opportunities{};                           // of the uplink, all flows together
   int64_t sent_packets{};
   int64_t delivered_packets{};
   int64_t lost_packets{};
+  int64_t marked_packets{};  // "congestion experienced", as their ACKs told
 };
 
-enum class Log { packets, totals };  // totals: arrivals and departures stay empty
+enum class Log { packets, totals };  // totals: arrivals, departures and metrics stay empty
 
 // One flight for each flow of the path; `scheme` flies where a flow names none. Schemes as in
 // make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.

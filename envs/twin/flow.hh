@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "envs/twin/packet_label.hh"
 #include "transport/sender.hh"
 #include "transport/traffic.hh"
 #include "transport/wire.hh"
@@ -32,13 +33,14 @@ enum class FlowState : uint8_t {
 template <class Controller>
 class Flow {
  public:
-  Flow(const FlowSeat<Controller>& seat, std::size_t ack_lane)
+  Flow(const FlowSeat<Controller>& seat, uint32_t number, std::size_t ack_lane)
       : sender_(*seat.controller, static_cast<int64_t>(kDataBytes)),
         start_(seat.start),
         stop_(seat.stop),
         extra_delay_ns_(seat.extra_delay_ns),
         traffic_(seat.traffic),
         endless_(seat.traffic.endless()),
+        label_(number, seat.controller->wants_ecn()),
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }
@@ -46,6 +48,7 @@ class Flow {
   [[nodiscard]] Time start() const { return start_; }
   [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
   [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
+  [[nodiscard]] PacketLabel label() const { return label_; }  // of its data as they leave
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
 
   // False: it has been got ready already and has not run since.
@@ -70,8 +73,13 @@ class Flow {
   }
   void on_timer(Time now) { sender_.on_timer(now - start_); }
   uint64_t on_sent(Time now) { return sender_.on_sent(now - start_); }
-  void on_ack(Time now, uint64_t seq, Time received_at) {
-    sender_.on_ack(now - start_, seq, received_at - start_);
+  // What its receiver answers to a packet that came so labelled.
+  PacketLabel echo_of(PacketLabel data) {
+    if (data.is_marked()) ++ce_count_;
+    return label_.echoing(ce_count_);
+  }
+  void on_ack(Time now, uint64_t seq, Time received_at, uint16_t ce_count) {
+    sender_.on_ack(now - start_, seq, received_at - start_, ce_count);
     if (!endless_) traffic_.on_delivered(now - start_, sender_.delivered_packets());
   }
 
@@ -109,6 +117,8 @@ class Flow {
   int64_t extra_delay_ns_;
   Traffic traffic_;
   bool endless_;
+  PacketLabel label_;
+  uint16_t ce_count_{0};  // of its receiver, modulo 2^16
   std::size_t ack_lane_;
   FlowState state_{FlowState::waiting};
   bool ready_{false};

@@ -25,7 +25,7 @@ class TwinLink {
       : serves_continuously_(timing == Timing::continuous && schedule->is_constant()),
         ns_per_byte_(8000 / schedule->mean_rate_mbps()),
         cursor_(std::move(schedule)),
-        queue_(queue, timing, seed) {}
+        queue_(queue, {timing, seed, std::llround(ns_per_byte_ * kMtuBytes)}) {}
 
   // `drop(packet)` for each packet that the queue discards, the arriving one or one that waited.
   template <class Drop>
@@ -95,6 +95,8 @@ class TwinLink {
     begin_service(now_ns, drop);
     deliver(served, now_ns);
   }
+
+  static constexpr double kMtuBytes = 1500;
 
   bool serves_continuously_;
   double ns_per_byte_;

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "envs/twin/queues/queue_spec.hh"
-#include "envs/twin/timing.hh"
 #include "envs/twin/waiting_line.hh"
 #include "transport/cloned.hh"
 
@@ -16,9 +15,9 @@ namespace ccgym {
 
 class LinkQueue {
  public:
-  // `seed` of what a queue decides by chance. Throws as `checked`.
-  LinkQueue(const QueueSpec& queue, Timing timing, uint64_t seed)
-      : line_(queue.packets, queue.bytes), discipline_(make_discipline(queue, {timing, seed})) {}
+  // Throws as `checked`.
+  LinkQueue(const QueueSpec& queue, const QueueSetting& setting)
+      : line_(queue.packets, queue.bytes), discipline_(make_discipline(queue, setting)) {}
 
   [[nodiscard]] bool empty() const { return line_.empty(); }
   [[nodiscard]] std::size_t packets() const { return line_.packets(); }

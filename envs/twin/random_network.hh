@@ -16,9 +16,9 @@
 
 namespace ccgym {
 
-// 16 Mbit/s with 100 ms of queue; it loses one packet in twenty, delays and reorders the rest at random,
-// acknowledges some of them together, and is silent for two seconds in ten. Its application pauses now and
-// then.
+// 16 Mbit/s with 100 ms of queue, the later half of which marks who speaks ECN; it loses one packet in
+// twenty, delays and reorders the rest at random, acknowledges some of them together, and is silent for two
+// seconds in ten. Its application pauses now and then.
 class RandomNetwork {
  public:
   static constexpr int64_t kPacketBytes = 1000;
@@ -32,6 +32,7 @@ class RandomNetwork {
         traffic_{other.traffic_},
         now_{other.now_},
         link_free_at_{other.link_free_at_},
+        ce_count_{other.ce_count_},
         acks_{other.acks_} {
     sender_.relink(*controller_);
   }
@@ -83,7 +84,7 @@ class RandomNetwork {
       acks_.erase(acks_.begin());
     }
     std::ranges::sort(arrivals, {}, &Arrival::seq);
-    sender_.on_ack(now_, arrivals);
+    sender_.on_ack(now_, arrivals, ce_count_);
   }
 
   void send_packet() {
@@ -91,6 +92,7 @@ class RandomNetwork {
     const bool silent = now_ % std::chrono::seconds{10} > std::chrono::seconds{8};
     const bool full = link_free_at_ > now_ + std::chrono::milliseconds{100};
     if (silent || full || random_() % 20 == 0) return;
+    if (controller_->wants_ecn() && link_free_at_ > now_ + std::chrono::milliseconds{50}) ++ce_count_;
     link_free_at_ = std::max(link_free_at_, now_) + std::chrono::microseconds{500};
     acks_.emplace(
         link_free_at_ + std::chrono::milliseconds{40} + std::chrono::microseconds{random_() % 30'000}, seq);
@@ -103,6 +105,7 @@ class RandomNetwork {
                    1};
   Time now_{};
   Time link_free_at_{};
+  uint16_t ce_count_{0};
   std::multimap<Time, uint64_t> acks_{};
 };
 

@@ -116,9 +116,9 @@ std::shared_ptr<const Schedule> Schedule::beginning_at(int64_t begin_ms) const {
   const auto period = static_cast<uint32_t>(period_ms_ * kNsPerMs / tick_ns_);
   std::vector<uint32_t> times = is_constant() ? opportunities_ms() : timestamps_;
   const auto later = std::ranges::upper_bound(times, begin);
-  for (uint32_t& time : std::ranges::subrange(times.begin(), later)) time += period - begin;
-  for (uint32_t& time : std::ranges::subrange(later, times.end())) time -= begin;
-  std::ranges::rotate(times, later);
+  for (uint32_t& time : std::span{times.begin(), later}) time += period - begin;
+  for (uint32_t& time : std::span{later, times.end()}) time -= begin;
+  std::rotate(times.begin(), later, times.end());
   return std::shared_ptr<const Schedule>(new Schedule(std::move(times), period_ms_, ending_, tick_ns_));
 }
 

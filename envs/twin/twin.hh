@@ -64,7 +64,8 @@ class Twin {
     for (const Seat& seat : seats) {
       const auto lane = std::ranges::lower_bound(extra_delays_ns_, seat.extra_delay_ns);
       wake_ups_ns_.set(flows_.size(), seat.start.count());
-      flows_.emplace_back(seat, static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
+      flows_.emplace_back(seat, static_cast<uint32_t>(flows_.size()),
+                          static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
     }
     ready_.reserve(seats.size());
   }
@@ -109,12 +110,12 @@ class Twin {
     int64_t arrival_ns{};  // at the uplink
     int64_t sent_ns{};
     uint64_t seq{};
-    uint64_t flow{};
+    PacketLabel label{};
   };
   struct HeldAck {
     uint64_t seq{};
     int64_t received_ns{};
-    uint64_t flow{};
+    PacketLabel label{};
   };
 
   template <class Packet>
@@ -126,7 +127,7 @@ class Twin {
     std::vector<int64_t> delays_ns;
     for (const Seat& seat : seats) delays_ns.push_back(seat.extra_delay_ns);
     std::ranges::sort(delays_ns);
-    delays_ns.erase(std::ranges::unique(delays_ns).begin(), delays_ns.end());
+    delays_ns.erase(std::unique(delays_ns.begin(), delays_ns.end()), delays_ns.end());
     return delays_ns;
   }
 
@@ -169,53 +170,54 @@ class Twin {
     const uint64_t seq = flows_[flow].on_sent(now_);
     const int64_t reached_ns = uplink_.reach_link(now_.count(), random_);
     if (reached_ns == kNeverNs) return;
-    const DataInFlight data{reached_ns, uplink_.clock(now_.count()), seq, flow};
+    const DataInFlight data{reached_ns, uplink_.clock(now_.count()), seq, flows_[flow].label()};
     if (reached_ns > now_.count()) return data_.push(data);
     enter_uplink(data);
   }
 
   void enter_uplink(const DataInFlight& data) {
-    const LinkPacket packet{data.seq, data.arrival_ns, data.sent_ns, kDataTunBytes, data.flow};
+    const LinkPacket packet{data.seq, data.arrival_ns, data.sent_ns, kDataTunBytes, data.label};
     observer_.on_arrival(packet);
     uplink_.link.push(packet, kForgetDropped);
   }
 
   // A flow's own delay is spent where the flow is alone: at its receiver.
   void leave_uplink(const LinkPacket& packet) {
-    if (packet.flow == kNobody) return;
+    if (packet.label.flow() == kNobody) return;
     const int64_t received_ns = uplink_.reach_end(now_.count(), random_);
     observer_.on_departure(packet, now_.count(), received_ns);
     if (received_ns == kNeverNs) return;
     const int64_t reached_ns = downlink_.reach_link(received_ns, random_);
     if (reached_ns == kNeverNs) return;
-    const Flow<Controller>& flow = flows_[packet.flow];
+    Flow<Controller>& flow = flows_[packet.label.flow()];
     const int64_t extra_ns = flow.extra_delay_ns();
-    acks_.push(flow.ack_lane(), {reached_ns + 2 * extra_ns, received_ns + extra_ns, packet.seq, packet.flow});
+    acks_.push(flow.ack_lane(),
+               {reached_ns + 2 * extra_ns, received_ns + extra_ns, packet.seq, flow.echo_of(packet.label)});
   }
 
   void enter_downlink(const AckInFlight& ack) {
-    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.flow}, kForgetDropped);
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.label}, kForgetDropped);
   }
 
   void leave_downlink(const LinkPacket& packet) {
     const int64_t returned_ns = downlink_.reach_end(now_.count(), random_);
     if (returned_ns == kNeverNs) return;
-    const AckInFlight ack{returned_ns, packet.tag, packet.seq, packet.flow};
+    const AckInFlight ack{returned_ns, packet.tag, packet.seq, packet.label};
     if (returned_ns > now_.count()) return returned_acks_.push(ack);
     take_ack(ack);
   }
 
   void take_ack(const AckInFlight& ack) {
-    const HeldAck heard{ack.seq, ack.received_ns, ack.flow};
+    const HeldAck heard{ack.seq, ack.received_ns, ack.label};
     if (!held_acks_.empty() || stalls_.stalled(now_, random_)) return held_acks_.push(heard);
     hear(heard);
   }
 
   void hear(const HeldAck& ack) {
-    Flow<Controller>& flow = flows_[ack.flow];
+    Flow<Controller>& flow = flows_[ack.label.flow()];
     if (!flow.in_the_air()) return;
-    flow.on_ack(now_, ack.seq, Time{ack.received_ns});
-    make_ready(ack.flow);
+    flow.on_ack(now_, ack.seq, Time{ack.received_ns}, ack.label.ce_count());
+    make_ready(ack.label.flow());
   }
 
   void take_held_acks() {
@@ -266,7 +268,7 @@ class Twin {
     ++paused_;
   }
 
-  static constexpr uint64_t kNobody = UINT64_MAX;  // the flow of cross traffic
+  static constexpr uint32_t kNobody = UINT32_MAX;  // the flow of cross traffic
   static constexpr auto kForgetDropped = [](const LinkPacket&) {};
 
   Direction uplink_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "envs/twin/fifo.hh"
+#include "envs/twin/packet_label.hh"
 
 namespace ccgym {
 
@@ -15,7 +16,7 @@ struct LinkPacket {
   int64_t arrival_ns{};
   int64_t tag{};    // what the driver wants back with the packet
   int64_t bytes{};  // with the TUN header
-  uint64_t flow{};
+  PacketLabel label{};
 };
 
 // The line, and how long it may become; a limit of 0 is none.
@@ -27,6 +28,9 @@ class WaitingLine {
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] std::size_t packets() const { return packets_.size(); }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
+
+  // The next one to leave.
+  LinkPacket& front() { return packets_.front(); }
 
   [[nodiscard]] bool has_room_for(const LinkPacket& packet) const { return fits(1, packet.bytes); }
   [[nodiscard]] bool too_long() const { return !fits(0, 0); }

@@ -73,19 +73,18 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 
 
 def print_comparisons(
-    tables: dict[str, list[Comparison]], bounds: Bounds, heads: dict[str, str], *, as_json: bool
+    tables: dict[str, tuple[list[Comparison], Bounds]], heads: dict[str, str], *, as_json: bool
 ) -> None:
     """One table for each place where ours flew.
 
     Args:
-        tables: by the name of the place.
-        bounds: how far ours may be from the reference's.
+        tables: by the name of the place, and how far ours may be from the reference's there.
         heads: who references, and by which delay: `reference` and `delay`.
         as_json: all as one JSON object.
     """
     if as_json:
-        print(json.dumps({where: [asdict(row) for row in rows] for where, rows in tables.items()}))
+        print(json.dumps({where: [asdict(row) for row in rows] for where, (rows, _) in tables.items()}))
         return
-    for where, rows in tables.items():
+    for where, (rows, bounds) in tables.items():
         print(f"ours in {where}:")
         print("\n".join(comparison_lines(rows, bounds, heads)))

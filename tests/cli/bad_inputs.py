@@ -166,6 +166,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
     "oracle-table": [],
+    "short-flows": ["--links", "0"],
     "copa-cross-validation": [],
     "published-cross-validation": [],
 }

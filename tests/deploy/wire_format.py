@@ -13,10 +13,11 @@ class AckFields:
     seq: int
     received_at_ns: int
     received_packets: int
+    ce_count: int
 
 
 def control(kind: int, flow: int) -> bytes:
-    return struct.pack(">4sBBQ", b"ccgm", 2, kind, flow)
+    return struct.pack(">4sBBQ", b"ccgm", 3, kind, flow)
 
 
 def hello(flow: int, cookie: int = 0) -> bytes:
@@ -32,20 +33,22 @@ def data(flow: int, seq: int) -> bytes:
     return (control(DATA, flow) + struct.pack(">Q", seq)).ljust(DATA_BYTES, b"\0")
 
 
-def ack(flow: int, seq: int, received_at_ns: int, received_packets: int) -> bytes:
-    return control(ACK, flow) + struct.pack(">QQQ", seq, received_at_ns, received_packets)
+def ack(flow: int, seq: int, received_at_ns: int, received_packets: int, ce_count: int = 0) -> bytes:
+    numbers = struct.pack(">QQ", seq, received_at_ns)
+    return control(ACK, flow) + numbers + received_packets.to_bytes(6, "big") + struct.pack(">H", ce_count)
 
 
 def parse_ack(datagram: bytes) -> AckFields:
     assert len(datagram) == 38
-    magic, version, kind, *fields = struct.unpack(">4sBBQQQQ", datagram)
-    assert (magic, version, kind) == (b"ccgm", 2, ACK)
-    return AckFields(*fields)
+    magic, version, kind, flow, seq, received_at_ns = struct.unpack(">4sBBQQQ", datagram[:30])
+    assert (magic, version, kind) == (b"ccgm", 3, ACK)
+    received_packets = int.from_bytes(datagram[30:36], "big")
+    return AckFields(flow, seq, received_at_ns, received_packets, int.from_bytes(datagram[36:], "big"))
 
 
 def kind_and_flow(datagram: bytes) -> tuple[int, int]:
     magic, version, kind, flow = struct.unpack(">4sBBQ", datagram[:14])
-    assert (magic, version) == (b"ccgm", 2)
+    assert (magic, version) == (b"ccgm", 3)
     return kind, flow
 
 

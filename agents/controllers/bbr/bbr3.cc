@@ -10,7 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kStartupLostRanges = 6;  // section 5.3.1.3
-constexpr double kFullGrowth = 1.25;   // section 5.3.1.2
+constexpr int kStartupMarkedRounds = 2;
+constexpr double kFullGrowth = 1.25;  // section 5.3.1.2
 constexpr int kFullRounds = 3;
 constexpr int kMostDrainRounds = 3;  // section 5.3.2
 constexpr int kRoundsPerEpoch = 5;   // half of the 10 rounds of section 2.12: ExtraAckedFilterLen
@@ -48,14 +49,17 @@ void Bbr3::update_model(Time now, const AckEvent& ack) {
   delivered_bytes_ = ack.delivered_bytes;
   if (rounds_.on_ack(ack)) {
     aggregation_.on_round(full_bw_reached_ ? kRoundsPerEpoch : 1);
-    ++rounds_since_probe_;
+    wait_.on_round();
   }
+  marks_.on_ack(std::ssize(ack.acked), ack.ce_packets, rounds_.begins());
   update_latest_signals(ack, bw_mbps);
   aggregation_.on_ack(now, ack.acked_bytes(), bandwidth(), limits().cwnd_bytes);
   check_full_bandwidth(ack, bw_mbps);
   check_startup_losses(ack);
+  check_startup_marks();
   check_drained(now, ack.inflight_bytes);
   if (full_bw_reached_ && !adapt_long_term(ack)) update_phase(now, ack, bw_mbps);
+  judge_marks(now, ack.newest());
   update_min_rtt(now, ack);
   restarts_from_idle_ = false;
   if (loss_round_begins_) {
@@ -71,11 +75,12 @@ void Bbr3::update_latest_signals(const AckEvent& ack, double bw_mbps) {
   latest_bw_mbps_ = std::max(latest_bw_mbps_, bw_mbps);
   latest_bytes_ = std::max(latest_bytes_, static_cast<double>(ack.rate.delivered_bytes));
   if (!ack.rate.app_limited || bw_mbps >= max_bw_mbps_.best()) max_bw_mbps_.update(bw_mbps);
+  marked_in_round_ |= ack.ce_packets > 0;
   loss_round_begins_ = ack.rate.prior_delivered_bytes >= loss_round_ends_;
   if (!loss_round_begins_) return;
   loss_round_ends_ = ack.delivered_bytes;
-  if (lost_in_round_ && !probes_bandwidth()) adapt_lower_bounds();
-  lost_in_round_ = false;
+  if ((lost_in_round_ || marked_in_round_) && !probes_bandwidth()) adapt_lower_bounds();
+  lost_in_round_ = marked_in_round_ = false;
 }
 
 bool Bbr3::probes_bandwidth() const {
@@ -109,7 +114,13 @@ void Bbr3::check_startup_losses(const AckEvent& ack) {
   if (!lost_too_much(ack.newest(), ack.declared_lost_bytes)) return;
   before_loss_.left_mode = Mode::startup;
   full_bw_now_ = full_bw_reached_ = true;
-  longterm_bytes_ = std::max(bdp_bytes(bandwidth()), latest_bytes_);
+  bounds_.longterm_bytes = std::max(bdp_bytes(bandwidth()), latest_bytes_);
+}
+
+void Bbr3::check_startup_marks() {
+  if (full_bw_reached_ || marks_.rounds_too_high() < kStartupMarkedRounds) return;
+  full_bw_now_ = full_bw_reached_ = true;
+  bounds_.longterm_bytes = std::max(bdp_bytes(bandwidth()), latest_bytes_);
 }
 
 // Section 5.3.2.
@@ -155,8 +166,20 @@ void Bbr3::set_cwnd(const AckEvent& ack) {
 
 double Bbr3::model_bound_bytes() const {
   const bool cautious = mode_ == Mode::cruise || mode_ == Mode::probe_rtt;
-  const double long_term = cautious ? headroom_bytes() : in_probe_bw() ? longterm_bytes_ : kNoBound;
-  return std::min(long_term, short_bytes_);
+  const double long_term = cautious        ? headroom_bytes()
+                           : in_probe_bw() ? bounds_.longterm_bytes
+                                           : InflightBounds::kNone;
+  return std::min(long_term, bounds_.short_bytes);
+}
+
+std::vector<Metric> Bbr3::metrics() const {
+  const Time min_rtt = min_rtt_.known() ? min_rtt_.min() : Time{};
+  return {{"mode", "", static_cast<double>(mode_)},
+          {"max_bw", "Mbit/s", max_bw_mbps_.best()},
+          {"min_rtt", "ms", std::chrono::duration<double, std::milli>{min_rtt}.count()},
+          {"inflight_longterm", "bytes", bounds_.longterm_bytes},
+          {"inflight_shortterm", "bytes", bounds_.short_bytes},
+          {"ecn_alpha", "", marks_.alpha()}};
 }
 
 // Section 5.6.1: the table.
@@ -181,8 +204,7 @@ double Bbr3::pacing_gain() const {
 double Bbr3::cwnd_gain() const { return mode_ == Mode::up ? 2.25 : 2; }
 
 double Bbr3::bdp_bytes(Rate bw) const {
-  return min_rtt_ == Time::max() ? packets(static_cast<double>(kInitialWindowPackets))
-                                 : bw.bytes_in(min_rtt_);
+  return min_rtt_.known() ? bw.bytes_in(min_rtt_.min()) : packets(static_cast<double>(kInitialWindowPackets));
 }
 
 // Section 5.6.4.2: BBRQuantizationBudget.
@@ -196,9 +218,9 @@ double Bbr3::target_inflight_bytes() const { return std::min(bdp_bytes(bandwidth
 
 // Section 5.3.3.9: room for others below the bound.
 double Bbr3::headroom_bytes() const {
-  if (longterm_bytes_ == kNoBound) return kNoBound;
-  const double left_bytes = std::max(packets(1), kHeadroom * longterm_bytes_);
-  return std::max(longterm_bytes_ - left_bytes, packets(kMinWindowPackets));
+  if (bounds_.longterm_bytes == InflightBounds::kNone) return InflightBounds::kNone;
+  const double left_bytes = std::max(packets(1), kHeadroom * bounds_.longterm_bytes);
+  return std::max(bounds_.longterm_bytes - left_bytes, packets(kMinWindowPackets));
 }
 
 }  // namespace ccgym

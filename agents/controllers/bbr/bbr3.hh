@@ -1,11 +1,13 @@
 // BBR, version 3 (draft-ietf-ccwg-bbr-06, whose sections and names are used): bandwidth is probed for less
 // often than in version 1, bounded by the inflight that was found to cause losses, and shared with loss-based
-// flows.
+// flows. Marks are answered as by Google's version 3: see ecn_share.hh.
 #pragma once
 
-#include <limits>
-
 #include "agents/controllers/bbr/ack_aggregation.hh"
+#include "agents/controllers/bbr/ecn_share.hh"
+#include "agents/controllers/bbr/inflight_bounds.hh"
+#include "agents/controllers/bbr/min_rtt_filter.hh"
+#include "agents/controllers/bbr/probe_cycle.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
 #include "transport/congestion_controller.hh"
@@ -18,6 +20,7 @@ class Bbr3 final : public CongestionController {
   Bbr3(int64_t packet_bytes, uint64_t seed);
 
   [[nodiscard]] std::string_view name() const override { return "bbr3"; }
+  [[nodiscard]] bool wants_ecn() const override { return true; }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
@@ -28,20 +31,20 @@ class Bbr3 final : public CongestionController {
             .pacing_rate = pacing_rate_,
             .holds_back = held_back_};
   }
+  [[nodiscard]] std::vector<Metric> metrics() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Bbr3>(*this);
   }
 
   enum class Mode { startup, drain, down, cruise, refill, up, probe_rtt };
   [[nodiscard]] Mode mode() const { return mode_; }
-  [[nodiscard]] double longterm_bytes() const { return longterm_bytes_; }
-  [[nodiscard]] double shortterm_bytes() const { return short_bytes_; }
+  [[nodiscard]] double longterm_bytes() const { return bounds_.longterm_bytes; }
+  [[nodiscard]] double shortterm_bytes() const { return bounds_.short_bytes; }
 
  private:
   static constexpr double kMinWindowPackets = 4;  // section 2.8: MinPipeCwnd
   static constexpr double kPacingMargin = 0.99;   // section 2.5: PacingMarginPercent
   static constexpr double kLossThreshold = 0.02;  // section 2.8: LossThresh
-  static constexpr double kNoBound = std::numeric_limits<double>::infinity();
   enum class AckPhase { idle, refilling, probe_starting, probe_feedback, probe_stopping };
 
   struct Recovery {
@@ -52,9 +55,7 @@ class Bbr3 final : public CongestionController {
   // What an episode of losses may change, as it was before (section 5.5.11.1).
   struct BeforeLoss {
     std::optional<Mode> left_mode{};  // by which the flow would not have gone on without the losses
-    double short_bw_mbps{kNoBound};
-    double short_bytes{kNoBound};
-    double longterm_bytes{kNoBound};
+    InflightBounds bounds{};
   };
 
   // Signals of the path: bbr3.cc.
@@ -62,11 +63,13 @@ class Bbr3 final : public CongestionController {
   void check_full_bandwidth(const AckEvent& ack, double bw_mbps);
   void forget_full_bandwidth(double bw_mbps);
   void check_startup_losses(const AckEvent& ack);
+  void check_startup_marks();
   void check_drained(Time now, int64_t inflight_bytes);
 
   // Losses: bbr3_losses.cc.
   void adapt_lower_bounds();
   void answer_losses(Time now, const AckEvent& ack);
+  void judge_marks(Time now, const AckedPacket& newest);
   void note_loss(const LostPacket& packet);
   void judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
   void note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes);
@@ -79,7 +82,6 @@ class Bbr3 final : public CongestionController {
   void save_before_loss(bool timeout);
   void save_cwnd();
   void restore_cwnd();
-  void forget_short_term();
 
   // The smallest RTT: bbr3_min_rtt.cc.
   void update_min_rtt(Time now, const AckEvent& ack);
@@ -91,7 +93,6 @@ class Bbr3 final : public CongestionController {
   void end_feedback(const RateSample& rate);
   void update_phase(Time now, const AckEvent& ack, double bw_mbps);
   void raise_long_term(const AckEvent& ack);
-  void steepen();
   void start_down(Time now);
   void start_refill();
   void start_up(double bw_mbps);
@@ -109,7 +110,7 @@ class Bbr3 final : public CongestionController {
   [[nodiscard]] double pacing_gain() const;
   [[nodiscard]] double cwnd_gain() const;
   [[nodiscard]] Rate bandwidth() const {
-    return Rate::from_mbps(std::min(max_bw_mbps_.best(), short_bw_mbps_));
+    return Rate::from_mbps(std::min(max_bw_mbps_.best(), bounds_.short_bw_mbps));
   }
   [[nodiscard]] double bdp_bytes(Rate bw) const;
   [[nodiscard]] double with_quantum(double inflight_bytes) const;
@@ -138,14 +139,14 @@ class Bbr3 final : public CongestionController {
   bool full_bw_now_{false};
   bool full_bw_reached_{false};
 
-  double short_bw_mbps_{kNoBound};  // bw_shortterm, inflight_shortterm: until the next probing
-  double short_bytes_{kNoBound};
-  double longterm_bytes_{kNoBound};  // inflight_longterm
+  InflightBounds bounds_{};
   double latest_bw_mbps_{0};
   double latest_bytes_{0};
   int64_t loss_round_ends_{0};
   bool loss_round_begins_{false};
   bool lost_in_round_{false};
+  bool marked_in_round_{false};
+  EcnShare marks_{};
 
   int lost_ranges_in_round_{0};  // discontiguous ones
   uint64_t lost_range_end_{UINT64_MAX};
@@ -159,17 +160,10 @@ class Bbr3 final : public CongestionController {
   bool samples_probe_{false};        // BBR.is_bw_probe_sample: a loss tells of the present probing
   bool probed_too_high_{false};      // BBR.prev_probe_too_high
   bool probed_with_caution_{false};  // BBR.prev_probe_precautionary
-  Time cycle_began_{};
-  Time probe_wait_{};
-  int rounds_since_probe_{0};
-  int up_rounds_{0};
-  double up_acked_bytes_{0};
-  double up_bytes_per_packet_{kNoBound};  // acked, for one more packet of inflight_longterm
+  ProbeWait wait_{};
+  UpwardSlope slope_{};  // of inflight_longterm
 
-  Time min_rtt_{Time::max()};
-  Time min_rtt_at_{};
-  Time recent_min_rtt_{Time::max()};  // probe_rtt_min_delay
-  Time recent_min_rtt_at_{};
+  MinRttFilter min_rtt_{};
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   bool held_back_{false};  // this ACK, for the sake of the smallest RTT

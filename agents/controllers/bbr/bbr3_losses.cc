@@ -1,16 +1,10 @@
-// Sections 5.5.10 and 5.5.11: what losses tell, and how it is taken back.
+// Sections 5.5.10 and 5.5.11: what losses tell, and marks, and how it is taken back.
 #include <algorithm>
 #include <utility>
 
 #include "agents/controllers/bbr/bbr3.hh"
 
 namespace ccgym {
-
-namespace {
-
-constexpr double kBeta = 0.7;  // section 2.8
-
-}  // namespace
 
 // Section 5.6.4.4: an episode of losses begins with one of a packet that left after the last one began.
 void Bbr3::answer_losses(Time now, const AckEvent& ack) {
@@ -49,10 +43,17 @@ void Bbr3::note_loss(const LostPacket& packet) {
 
 // Section 5.5.10.3.
 void Bbr3::adapt_lower_bounds() {
-  if (short_bw_mbps_ == kNoBound) short_bw_mbps_ = max_bw_mbps_.best();
-  if (short_bytes_ == kNoBound) short_bytes_ = cwnd_bytes_;
-  short_bw_mbps_ = std::max(latest_bw_mbps_, kBeta * short_bw_mbps_);
-  short_bytes_ = std::max(latest_bytes_, kBeta * short_bytes_);
+  bounds_.begin_short_term(cwnd_bytes_);
+  const double by_marks =
+      marked_in_round_ ? bounds_.lowered_for_marks(marks_.alpha()) : InflightBounds::kNone;
+  if (lost_in_round_) bounds_.lower_for_losses(latest_bytes_, latest_bw_mbps_, max_bw_mbps_.best());
+  bounds_.short_bytes = std::min(bounds_.short_bytes, by_marks);
+}
+
+// As with losses, the probing has gone too far when too much of a round comes marked.
+void Bbr3::judge_marks(Time now, const AckedPacket& newest) {
+  if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
+    bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure));
 }
 
 // HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the
@@ -69,7 +70,7 @@ void Bbr3::judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
 void Bbr3::bound_inflight(Time now, double inflight_bytes) {
   probed_too_high_ = true;
   samples_probe_ = false;
-  longterm_bytes_ = std::max(inflight_bytes, kBeta * target_inflight_bytes());
+  bounds_.longterm_bytes = std::max(inflight_bytes, InflightBounds::kBeta * target_inflight_bytes());
   if (mode_ != Mode::up) return;
   before_loss_.left_mode = Mode::up;
   start_down(now);
@@ -79,10 +80,7 @@ void Bbr3::bound_inflight(Time now, double inflight_bytes) {
 void Bbr3::save_before_loss(bool timeout) {
   save_cwnd();
   if (timeout && recovery_.active) return;
-  before_loss_ = {.left_mode = {},
-                  .short_bw_mbps = short_bw_mbps_,
-                  .short_bytes = short_bytes_,
-                  .longterm_bytes = longterm_bytes_};
+  before_loss_ = {.left_mode = {}, .bounds = bounds_};
 }
 
 // Section 5.5.11.2. A recovery from losses before the time-out goes on.
@@ -92,9 +90,7 @@ void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
   restore_cwnd();
   lost_in_round_ = false;
   forget_full_bandwidth(0);
-  short_bw_mbps_ = std::max(short_bw_mbps_, before_loss_.short_bw_mbps);
-  short_bytes_ = std::max(short_bytes_, before_loss_.short_bytes);
-  longterm_bytes_ = std::max(longterm_bytes_, before_loss_.longterm_bytes);
+  bounds_.widen(before_loss_.bounds);
   const std::optional<Mode> left = std::exchange(before_loss_.left_mode, std::nullopt);
   if (left == Mode::startup) full_bw_reached_ = false;
   if (!left || mode_ == *left || mode_ == Mode::probe_rtt) return;
@@ -107,7 +103,5 @@ void Bbr3::save_cwnd() {
 }
 
 void Bbr3::restore_cwnd() { cwnd_bytes_ = std::max(cwnd_bytes_, prior_cwnd_bytes_); }
-
-void Bbr3::forget_short_term() { short_bw_mbps_ = short_bytes_ = kNoBound; }
 
 }  // namespace ccgym

@@ -8,25 +8,14 @@ namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr Time kMinRttWindow = seconds{10};     // section 2.16.1: MinRTTFilterLen
-constexpr Time kProbeRttInterval = seconds{5};  // section 2.16.2
 constexpr Time kProbeRttTime = milliseconds{200};
 
 }  // namespace
 
 // Section 5.3.4.3.
 void Bbr3::update_min_rtt(Time now, const AckEvent& ack) {
-  const bool probe_is_due = now > recent_min_rtt_at_ + kProbeRttInterval;
-  if (ack.rtt.latest < recent_min_rtt_ || probe_is_due) {
-    recent_min_rtt_ = ack.rtt.latest;
-    recent_min_rtt_at_ = now;
-  }
-  if (recent_min_rtt_ < min_rtt_ || now > min_rtt_at_ + kMinRttWindow) {
-    min_rtt_ = recent_min_rtt_;
-    min_rtt_at_ = recent_min_rtt_at_;
-  }
+  const bool probe_is_due = min_rtt_.update(now, ack.rtt.latest);
   if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
     save_cwnd();
     mode_ = Mode::probe_rtt;
@@ -52,9 +41,9 @@ void Bbr3::probe_rtt(Time now, const AckEvent& ack) {
 }
 
 void Bbr3::leave_probe_rtt(Time now) {
-  recent_min_rtt_at_ = now;
+  min_rtt_.on_probed(now);
   restore_cwnd();
-  forget_short_term();
+  bounds_.forget_short_term();
   if (!full_bw_reached_) {
     mode_ = Mode::startup;
     return;

@@ -5,16 +5,6 @@
 
 namespace ccgym {
 
-namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
-constexpr int kMaxRenoRounds = 63;  // section 5.3.3.8.3
-constexpr int kMaxUpRounds = 30;    // section 5.3.3.9
-
-}  // namespace
-
 void Bbr3::update_phase(Time now, const AckEvent& ack, double bw_mbps) {
   switch (mode_) {
     case Mode::down:
@@ -46,8 +36,10 @@ bool Bbr3::adapt_long_term(const AckEvent& ack) {
     if (mode_ == Mode::refill) return true;
   }
   const AckedPacket& newest = ack.newest();
-  if (longterm_bytes_ == kNoBound || lost_too_much(newest, ack.declared_lost_bytes)) return false;
-  longterm_bytes_ = std::max(longterm_bytes_, static_cast<double>(newest.inflight_bytes_at_departure));
+  if (bounds_.longterm_bytes == InflightBounds::kNone || lost_too_much(newest, ack.declared_lost_bytes))
+    return false;
+  bounds_.longterm_bytes =
+      std::max(bounds_.longterm_bytes, static_cast<double>(newest.inflight_bytes_at_departure));
   if (mode_ == Mode::up) raise_long_term(ack);
   return false;
 }
@@ -64,43 +56,30 @@ void Bbr3::end_feedback(const RateSample& rate) {
 
 // C.is_cwnd_limited, by inflight_longterm.
 bool Bbr3::fills_long_term() const {
-  return rounds_.count() - cwnd_filled_in_round_ <= 1 && cwnd_bytes_ >= longterm_bytes_;
+  return rounds_.count() - cwnd_filled_in_round_ <= 1 && cwnd_bytes_ >= bounds_.longterm_bytes;
 }
 
-// ProbeInflightLongtermUpward: by one, two, four ... packets per round trip.
+// ProbeInflightLongtermUpward.
 void Bbr3::raise_long_term(const AckEvent& ack) {
   if (!fills_long_term()) return;
-  up_acked_bytes_ += static_cast<double>(ack.acked_bytes());
-  if (up_acked_bytes_ >= up_bytes_per_packet_) {
-    up_acked_bytes_ -= up_bytes_per_packet_;
-    longterm_bytes_ += packets(1);
-  }
-  if (rounds_.begins()) steepen();
-}
-
-void Bbr3::steepen() {
-  const double packets_per_round = static_cast<double>(1U << up_rounds_);
-  up_rounds_ = std::min(up_rounds_ + 1, kMaxUpRounds);
-  up_bytes_per_packet_ = std::max(cwnd_bytes_ / packets_per_round, packets(1));
+  if (slope_.climbs(static_cast<double>(ack.acked_bytes()))) bounds_.longterm_bytes += packets(1);
+  if (rounds_.begins()) slope_.steepen(cwnd_bytes_, packets(1));
 }
 
 void Bbr3::start_down(Time now) {
   mode_ = Mode::down;
-  lost_in_round_ = false;
+  lost_in_round_ = marked_in_round_ = false;
   latest_bw_mbps_ = latest_bytes_ = 0;
-  up_bytes_per_packet_ = kNoBound;
-  rounds_since_probe_ = static_cast<int>(random_.bits() % 2);  // PickProbeWait
-  probe_wait_ = seconds{2} + milliseconds{random_.bits() % 1000};
-  cycle_began_ = now;
+  slope_.stop();
+  wait_.begin(now, random_);
   ack_phase_ = AckPhase::probe_stopping;
   start_round();
 }
 
 void Bbr3::start_refill() {
   mode_ = Mode::refill;
-  forget_short_term();
-  up_rounds_ = 0;
-  up_acked_bytes_ = 0;
+  bounds_.forget_short_term();
+  slope_.flatten();
   probed_with_caution_ = false;
   ack_phase_ = AckPhase::refilling;
   start_round();
@@ -112,13 +91,11 @@ void Bbr3::start_up(double bw_mbps) {
   ack_phase_ = AckPhase::probe_starting;
   start_round();
   forget_full_bandwidth(bw_mbps);
-  steepen();
+  slope_.steepen(cwnd_bytes_, packets(1));
 }
 
-// After two to three seconds, or as many rounds as Reno would need for its own next loss.
 bool Bbr3::is_time_to_probe(Time now) const {
-  const double reno_rounds = std::min(target_inflight_bytes() / packets(1), double{kMaxRenoRounds});
-  return now > cycle_began_ + probe_wait_ || rounds_since_probe_ >= reno_rounds;
+  return wait_.is_over(now, target_inflight_bytes() / packets(1));
 }
 
 bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
@@ -130,7 +107,7 @@ bool Bbr3::is_time_to_cruise(int64_t inflight_bytes) const {
 // Where the last probing lost too much, this one goes no further than to the bound. While the bound holds the
 // flow back, the bandwidth cannot be seen to have stopped growing.
 bool Bbr3::is_time_to_go_down(const AckEvent& ack, double bw_mbps) {
-  if (probed_too_high_ && static_cast<double>(ack.inflight_bytes) >= longterm_bytes_) {
+  if (probed_too_high_ && static_cast<double>(ack.inflight_bytes) >= bounds_.longterm_bytes) {
     probed_with_caution_ = true;
     return true;
   }

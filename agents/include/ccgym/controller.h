@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define CCGYM_CONTROLLER_VERSION 1 /* of everything below: another version is refused */
+#define CCGYM_CONTROLLER_VERSION 2 /* of everything below: another version is refused */
 
 #define CCGYM_NO_PACING 0.0
 #define CCGYM_NO_TIMER (-1.0)
@@ -82,7 +82,7 @@ struct ccgym_ack {
   double rate_ack_interval_ms;
   int32_t rate_app_limited; /* 1: the sample is of a time when the application had no data */
   int32_t limited_by;       /* enum ccgym_limit: why the sender has not sent more up to this ACK */
-  int64_t ce_packets;       /* of the acked, marked "congestion experienced" by the network */
+  int64_t ce_packets;       /* more have come marked "congestion experienced"; 0 without wants_ecn */
 };
 
 struct ccgym_spurious_loss {
@@ -92,8 +92,15 @@ struct ccgym_spurious_loss {
   int32_t timeout; /* 1: a time-out was spurious, and all that left after this packet is in flight again */
 };
 
+struct ccgym_metric {
+  const char* name; /* of the library, for as long as it is loaded; so is the unit, "" for a plain number */
+  const char* unit;
+  double value;
+};
+
 struct ccgym_controller_table {
-  uint32_t version; /* CCGYM_CONTROLLER_VERSION */
+  uint32_t version;  /* CCGYM_CONTROLLER_VERSION */
+  int32_t wants_ecn; /* 1: its packets may be marked instead of dropped, it answers marks (RFC 3168) */
   /* A new controller, and its first limits. NULL: the arguments are refused. */
   void* (*create)(const struct ccgym_config* config, struct ccgym_limits* limits);
   void (*destroy)(void* self);
@@ -108,6 +115,8 @@ struct ccgym_controller_table {
                            struct ccgym_limits* limits);
   void (*on_restart)(void* self, double now_ms, double idle_ms, struct ccgym_limits* limits);
   void (*on_timer)(void* self, double now_ms, struct ccgym_limits* limits);
+  /* For logs and plots, always the same ones: writes up to `most`, returns how many there are, 64 at most. */
+  size_t (*metrics)(const void* self, struct ccgym_metric* metrics, size_t most);
   void* (*clone)(const void* self); /* without it, what copies a flight midway refuses the scheme */
 };
 

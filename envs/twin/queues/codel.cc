@@ -14,7 +14,8 @@ constexpr int64_t kRecentIntervals = 16;
 CoDel::CoDel(const Parameters& parameters, const QueueSetting& setting)
     : tick_ns_(setting.timing == Timing::mahimahi ? kNsPerMs : 1),
       target_(parameters.target_ms * kNsPerMs / tick_ns_),
-      interval_(parameters.interval_ms * kNsPerMs / tick_ns_) {}
+      interval_(parameters.interval_ms * kNsPerMs / tick_ns_),
+      ecn_(parameters.ecn) {}
 
 void CoDel::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& head, DroppedPackets& dropped) {
   const int64_t now = now_ns / tick_ns_;
@@ -24,11 +25,15 @@ void CoDel::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& head, Dropped
     dropping_ = above;
     while (dropping_ && now >= drop_next_) {
       ++count_;
+      if (ecn_ && line.front().label.mark()) {
+        drop_next_ = control_law(drop_next_);
+        return;
+      }
       dropping_ = drop_head(now, line, dropped);
       if (dropping_) drop_next_ = control_law(drop_next_);
     }
   } else if (above) {
-    drop_head(now, line, dropped);
+    if (!ecn_ || !line.front().label.mark()) drop_head(now, line, dropped);
     begin_dropping(now);
   }
 }

@@ -1,5 +1,6 @@
 // CoDel (Nichols, Jacobson: Controlling Delay, ACM Queue 2012; RFC 8289) as mahimahi has it: when packets
-// are to be dropped, the one at the head is still delivered and those behind it are dropped.
+// are to be dropped, the one at the head is still delivered and those behind it are dropped. With `ecn`,
+// those that may be are marked and stay; one for each that leaves is enough.
 #pragma once
 
 #include <array>
@@ -17,9 +18,11 @@ class CoDel final : public QueueDiscipline {
   struct Parameters {
     int64_t target_ms{};
     int64_t interval_ms{};
+    bool ecn{false};
   };
   static constexpr std::array kParameters{needed("target_ms", &Parameters::target_ms, 1, 60'000),
-                                          needed("interval_ms", &Parameters::interval_ms, 1, 60'000)};
+                                          needed("interval_ms", &Parameters::interval_ms, 1, 60'000),
+                                          optional("ecn", &Parameters::ecn, 0, 1)};
 
   CoDel(const Parameters& parameters, const QueueSetting& setting);
 
@@ -38,6 +41,7 @@ class CoDel final : public QueueDiscipline {
   int64_t tick_ns_;
   int64_t target_;
   int64_t interval_;
+  bool ecn_;
   int64_t first_above_{0};
   int64_t drop_next_{0};
   uint32_t count_{0};

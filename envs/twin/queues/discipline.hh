@@ -19,7 +19,8 @@ namespace ccgym {
 
 struct QueueSetting {
   Timing timing{Timing::mahimahi};
-  uint64_t seed{0};  // of what is decided by chance
+  uint64_t seed{0};          // of what is decided by chance
+  int64_t ns_per_packet{1};  // a full one, at the link's mean rate
 };
 
 using DroppedPackets = std::vector<LinkPacket>;
@@ -31,7 +32,7 @@ class QueueDiscipline {
   QueueDiscipline& operator=(const QueueDiscipline&) = default;
   virtual ~QueueDiscipline() = default;
 
-  // A packet comes: it joins the line, or the dropped.
+  // A packet comes: it joins the line, marked perhaps, or the dropped.
   virtual void enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
     if (line.has_room_for(packet)) {
       line.push(packet);

@@ -9,6 +9,7 @@ namespace {
 constexpr double kAlpha = 0.125;
 constexpr double kBeta = 1.25;
 constexpr int64_t kUpdateMs = 30;
+constexpr double kMostMarked = 0.1;  // RFC 8033, section 5.1: mark_ecnth
 constexpr int64_t kMeasuredBytes = 16'384;
 constexpr int64_t kTwoPacketsBytes = 2 * 1504;
 
@@ -22,11 +23,11 @@ double damping(double probability) {
 
 void Pie::enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
   update(packet.arrival_ns / kNsPerMs, line.bytes());
-  if (line.has_room_for(packet) && !drops_early(line.bytes())) {
-    line.push(packet);
-  } else {
-    dropped.push_back(packet);
-  }
+  if (!line.has_room_for(packet)) return dropped.push_back(packet);
+  LinkPacket taken = packet;
+  const bool stays =
+      !drops_early(line.bytes()) || (parameters_.ecn && probability_ <= kMostMarked && taken.label.mark());
+  stays ? line.push(taken) : dropped.push_back(taken);
 }
 
 void Pie::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& packet, DroppedPackets& /*dropped*/) {

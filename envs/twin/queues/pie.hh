@@ -1,5 +1,6 @@
 // PIE (Pan et al.: A Lightweight Control Scheme to Address the Bufferbloat Problem, HPSR 2013; RFC 8033)
-// with mahimahi's constants and its arithmetic in whole milliseconds and bytes per millisecond.
+// with mahimahi's constants and its arithmetic in whole milliseconds and bytes per millisecond. With `ecn`,
+// packets are marked instead, as long as few are (RFC 8033, section 5.1).
 #pragma once
 
 #include <array>
@@ -18,9 +19,11 @@ class Pie final : public QueueDiscipline {
   struct Parameters {
     int64_t qdelay_ref_ms{};
     int64_t max_burst_ms{};
+    bool ecn{false};
   };
   static constexpr std::array kParameters{needed("qdelay_ref_ms", &Parameters::qdelay_ref_ms, 1, 60'000),
-                                          needed("max_burst_ms", &Parameters::max_burst_ms, 1, 60'000)};
+                                          needed("max_burst_ms", &Parameters::max_burst_ms, 1, 60'000),
+                                          optional("ecn", &Parameters::ecn, 0, 1)};
 
   Pie(const Parameters& parameters, const QueueSetting& setting)
       : parameters_(parameters), random_(setting.seed) {}

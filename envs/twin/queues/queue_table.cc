@@ -9,6 +9,8 @@
 #include "envs/twin/queues/drophead.hh"
 #include "envs/twin/queues/pie.hh"
 #include "envs/twin/queues/queue_spec.hh"
+#include "envs/twin/queues/red.hh"
+#include "envs/twin/queues/step.hh"
 
 namespace ccgym {
 
@@ -50,9 +52,15 @@ constexpr TableEntry plain_row(std::string_view name) {
           [](const QueueSpec&, const QueueSetting&) { return Discipline{}; }};
 }
 
+// One to a line, so that a new one is one line more.
 constexpr std::array kTable{
     plain_row("infinite"),  // never asked whether there is room
-    plain_row("droptail"), row<DropHead>(), row<CoDel>(), row<Pie>(),
+    plain_row("droptail"),  //
+    row<DropHead>(),        //
+    row<CoDel>(),           //
+    row<Pie>(),             //
+    row<Red>(),             //
+    row<Step>(),            //
 };
 
 template <class... Parts>
@@ -109,6 +117,7 @@ QueueSpec checked(const QueueSpec& queue) {
   const TableEntry& entry = entry_of(queue.kind);
   check_limits(queue);
   check_parameters(queue, entry.keys());
+  static_cast<void>(entry.make(queue, {}));  // throws what only it can tell
   return queue;
 }
 

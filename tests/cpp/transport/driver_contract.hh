@@ -26,6 +26,8 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   void on_ack(Time now, const AckEvent& ack) override {
     check(now, !ack.acked.empty() || !ack.lost.empty(), "an ACK of nothing");
     check(now, ack.next_seq == next_seq_, "another next number");
+    check(now, ack.ce_packets >= 0 && (ack.ce_packets == 0 || wants_ecn()),
+          "marks on what may not be marked");
     uint64_t end = 0;
     for (const AckedPacket& packet : ack.acked) {
       check(now, packet.seq >= end, "an ACK out of order");

@@ -35,6 +35,7 @@ TEST(ForwardingController, PassesOnWhateverTheSenderTells) {
   EXPECT_EQ(controller.limits().cwnd_bytes, 7000);
   EXPECT_EQ(controller.metrics().at(0).value, 6);
   EXPECT_EQ(controller.name(), "recording");
+  EXPECT_TRUE(controller.wants_ecn());
   EXPECT_EQ(controller.clone()->metrics().at(0).value, 6);
 }
 

@@ -51,6 +51,18 @@ TEST(Receiver, AnswersHelloAndEachPacketOnce) {
   EXPECT_EQ(receiver.counters().data_packets, 1U);
 }
 
+TEST(Receiver, CountsWhatComesMarkedOnce) {
+  Heard heard;
+  heard.on_datagram(Time{0}, heard.hello(5));
+  std::vector<unsigned> counts;
+  for (const auto& [seq, marked] : std::vector<std::pair<uint64_t, bool>>{{0, true}, {1, false}, {2, true}}) {
+    const auto reply = heard.receiver.on_datagram(Time{1}, heard.peer, data(5, seq), marked);
+    counts.push_back(std::get<Ack>(parse(reply.value().bytes()).value()).ce_count);
+    EXPECT_FALSE(heard.receiver.on_datagram(Time{1}, heard.peer, data(5, seq), true));  // a copy
+  }
+  EXPECT_EQ(counts, (std::vector<unsigned>{1, 1, 2}));
+}
+
 TEST(Receiver, AcknowledgesReorderedPacketsAsTheyCome) {
   Heard receiver;
   receiver.on_datagram(Time{0}, receiver.hello(5));

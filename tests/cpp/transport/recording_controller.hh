@@ -32,6 +32,7 @@ class RecordingController final : public CongestionController {
     note(now, (loss.timeout ? "spurious timeout " : "late ") + std::to_string(loss.seq));
   }
   void on_restart(Time now, Time idle) override { note(now, "restart " + std::to_string(idle.count())); }
+  [[nodiscard]] bool wants_ecn() const override { return true; }
   [[nodiscard]] std::optional<Time> next_timer() const override { return timer; }
   void on_timer(Time now) override {
     note(now, "timer");
@@ -39,7 +40,7 @@ class RecordingController final : public CongestionController {
   }
   [[nodiscard]] SendLimits limits() const override { return {cwnd_bytes, pacing_rate, holds_back}; }
   [[nodiscard]] std::vector<Metric> metrics() const override {
-    return {{"calls", static_cast<double>(story.size())}};
+    return {{"calls", "", static_cast<double>(story.size())}};
   }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<RecordingController>(*this);

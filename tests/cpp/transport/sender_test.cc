@@ -63,6 +63,29 @@ TEST(Sender, TellsTheControllerWhatAnAckMeans) {
   EXPECT_EQ(flow.controller.newest.at(0).inflight_bytes_at_departure, kBytes);
 }
 
+// The receiver counts modulo 2^16, so that what a lost ACK would have told comes with the next one.
+TEST(Sender, TellsOfEachMarkOnceWhateverBecomesOfAcks) {
+  Flow flow{6};
+  flow.send_all(milliseconds{0});
+  const std::array<std::pair<uint64_t, uint16_t>, 4> acks{{{0, 0}, {2, 2}, {1, 1}, {3, 2}}};  // 1 comes late
+  for (const auto& [seq, count] : acks) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25}, count);
+  std::vector<int64_t> told;
+  for (const AckEvent& ack : flow.controller.acks) told.push_back(ack.ce_packets);
+  EXPECT_EQ(told, (std::vector<int64_t>{0, 2, 0, 0}));
+  EXPECT_EQ(flow.sender.ce_packets(), 2);
+}
+
+TEST(Sender, CountsMarksBeyondWhatAnAckHolds) {
+  Flow flow{1};
+  int64_t told = 0;
+  for (uint64_t seq = 0; seq < 70; ++seq) {
+    flow.send_all(milliseconds{seq});
+    flow.sender.on_ack(milliseconds{seq + 1}, seq, milliseconds{1}, static_cast<uint16_t>(1000 * (seq + 1)));
+  }
+  for (const AckEvent& ack : flow.controller.acks) told += ack.ce_packets;
+  EXPECT_EQ(told, 70'000);
+}
+
 TEST(Sender, APacketThreeBehindIsLostAndTheLossIsReportedWithTheAck) {
   Flow flow{5};
   flow.send_all(milliseconds{0});

@@ -38,12 +38,15 @@ TEST(Wire, CarriesADataPacketsSequenceNumber) {
   }
 }
 
-TEST(Wire, CarriesAnAcksFourNumbers) {
-  const Ack ack = parsed_as<Ack>(serialize(Ack{kFlow, 7, Time{1'234'567'890'123}, 9}));
+TEST(Wire, CarriesAnAcksFiveNumbers) {
+  const Ack ack = parsed_as<Ack>(serialize(Ack{kFlow, 7, Time{1'234'567'890'123}, 9, 0xfffe}));
   EXPECT_EQ(ack.flow, kFlow);
   EXPECT_EQ(ack.seq, 7U);
   EXPECT_EQ(ack.received_at, Time{1'234'567'890'123});
   EXPECT_EQ(ack.received_packets, 9U);
+  EXPECT_EQ(ack.ce_count, 0xfffeU);
+  const uint64_t many = (uint64_t{1} << 48) - 1;
+  EXPECT_EQ(parsed_as<Ack>(serialize(Ack{kFlow, 7, Time{1}, many, 0})).received_packets, many);
 }
 
 TEST(Wire, CarriesAHellosAndARetrysNumbers) {
@@ -58,7 +61,7 @@ TEST(Wire, CarriesAHellosAndARetrysNumbers) {
 
 TEST(Wire, WritesNetworkByteOrder) {
   const auto bytes = serialize(Hello{kFlow});
-  const std::array<unsigned, kControlBytes> expected{'c',  'c',  'g',  'm',  2,    1,    0x01,
+  const std::array<unsigned, kControlBytes> expected{'c',  'c',  'g',  'm',  3,    1,    0x01,
                                                      0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
   for (std::size_t i = 0; i < kControlBytes; ++i)
     EXPECT_EQ(std::to_integer<unsigned>(bytes[i]), expected[i]) << i;

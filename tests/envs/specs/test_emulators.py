@@ -180,7 +180,8 @@ RATE = "is not within [0.0002, 10000]"
         (changed(seed=-1), "uplink.seed: -1 is not within [0, 9223372036854775807]"),
         (
             changed(queue="fq"),
-            "uplink.queue: 'fq' is not one of 'infinite', 'droptail', 'drophead', 'codel' or 'pie'",
+            "uplink.queue: 'fq' is not one of 'infinite', 'droptail', 'drophead', 'codel', 'pie', 'red' or "
+            "'step'",
         ),
         (changed(packets=None), "uplink: a droptail queue needs packets or bytes"),
         (
@@ -193,11 +194,22 @@ RATE = "is not within [0.0002, 10000]"
         (changed(queue="codel", target_ms=5), "uplink: queue codel needs interval_ms"),
         (changed(target_ms=5), "uplink: queue droptail does not take target_ms"),
         (changed(queue="pie", qdelay_ref_ms=5), "uplink: queue pie needs max_burst_ms"),
+        (changed(ecn=True), "uplink: queue droptail does not take ecn"),
+        (changed(queue="step"), "uplink: queue step needs threshold_packets"),
+        (
+            changed(queue="red", min_threshold_packets=5, max_threshold_packets=5),
+            "uplink: max_threshold_packets must be above min_threshold_packets",
+        ),
+        (
+            changed(queue="red", min_threshold_packets=5, max_threshold_packets=9, weight=2.0),
+            "uplink.weight: 2.0 is not within [0, 1]",
+        ),
         (
             changed(ratembps=5),
             "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, begin_s, period_s, rates_mbps, "
             "mean_stay_ms, rate_steps, rate_walk, trace, loss, onoff, queue, packets, bytes, target_ms, "
-            "interval_ms, qdelay_ref_ms, max_burst_ms",
+            "interval_ms, qdelay_ref_ms, max_burst_ms, min_threshold_packets, max_threshold_packets, "
+            "max_probability, weight, gentle, threshold_packets, ecn",
         ),
         (
             {**INDIA, "delay": 5},

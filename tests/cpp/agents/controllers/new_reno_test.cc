@@ -51,6 +51,19 @@ TEST_F(NewRenoTest, HalvesTheFlightOverOneRecovery) {
   EXPECT_EQ(flow_.cwnd(), 10);
 }
 
+// RFC 3168 section 6.1.2: once in a round trip, and as for a loss.
+TEST_F(NewRenoTest, HalvesTheWindowForTheMarksOfARoundTrip) {
+  fill_twenty();
+  flow_.mark_next(5);
+  for (uint64_t seq = 10; seq < 30; ++seq) {
+    flow_.ack(seq);
+    flow_.send_while_open();
+  }
+  EXPECT_EQ(flow_.inflight(), 10);
+  flow_.ack(30);
+  EXPECT_EQ(flow_.cwnd(), 10);
+}
+
 // RFC 6937 section 3.1: ceil(delivered * ssthresh / RecoverFS) - out bytes may leave, half a packet per ACK.
 // One packet has left as the fast retransmission; the fourth ACK pays for the second.
 TEST_F(NewRenoTest, SpreadsTheReductionOverTheRoundTrip) {

@@ -42,7 +42,9 @@ class WindowFlow {
                 .inflight_bytes = --inflight_ * kPacketBytes,
                 .next_seq = next_seq_,
                 .rtt = {.latest = rtt, .smoothed = rtt, .min = min_rtt_},
+                .ce_packets = to_mark_ > 0 ? 1 : 0,
                 .limited_by = limited_by_});
+    if (to_mark_ > 0) --to_mark_;
   }
 
   // One round trip: every packet in flight is acknowledged at once, and the window sent again.
@@ -52,6 +54,9 @@ class WindowFlow {
     for (uint64_t seq = end - static_cast<uint64_t>(inflight_); seq < end; ++seq) ack(seq, rtt);
     send_while_open();
   }
+
+  // So many of the packets acknowledged next have come marked.
+  void mark_next(int packets) { to_mark_ = packets; }
 
   // The application leaves the window unused, or no longer does.
   void limit_by(Limit limit) { limited_by_ = limit; }
@@ -85,6 +90,7 @@ class WindowFlow {
   CongestionController& controller_;
   uint64_t next_seq_{0};
   int64_t inflight_{0};
+  int to_mark_{0};
   Time now_{};
   Time min_rtt_{Time::max()};
   Limit limited_by_{Limit::window};

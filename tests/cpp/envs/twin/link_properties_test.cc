@@ -30,6 +30,7 @@ QueueSpec random_queue(Random& random) {
     const auto most = static_cast<int64_t>(std::min(key.least + 30, key.most));
     queue.parameters.emplace_back(key.name, std::max(key.least, static_cast<double>(up_to(random, most))));
   }
+  if (queue.kind == "red") queue.parameters[1].second += queue.parameters[0].second;  // the upper threshold
   return checked(queue);
 }
 

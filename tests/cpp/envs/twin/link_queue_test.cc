@@ -13,11 +13,12 @@ constexpr int32_t kFull = 1504;
 
 class QueueRig {
  public:
-  explicit QueueRig(const QueueSpec& spec, uint64_t seed = 1) : queue_(spec, Timing::mahimahi, seed) {}
+  explicit QueueRig(const QueueSpec& spec, uint64_t seed = 1)
+      : queue_(spec, {Timing::mahimahi, seed, kNsPerMs}) {}
 
-  void arrive(int count, int64_t ms, int32_t bytes = kFull) {
+  void arrive(int count, int64_t ms, int32_t bytes = kFull, bool ect = false) {
     for (; count > 0; --count) {
-      queue_.enqueue({next_seq_++, ms * kNsPerMs, 0, bytes, 0},
+      queue_.enqueue({next_seq_++, ms * kNsPerMs, 0, bytes, {0, ect}},
                      [this](const LinkPacket& packet) { dropped.push_back(packet.seq); });
     }
   }
@@ -27,11 +28,13 @@ class QueueRig {
     LinkPacket packet;
     queue_.dequeue(ms * kNsPerMs, packet, drop);
     left.push_back(packet.seq);
+    if (packet.label.is_marked()) marked.push_back(packet.seq);
   }
   [[nodiscard]] std::size_t waiting() const { return queue_.packets(); }
 
   std::vector<uint64_t> dropped{};
   std::vector<uint64_t> left{};
+  std::vector<uint64_t> marked{};  // of these
 
  private:
   LinkQueue queue_;
@@ -84,6 +87,37 @@ TEST(LinkQueue, CoDelDeliversTheHeadAndDropsThoseBehindIt) {
   EXPECT_EQ(rig.left.at(105), 106U);
 }
 
+TEST(LinkQueue, CoDelMarksThoseItWouldDropWhereTheirFlowsSpeakEcn) {
+  const QueueSpec spec{
+      .kind = "codel", .packets = 500, .parameters = {{"target_ms", 5}, {"interval_ms", 100}, {"ecn", 1}}};
+  QueueRig rig{spec};
+  rig.arrive(200, 0, kFull, /*ect=*/true);
+  rig.arrive(200, 0);
+  for (int64_t ms = 1; ms <= 340; ++ms) rig.leave(ms);
+  EXPECT_EQ(rig.marked, (std::vector<uint64_t>{105}));             // when CoDel would drop its first
+  EXPECT_EQ(rig.dropped, (std::vector<uint64_t>{205, 276, 334}));  // the second on
+}
+
+// 5 % too much comes, whatever happens to it.
+QueueRig slightly_overload_pie(double ecn) {
+  QueueRig rig{{.kind = "pie",
+                .packets = 1000,
+                .parameters = {{"qdelay_ref_ms", 20}, {"max_burst_ms", 150}, {"ecn", ecn}}}};
+  for (int64_t ms = 1; ms <= 4'000; ++ms) {
+    rig.leave(ms);
+    rig.arrive(ms % 20 == 0 ? 2 : 1, ms, kFull, /*ect=*/true);
+  }
+  return rig;
+}
+
+TEST(LinkQueue, PieMarksAsLongAsItWouldDropFew) {
+  const QueueRig dropping = slightly_overload_pie(0);
+  const QueueRig marking = slightly_overload_pie(1);
+  EXPECT_TRUE(dropping.marked.empty());
+  EXPECT_GT(marking.marked.size(), 50U);
+  EXPECT_LT(marking.dropped.size(), dropping.dropped.size());
+}
+
 TEST(LinkQueue, CoDelLetsAShortQueueBe) {
   QueueRig rig{{.kind = "codel", .packets = 500, .parameters = {{"target_ms", 5}, {"interval_ms", 100}}}};
   for (int64_t ms = 0; ms < 1000; ++ms) {
@@ -122,6 +156,16 @@ TEST(LinkQueue, PieDropsTheSameForTheSameSeed) {
   EXPECT_NE(overload_pie(1).dropped, overload_pie(2).dropped);
 }
 
+TEST(LinkQueue, StepMarksWhatFindsMoreThanItsThreshold) {
+  QueueRig rig{{.kind = "step", .packets = 30, .parameters = {{"threshold_packets", 20}}}};
+  rig.arrive(25, 0, kFull, /*ect=*/true);  // the 22nd finds 21
+  rig.arrive(2, 0);                        // do not speak ECN
+  rig.arrive(10, 0, kFull, /*ect=*/true);  // five find room
+  for (int64_t ms = 1; ms <= 30; ++ms) rig.leave(ms);
+  EXPECT_EQ(rig.marked, (std::vector<uint64_t>{21, 22, 23, 24, 27, 28, 29, 30, 31}));
+  EXPECT_EQ(rig.dropped, (std::vector<uint64_t>{25, 26, 32, 33, 34, 35, 36}));
+}
+
 TEST(QueueSpec, RefusesWhatMahimahiDoes) {
   EXPECT_THROW(checked({.kind = "droptail"}), std::invalid_argument);
   EXPECT_THROW(checked({.kind = "infinite", .packets = 1}), std::invalid_argument);
@@ -133,6 +177,10 @@ TEST(QueueSpec, RefusesWhatMahimahiDoes) {
   EXPECT_THROW(checked({.kind = "droptail", .packets = 1, .parameters = {{"target_ms", 5}}}),
                std::invalid_argument);
   EXPECT_THROW(checked({.kind = "fq", .packets = 1}), std::invalid_argument);
+  EXPECT_THROW(checked({.kind = "red",
+                        .packets = 9,
+                        .parameters = {{"min_threshold_packets", 5}, {"max_threshold_packets", 5}}}),
+               std::invalid_argument);
 }
 
 }  // namespace

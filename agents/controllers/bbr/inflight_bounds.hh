@@ -1,0 +1,42 @@
+// What losses and marks have taught of the path: how much may be in flight in the long term, and until the
+// next probing (draft-ietf-ccwg-bbr-06: inflight_longterm, inflight_shortterm, bw_shortterm).
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+namespace ccgym {
+
+struct InflightBounds {
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  static constexpr double kBeta = 0.7;            // section 2.8
+  static constexpr double kMarkFactor = 1.0 / 3;  // of the share of marks: see EcnShare
+
+  double longterm_bytes{kNone};
+  double short_bytes{kNone};
+  double short_bw_mbps{kNone};
+
+  // Section 5.5.10.3: after losses no less than what was delivered of late.
+  void lower_for_losses(double delivered_bytes, double delivered_mbps, double max_bw_mbps) {
+    if (short_bw_mbps == kNone) short_bw_mbps = max_bw_mbps;
+    short_bw_mbps = std::max(delivered_mbps, kBeta * short_bw_mbps);
+    short_bytes = std::max(delivered_bytes, kBeta * short_bytes);
+  }
+  // After marks of such a share, of what was in flight alone.
+  [[nodiscard]] double lowered_for_marks(double share) const {
+    return (1 - kMarkFactor * share) * short_bytes;
+  }
+  void begin_short_term(double cwnd_bytes) {
+    if (short_bytes == kNone) short_bytes = cwnd_bytes;
+  }
+  void forget_short_term() { short_bw_mbps = short_bytes = kNone; }
+
+  // The wider of both, in all respects: what narrowed this one was no sign of the path.
+  void widen(const InflightBounds& other) {
+    longterm_bytes = std::max(longterm_bytes, other.longterm_bytes);
+    short_bytes = std::max(short_bytes, other.short_bytes);
+    short_bw_mbps = std::max(short_bw_mbps, other.short_bw_mbps);
+  }
+};
+
+}  // namespace ccgym

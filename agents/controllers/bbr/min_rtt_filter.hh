@@ -1,0 +1,44 @@
+// The smallest RTT, and when it is to be looked for with a short queue (draft-ietf-ccwg-bbr-06, section
+// 5.3.4.3): of the last 10 s, refreshed by the smallest one of the last 5 s, for a probing lowers the queue
+// for the second one only.
+#pragma once
+
+#include <chrono>
+
+#include "transport/units.hh"
+
+namespace ccgym {
+
+class MinRttFilter {
+ public:
+  // True: the smallest RTT has not shown itself for so long that a probing is due.
+  bool update(Time now, Time rtt) {
+    const bool probe_is_due = now > recent_at_ + kProbeInterval;
+    if (rtt < recent_ || probe_is_due) {
+      recent_ = rtt;
+      recent_at_ = now;
+    }
+    if (recent_ < min_ || now > min_at_ + kWindow) {
+      min_ = recent_;
+      min_at_ = recent_at_;
+    }
+    return probe_is_due;
+  }
+
+  // It has been looked for: the next probing is due an interval from now.
+  void on_probed(Time now) { recent_at_ = now; }
+
+  [[nodiscard]] bool known() const { return min_ != Time::max(); }
+  [[nodiscard]] Time min() const { return min_; }
+
+ private:
+  static constexpr Time kWindow = std::chrono::seconds{10};        // section 2.16.1: MinRTTFilterLen
+  static constexpr Time kProbeInterval = std::chrono::seconds{5};  // section 2.16.2: ProbeRTTInterval
+
+  Time min_{Time::max()};
+  Time min_at_{};
+  Time recent_{Time::max()};  // probe_rtt_min_delay
+  Time recent_at_{};
+};
+
+}  // namespace ccgym

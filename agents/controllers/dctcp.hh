@@ -1,0 +1,31 @@
+// DCTCP (RFC 8257): NewReno that answers marks in proportion to how many of its packets have them.
+#pragma once
+
+#include "agents/controllers/new_reno.hh"
+#include "transport/forwarding_controller.hh"
+
+namespace ccgym {
+
+class Dctcp final : public ForwardingController<NewReno> {
+ public:
+  explicit Dctcp(int64_t packet_bytes) : ForwardingController{NewReno{packet_bytes}} {}
+
+  [[nodiscard]] std::string_view name() const override { return "dctcp"; }
+  void on_ack(Time now, const AckEvent& ack) override;
+  [[nodiscard]] std::vector<Metric> metrics() const override;
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<Dctcp>(*this);
+  }
+
+  [[nodiscard]] double alpha() const { return alpha_; }
+
+ private:
+  void observe(const AckEvent& ack);
+
+  double alpha_{1};  // section 4.2: of a flow that knows nothing yet
+  int64_t acked_packets_{0};
+  int64_t marked_packets_{0};
+  uint64_t window_ends_at_seq_{0};
+};
+
+}  // namespace ccgym

@@ -1,0 +1,28 @@
+"""What controllers publish of themselves, as a table for plots."""
+
+from pathlib import Path
+
+import numpy as np
+from ccgym.envs import _core
+
+
+def metrics_table(flight: _core.Flight) -> tuple[list[str], np.ndarray]:
+    """What the controller of a flight published, every 10 ms while it was in the air.
+
+    Returns:
+        The columns' names, `time_ms`, `cwnd_packets` and each metric with its unit in brackets, and the rows,
+        float64 (samples, columns).
+    """
+    heads, columns = ["time_ms", "cwnd_packets"], [flight.cwnd_ms, flight.cwnd_packets]
+    for name, (unit, values) in flight.metrics.items():
+        heads.append(f"{name} [{unit}]" if unit else name)
+        columns.append(values)
+    return heads, np.column_stack(columns)
+
+
+def write_metrics(flight: _core.Flight, file: Path) -> None:
+    """Writes `metrics_table` as tab-separated values, a head above them."""
+    heads, rows = metrics_table(flight)
+    partial = file.with_name(f"{file.name}.partial")
+    np.savetxt(partial, rows, fmt="%.9g", delimiter="\t", header="\t".join(heads), comments="")
+    partial.rename(file)
