@@ -39,10 +39,12 @@ from .episodes import (
     STEPS,
     Episode,
     add_to_digest,
+    draw_of,
     fly_episodes,
     read_episodes,
     write_episodes,
 )
+from .references import reference_returns
 
 DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
@@ -228,8 +230,20 @@ def _write_minari(request: Request, flights: Path, data: Path) -> None:
 
     storage.update_episodes(buffers())
     storage.update_episode_metadata(told)
+    draws = (draw_of(emulator, request.schemes, request.seed)[0] for emulator in request.emulators)
+    references = reference_returns(draws, request.seed)
+    scores = (
+        {}
+        if references is None
+        else {
+            "ref_min_score": references.random,
+            "ref_max_score": references.oracle,
+            "num_episodes_average_score": references.episodes,
+        }
+    )
     storage.update_metadata(
         {
+            **scores,
             "dataset_id": DATASET_ID,
             "minari_version": __version__,
             "algorithm_name": ", ".join(scheme.label for scheme in request.schemes),
