@@ -3,7 +3,8 @@
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:60 --out flights
     python examples/offline/behaviour_cloning.py flights
 
-Mean log power on the twelve links: FIGURE; the same of the best scheme of the data: BEST.
+Mean log power on the twelve links after 30 s of a core: -3.71; of Copa, the best of the data, -2.50: its own
+mistakes lead where the data never were.
 """
 
 import argparse

@@ -49,13 +49,13 @@ def fitness(file: Path, parameters: tuple[float, ...], links: str) -> float:
 
 
 def search(generations: int, links: str, seed: int) -> tuple[tuple[float, ...], list[float]]:
-    """The best parameters, and the best log power on these links from the start on."""
+    """The best parameters, and the best log power on these links after each generation."""
     draw, spread = random.Random(seed), 0.5
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as executor:
         files = [Path(folder) / f"variant_{index}.py" for index in range(2)]
         best: tuple[float, ...] = (2.0, 4.0, 0.5)
         best_fitness = fitness(files[0], best, links)
-        history = [best_fitness]
+        history = []
         for generation in range(1, generations + 1):
             variants = [mutated(best, spread, draw) for _ in files]
             scored = list(executor.map(fitness, files, variants, [links] * len(files)))
@@ -73,7 +73,7 @@ def draw(history: list[float], file: Path) -> None:
     """The best log power over the generations."""
     figure = Figure(figsize=(7, 3), layout="tight")
     axes = figure.add_subplot()
-    axes.step(range(len(history)), history, where="post")
+    axes.step(range(1, len(history) + 1), history, where="post")
     axes.set(xlabel="generation", ylabel="log power of the best")
     axes.grid(alpha=0.3)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
