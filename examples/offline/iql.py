@@ -3,7 +3,7 @@
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:60 --out flights
     python examples/offline/iql.py flights
 
-Mean log power on the twelve links: FIGURE; the same of the best scheme of the data: BEST.
+It prints the mean log power on the twelve links, beside that of the best scheme of the data (Copa, -2.50).
 """
 
 import argparse
