@@ -3,7 +3,7 @@
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:60 --out flights
     python examples/offline/iql.py flights
 
-It prints the mean log power on the twelve links, beside that of the best scheme of the data (Copa, -2.50).
+Mean log power on the twelve links after 120 s of a core: -4.37; of Copa, the best of the data, -2.50.
 """
 
 import argparse
