@@ -3,14 +3,13 @@
 import json
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from os import cpu_count
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.sessions.flyers import open_flyers
 
 from .answer import Answer, answer_of
 from .candidate import Candidate, Restriction
@@ -31,20 +30,21 @@ def calibrate(
     minutes: float,
     report: Callable[[int, float, Candidate], None],
     restriction: Restriction | None = None,
+    ray_address: str | None = None,
 ) -> tuple[Answer, bool]:
     """The answer, and whether the search ended by itself; interrupted, it stands on what was tried.
 
     Raises:
         KeyboardInterrupt: nothing was tried yet.
     """
-    search, whole = Search(target, storage, minutes, report, restriction or Restriction()), True
+    search, whole = Search(target, storage, minutes, report, restriction or Restriction(), ray_address), True
     try:
         search.run()
     except KeyboardInterrupt:
         if not search.tried:
             raise
         whole = False
-    with ThreadPoolExecutor(cpu_count()) as executor:
+    with open_flyers(ray_address) as executor:
         return answer_of(search, Replicator(target, executor)), whole
 
 

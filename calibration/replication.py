@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from ccgym.envs import _core
@@ -53,19 +54,20 @@ class Replicator:
             for measured in self.target.measured
         ]
         length_s = self.target.seconds if seconds is None else seconds
-        flown = list(self.executor.map(lambda job: self._fly(*job, seconds=length_s), jobs))
+        flown = list(self.executor.map(partial(_fly, self.target, length_s), *zip(*jobs, strict=True)))
         return np.array(flown).reshape(len(draws), len(self.target.measured), 3)
 
-    def _fly(
-        self, spec: EmulatorSpec, draw: int, controller: str, *, seconds: float
-    ) -> tuple[float, float, float]:
-        target = self.target
-        flows = [
-            _core.Flow(controller, start_s=number * target.interval_s, stop_s=seconds)
-            for number in range(target.flows)
-        ]
-        flights = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
-        return _figures(flights, spec, at_link=target.at_link)
+
+def _fly(
+    target: Target, seconds: float, spec: EmulatorSpec, draw: int, controller: str
+) -> tuple[float, float, float]:
+    """Depends on its arguments only, wherever it runs."""
+    flows = [
+        _core.Flow(controller, start_s=number * target.interval_s, stop_s=seconds)
+        for number in range(target.flows)
+    ]
+    flights = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
+    return _figures(flights, spec, at_link=target.at_link)
 
 
 def _figures(flights: list[_core.Flight], spec: EmulatorSpec, *, at_link: bool) -> tuple[float, float, float]:

@@ -11,10 +11,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from os import cpu_count
 from pathlib import Path
 
 import cmaes
@@ -23,6 +21,7 @@ import optuna
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import Array
+from ccgym.evaluation.sessions.flyers import open_flyers
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -75,6 +74,8 @@ class Search:
     report: Callable[[int, float, Candidate], None]
     """Called after every candidate: how many, the least error so far, and whose."""
     restriction: Restriction = field(default_factory=Restriction)
+    ray_address: str | None = None
+    """Of a cluster that flies; None: the cores of this machine do."""
     tried: list[Tried] = field(default_factory=list)
     space: Space = field(init=False)
     measured: Array = field(init=False)
@@ -107,7 +108,7 @@ class Search:
     def run(self) -> None:
         """Searches until the time is over or all stages are; an interruption leaves what was tried."""
         begun_s = time.monotonic()
-        with ThreadPoolExecutor(cpu_count()) as executor, _quiet_optuna(), _storage(self.storage) as storage:
+        with open_flyers(self.ray_address) as executor, _quiet_optuna(), _storage(self.storage) as storage:
             self._fly = Replicator(self.target, executor).fly
             self.draws = list(range(self._affordable_draws()))
             self._wide(storage, begun_s + 60 * self.minutes * _WIDE_SHARE)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 COMMANDS = {
     "train": "making",
+    "sweep": "making",
     "export": "making",
     "eval": "measuring",
     "score": "measuring",

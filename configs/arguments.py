@@ -60,3 +60,10 @@ def preference(text: str) -> float:
             f"{text!r} is not a preference from 0, low delay, to 1, full throughput"
         )
     return value
+
+
+def add_ray_argument(parser: argparse.ArgumentParser) -> None:
+    """Of a command that flies many links."""
+    parser.add_argument(
+        "--ray", default=None, metavar="ADDRESS", help="HOST:PORT of a Ray cluster that flies, or auto"
+    )

@@ -13,6 +13,7 @@ from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.stack import StackPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset, Sequences
+from ccgym.training.device import CPU
 from ccgym.training.own_network import load_network, unflat_state
 from ccgym.training.tasks.task_distribution import FITTING
 from numpy.typing import NDArray
@@ -98,8 +99,32 @@ def fit(
     config: TrainingConfig,
     iteration: int,
     executor: Executor,
+    device: torch.device = CPU,
 ) -> Fit:
-    """Fits `policy` in place to the dataset, for at most `max_epochs` epochs."""
+    """Fits `policy` in place to the dataset, for at most `max_epochs` epochs, on `device`."""
+    _move(policy, optimiser, device)
+    try:
+        return _fit(policy, optimiser, dataset, config, iteration, executor)
+    finally:
+        _move(policy, optimiser, CPU)
+
+
+def _move(policy: torch.nn.Module, optimiser: torch.optim.Adam, device: torch.device) -> None:
+    """Both; the count of an optimiser's steps stays where Adam wants it."""
+    policy.to(device)
+    for moments in optimiser.state.values():
+        for name in ("exp_avg", "exp_avg_sq"):
+            moments[name] = moments[name].to(device)
+
+
+def _fit(
+    policy: torch.nn.Module,
+    optimiser: torch.optim.Adam,
+    dataset: Dataset,
+    config: TrainingConfig,
+    iteration: int,
+    executor: Executor,
+) -> Fit:
     generator = np.random.default_rng([config.seed, FITTING, iteration])
     rate = learning_rate(config, iteration)
     for group in optimiser.param_groups:
@@ -149,8 +174,12 @@ def _gradient(
     policy: torch.nn.Module, sequences: Sequences, actions: ActionSet
 ) -> tuple[float, tuple[torch.Tensor, ...]]:
     """Loss of some sequences and its gradient for every parameter."""
-    outputs = _outputs(policy, torch.from_numpy(sequences.observations), torch.from_numpy(sequences.states))
-    loss = actions.loss(outputs, torch.from_numpy(sequences.labels))
+    device = next(policy.parameters()).device
+    observations, states, labels = (
+        torch.from_numpy(array).to(device)
+        for array in (sequences.observations, sequences.states, sequences.labels)
+    )
+    loss = actions.loss(_outputs(policy, observations, states), labels)
     return loss.item(), torch.autograd.grad(loss, list(policy.parameters()))
 
 

@@ -16,6 +16,7 @@ from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import ideal_windows as searched_windows
 from ccgym.training.config import TrainingConfig, provenance
 from ccgym.training.dataset import Dataset
+from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
 from ccgym.training.own_network import state_size
 from ccgym.training.rollouts import mean_regret, rollout_metrics, summarise
@@ -45,6 +46,7 @@ def train(
     workers: int,
     minutes: float = math.inf,
     ray_address: str | None = None,
+    device: torch.device = CPU,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -55,6 +57,7 @@ def train(
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
         ray_address: of a Ray cluster that searches for the oracle's windows and flies; it changes no bit.
+        device: where the network is fitted; it flies on the processor.
 
     Raises:
         InputError: an unknown emulator, no run to resume, a run in the way, or no cluster.
@@ -116,7 +119,7 @@ def train(
             dataset.append(iteration, sequences)
 
             # Fit.
-            fitted = fit(policy, optimiser, dataset, config, iteration, threads)
+            fitted = fit(policy, optimiser, dataset, config, iteration, threads, device)
             fitted_s = time.monotonic()
             decisions = done.decisions + sequences.labels.size
             metrics = {

@@ -1,8 +1,9 @@
 """What users write in Python and name in a config, a flag or an argument: `MODULE:NAME` or `FILE.py:NAME`."""
 
+import hashlib
 import importlib
-import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,41 +39,43 @@ def load_object(name: str, what: str) -> Any:
 
 
 def _load_module(where: str, what: str) -> ModuleType:
-    if where.endswith(".py"):
-        read_bytes(Path(where), f"{what}: {excerpt(where)}", MOST_TEXT_BYTES)  # a pipe would never end
+    is_file = where.endswith(".py")
+    source = read_bytes(Path(where), what, MOST_TEXT_BYTES) if is_file else b""
     try:
-        if where.endswith(".py"):
-            return _run_file(Path(where).resolve())
+        if is_file:
+            return _run_file(Path(where).resolve(), source)
         here = str(Path.cwd())
         if here not in sys.path:
             # Last, so that what is installed goes first; for good, as its own imports may come later.
             sys.path.append(here)
         return importlib.import_module(where)
     except ModuleNotFoundError as error:
-        raise InputError(
-            f"{what}: {excerpt(where)}: {error}; it is looked for here and where PYTHONPATH says"
-        ) from error
+        hint = "" if is_file else "; it is looked for here and where PYTHONPATH says"
+        raise InputError(f"{what}: {excerpt(where)}: {error}{hint}") from error
     except Exception as error:
         raise InputError(
             f"{what}: importing {excerpt(where)} raised {type(error).__name__}: {excerpt(error)}"
         ) from error
 
 
-def _run_file(file: Path) -> ModuleType:
-    """The module in a file, once in a process, where pickle finds it again."""
+@cache
+def _run_file(file: Path, source: bytes) -> ModuleType:
+    """The module in a file, once in a process for each content: bytecode on disk may be older than the file.
+
+    It goes by the file's name, under which pickle finds it again in another process, unless that is taken.
+    """
     known = sys.modules.get(file.stem)
-    if known is not None and getattr(known, "__file__", None) == str(file):
-        return known
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None, "its name ends in .py"
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    if known is None:
-        sys.modules[file.stem] = module
+    is_taken = known is not None and getattr(known, "__file__", None) != str(file)
+    name = f"{file.stem}_{hashlib.sha256(source).hexdigest()[:16]}" if is_taken else file.stem
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    sys.modules[name] = module  # dataclasses look there
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source, file, "exec"), module.__dict__)
     except BaseException:
-        if known is None:
-            del sys.modules[file.stem]
+        if known is None or is_taken:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = known
         raise
     return module

@@ -7,17 +7,22 @@ its own, with a time-out and a limit of memory: whatever it does ends them only.
 import hashlib
 import json
 import math
+import tempfile
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
+from ccgym.envs.outside_files import read_bytes
+from ccgym.envs.specs.emulators import select_emulators
 
 from .isolation import IsolatedCall
 from .metrics.frontier import clearly_beats
+from .outside_schemes import library_file
 
 EMULATORS = "field,pathological,random:47"
 """60 links of the split `test`, which no training has seen."""
@@ -25,8 +30,8 @@ SECONDS, SEED = 10.0, 1
 TIMEOUT_S = 60.0
 REFERENCE_TIMEOUT_S = 1800.0
 WORST = 5
-PARTS = 2
-"""Processes: always so many, so that the figures depend on nothing of the machine."""
+PARTS, PARTS_ON_CLUSTER = 2, 16
+"""Processes, each with some of the links: always so many, so that a limit of memory means the same."""
 _FLY_PART = "ccgym.evaluation.score_flights:fly_part"
 
 
@@ -91,7 +96,12 @@ class Score:
         }
 
 
-def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S) -> Score:
+def score(
+    scheme: str,
+    emulators: str = EMULATORS,
+    timeout_s: float = TIMEOUT_S,
+    ray_address: str | None = None,
+) -> Score:
     """Flies a scheme over the links; the same scheme, the same figures.
 
     The reference set is every scheme that comes along but Aurora. It flies once over new links, some
@@ -101,7 +111,8 @@ def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S)
     Args:
         scheme: one that flies in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.
         emulators: as of `--emulators`.
-        timeout_s: for all flights together, in real time.
+        timeout_s: for all flights together, in real time; on a cluster for those of a process.
+        ray_address: of a cluster that flies; its machines have the same ccgym installed.
 
     Raises:
         InputError: there is no such scheme or emulator.
@@ -109,9 +120,9 @@ def score(scheme: str, emulators: str = EMULATORS, timeout_s: float = TIMEOUT_S)
             `trace`.
     """
     started = time.monotonic()
-    parts = _fly({scheme: _controller(scheme)}, emulators, timeout_s)
+    parts = _fly({scheme: _controller(scheme)}, emulators, timeout_s, ray_address)
     seconds = time.monotonic() - started
-    references = _references(emulators, [part["version"] for part in parts])
+    references = _references(emulators, parts[0]["version"], ray_address)
     links = [_link(*row) for row in zip(_rows(parts), _rows(references), strict=True)]
     return Score(scheme, links, seconds)
 
@@ -125,9 +136,9 @@ def _controller(scheme: str) -> str:
     return select_native(scheme)
 
 
-def _references(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
+def _references(emulators: str, version: str, ray_address: str | None) -> list[dict[str, Any]]:
     """What the schemes that come along do on these links, from the cache if they have flown already."""
-    key = hashlib.sha256(json.dumps([versions, _code_version()]).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps([version, _code_version()]).encode()).hexdigest()
     file = user_cache("score") / f"{key}.json"
     with suppress(OSError, ValueError):
         kept: list[dict[str, Any]] = json.loads(file.read_text())
@@ -135,7 +146,7 @@ def _references(emulators: str, versions: list[str]) -> list[dict[str, Any]]:
     from .schemes import twin_schemes
 
     schemes = {scheme.label: scheme.controller for scheme in twin_schemes()}
-    flown = _fly(schemes, emulators, REFERENCE_TIMEOUT_S)
+    flown = _fly(schemes, emulators, REFERENCE_TIMEOUT_S, ray_address)
     with suppress(OSError):  # the next one flies it again
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(f".{time.monotonic_ns()}")
@@ -181,9 +192,60 @@ def _beats(rival: dict[str, float], own: dict[str, float]) -> bool:
     )
 
 
-def _fly(controllers: dict[str, str], emulators: str, timeout_s: float) -> list[dict[str, Any]]:
+def _fly(
+    controllers: dict[str, str], emulators: str, timeout_s: float, ray_address: str | None
+) -> list[dict[str, Any]]:
     """What the controllers, by name, do on the links: every part in a process of its own."""
+    parts = PARTS
+    if ray_address is not None:
+        if "file:" in emulators:
+            raise InputError("--ray: a file of emulators is of this machine; leave it or --ray out")
+        parts = min(PARTS_ON_CLUSTER, len(select_emulators(emulators)))
+    jobs = [
+        {"controllers": controllers, "emulators": emulators, "part": part, "parts": parts}
+        for part in range(parts)
+    ]
+    if ray_address is not None:
+        return _fly_on_cluster(jobs, timeout_s, ray_address)
     with ExitStack() as stack:
-        jobs = [{"controllers": controllers, "emulators": emulators, "part": part} for part in range(PARTS)]
         calls = [stack.enter_context(IsolatedCall(_FLY_PART, job, timeout_s)) for job in jobs]
         return [call.answer() for call in calls]
+
+
+def _fly_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: str) -> list[dict[str, Any]]:
+    """The same; a candidate in a file travels as that file, and flies in a process of its own there, too."""
+    from .sessions.flyers import open_flyers
+
+    files = {name: _travelling(name) for name in jobs[0]["controllers"]}
+    with open_flyers(ray_address) as flyers:
+        return list(flyers.map(partial(_fly_there, files, timeout_s), jobs))
+
+
+def _travelling(controller: str) -> tuple[str, bytes] | None:
+    """The name and the content of the file in which a controller from outside stands."""
+    kind, _, where = controller.partition(":")
+    if kind not in ("python", "so"):
+        return None
+    file = Path(where.rpartition(":")[0] if kind == "python" else library_file(where))
+    if file.suffix not in (".py", ".so"):
+        raise InputError(f"--ray: {controller} is no file: give python:FILE.py:CLASS or so:FILE.so")
+    return file.name, read_bytes(file, "the controller")
+
+
+def _fly_there(
+    files: dict[str, tuple[str, bytes] | None], timeout_s: float, job: dict[str, Any]
+) -> dict[str, Any]:
+    """The task: puts the file down, and flies a part."""
+    with tempfile.TemporaryDirectory(prefix="ccgym-") as folder:
+        controllers = dict(job["controllers"])
+        for name, content in files.items():
+            if content is None:
+                continue
+            placed = Path(folder) / content[0]
+            placed.write_bytes(content[1])
+            kind, _, where = controllers[name].partition(":")
+            after = where.rpartition(placed.name)[2]
+            controllers[name] = f"{kind}:{placed}{after}"
+        with IsolatedCall(_FLY_PART, {**job, "controllers": controllers}, timeout_s) as call:
+            answer: dict[str, Any] = call.answer()
+            return answer

@@ -13,7 +13,7 @@ from .backends.twin_backend import TwinBackend
 from .outside_schemes import fly_a_moment
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
-from .score import PARTS, SECONDS, SEED
+from .score import SECONDS, SEED
 from .sessions import session
 from .sessions.session import Flight, Plan, fly_measured
 
@@ -37,7 +37,7 @@ def fly_part(job: dict[str, Any]) -> dict[str, Any]:
     controllers: dict[str, str] = job["controllers"]
     for controller in controllers.values():
         fly_a_moment(controller)
-    mine = range(job["part"], len(emulators), PARTS)
+    mine = range(job["part"], len(emulators), job["parts"])
     return {
         "version": _version(emulators),
         "links": [

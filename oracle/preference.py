@@ -8,5 +8,9 @@ DOUBLINGS = 6.0
 
 
 def allowance(preference: float) -> float:
-    """Factor on the standing queue that an oracle may keep: 1 at the default preference."""
+    """Factor on the standing queue that an oracle may keep: 1 at the default preference.
+
+    >>> [allowance(preference) for preference in (0.0, 0.5, 1.0)]
+    [0.125, 1.0, 8.0]
+    """
     return float(2.0 ** (DOUBLINGS * (preference - DEFAULT_PREFERENCE)))

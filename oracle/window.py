@@ -81,7 +81,13 @@ def stalling_path(spec: EmulatorSpec) -> _core.Path:
 
 
 def bdp_packets(spec: EmulatorSpec) -> float:
-    """Mean rate times the round trip of an empty path, in packets."""
+    """Mean rate times the round trip of an empty path, in packets.
+
+    >>> from ccgym.envs.specs.emulator_spec import LinkSpec
+    >>> spec = EmulatorSpec(name="path", delay_ms=30, uplink=LinkSpec(rate_mbps=12.0))
+    >>> round(bdp_packets(spec), 1)
+    61.5
+    """
     bits: float = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
     return bits / (8 * PACKET_IP_BYTES)
 

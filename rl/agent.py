@@ -4,8 +4,10 @@ Schulman et al., "Proximal Policy Optimization Algorithms", 2017. The networks a
 `ccgym.agents`, so what has been learnt flies in the C++ controller, and what flies there can be learnt from.
 """
 
+import copy
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, 
 from ccgym.agents.shipped import policy_path
 from ccgym.agents.stack import StackPolicy
 from ccgym.envs.errors import InputError
+from ccgym.training.device import CPU
+from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import PPO
@@ -23,6 +27,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from .config import RlConfig
+from .own_network import OwnNetworkPolicy, load_acting
 
 Model = PPO | RecurrentPPO
 
@@ -40,6 +45,8 @@ class Shape:
     """Whether what `log_window` answers is changed for others on the bottleneck."""
     hidden: int | list[int]
     """Units of the LSTM layer, or of each layer of a network without memory."""
+    network: str = ""
+    """The name of one of one's own instead."""
 
 
 def find_shape(config: RlConfig) -> Shape:
@@ -52,8 +59,9 @@ def find_shape(config: RlConfig) -> Shape:
         return _shape_of_start(config)
     assert config.features is not None, "checked by the config, as the others are"
     assert config.actions is not None
-    assert config.hidden is not None
-    return Shape(config.features, config.actions, bool(config.companion), config.hidden)
+    hidden = [] if config.network else config.hidden
+    assert hidden is not None
+    return Shape(config.features, config.actions, bool(config.companion), hidden, config.network)
 
 
 def _shape_of_start(config: RlConfig) -> Shape:
@@ -121,7 +129,7 @@ class GroupRelative(VecEnvWrapper):
         return differences
 
 
-def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
+def make_model(config: RlConfig, shape: Shape, envs: VecEnv, device: torch.device = CPU) -> Model:
     """A learner with random weights from the seed, or with those of `config.init`.
 
     Raises:
@@ -140,7 +148,7 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
         "learning_rate": config.learning_rate,
         "seed": config.seed,
         "stats_window_size": config.environments,
-        "device": "cpu",
+        "device": device,
     }
     policy: dict[str, Any] = {
         "activation_fn": torch.nn.Tanh,
@@ -151,7 +159,12 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
             raise InputError(f"held_steps ({config.held_steps}): actions indigo are classes; leave it out")
         arguments |= {"use_sde": True, "sde_sample_freq": config.held_steps}
     model: Model
-    if isinstance(shape.hidden, int):
+    if shape.network:
+        inputs, outputs = int(np.prod(envs.observation_space.shape or ())), _outputs(envs.action_space)
+        make = partial(load_acting, shape.network, inputs, outputs, config.seed)
+        policy = {"acting": make, "net_arch": {"pi": [], "vf": config.value_hidden}, **policy}
+        model = PPO(OwnNetworkPolicy, envs, policy_kwargs=policy, **arguments)
+    elif isinstance(shape.hidden, int):
         policy |= {"lstm_hidden_size": shape.hidden, "net_arch": {"pi": [], "vf": config.value_hidden}}
         model = RecurrentPPO("MlpLstmPolicy", envs, policy_kwargs=policy, **arguments)
     else:
@@ -163,14 +176,21 @@ def make_model(config: RlConfig, shape: Shape, envs: VecEnv) -> Model:
     return model
 
 
+def _outputs(actions: spaces.Space[Any]) -> int:
+    """Of a network that answers with these actions: a number for each class, or each component."""
+    return int(actions.n) if isinstance(actions, spaces.Discrete) else int(np.prod(actions.shape or ()))
+
+
 def _spread(config: RlConfig, shape: Shape) -> float:
     """Standard deviation of an action; of a held one, of the weights of the last layer's activations.
 
     Held deviations are generalised state-dependent exploration (Raffin et al., CoRL 2021): the activations,
     of which none is above 1, times random weights.
     """
+    if not config.held_steps:
+        return config.initial_spread
     last_units = shape.hidden if isinstance(shape.hidden, int) else shape.hidden[-1]
-    return config.initial_spread / (math.sqrt(last_units) if config.held_steps else 1.0)
+    return config.initial_spread / math.sqrt(last_units)
 
 
 class _ActingPart(torch.nn.Module):
@@ -182,17 +202,25 @@ class _ActingPart(torch.nn.Module):
             self.add_module(name, part)
 
 
-def _acting_part(model: Model) -> _ActingPart:
+def _acting_part(model: Model) -> torch.nn.Module:
     network: Any = model.policy
+    if isinstance(network, OwnNetworkPolicy):
+        return network.acting
     if isinstance(model, RecurrentPPO):
         return _ActingPart(lstm=network.lstm_actor, linear=network.action_net)
     inner = [layer for layer in network.mlp_extractor.policy_net if isinstance(layer, torch.nn.Linear)]
     return _ActingPart(layers=torch.nn.ModuleList([*inner, network.action_net]))
 
 
-def to_policy(model: Model, shape: Shape) -> tuple[PolicyModule, PolicySpec]:
-    """What the learner has become: its most likely action, without the chance of exploration."""
+def to_policy(model: Model, shape: Shape) -> tuple[torch.nn.Module, PolicySpec]:
+    """What the learner has become: its most likely action, without the chance of exploration.
+
+    A `PolicyModule`, or a network of one's own that is no stack of known layers.
+    """
     part = _acting_part(model)
+    spec = PolicySpec(shape.features, shape.actions, companion=shape.companion)
+    if shape.network:
+        return copy.deepcopy(part).to(CPU), spec
     inputs = int(np.prod(model.observation_space.shape or ()))
     outputs = int(model.policy.action_net.out_features)  # type: ignore[arg-type]
     module: PolicyModule = (
@@ -201,7 +229,7 @@ def to_policy(model: Model, shape: Shape) -> tuple[PolicyModule, PolicySpec]:
         else MlpPolicy(inputs, shape.hidden, outputs)
     )
     module.load_state_dict(part.state_dict())
-    return module, PolicySpec(shape.features, shape.actions, companion=shape.companion)
+    return module, spec
 
 
 def let_learn(model: Model, *, acting: bool) -> None:

@@ -20,6 +20,8 @@ class RlConfig(RunConfig):
     """Whether what `log_window` answers is changed for others on the bottleneck; without it, as `init`."""
     hidden: int | list[int] | None = None
     """Units of the LSTM layer, or of each layer with tanh of a network without memory; or as `init`."""
+    network: Annotated[str, NativeOrOwn("")] = ""
+    """A network without memory instead of `hidden`, for `ppo`: `my.module:NAME`, a torch.nn.Module."""
     init: str = ""
     """Policy to start from, a file or a name that ships; it brings features, actions and units along."""
     reward: Annotated[str, NativeOrOwn("power", "aurora", "copa", "log_power")]
@@ -64,9 +66,14 @@ class RlConfig(RunConfig):
 
     @model_validator(mode="after")
     def _network_fits_algorithm(self) -> Self:
-        missing = [name for name in ("features", "actions", "hidden") if getattr(self, name) is None]
+        if self.network and (self.init or self.algo != "ppo"):
+            raise ValueError("network: goes with algo ppo and without init: it brings its own weights")
+        needed = ("features", "actions") if self.network else ("features", "actions", "hidden")
+        missing = [name for name in needed if getattr(self, name) is None]
         if missing and not self.init:
             raise ValueError(f"{missing[0]} is missing, and there is no init to bring it along")
+        if self.network and self.held_steps:
+            raise ValueError("held_steps: not with a network of one's own; leave it out")
         if self.hidden is not None and isinstance(self.hidden, int) != (self.algo == "recurrent-ppo"):
             right = "a number of units" if self.algo == "recurrent-ppo" else "a list, units per layer"
             raise ValueError(f"hidden ({self.hidden}) must be {right} for algo {self.algo}")

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
-from ccgym.agents.policy_file import PolicyModule
-from ccgym.agents.stack import StackPolicy
+from ccgym.agents.mlp import MlpPolicy
 from ccgym.envs.gym.rewards import Reward
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -19,8 +18,8 @@ Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
 """Observations (N, I) of N flows to their actions; asked step by step from the start of the flows."""
 
 
-def as_actor(module: PolicyModule, actions: str) -> Actor:
-    """A policy as an actor for one flight, of this action set."""
+def as_actor(module: torch.nn.Module, actions: str) -> Actor:
+    """A policy as an actor for one flight, of this action set; one of one's own has no memory."""
     state: LstmState | None = None
 
     def act(observations: NDArray[np.float32]) -> NDArray[Any]:
@@ -29,9 +28,11 @@ def as_actor(module: PolicyModule, actions: str) -> Actor:
             if isinstance(module, LstmPolicy):
                 outputs, state = module(torch.from_numpy(observations)[:, None], state)
                 outputs = outputs[:, 0]
-            else:
-                assert not isinstance(module, StackPolicy), "refused as a start"
+            elif isinstance(module, MlpPolicy):
                 outputs = module(torch.from_numpy(observations))
+            else:
+                own: Any = module
+                outputs, _ = own.step(torch.from_numpy(observations), own.initial_state(len(observations)))
         chosen = outputs.argmax(dim=1) if actions == "indigo" else outputs.clamp(-1, 1)
         answer: NDArray[Any] = chosen.numpy()
         return answer

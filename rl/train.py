@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
-from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_file import PolicyModule, save_policy
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
@@ -19,6 +19,7 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import ideal_windows
 from ccgym.training.config import provenance
+from ccgym.training.device import CPU
 from ccgym.training.rollouts import fly_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
@@ -63,6 +64,7 @@ def train(
     resume: bool,
     workers: int,
     minutes: float = math.inf,
+    device: torch.device = CPU,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
 
@@ -72,6 +74,7 @@ def train(
         resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
+        device: where the networks learn, and act while they do.
 
     Raises:
         InputError: an unknown emulator, a policy to start from that does not fit, no run to resume, or a run
@@ -84,7 +87,7 @@ def train(
     shape = find_shape(config)
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
-    model = make_model(config, shape, flights.envs)
+    model = make_model(config, shape, flights.envs, device)
     native = shape.features in _core.POLICY_FEATURES
     links = digests(emulators, validation)
     if resume:
@@ -119,7 +122,9 @@ def train(
                 reward = validator.mean_reward(as_actor(module, shape.actions))
                 metrics |= {"validation/reward": reward, CRITERION: -reward}
                 said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
-                if native:
+                flies = False
+                if native and isinstance(module, PolicyModule):
+                    flies = True
                     made = provenance(config, iteration)
                     save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
                     rollouts = fly_rollouts(
@@ -128,14 +133,13 @@ def train(
                     metrics |= rollout_metrics(rollouts)
                     figures["rollouts"] = draw_rollouts(f"{config.name}, iteration {iteration + 1}", rollouts)
                     said += f"; {summarise(rollouts)}"
-                else:  # features in Python: no controller flies them
-                    torch.save(
-                        {"features": shape.features, "weights": module.state_dict()}, run.candidate_policy
-                    )
+                else:  # features or a network in Python: no controller flies them
+                    names = {"network": shape.network, "features": shape.features}
+                    torch.save({**names, "weights": module.state_dict()}, run.candidate_policy)
                 progress.say(said)
                 if -reward < best_criterion:
                     best_criterion = -reward
-                    run.candidate_policy.replace(run.best_policy if native else run.best_network)
+                    run.candidate_policy.replace(run.best_policy if flies else run.best_network)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))

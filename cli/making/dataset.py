@@ -5,7 +5,7 @@ import json
 import os
 from pathlib import Path
 
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import add_ray_argument, count, seed
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -40,6 +40,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--workers", type=count, metavar="N", help="flights at once (default: one for each core)"
     )
+    add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print what was made as JSON")
     parser.set_defaults(run=run)
 
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
                 console.print(f"[{done}/{len(request.emulators)}] emulators", markup=False)
 
         workers = args.workers or len(os.sched_getaffinity(0))
-        made = make_dataset(request, args.out, workers, show)
+        made = make_dataset(request, args.out, workers, show, args.ray)
     if args.json:
         print(json.dumps({**vars(made), "folder": str(made.folder)}))
         return 0

@@ -64,8 +64,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="KEY=VALUE",
         help="another setting than the config's, in YAML, as in --set features=indigo --set 'hidden=[32]' "
         "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all. "
-        "features, links, with ppo reward, with dagger network and oracle take code of yours as MODULE:NAME "
-        "or FILE.py:NAME, modules of the current folder, too: see --list",
+        "features, links, network (not with recurrent-ppo), reward (not with dagger) and oracle (with "
+        "dagger) take code of yours as MODULE:NAME or FILE.py:NAME, modules of the current folder, too: see "
+        "--list",
     )
     parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
@@ -90,6 +91,15 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "--minutes", type=_positive_float, default=math.inf, help="stop after so many minutes"
+    )
+    parser.add_argument(
+        "--device", default="cpu", metavar="D", help="where networks learn: cpu (default), cuda or cuda:N"
+    )
+    parser.add_argument(
+        "--track",
+        default="tensorboard",
+        metavar="A,B",
+        help="who follows the run, besides metrics.jsonl: of tensorboard (default), wandb, mlflow",
     )
     parser.set_defaults(run=run)
 
@@ -164,8 +174,11 @@ def _train(
     from ccgym.envs.errors import InputError
     from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.training.config import load_config
+    from ccgym.training.device import device_of
     from ccgym.training.runs.run_directory import RunDirectory
+    from ccgym.training.runs.tracking import known_trackers
 
+    device = device_of(args.device)
     emulators = args.emulators
     if args.from_calibration is not None:
         of_config = emulators or load_config(file, {}, kind).emulators
@@ -176,7 +189,7 @@ def _train(
     overrides: dict[str, Any] = dict(args.settings)
     overrides |= {key: value for key, value in given.items() if value is not None}
     config = load_config(file, overrides, kind)
-    run = RunDirectory(args.out or Path("runs") / config.name, kind)
+    run = RunDirectory(args.out or Path("runs") / config.name, kind, known_trackers(args.track))
     if args.resume:
         kept = run.config()
         for key, flag in flags.items():
@@ -189,7 +202,14 @@ def _train(
         config = kept
     with folder_lock(run.folder):
         if args.resume or not run.is_finished(config):
-            train(config, run, resume=args.resume, workers=args.workers, minutes=args.minutes)
+            train(
+                config,
+                run,
+                resume=args.resume,
+                workers=args.workers,
+                minutes=args.minutes,
+                device=device,
+            )
     best = run.best_policy if run.best_policy.exists() else run.best_network
     return run.metrics_of_best_policy(), best
 

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ccgym.configs.arguments import add_ray_argument
+
 if TYPE_CHECKING:
     from ccgym.calibration.answer import Answer
     from ccgym.calibration.candidate import Candidate
@@ -50,6 +52,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--verify", choices=["mahimahi"], help="fly the schemes over the emulator in real mahimahi"
     )
+    add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.set_defaults(run=run)
 
@@ -86,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     target = check_target(load_target(args.target), few=args.few)
     restriction = recorded(args.from_trace) if args.from_trace else Restriction()
     print(_stands_on(target), file=sys.stderr)
-    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress(), restriction)
+    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress(), restriction, args.ray)
     write_answer(answer, target, args.out)
     verified = _verified(args, target, found_spec(answer, target)) if args.verify and whole else None
     found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})

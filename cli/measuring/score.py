@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from ccgym.configs.arguments import add_ray_argument
+
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds the command to the command line."""
@@ -35,6 +37,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="S",
         help="end it after S seconds of real time (default: 60)",
     )
+    add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.set_defaults(run=run)
 
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     """Flies it, and prints the figures."""
     from ccgym.evaluation.score import EMULATORS, TIMEOUT_S, score
 
-    result = score(args.scheme, args.emulators or EMULATORS, args.timeout or TIMEOUT_S)
+    result = score(args.scheme, args.emulators or EMULATORS, args.timeout or TIMEOUT_S, args.ray)
     if args.json:
         print(json.dumps(result.to_json()))
         return 0

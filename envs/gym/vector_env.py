@@ -130,6 +130,12 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         self.metadata = {**self.metadata, "autoreset_mode": known[name]}
 
     @property
+    def autoreset_mode(self) -> AutoresetMode:
+        """As Gymnasium's own vector environments say it."""
+        mode: AutoresetMode = self.metadata["autoreset_mode"]
+        return mode
+
+    @property
     def engine(self) -> PathEngine:
         """The flows underneath."""
         return self._engine
@@ -210,7 +216,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
             ValueError: an action lies outside the action space.
         """
         nowhere = np.zeros(self.num_envs, dtype=np.bool_)
-        same_step = self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         if not same_step and self._elapsed_steps == self._max_episode_steps:
             observations = self._begin(self._engine.reset())
             infos = _masked(self._engine.reset_info(), self._everywhere)

@@ -110,6 +110,9 @@ def select_emulators(selection: str) -> list[NamedEmulator]:
     `random_emulators`, `random:train:N` and `random:validation:N`, links of these, also with a seed, and
     `all`: every one that ships and whose traces are here.
 
+    >>> [emulator.label for emulator in select_emulators("calibrated/india,synthetic/5mbps-10ms")]
+    ['calibrated/india', 'synthetic/5mbps-10ms']
+
     Raises:
         InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
     """

@@ -13,8 +13,10 @@ import json
 import shutil
 import tempfile
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from ccgym.envs.outside_files import read_json, replace_file
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
+from ccgym.evaluation.sessions.flyers import check_travels, open_flyers, policies_of, with_policies
 from gymnasium.envs.registration import EnvSpec
 
 from .episodes import (
@@ -36,14 +39,18 @@ from .episodes import (
     STEPS,
     Episode,
     add_to_digest,
+    draw_of,
     fly_episodes,
     read_episodes,
     write_episodes,
 )
+from .references import reference_returns
 
 DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
 MOST_FLIGHTS = 1_000_000
+MOST_AT_ONCE = 200
+"""Emulators whose episodes are flown and not yet kept."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
 _SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
 """Observations that may be below 0: differences of two clocks, or of ACKs that overtook each other."""
@@ -91,8 +98,21 @@ class Dataset:
     """Of all episodes, in order: the same for the same request."""
 
 
-def make_dataset(request: Request, folder: Path, workers: int, show: Callable[[int], None]) -> Dataset:
+def make_dataset(
+    request: Request,
+    folder: Path,
+    workers: int,
+    show: Callable[[int], None],
+    ray_address: str | None = None,
+) -> Dataset:
     """Makes what is not there yet; tells `show` how many emulators are done.
+
+    Args:
+        request: what is asked.
+        folder: of the dataset, new or with a part of it.
+        workers: flights at once on this machine.
+        show: progress.
+        ray_address: of a cluster that flies instead; the episodes are the same.
 
     Raises:
         InputError: the folder holds something else, or Minari is not installed.
@@ -104,7 +124,7 @@ def make_dataset(request: Request, folder: Path, workers: int, show: Callable[[i
         _open(request, folder)
         data = folder / "data"
         if not data.exists():
-            _fly(request, folder / "flights", workers, show)
+            _fly(request, folder / "flights", workers, show, ray_address)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
         made = json.loads((data / "metadata.json").read_text())
@@ -137,22 +157,40 @@ def _chunk(flights: Path, index: int) -> Path:
     return flights / f"{index:05d}.npz"
 
 
-def _fly(request: Request, flights: Path, workers: int, show: Callable[[int], None]) -> None:
+def _fly(
+    request: Request, flights: Path, workers: int, show: Callable[[int], None], ray_address: str | None
+) -> None:
+    if ray_address is not None:
+        check_travels(request.schemes)
     left = [index for index in range(len(request.emulators)) if not _chunk(flights, index).exists()]
     show(len(request.emulators) - len(left))
 
-    def fly(index: int) -> None:
-        episodes = fly_episodes(request.emulators[index], request.schemes, request.seed)
-        replace_file(_chunk(flights, index), lambda fresh: write_episodes(fresh, episodes))
-
-    with ThreadPoolExecutor(workers) as executor:
-        flying = [executor.submit(fly, index) for index in left]
+    policies = {} if ray_address is None else policies_of(request.schemes)
+    waiting, flying = deque(left), dict[Future[list[Episode]], int]()
+    with open_flyers(ray_address, workers) as flyers:
         try:
-            for done, flown in enumerate(as_completed(flying), len(request.emulators) - len(left) + 1):
-                flown.result()
-                show(done)
+            while waiting or flying:
+                while waiting and len(flying) < MOST_AT_ONCE:
+                    index = waiting.popleft()
+                    job = (request.emulators[index], request.schemes, request.seed, policies)
+                    flying[flyers.submit(_fly_there, *job)] = index
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    _keep(future.result(), _chunk(flights, flying.pop(future)))
+                    show(len(request.emulators) - len(waiting) - len(flying))
         finally:
-            executor.shutdown(cancel_futures=True)
+            flyers.shutdown(cancel_futures=True)
+
+
+def _fly_there(
+    emulator: NamedEmulator, schemes: list[Scheme], seed: int, policies: dict[Path, bytes]
+) -> list[Episode]:
+    """The task: an episode of each scheme, with the policies that came along."""
+    with with_policies(schemes, policies) if policies else nullcontext(schemes) as flown:
+        return fly_episodes(emulator, flown, seed)
+
+
+def _keep(episodes: list[Episode], file: Path) -> None:
+    replace_file(file, lambda fresh: write_episodes(fresh, episodes))
 
 
 def _write(request: Request, folder: Path, data: Path) -> None:
@@ -192,8 +230,20 @@ def _write_minari(request: Request, flights: Path, data: Path) -> None:
 
     storage.update_episodes(buffers())
     storage.update_episode_metadata(told)
+    draws = (draw_of(emulator, request.schemes, request.seed)[0] for emulator in request.emulators)
+    references = reference_returns(draws, request.seed)
+    scores = (
+        {}
+        if references is None
+        else {
+            "ref_min_score": references.random,
+            "ref_max_score": references.oracle,
+            "num_episodes_average_score": references.episodes,
+        }
+    )
     storage.update_metadata(
         {
+            **scores,
             "dataset_id": DATASET_ID,
             "minari_version": __version__,
             "algorithm_name": ", ".join(scheme.label for scheme in request.schemes),

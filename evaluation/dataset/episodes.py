@@ -57,9 +57,7 @@ def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> l
     Raises:
         OutsideError: a controller from outside failed.
     """
-    flight = Flight(emulator, schemes[0], 1)
-    flight_seed = flight.seed(seed)
-    spec = emulator.spec.drawn(flight_seed)
+    spec, flight_seed = draw_of(emulator, schemes, seed)
     path, windows = spec.to_path(), _oracle_windows(spec)
     episodes = []
     for scheme in schemes:
@@ -71,6 +69,12 @@ def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> l
             raise OutsideError(f"{error} (on {emulator.label})") from error
         episodes.append(_episode(*flat, windows, spec))
     return episodes
+
+
+def draw_of(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> tuple[EmulatorSpec, int]:
+    """The draw of an emulator that all schemes meet, and its seed."""
+    flight_seed = Flight(emulator, schemes[0], 1).seed(seed)
+    return emulator.spec.drawn(flight_seed), flight_seed
 
 
 def _episode(observed: Array, decided: Array, windows: Array, spec: EmulatorSpec) -> Episode:

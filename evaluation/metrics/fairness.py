@@ -40,7 +40,11 @@ def fairness(flows: list[LinkLog], metrics: list[FlowMetrics], total: FlowMetric
 
 
 def jain_index(shares: Array) -> Array:
-    """(sum x)^2 / (n sum x^2) of each column of `shares`; NaN is no share at all."""
+    """(sum x)^2 / (n sum x^2) of each column of `shares`; NaN is no share at all.
+
+    >>> jain_index(np.array([[6.0, 12.0], [6.0, 0.0]])).tolist()
+    [1.0, 0.5]
+    """
     present = np.count_nonzero(~np.isnan(shares), axis=0)
     index: Array = np.nansum(shares, axis=0) ** 2 / (present * np.nansum(shares**2, axis=0))
     return index

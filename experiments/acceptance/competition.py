@@ -7,20 +7,20 @@ log-uniform.
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
 from ccgym.evaluation.schemes import select_native
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.check import Check, all_met
 
 SECONDS = 120.0
@@ -168,6 +168,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of the links (default: 777)")
     drawn.add_argument("--fresh", action="store_true", help="a seed by the clock; it is printed, for --seed")
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -181,7 +182,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(check.line, flush=True)
 
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         checks = competition_checks(scheme, RIVALRIES, args.random, drawn, executor, say)
     if args.json:
         print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in checks]}))

@@ -2,18 +2,18 @@
 
 import argparse
 import json
-import os
 import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs.outside_files import replace_file
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
@@ -143,6 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the page (default: docs/evidence.md)",
     )
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -153,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
     def say(check: Check) -> None:
         print(check.line, file=sys.stderr, flush=True)
 
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         evidence = measure_evidence(
             policy,
             executor,

@@ -9,13 +9,13 @@ import json
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
@@ -23,6 +23,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
@@ -348,6 +349,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a seed by the clock: links drawn after the policy was made; it is printed, for --seed",
     )
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -361,7 +363,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(check.line)
 
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         checks, losses = measure_checks(
             policy_file, executor, emulators=args.random, starvation=args.starvation, seed=drawn, say=say
         )

@@ -7,19 +7,19 @@ which counts for nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS o
 
 import argparse
 import json
-import os
 from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.configs.arguments import count
+from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.metrics.intervals import share_interval
 from ccgym.evaluation.schemes import select_schemes
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.oracle.preference import PREFERENCES
@@ -234,13 +234,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
     parser.add_argument("--seeds", type=count, default=3, metavar="N", help="flights of each (default: 3)")
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Flies all three curves over every emulator."""
     policy_file = policy_file_of(args.scheme)
     select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a preference
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         rows = preference_rows(policy_file, args.random, args.seeds, executor)
     checks = preference_checks(rows)
     if args.json:

@@ -4,15 +4,17 @@ import argparse
 import json
 import os
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cache
 from statistics import mean
 
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import select_emulators
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.flights import SEED
 
 from .published_figures import CELLULAR, PUBLISHED, STANFORD_2019, WIRED, PathAverages, Published, Range
@@ -178,13 +180,14 @@ DESCRIPTION = (
 )
 
 
-def add_arguments(_: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None: schemes and emulators are those with published figures."""
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Flies every scheme that has figures."""
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         comparison = PublishedComparison(executor, SEED)
         rows, averages = comparison.rows(), comparison.averages()
     if args.json:

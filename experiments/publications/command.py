@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.outside_files import replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
 from ccgym.experiments.flights import SEED
@@ -48,7 +49,8 @@ def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
 
 
 def add_backend_argument(parser: argparse.ArgumentParser) -> None:
-    """The twin or real shells."""
+    """The twin, here or on a cluster, or real shells."""
+    add_ray_argument(parser)
     parser.add_argument(
         "--backend", choices=("twin", "mahimahi"), default="twin", help="default: twin; or real shells"
     )
@@ -104,6 +106,7 @@ def circumstances(args: argparse.Namespace, folder: Path) -> Circumstances:
         given.get("scheme"),
         given.get("minutes") or (QUICK_MINUTES if args.quick else MINUTES),
         SEED,
+        given.get("ray"),
     )
 
 

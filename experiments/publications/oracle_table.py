@@ -2,24 +2,25 @@
 
 import argparse
 import json
-import os
-from concurrent.futures import ThreadPoolExecutor
 
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
+from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import ideal_windows
 
 DESCRIPTION = "Searches the windows of the published training emulators and prints both."
 
 
-def add_arguments(_: argparse.ArgumentParser) -> None:
-    """None: the emulators are those that were published."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The emulators are those that were published."""
+    add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Searches every window."""
     emulators = select_emulators("synthetic,calibrated")
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
+    with open_flyers(args.ray) as executor:
         found = ideal_windows([emulator.spec for emulator in emulators], executor)
     windows = {emulator.label: int(packets) for emulator, packets in zip(emulators, found, strict=True)}
     deviation = mean_relative_deviation(windows)

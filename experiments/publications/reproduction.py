@@ -74,6 +74,8 @@ class Circumstances:
     minutes: float = 2.0
     """Of each training."""
     seed: int = 1
+    ray_address: str | None = None
+    """Of a cluster that flies what is flown in the twin, as evaluations are."""
 
     def kernels(self, schemes: Sequence[str]) -> list[str]:
         """The kernel's TCP in place of ours, where real shells are flown."""
@@ -113,7 +115,7 @@ def evaluate(
         interval_s,
         keep_logs=circumstances.backend != "twin",
     )
-    fly_plan(plan, folder, leave_out=True)
+    fly_plan(plan, folder, leave_out=True, ray_address=circumstances.ray_address)
     return load_evaluation(folder)
 
 

@@ -1,1 +1,1 @@
-"""Whole trainings, repeated from several seeds."""
+"""Whole trainings, repeated: from several seeds, or with other settings."""

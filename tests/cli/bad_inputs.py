@@ -24,6 +24,7 @@ from pathlib import Path
 from ccgym.agents.shipped import shipped_policies
 from ccgym.cli.main import COMMANDS as COMMAND_MODULES
 from ccgym.cli.main import MOST_CHARACTERS, build_parser, main
+from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from hypothesis import strategies as st
 
 MOST_SECONDS = 120
@@ -35,7 +36,8 @@ JUDGED_AFTER_CPU_SECONDS = 6
 MOST_BYTES = 1 << 30
 
 PRELOADED = [
-    *(f"ccgym.cli.{each}" for each in COMMAND_MODULES), "hypothesis", "ccgym.dagger.train", "ccgym.rl.config",
+    *(f"ccgym.cli.{room}.{each}" for each, room in COMMAND_MODULES.items()), "hypothesis",
+    "ccgym.dagger.train", "ccgym.rl.config",
     "ccgym.calibration.calibrate", "ccgym.evaluation.sessions.flying", "ccgym.evaluation.metrics.comparison",
 ]  # fmt: skip
 """Modules that the processes of the cases need not import each for itself."""
@@ -122,6 +124,7 @@ COMMANDS: dict[str, list[str]] = {
     "train": ["--emulators", "calibrated/india", "--set", "iterations=1", "--set", "environments=2", "--set",
               "variations=0", "--set", "random_emulators=1", "--set", "fading_emulators=1", "--set",
               "evaluation_seconds=1", "--out", "out"],
+    "sweep": ["empty", "--out", "out"],
     "export": ["good.safetensors", "--name", "mine", "--out", "."],
     "eval": ["--schemes", "fixed:3", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"],
     "score": ["fixed:3", "--emulators", "file:good.yaml", "--timeout", "30"],
@@ -217,7 +220,12 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
     while waiting:
         name, parser = waiting.pop()
         below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-        waiting += [(f"{name} {word}".strip(), each) for part in below for word, each in part.choices.items()]
+        waiting += [
+            (f"{name} {word}".strip(), each)
+            for part in below
+            for word, each in part.choices.items()
+            if word not in FORMER_NAMES
+        ]
         if not below or parser.get_default("run"):
             found[name] = parser
     return found

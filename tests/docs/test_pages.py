@@ -56,6 +56,13 @@ def test_what_a_page_says_works_as_printed(page: Path, tmp_path: Path) -> None:
             run(block.text, tmp_path)
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.glob("how_to/*.md")), ids=lambda page: page.stem)
+def test_a_page_that_needs_one_file_has_one(page: Path) -> None:
+    claim = re.search(r"Files touched: (one of your own, none of ours|four)", page.read_text())
+    code = [block for block in blocks(page) if block.title and block.title.endswith((".py", "mine.yaml"))]
+    assert claim is None or claim[1] == "four" or len(code) == 1
+
+
 def run(commands: str, folder: Path) -> None:
     """As in a shell where `.venv/bin` is on the PATH."""
     bin_folder = Path(sys.executable).parent

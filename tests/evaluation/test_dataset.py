@@ -62,6 +62,15 @@ def test_minari_opens_it(made: Path) -> None:
     assert dataset.total_steps == sum(len(episode.actions) for episode in dataset)
 
 
+def test_the_oracle_is_worth_more_than_chance(made: Path) -> None:
+    dataset = minari.MinariDataset(made / "data")
+    told = dataset.storage.metadata
+    assert told["ref_max_score"] > told["ref_min_score"]
+    assert told["num_episodes_average_score"] == 3
+    copa = float(np.sum(dataset[0].rewards))
+    assert minari.get_normalized_score(dataset, np.array([told["ref_max_score"], copa]))[0] == 1
+
+
 def test_a_window_seen_is_that_of_the_action_before(made: Path) -> None:
     copa = minari.MinariDataset(made / "data")[0]
     seen = copa.observations[:, RAW_FEATURES.index("window_packets")]

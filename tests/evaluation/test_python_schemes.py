@@ -63,7 +63,7 @@ def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> N
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("", "has no class Aimd"),
+        ("", "has no Aimd"),
         ("class Aimd:\n    def __init__(self, packet_bytes):\n        raise KeyError('x')\n", "KeyError"),
         (AIMD.replace("on_ack", "on_nack"), "no method on_ack"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from ccgym.agents.policy_file import load_policy, save_policy
+from ccgym.agents.policy_file import PolicyModule, load_policy, save_policy
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
@@ -87,6 +87,7 @@ def test_what_has_been_learnt_is_the_likeliest_action_of_the_learner(
     model = make_model(config.model_copy(update={"batch_decisions": 32}), shape, envs)
     model.policy.load_state_dict(weights(tmp_path))
     module, spec = to_policy(model, shape)
+    assert isinstance(module, PolicyModule)
     save_policy(tmp_path / "policy.safetensors", module, spec, trained_on="nothing")
     envs.seed(1)
     observation, seen, chosen, state = envs.reset(), [], [], None

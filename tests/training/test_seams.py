@@ -71,6 +71,22 @@ class Skipping(Net):  # no stack: what it sees goes around the layers as well
         outputs, state = super().step(observation, state)
         return outputs + self.around(observation), (state)
 
+class Plain(torch.nn.Module):  # without memory
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        hidden = torch.nn.Linear(inputs, 8)
+        self.layers = torch.nn.Sequential(hidden, torch.nn.ReLU(), torch.nn.Linear(8, outputs))
+
+    def initial_state(self, flows):
+        return ()
+
+    def step(self, observation, state):
+        return self.layers(observation), state
+
+class Around(Plain):  # no stack
+    def step(self, observation, state):
+        return self.layers(observation) + observation[:, :1], state
+
 class Narrow(Net):
     def step(self, observation, state):
         return observation[:, :1].repeat(1, 3), state
@@ -225,6 +241,45 @@ def test_ppo_on_a_reward_and_links_of_ones_own() -> None:
     done = ccgym("train", "--algo", "ppo", *words, "--out", "run")
     assert done.returncode == 0, done.stderr
     assert Path("run/best/policy.safetensors").exists()
+
+
+@pytest.mark.parametrize(("network", "kept"), [("Plain", "policy.safetensors"), ("Around", "network.pt")])
+def test_ppo_on_a_network_of_ones_own(network: str, kept: str) -> None:
+    small = [
+        "iterations=2",
+        "environments=4",
+        "episode_steps=50",
+        "evaluation_seconds=1",
+        "batch_decisions=100",
+    ]
+    small += ["evaluation_interval=2", f"network=nets:{network}"]
+    words = [word for setting in small for word in ("--set", setting)]
+    assert main(["train", "--algo", "ppo", *words, "--out", "run"]) == 0
+    assert Path("run/best", kept).exists()
+    before = Path("run/best", kept).read_bytes()
+    assert main(["train", "--algo", "ppo", "--resume", "--set", "iterations=2", "--out", "run"]) == 0
+    assert Path("run/best", kept).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--set", "network=nets:Net"], "remembers 8 numbers of a flow: ppo trains what has no memory"),
+        (["--algo", "recurrent-ppo", "--set", "network=nets:Plain"], "network: goes with algo ppo"),
+        (["--device", "cuda:7"], "--device cuda:7: PyTorch finds"),
+        (["--device", "gpu"], "--device: 'gpu': expected cpu, cuda or cuda:N"),
+        (["--track", "tensorbord"], "--track: 'tensorbord' is unknown; known are tensorboard, wandb, mlflow"),
+    ],
+)
+def test_what_ppo_cannot_do_is_one_line(
+    words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    algorithm = [] if "--algo" in words else ["--algo", "ppo"]
+    assert main(["train", *algorithm, *words, "--out", "run"]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told
+    assert told.count("\n") == 1
+    assert not Path("run").exists()
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ checkpoints/dataset/000012.npz       the sequences of one iteration, for every i
 best/policy.safetensors              the policy with the least criterion on the validation emulators
 best/network.pt                      instead of it: weights of what only flies in Python
 metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
-events.out.tfevents.*                TensorBoard
+events.out.tfevents.*, wandb/, *.id     what the trackers keep
 """
 
 import json
-import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -27,8 +26,8 @@ from ccgym.envs.outside_files import read_bytes, read_json
 from ccgym.training.config import Config, load_config, save_config
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
-from torch.utils.tensorboard import SummaryWriter
-from torch.utils.tensorboard.summary import hparams
+
+from .tracking import Tracked, Tracker, open_trackers
 
 CRITERION = "validation/criterion"
 """The metric that the best policy has least of, whatever a trainer makes it of: see there."""
@@ -61,10 +60,12 @@ def config_file_of_run(folder: Path) -> Path:
 class RunDirectory(Generic[Config]):
     """One run on disk, of a configuration of some kind."""
 
-    def __init__(self, folder: Path, kind: type[Config]) -> None:
+    def __init__(self, folder: Path, kind: type[Config], track: Sequence[str] = ("tensorboard",)) -> None:
+        """`track`: who follows it, of `TRACKERS`."""
         self.folder = folder
         self._kind = kind
-        self._writer: SummaryWriter | None = None
+        self._track = track
+        self._trackers: list[Tracker] | None = None
 
     @property
     def best_policy(self) -> Path:
@@ -132,6 +133,11 @@ class RunDirectory(Generic[Config]):
         """Raises InputError when the folder holds no run."""
         return load_config(config_file_of_run(self.folder), {}, self._kind)
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether the folder holds a run that can go on."""
+        return self._checkpoint_file.exists()
+
     def is_finished(self, config: Config) -> bool:
         """Whether the folder holds a run of just this configuration with nothing left to do."""
         return (
@@ -155,7 +161,7 @@ class RunDirectory(Generic[Config]):
     def load(self) -> Checkpoint:
         """Raises InputError when there is no checkpoint, or none that can be read."""
         try:
-            return Checkpoint(**torch.load(self._checkpoint_file, weights_only=True))
+            return Checkpoint(**torch.load(self._checkpoint_file, map_location="cpu", weights_only=True))
         except FileNotFoundError:
             raise InputError(
                 f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
@@ -179,29 +185,18 @@ class RunDirectory(Generic[Config]):
             temporary = self._metrics_file.with_suffix(".partial")
             temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
             temporary.replace(self._metrics_file)
-        self._writer = SummaryWriter(str(self.folder), purge_step=iterations if iterations else None)
-        if not iterations:
-            self._log_settings(self._writer.file_writer)
+        config = self.config()
+        settings = config.model_dump(mode="json")
+        run = Tracked(self.folder, config.name, settings, iterations, CRITERION)
+        self._trackers = open_trackers(self._track, run)
 
     def log(self, iteration: int, metrics: dict[str, float], figures: dict[str, Figure]) -> None:
-        """Appends `metrics` under the same names to metrics.jsonl and TensorBoard."""
-        assert self._writer is not None, "open_logs comes first"
+        """Appends `metrics` under the same names to metrics.jsonl and wherever the run is tracked."""
+        assert self._trackers is not None, "open_logs comes first"
         with self._metrics_file.open("a") as stream:
             stream.write(json.dumps({"iteration": iteration, **metrics}) + "\n")
-        for name, value in metrics.items():
-            self._writer.add_scalar(name, value, iteration)
-        for name, figure in figures.items():
-            self._writer.add_figure(name, figure, iteration)
-        self._writer.flush()
-
-    def _log_settings(self, file: Any) -> None:  # PyTorch leaves the type of its writer's file out
-        """The configuration as a row of TensorBoard's table of hyper-parameters, beside its criterion."""
-        settings = {
-            name: value if isinstance(value, bool | int | float | str) else json.dumps(value)
-            for name, value in self.config().model_dump(mode="json").items()
-        }
-        for summary in hparams(settings, {CRITERION: math.inf}):  # type: ignore[no-untyped-call]
-            file.add_summary(summary)
+        for tracker in self._trackers:
+            tracker.log(iteration, metrics, figures)
 
     def history(self, name: str) -> list[tuple[float, float]]:
         """A metric by the seconds that training had taken, so far as it has been logged."""
@@ -242,9 +237,9 @@ class RunDirectory(Generic[Config]):
         return metrics
 
     def close_logs(self) -> None:
-        """Writes out what TensorBoard's writer still holds."""
-        if self._writer is not None:
-            self._writer.close()
+        """Writes out what the trackers still hold."""
+        for tracker in self._trackers or []:
+            tracker.close()
 
     @property
     def _config_file(self) -> Path:

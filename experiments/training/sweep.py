@@ -1,0 +1,181 @@
+"""`ccgym sweep`: trainings with settings that Optuna proposes, each from the same seed.
+
+What is proposed depends on the seed, the number of the trial and the results before it alone; a sweep that
+was interrupted goes on in the middle of a training, to the same results.
+
+DIR/
+sweep.yaml              what is searched
+sweep.journal           Optuna's storage: every trial with its settings and its criterion
+trial-003/              the run directory of a training
+best.yaml               the configuration of the best one, for `ccgym train --config`
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import optuna
+import yaml
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import read_yaml, replace_file
+from ccgym.training.config import RunConfig, config_file, load_config, read_options
+from ccgym.training.runs.run_directory import CRITERION, RunDirectory
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import FrozenTrial, TrialState
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Train = Callable[..., None]
+SETTINGS = "settings"
+"""A trial's attribute; one that was killed before it had any is passed over."""
+
+
+class Range(BaseModel):
+    """What a setting may be: one of `choices`, or a number from `low` to `high`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choices: tuple[Any, ...] = ()
+    low: int | float | None = None
+    high: int | float | None = None
+    log: bool = False
+    """Whether the logarithm is drawn evenly."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [value for value in (self.low, self.high) if value is not None]
+        if bool(self.choices) == bool(given) or len(given) == 1:
+            raise ValueError("expected choices, or both of low and high")
+        if given and not (given[0] < given[1] and (given[0] > 0 or not self.log)):
+            raise ValueError("expected low below high, and above 0 with log")
+        return self
+
+    @property
+    def first(self) -> Any:
+        """One that may be."""
+        return self.choices[0] if self.choices else self.low
+
+    def propose(self, name: str, trial: optuna.Trial) -> Any:
+        """A value for a trial."""
+        if self.choices:
+            return self.choices[trial.suggest_int(f"{name} (place)", 0, len(self.choices) - 1)]
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return trial.suggest_int(name, self.low, self.high, log=self.log)
+        assert self.low is not None
+        assert self.high is not None
+        return trial.suggest_float(name, self.low, self.high, log=self.log)
+
+
+class SweepConfig(BaseModel):
+    """What is searched, read from a file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    config: str
+    """Of the trainings: a name that comes along, or a file."""
+    settings: dict[str, Any] = {}
+    """Others than the config's, the same in every training."""
+    search: dict[str, Range] = Field(min_length=1)
+    """What each setting may be."""
+    trials: int = Field(20, ge=1, le=10_000)
+    seed: int = Field(1, ge=0, lt=2**31)
+    """Of the proposals; the trainings have the config's."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One training of a sweep."""
+
+    number: int
+    settings: dict[str, Any]
+    criterion: float
+    """The least on the validation emulators; less is better."""
+
+
+def load_sweep(file: Path) -> SweepConfig:
+    """Raises InputError: one line on any mistake."""
+    content = read_yaml(file, "the sweep")
+    try:
+        return SweepConfig.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the sweep"
+        raise InputError(f"{file}: {excerpt(where)}: {excerpt(first['msg'])}") from None
+
+
+def sweep(
+    config: SweepConfig, folder: Path, kind: type[RunConfig], train: Train, report: Callable[[Trial], None]
+) -> Trial:
+    """Trains what is left to train; returns the best of all.
+
+    Args:
+        config: what is searched.
+        folder: of the sweep; one that holds another sweep is refused.
+        kind: of the trainings' configuration.
+        train: as `ccgym.dagger.train.train`, with `config`, `run` and `resume`.
+        report: is told every trial, also those of before.
+
+    Raises:
+        InputError: a setting is unknown or has no such value, or the folder holds another sweep.
+    """
+    _training_config(config, {name: span.first for name, span in config.search.items()}, kind)
+    _begin(config, folder)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage = JournalStorage(JournalFileBackend(str(folder / "sweep.journal")))
+    study = optuna.create_study(storage=storage, study_name="sweep", load_if_exists=True)
+    for done in study.get_trials(states=(TrialState.COMPLETE,)):
+        report(_trial(done))
+    left = [each for each in study.get_trials(states=(TrialState.RUNNING,)) if SETTINGS in each.user_attrs]
+    while left or len(study.trials) < config.trials:
+        number, settings = _left(left.pop()) if left else _proposed(study, config)
+        training = _training_config(config, settings, kind)
+        run = RunDirectory(folder / f"trial-{number:03d}", kind)
+        if run.is_begun:
+            train(training, run, resume=True)
+        else:
+            train(training, run, resume=False)
+        study.tell(number, run.best_metrics()[CRITERION])
+        report(_trial(study.trials[number]))
+    best = _trial(study.best_trial)
+    kept = yaml.safe_dump(_training_config(config, best.settings, kind).model_dump(), sort_keys=False)
+    replace_file(folder / "best.yaml", lambda fresh: fresh.write_text(kept))
+    return best
+
+
+def kind_of(config: SweepConfig) -> str:
+    """The algorithm of the trainings."""
+    algorithm: str = read_options(config_file(config.config)).get("algo", "dagger")
+    return algorithm
+
+
+def _begin(config: SweepConfig, folder: Path) -> None:
+    """Raises InputError: the folder holds another sweep."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file, text = folder / "sweep.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    if file.exists():
+        before = load_sweep(file)
+        if before.model_copy(update={"trials": config.trials}) != config:
+            raise InputError(f"{folder}: holds another sweep: choose another --out, or go on with {file}")
+    replace_file(file, lambda fresh: fresh.write_text(text))
+
+
+def _proposed(study: optuna.Study, config: SweepConfig) -> tuple[int, dict[str, Any]]:
+    """The next trial. Its sampler begins anew, so that an interruption changes nothing."""
+    study.sampler = optuna.samplers.TPESampler(seed=config.seed + len(study.trials))
+    trial = study.ask()
+    settings = {name: span.propose(name, trial) for name, span in config.search.items()}
+    trial.set_user_attr(SETTINGS, settings)
+    return trial.number, settings
+
+
+def _left(trial: FrozenTrial) -> tuple[int, dict[str, Any]]:
+    return trial.number, trial.user_attrs[SETTINGS]
+
+
+def _training_config(config: SweepConfig, settings: dict[str, Any], kind: type[RunConfig]) -> Any:
+    return load_config(config_file(config.config), {**config.settings, **settings}, kind)
+
+
+def _trial(trial: FrozenTrial) -> Trial:
+    return Trial(trial.number, trial.user_attrs[SETTINGS], float(trial.value or 0.0))

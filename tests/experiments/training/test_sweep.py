@@ -1,0 +1,103 @@
+"""A sweep: what it proposes and finds does not depend on interruptions, and bad input begins nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ccgym.cli.main import main
+from ccgym.rl.config import RlConfig
+from ccgym.training.runs.run_directory import RunDirectory
+
+CONFIG = """
+algo: ppo
+name: tiny
+features: aurora
+actions: rate
+reward: power
+emulators: synthetic/5mbps-10ms
+validation: validation/7mbps-15ms
+hidden: [8]
+value_hidden: [8]
+iterations: 2
+environments: 4
+episode_steps: 32
+batch_decisions: 64
+epochs: 1
+learning_rate: 1.0e-3
+evaluation_interval: 2
+evaluation_seconds: 1
+"""
+SWEEP = """
+config: tiny.yaml
+settings: {discount: 0.9}
+search:
+  learning_rate: {low: 1.0e-4, high: 1.0e-2, log: true}
+  hidden: {choices: [[4], [8]]}
+  epochs: {low: 1, high: 2}
+trials: 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "tiny.yaml").write_text(CONFIG)
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def swept(out: str, capsys: pytest.CaptureFixture[str], *words: str) -> list[object]:
+    assert main(["sweep", "sweep.yaml", "--out", out, "--json", *words]) == 0
+    trials: list[object] = json.loads(capsys.readouterr().out)["trials"]
+    return trials
+
+
+def test_an_interruption_changes_neither_proposals_nor_results(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = swept("whole", capsys)
+    assert len(whole) == 3
+    saved = RunDirectory.save
+    calls = []
+
+    def save_or_stop(self: RunDirectory[RlConfig], *arguments: object) -> None:
+        saved(self, *arguments)  # type: ignore[arg-type]
+        calls.append(1)
+        if len(calls) == 5:  # in the middle of the second training
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunDirectory, "save", save_or_stop)
+    assert main(["sweep", "sweep.yaml", "--out", "cut"]) == 130
+    monkeypatch.setattr(RunDirectory, "save", saved)
+    capsys.readouterr()
+    assert swept("cut", capsys) == whole
+    assert len(swept("cut", capsys, "--trials", "4")) == 4
+    assert main(["train", "--config", "cut/best.yaml", "--out", "again"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("  learning_rat: {low: 1, high: 2}", "tiny.yaml: learning_rat: unknown key"),
+        ("  epochs: {low: 2, high: 1}", "expected low below high"),
+        ("  epochs: {low: 2}", "expected choices, or both of low and high"),
+        ("  epochs: {choices: [-1]}", "tiny.yaml: epochs"),
+    ],
+)
+def test_bad_input_is_one_line_and_begins_nothing(
+    line: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("sweep.yaml").write_text(f"config: tiny.yaml\nsearch:\n{line}\n")
+    assert main(["sweep", "sweep.yaml", "--out", "none"]) == 2
+    told = capsys.readouterr().err
+    assert complaint in told
+    assert told.count("\n") == 1
+    assert not Path("none/sweep.yaml").exists()
+
+
+def test_another_sweep_is_not_mixed_in(capsys: pytest.CaptureFixture[str]) -> None:
+    swept("one", capsys, "--trials", "1")
+    Path("sweep.yaml").write_text(SWEEP.replace("0.9", "0.95"))
+    assert main(["sweep", "sweep.yaml", "--out", "one"]) == 2
+    assert "holds another sweep" in capsys.readouterr().err

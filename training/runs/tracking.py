@@ -1,0 +1,182 @@
+"""Where a training's metrics go besides metrics.jsonl: TensorBoard, Weights & Biases, MLflow."""
+
+import json
+import math
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from ccgym.envs.errors import InputError, excerpt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from torch.utils.tensorboard import SummaryWriter
+from torch.utils.tensorboard.summary import hparams
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A run, for those who follow it."""
+
+    folder: Path
+    name: str
+    settings: Mapping[str, Any]
+    """Its configuration as plain values."""
+    iterations: int
+    """Done before; what was logged beyond them is dropped where that can be."""
+    criterion: str
+    """The metric that the best policy has least of."""
+
+
+class Tracker(Protocol):
+    """One place that follows a run."""
+
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+        """Those of an iteration, under the same names everywhere."""
+
+    def close(self) -> None:
+        """Writes out what is still held."""
+
+
+class TensorBoard:
+    """Event files in the folder of the run; its table of settings has one row for it."""
+
+    def __init__(self, run: Tracked) -> None:
+        self._writer = SummaryWriter(str(run.folder), purge_step=run.iterations or None)
+        if run.iterations:
+            return
+        plain = {
+            key: value if isinstance(value, bool | int | float | str) else json.dumps(value)
+            for key, value in run.settings.items()
+        }
+        file: Any = self._writer.file_writer  # PyTorch leaves its type out
+        for summary in hparams(plain, {run.criterion: math.inf}):  # type: ignore[no-untyped-call]
+            file.add_summary(summary)
+
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+        """See Tracker."""
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, iteration)
+        for name, figure in figures.items():
+            self._writer.add_figure(name, figure, iteration)
+        self._writer.flush()
+
+    def close(self) -> None:
+        """See Tracker."""
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """A run of the project ccgym, as the environment of `wandb` says: WANDB_MODE, WANDB_ENTITY, ..."""
+
+    def __init__(self, run: Tracked) -> None:
+        wandb = _module("wandb", "wandb")
+        self._image: Any = wandb.Image
+        self._run: Any = wandb.init(
+            project="ccgym",
+            name=run.name,
+            id=_kept_id(run.folder / "wandb.id", lambda: uuid.uuid4().hex),
+            resume="allow",
+            dir=str(run.folder),
+            config=dict(run.settings),
+        )
+
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+        """See Tracker."""
+        images = {name: self._image(_pixels(figure)) for name, figure in figures.items()}
+        self._run.log({**metrics, **images}, step=iteration)
+
+    def close(self) -> None:
+        """See Tracker."""
+        self._run.finish()
+
+
+class Mlflow:
+    """A run of the experiment ccgym, where MLFLOW_TRACKING_URI says."""
+
+    def __init__(self, run: Tracked) -> None:
+        self._client: Any = _module("mlflow", "mlflow-skinny").MlflowClient()
+        experiment = self._client.get_experiment_by_name("ccgym")
+        experiment_id = experiment.experiment_id if experiment else self._client.create_experiment("ccgym")
+        self._id = _kept_id(
+            run.folder / "mlflow.id",
+            lambda: str(self._client.create_run(experiment_id, run_name=run.name).info.run_id),
+        )
+        if not run.iterations:
+            for key, value in run.settings.items():
+                self._client.log_param(self._id, key, value)
+
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+        """See Tracker."""
+        for name, value in metrics.items():
+            self._client.log_metric(self._id, name, value, step=iteration)
+        for name, figure in figures.items():
+            self._client.log_figure(self._id, figure, f"{name}/{iteration:06d}.png")
+
+    def close(self) -> None:
+        """See Tracker."""
+        self._client.set_terminated(self._id)
+
+
+TRACKERS: dict[str, Callable[[Tracked], Tracker]] = {
+    "tensorboard": TensorBoard,
+    "wandb": WeightsAndBiases,
+    "mlflow": Mlflow,
+}
+_PACKAGES = {"wandb": ("wandb", "wandb"), "mlflow": ("mlflow", "mlflow-skinny")}
+
+
+def known_trackers(text: str) -> tuple[str, ...]:
+    """A comma-separated list, each once.
+
+    Raises:
+        InputError: one is unknown, or its package is not installed.
+    """
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
+    for name in names:
+        if name not in TRACKERS:
+            raise InputError(f"--track: {excerpt(name)!r} is unknown; known are {', '.join(TRACKERS)}")
+        if name in _PACKAGES:
+            _module(*_PACKAGES[name])
+    return names
+
+
+def open_trackers(names: Sequence[str], run: Tracked) -> list[Tracker]:
+    """Those of a run.
+
+    Raises:
+        InputError: a package is not installed, or its server does not answer.
+    """
+    opened: list[Tracker] = []
+    for each in names:
+        try:
+            opened.append(TRACKERS[each](run))
+        except InputError:
+            raise
+        except Exception as error:  # whatever the packages raise without a server, a key, a disk
+            raise InputError(f"--track {each}: {type(error).__name__}: {excerpt(error)}") from error
+    return opened
+
+
+def _pixels(figure: Figure) -> NDArray[np.uint8]:
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())
+
+
+def _module(name: str, package: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InputError(f"--track {name}: not installed here: pip install {package}") from None
+
+
+def _kept_id(file: Path, make: Callable[[], str]) -> str:
+    """The same when the run goes on."""
+    if not file.exists():
+        file.write_text(make())
+    return file.read_text()
