@@ -196,7 +196,8 @@ RATE = "is not within [0.0002, 10000]"
         (
             changed(ratembps=5),
             "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, begin_s, period_s, rates_mbps, "
-            "mean_stay_ms, rate_steps, rate_walk, trace, ..., did you mean rate_mbps or rates_mbps or rate_steps?",
+            "mean_stay_ms, rate_steps, rate_walk, trace, ..., "
+            "did you mean rate_mbps or rates_mbps or rate_steps?",
         ),
         (
             {**INDIA, "delay": 5},
