@@ -45,7 +45,7 @@ _REPLICATED, _PAYS = 0.10, 0.8
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
 
-_MOST_DRAWS = 4
+_MOST_DRAWS = 8
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 """A first look at a candidate is one draw of flights so long, or such a share of the target's."""
 
@@ -110,7 +110,9 @@ class Search:
         with ThreadPoolExecutor(cpu_count()) as executor, _quiet_optuna(), _storage(self.storage) as storage:
             self._fly = Replicator(self.target, executor).fly
             self.draws = list(range(self._affordable_draws()))
-            self._wide(storage, begun_s + 60 * self.minutes * _WIDE_SHARE)
+            wide_s, kinds = 60 * self.minutes * _WIDE_SHARE, self.restriction.arrivals
+            for place, arrivals in enumerate(kinds, 1):
+                self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
             starts = [self._best_of(arrivals) for arrivals in self._promising()]
             for place, start in enumerate(starts):
                 left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
@@ -164,16 +166,15 @@ class Search:
         best = self.best
         self.report(len(self.tried), self.error(best), best.candidate)
 
-    def _wide(self, storage: JournalStorage, ends_s: float) -> None:
-        """TPE over both arrivals; a poor first look ends a trial."""
-        sampler = optuna.samplers.TPESampler(seed=_SEED, n_startup_trials=30, multivariate=True)
-        study = self._study(storage, "wide", sampler)
+    def _wide(self, storage: JournalStorage, arrivals: str, ends_s: float) -> None:
+        """TPE over these arrivals; a poor first look ends a trial."""
+        sampler = optuna.samplers.TPESampler(seed=_SEED, n_startup_trials=20, multivariate=True)
+        study = self._study(storage, f"wide-{arrivals}", sampler)
         if not study.trials:
-            for start in self.space.starts():
-                study.enqueue_trial({**self.space.places(start), "arrivals": start.arrivals})
+            for start in self.space.starts(arrivals):
+                study.enqueue_trial(self.space.places(start))
 
         def objective(trial: optuna.Trial) -> float:
-            arrivals = trial.suggest_categorical("arrivals", self.restriction.arrivals)
             candidate = self._suggested(trial, self.restriction.parameters, arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
@@ -185,7 +186,8 @@ class Search:
         finished = (TrialState.COMPLETE, TrialState.PRUNED)
         if not self.tried:  # however short the time, there is an answer
             study.optimize(objective, n_trials=1)
-        left = WIDE_TRIALS - len(study.get_trials(deepcopy=False, states=finished))
+        trials = WIDE_TRIALS // len(self.restriction.arrivals)
+        left = trials - len(study.get_trials(deepcopy=False, states=finished))
         if left > 0:
             study.optimize(objective, n_trials=left, timeout=max(0.0, ends_s - time.monotonic()))
 

@@ -39,7 +39,7 @@ AuroraFeatures::Entry AuroraFeatures::close_step(Time now) {
 
 void AuroraFeatures::observe(Time now, double /*cwnd_packets*/, std::span<float> observation) {
   const Entry newest = close_step(now);
-  std::ranges::rotate(history_, history_.begin() + 1);
+  std::rotate(history_.begin(), history_.begin() + 1, history_.end());
   history_.back() = newest;
   for (std::size_t i = 0; i < kDivisors.size(); ++i) {
     const double value = history_[i / kPerStep][i % kPerStep] / kDivisors[i];

@@ -35,7 +35,8 @@ JUDGED_AFTER_CPU_SECONDS = 6
 MOST_BYTES = 1 << 30
 
 PRELOADED = [
-    *(f"ccgym.cli.{each}" for each in COMMAND_MODULES), "hypothesis", "ccgym.dagger.train", "ccgym.rl.config",
+    *(f"ccgym.cli.{room}.{each}" for each, room in COMMAND_MODULES.items()), "hypothesis",
+    "ccgym.dagger.train", "ccgym.rl.config",
     "ccgym.calibration.calibrate", "ccgym.evaluation.sessions.flying", "ccgym.evaluation.metrics.comparison",
 ]  # fmt: skip
 """Modules that the processes of the cases need not import each for itself."""
