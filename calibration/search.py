@@ -23,6 +23,7 @@ import optuna
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import Array
+from optuna.distributions import FloatDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -109,7 +110,7 @@ class Search:
         begun_s = time.monotonic()
         with ThreadPoolExecutor(cpu_count()) as executor, _quiet_optuna(), _storage(self.storage) as storage:
             self._fly = Replicator(self.target, executor).fly
-            self.draws = list(range(self._affordable_draws()))
+            self.draws = list(range(self._planned_draws(storage)))
             wide_s, kinds = 60 * self.minutes * _WIDE_SHARE, self.restriction.arrivals
             for place, arrivals in enumerate(kinds, 1):
                 self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
@@ -137,14 +138,17 @@ class Search:
         trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * FINE_TRIALS
         return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
 
-    def _study(
-        self, storage: JournalStorage, stage: str, sampler: optuna.samplers.BaseSampler | None
-    ) -> optuna.Study:
+    def _planned_draws(self, storage: JournalStorage) -> int:
+        """As many as the search began with: one that goes on may find the machine faster or slower."""
+        plan = optuna.create_study(storage=storage, study_name=f"{self._digest()}/plan", load_if_exists=True)
+        if "draws" not in plan.user_attrs:
+            plan.set_user_attr("draws", self._affordable_draws())
+        return int(plan.user_attrs["draws"])
+
+    def _study(self, storage: JournalStorage, stage: str) -> optuna.Study:
         pruner = optuna.pruners.PercentilePruner(40.0, n_startup_trials=12)
-        name = f"{self._digest()}/{len(self.draws)}/{stage}"
-        study = optuna.create_study(
-            storage=storage, study_name=name, sampler=sampler, pruner=pruner, load_if_exists=True
-        )
+        name = f"{self._digest()}/{stage}"
+        study = optuna.create_study(storage=storage, study_name=name, pruner=pruner, load_if_exists=True)
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             figures = np.array(trial.user_attrs["figures"])
             self._keep(Tried(self._candidate(trial), figures, self.score(figures)))
@@ -168,28 +172,34 @@ class Search:
 
     def _wide(self, storage: JournalStorage, arrivals: str, ends_s: float) -> None:
         """TPE over these arrivals; a poor first look ends a trial."""
-        sampler = optuna.samplers.TPESampler(seed=_SEED, n_startup_trials=20, multivariate=True)
-        study = self._study(storage, f"wide-{arrivals}", sampler)
-        if not study.trials:
-            for start in self.space.starts(arrivals):
-                study.enqueue_trial(self.space.places(start))
+        study = self._study(storage, f"wide-{arrivals}")
+        starts = [self.space.places(start) for start in self.space.starts(arrivals)]
 
         def objective(trial: optuna.Trial) -> float:
-            candidate = self._suggested(trial, self.restriction.parameters, arrivals)
+            names = self.restriction.parameters
+            candidate = self.space.at({name: trial.suggest_float(name, 0, 1) for name in names}, arrivals)
+            trial.set_user_attr("arrivals", arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
                 trial.report(self.score(self._fly(candidate, [0], short_s)), 0)
                 if trial.should_prune():
                     raise optuna.TrialPruned
-            return self._flown(trial, candidate)
+            tried = self._flown(candidate)
+            trial.set_user_attr("figures", tried.figures.tolist())
+            return tried.score
 
         finished = (TrialState.COMPLETE, TrialState.PRUNED)
-        if not self.tried:  # however short the time, there is an answer
+        done = len(study.get_trials(deepcopy=False, states=finished))
+        for number in range(done, WIDE_TRIALS // len(self.restriction.arrivals)):
+            if self.tried and time.monotonic() > ends_s:  # however short the time, there is an answer
+                return
+            # Each trial is drawn anew from those before: one that goes on takes the same steps.
+            study.sampler = optuna.samplers.TPESampler(
+                seed=_SEED + number, n_startup_trials=20, multivariate=True
+            )
+            if number < len(starts) and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+                study.enqueue_trial(starts[number])
             study.optimize(objective, n_trials=1)
-        trials = WIDE_TRIALS // len(self.restriction.arrivals)
-        left = trials - len(study.get_trials(deepcopy=False, states=finished))
-        if left > 0:
-            study.optimize(objective, n_trials=left, timeout=max(0.0, ends_s - time.monotonic()))
 
     def _promising(self) -> list[str]:
         """Arrivals whose best candidate may still win, the better first."""
@@ -214,7 +224,7 @@ class Search:
     def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
         """CMA-ES from `start`, with the same arrivals."""
         names = tuple(self.space.places(start))
-        study = self._study(storage, stage, None)
+        study = self._study(storage, stage)
         walk = cmaes.CMA(
             np.array([self.space.places(start)[name] for name in names]),
             _FINE_STEP,
@@ -237,22 +247,22 @@ class Search:
         known = next((tried for tried in self.tried if tried.candidate == candidate), None)
         if known is not None:
             return known.score
-        study.enqueue_trial(places)
-        trial = study.ask()
-        score = self._flown(trial, self._suggested(trial, tuple(places), arrivals))
-        study.tell(trial, score)
-        return score
+        tried = self._flown(candidate)
+        study.add_trial(
+            optuna.create_trial(
+                params=places,
+                distributions=dict.fromkeys(places, FloatDistribution(0, 1)),
+                value=tried.score,
+                user_attrs={"arrivals": arrivals, "figures": tried.figures.tolist()},
+            )
+        )
+        return tried.score
 
-    def _suggested(self, trial: optuna.Trial, names: tuple[str, ...], arrivals: str) -> Candidate:
-        trial.set_user_attr("arrivals", arrivals)
-        return self.space.at({name: trial.suggest_float(name, 0, 1) for name in names}, arrivals)
-
-    def _flown(self, trial: optuna.Trial, candidate: Candidate) -> float:
+    def _flown(self, candidate: Candidate) -> Tried:
         figures = self._fly(candidate, self.draws)
-        trial.set_user_attr("figures", figures.tolist())
         tried = Tried(candidate, figures, self.score(figures))
         self._keep(tried)
-        return tried.score
+        return tried
 
 
 @contextmanager
