@@ -166,6 +166,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "copa-pantheon": ["--quick", "--archive", "flown", "--out", "empty/out"],
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
+    "calibration-benefit": ["--quick", "--out", "empty/out"],
     "oracle-table": [],
     "copa-cross-validation": [],
     "published-cross-validation": [],
