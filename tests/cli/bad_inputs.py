@@ -218,7 +218,11 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
     while waiting:
         name, parser = waiting.pop()
         below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-        waiting += [(f"{name} {word}".strip(), each) for part in below for word, each in part.choices.items()]
+        waiting += [
+            (f"{name} {shown.dest}".strip(), part.choices[shown.dest])
+            for part in below
+            for shown in part._choices_actions  # without the names of former versions
+        ]
         if not below or parser.get_default("run"):
             found[name] = parser
     return found
