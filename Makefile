@@ -20,7 +20,7 @@ help:
 	@echo 'make format  bring every file into form'
 	@echo 'make docs    the documentation, build/site/index.html'
 	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
-	@echo 'make fuzz    throw datagrams at their parsers, FUZZ_SECONDS=600 each; needs clang'
+	@echo 'make fuzz    throw odd bytes at every parser in C++, FUZZ_SECONDS=600 each; needs clang'
 
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
@@ -74,7 +74,7 @@ cpp-tests: .venv/packages.installed test-packages
 
 # Keeps the smallest corpus that reaches what it has reached; a finding is a file crash-*, and a failure.
 FUZZ_SECONDS ?= 600
-fuzz_targets := tunnel_datagram endpoint_datagram
+fuzz_targets := tunnel_datagram endpoint_datagram policy_file remy_table event_log scheme_name
 fuzz: .venv/packages.installed
 	@echo '==> fuzzing, $(FUZZ_SECONDS) s each'
 	@$(in_venv) CXX=clang++ cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_FUZZ=ON

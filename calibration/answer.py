@@ -1,5 +1,7 @@
 """What a search found: the emulator, how well it replicates each scheme, and what stays open."""
 
+import math
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -7,10 +9,12 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
+from .posterior import WHOLE, posterior_of
 from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, scheme_errors, scores
 from .search import Search, Tried
 
 CONFIDENCE = 0.9
+_TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
 _RESAMPLES = 1000
 _SEED = 16
@@ -83,7 +87,7 @@ class Answer:
 def answer_of(search: Search, replicator: Replicator) -> Answer:
     """What the candidates that were tried say together."""
     best = search.best
-    intervals, poisson = _intervals(search)
+    intervals, ensemble, poisson = _intervals(search)
     return Answer(
         best.candidate,
         search.error(best),
@@ -94,7 +98,7 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
         _undetermined(search, best, replicator, intervals, poisson),
         search.target.left_out,
         len(search.tried),
-        _posterior(search),
+        ensemble,
     )
 
 
@@ -127,36 +131,44 @@ def _left_out_errors(search: Search) -> dict[str, float]:
     return dict(zip(search.target.schemes, map(float, errors), strict=True))
 
 
-def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], float]:
-    """Where the truth lies, with 90 %, and how probable it is that it is Poisson.
+def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
+    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson.
 
-    Both what would have been best, had the runs come out otherwise (a parametric bootstrap), and what fits as
-    well as the truth itself would: runs and draws differ by chance, so that even its score is not 0.
+    Both what would have been best, had the runs come out otherwise (a parametric bootstrap over the
+    candidates that were flown), and what lies between them (see `posterior`).
     """
     generator = np.random.default_rng(_SEED)
-    chosen = _resampled(search, generator)
-    found = np.array([tried.score for tried in search.fits])
-    chance = _scores_by_chance(search, generator)
-    above_median = np.percentile(chance, 100 * CONFIDENCE) - np.median(chance)
-    as_good = found <= max(np.percentile(chance, 100 * CONFIDENCE), found.min() + above_median)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    intervals = {}
-    for name in search.space.places(search.best.candidate):
-        values = np.array([getattr(tried.candidate, name) for tried in search.fits])
-        low, high = np.percentile(values[chosen], [tail, 100 - tail])
-        intervals[name] = (float(min(low, *values[as_good])), float(max(high, *values[as_good])))
-    if "loss" in intervals:
-        low, high = intervals["loss"]
-        intervals["loss"] = (low if low >= _TELLABLE_LOSS else 0.0, high)
-    poisson = np.array([tried.candidate.arrivals == ARRIVALS[1] for tried in search.fits])
-    return intervals, float(poisson[chosen].mean())
+    chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
+    found: dict[str, list[float]] = {
+        name: list(np.percentile([getattr(each, name) for each in chosen], [100 * _TAIL, 100 - 100 * _TAIL]))
+        for name in search.space.places(search.best.candidate)
+    }
+    shares = Counter(each.arrivals for each in chosen)
+    ensemble: list[Candidate] = []
+    for arrivals, times in shares.items():
+        posterior = posterior_of(search, arrivals, generator)
+        if posterior is None:
+            own = [each for each in chosen if each.arrivals == arrivals]
+            ensemble += own[:: max(1, len(chosen) // POSTERIOR)]
+            places = dict.fromkeys(found, (0.0, 1.0))
+        else:
+            drawn = posterior.drawn(math.ceil(POSTERIOR * times / len(chosen)), generator)
+            ensemble += [search.space.at(place, arrivals) for place in drawn]
+            places = {name: posterior.interval(name, CONFIDENCE) for name in found}
+        if times > _TAIL * len(chosen):
+            for name, ends in places.items():
+                found[name] += map(search.space.bounds[name].at, ends)
+    intervals = {name: _rounded(name, min(values), max(values)) for name, values in found.items()}
+    return intervals, ensemble[:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
 
 
-def _posterior(search: Search) -> list[Candidate]:
-    """Each as often as it would have been the best, had the runs come out otherwise."""
-    chosen = np.sort(_resampled(search, np.random.default_rng(_SEED)))
-    middles = (np.arange(POSTERIOR) + 0.5) / POSTERIOR
-    return [search.fits[chosen[int(share * len(chosen))]].candidate for share in middles]
+def _rounded(name: str, low: float, high: float) -> tuple[float, float]:
+    """Whole where the parameter is, and a loss that nobody can tell from none is none."""
+    if name in WHOLE:
+        return float(math.floor(low)), float(math.ceil(high))
+    if name == "loss" and low < _TELLABLE_LOSS:
+        return 0.0, float(high)
+    return float(low), float(high)
 
 
 def _resampled(search: Search, generator: np.random.Generator) -> Array:
@@ -170,16 +182,6 @@ def _resampled(search: Search, generator: np.random.Generator) -> Array:
         moved[:, LOSS] = np.clip(moved[:, LOSS], 0, 1)
         chosen.append(int(scores(figures, moved, search.weights).mean(axis=1).argmin()))
     return np.array(chosen)
-
-
-def _scores_by_chance(search: Search, generator: np.random.Generator) -> Array:
-    """Of an emulator that is the truth: how far apart its runs and its draws are."""
-    mean, spread = search.best.figures.mean(axis=0), _standard_errors(search)
-    chance = []
-    for _ in range(_RESAMPLES):
-        moved = np.maximum(mean + spread * generator.standard_normal(mean.shape), 0.0)
-        chance.append(float(scores(moved[None], mean, search.weights).mean()))
-    return np.array(chance)
 
 
 def _standard_errors(search: Search) -> Array:
@@ -211,6 +213,6 @@ def _undetermined(
     for name, (low, high) in intervals.items():
         if name in PARAMETERS[:3] and name not in found and high > 2 * low:
             found[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
-    if (1 - CONFIDENCE) / 2 < poisson < (1 + CONFIDENCE) / 2:
+    if _TAIL < poisson < 1 - _TAIL:
         found["arrivals"] = f"poisson fits better in {100 * poisson:.0f} % of the resampled runs"
     return found

@@ -24,7 +24,7 @@ TRACE = "trace"
 _WAITS = {"constant": 0.5, "poisson": 3.0, TRACE: 3.0}
 """For how many packets' times an idle link lets wait: p95 of an exponential time is 3 means."""
 
-_DELAY_SHARES = (1.0, 0.75, 0.5)
+_DELAY_SHARES = (1.0, 0.75, 0.5, 0.2)
 
 _MOST_PACKETS = 30_000
 _HIGHEST_LOSS = 0.3
@@ -154,13 +154,12 @@ class Space:
             if name not in self.restriction.fixed
         }
 
-    def starts(self) -> list[Candidate]:
-        """The guess and its neighbours, with all arrivals: the least delay may be a queue's in part."""
+    def starts(self, arrivals: str) -> list[Candidate]:
+        """The guess and its neighbours, with these arrivals: the least delay may be a queue's in part."""
         return [
             self._start(share, loss, arrivals)
             for share in _DELAY_SHARES
             for loss in dict.fromkeys([self.guess.loss, 0.0])
-            for arrivals in self.restriction.arrivals
         ]
 
     def _start(self, delay_share: float, loss: float, arrivals: str) -> Candidate:

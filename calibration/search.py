@@ -22,6 +22,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import Array
 from ccgym.evaluation.sessions.flyers import open_flyers
+from optuna.distributions import FloatDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -44,7 +45,7 @@ _REPLICATED, _PAYS = 0.10, 0.8
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
 
-_MOST_DRAWS = 4
+_MOST_DRAWS = 8
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 """A first look at a candidate is one draw of flights so long, or such a share of the target's."""
 
@@ -110,8 +111,10 @@ class Search:
         begun_s = time.monotonic()
         with open_flyers(self.ray_address) as executor, _quiet_optuna(), _storage(self.storage) as storage:
             self._fly = Replicator(self.target, executor).fly
-            self.draws = list(range(self._affordable_draws()))
-            self._wide(storage, begun_s + 60 * self.minutes * _WIDE_SHARE)
+            self.draws = list(range(self._planned_draws(storage)))
+            wide_s, kinds = 60 * self.minutes * _WIDE_SHARE, self.restriction.arrivals
+            for place, arrivals in enumerate(kinds, 1):
+                self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
             starts = [self._best_of(arrivals) for arrivals in self._promising()]
             for place, start in enumerate(starts):
                 left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
@@ -136,14 +139,17 @@ class Search:
         trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * FINE_TRIALS
         return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
 
-    def _study(
-        self, storage: JournalStorage, stage: str, sampler: optuna.samplers.BaseSampler | None
-    ) -> optuna.Study:
+    def _planned_draws(self, storage: JournalStorage) -> int:
+        """As many as the search began with: one that goes on may find the machine faster or slower."""
+        plan = optuna.create_study(storage=storage, study_name=f"{self._digest()}/plan", load_if_exists=True)
+        if "draws" not in plan.user_attrs:
+            plan.set_user_attr("draws", self._affordable_draws())
+        return int(plan.user_attrs["draws"])
+
+    def _study(self, storage: JournalStorage, stage: str) -> optuna.Study:
         pruner = optuna.pruners.PercentilePruner(40.0, n_startup_trials=12)
-        name = f"{self._digest()}/{len(self.draws)}/{stage}"
-        study = optuna.create_study(
-            storage=storage, study_name=name, sampler=sampler, pruner=pruner, load_if_exists=True
-        )
+        name = f"{self._digest()}/{stage}"
+        study = optuna.create_study(storage=storage, study_name=name, pruner=pruner, load_if_exists=True)
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             figures = np.array(trial.user_attrs["figures"])
             self._keep(Tried(self._candidate(trial), figures, self.score(figures)))
@@ -165,30 +171,36 @@ class Search:
         best = self.best
         self.report(len(self.tried), self.error(best), best.candidate)
 
-    def _wide(self, storage: JournalStorage, ends_s: float) -> None:
-        """TPE over both arrivals; a poor first look ends a trial."""
-        sampler = optuna.samplers.TPESampler(seed=_SEED, n_startup_trials=30, multivariate=True)
-        study = self._study(storage, "wide", sampler)
-        if not study.trials:
-            for start in self.space.starts():
-                study.enqueue_trial({**self.space.places(start), "arrivals": start.arrivals})
+    def _wide(self, storage: JournalStorage, arrivals: str, ends_s: float) -> None:
+        """TPE over these arrivals; a poor first look ends a trial."""
+        study = self._study(storage, f"wide-{arrivals}")
+        starts = [self.space.places(start) for start in self.space.starts(arrivals)]
 
         def objective(trial: optuna.Trial) -> float:
-            arrivals = trial.suggest_categorical("arrivals", self.restriction.arrivals)
-            candidate = self._suggested(trial, self.restriction.parameters, arrivals)
+            names = self.restriction.parameters
+            candidate = self.space.at({name: trial.suggest_float(name, 0, 1) for name in names}, arrivals)
+            trial.set_user_attr("arrivals", arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
                 trial.report(self.score(self._fly(candidate, [0], short_s)), 0)
                 if trial.should_prune():
                     raise optuna.TrialPruned
-            return self._flown(trial, candidate)
+            tried = self._flown(candidate)
+            trial.set_user_attr("figures", tried.figures.tolist())
+            return tried.score
 
         finished = (TrialState.COMPLETE, TrialState.PRUNED)
-        if not self.tried:  # however short the time, there is an answer
+        done = len(study.get_trials(deepcopy=False, states=finished))
+        for number in range(done, WIDE_TRIALS // len(self.restriction.arrivals)):
+            if self.tried and time.monotonic() > ends_s:  # however short the time, there is an answer
+                return
+            # Each trial is drawn anew from those before: one that goes on takes the same steps.
+            study.sampler = optuna.samplers.TPESampler(
+                seed=_SEED + number, n_startup_trials=20, multivariate=True
+            )
+            if number < len(starts) and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
+                study.enqueue_trial(starts[number])
             study.optimize(objective, n_trials=1)
-        left = WIDE_TRIALS - len(study.get_trials(deepcopy=False, states=finished))
-        if left > 0:
-            study.optimize(objective, n_trials=left, timeout=max(0.0, ends_s - time.monotonic()))
 
     def _promising(self) -> list[str]:
         """Arrivals whose best candidate may still win, the better first."""
@@ -213,7 +225,7 @@ class Search:
     def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
         """CMA-ES from `start`, with the same arrivals."""
         names = tuple(self.space.places(start))
-        study = self._study(storage, stage, None)
+        study = self._study(storage, stage)
         walk = cmaes.CMA(
             np.array([self.space.places(start)[name] for name in names]),
             _FINE_STEP,
@@ -236,22 +248,22 @@ class Search:
         known = next((tried for tried in self.tried if tried.candidate == candidate), None)
         if known is not None:
             return known.score
-        study.enqueue_trial(places)
-        trial = study.ask()
-        score = self._flown(trial, self._suggested(trial, tuple(places), arrivals))
-        study.tell(trial, score)
-        return score
+        tried = self._flown(candidate)
+        study.add_trial(
+            optuna.create_trial(
+                params=places,
+                distributions=dict.fromkeys(places, FloatDistribution(0, 1)),
+                value=tried.score,
+                user_attrs={"arrivals": arrivals, "figures": tried.figures.tolist()},
+            )
+        )
+        return tried.score
 
-    def _suggested(self, trial: optuna.Trial, names: tuple[str, ...], arrivals: str) -> Candidate:
-        trial.set_user_attr("arrivals", arrivals)
-        return self.space.at({name: trial.suggest_float(name, 0, 1) for name in names}, arrivals)
-
-    def _flown(self, trial: optuna.Trial, candidate: Candidate) -> float:
+    def _flown(self, candidate: Candidate) -> Tried:
         figures = self._fly(candidate, self.draws)
-        trial.set_user_attr("figures", figures.tolist())
         tried = Tried(candidate, figures, self.score(figures))
         self._keep(tried)
-        return tried.score
+        return tried
 
 
 @contextmanager

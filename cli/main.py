@@ -72,7 +72,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
-    args = build_parser().parse_args(argv)
+    args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
     try:
         code: int = args.run(args)
         sys.stdout.flush()
@@ -87,6 +87,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(args.command, *complaint)
     except KeyboardInterrupt:
         return _complain(args.command, "interrupted", 128 + signal.SIGINT)
+
+
+def _encodable(argv: Sequence[str]) -> Sequence[str]:
+    """The arguments, if the system can take them: half a character is the name of no file."""
+    for argument in argv:
+        try:
+            os.fsencode(argument)
+        except UnicodeEncodeError:
+            from ccgym.envs.errors import excerpt
+
+            sys.exit(
+                _complain(
+                    argv[0] if argv[0] in COMMANDS else "", f"{excerpt(argument)}: is no text", BAD_INPUT
+                )
+            )
+    return argv
 
 
 def _complaint(error: Exception) -> tuple[str, int] | None:

@@ -17,7 +17,8 @@ target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/th
 target_link_libraries(core_sanitized PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
 target_compile_options(core_sanitized PRIVATE -O1)
 
-file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*_datagram.cc)
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*.cc)
+list(FILTER TEST_SOURCES EXCLUDE REGEX fuzz_target.cc)
 add_executable(cpp_tests ${TEST_SOURCES})
 # What takes time here is the compiler, not the tests: they are not optimised, and gtest is parsed once.
 target_link_libraries(cpp_tests PRIVATE core_sanitized GTest::gtest_main)

@@ -47,6 +47,7 @@ PUBLICATIONS: Mapping[str, Entry] = {
         "copa-pantheon": "normalised throughput and queueing delay over Pantheon's paths, Copa's Table 1",
         "pantheon-emulators": "all schemes on Pantheon's calibrated and pathological emulators",
         "indigo-paper": "oracle, calibrated emulators and hidden units of Indigo's paper",
+        "calibration-benefit": "what calibrated emulators are worth in training, on a path that is known",
     }.items()
 }
 """Those of `ccgym reproduce all`: each has `reproduce(circumstances)` as well."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from .known import as_expected, expectation
+
 _STATES = {True: "held  ", False: "MISSED", None: "UNSURE"}
 
 
@@ -16,9 +18,19 @@ class Check:
     """None: what was measured does not say, as its 95 % interval holds both."""
 
     @property
+    def passes(self) -> bool:
+        """Whether it is held, or known to miss and no worse than that."""
+        return self.met is True or as_expected(self.name, self.measured)
+
+    @property
     def line(self) -> str:
         """For people."""
-        return f"{_STATES[self.met]}  {self.name}: {self.measured}; wanted: {self.wanted}"
+        known = f"; known to miss: expected{expectation(self.name)}" if self._is_known else ""
+        return f"{_STATES[self.met]}  {self.name}: {self.measured}; wanted: {self.wanted}{known}"
+
+    @property
+    def _is_known(self) -> bool:
+        return self.met is not True and bool(expectation(self.name))
 
 
 def all_met(*parts: bool | None) -> bool | None:

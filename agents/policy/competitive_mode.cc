@@ -53,7 +53,10 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   }
   even_packets_ = even_packets(rtt);
   const double most_packets = kMostShare / kEvenShare * even_packets_;
-  return std::max(window_.grow(now, rtt, most_packets), std::min(wanted_packets, most_packets));
+  const double cubic_packets = window_.grow(now, rtt, most_packets);
+  // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
+  const bool queue_stands = rtt.smoothed - rtt.min > kQueue;
+  return std::max(cubic_packets, queue_stands ? std::min(wanted_packets, most_packets) : wanted_packets);
 }
 
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.

@@ -30,6 +30,9 @@ void require(bool holds, const std::string& message) {
   if (!holds) throw std::invalid_argument(message);
 }
 
+constexpr int64_t kLongestStepMs = 60'000;
+constexpr std::size_t kMostThreads = 1024;
+
 template <class T>
 std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows, std::size_t columns) {
   require(
@@ -42,8 +45,10 @@ void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& 
                const std::string& actions, int64_t step_ms, double initial_cwnd_packets,
                double min_cwnd_packets, double max_cwnd_packets, bool companion, std::size_t threads) {
   require(!paths.empty(), "a batch needs at least one path");
-  require(step_ms > 0, "step_ms must be positive");
-  require(threads > 0, "threads must be positive");
+  require(step_ms > 0 && step_ms <= kLongestStepMs,
+          "step_ms must be within 1 and " + std::to_string(kLongestStepMs));
+  require(threads > 0 && threads <= kMostThreads,
+          "threads must be within 1 and " + std::to_string(kMostThreads));
   require(min_cwnd_packets >= 1 && min_cwnd_packets <= initial_cwnd_packets &&
               initial_cwnd_packets <= max_cwnd_packets,
           "1 <= min_cwnd_packets <= initial_cwnd_packets <= max_cwnd_packets must hold");

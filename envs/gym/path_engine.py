@@ -89,7 +89,7 @@ def own_or_native(features: Features) -> str | type[OwnFeatures]:
 
 def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     if name not in table:
-        raise InputError(f"{argument}: {name!r} is unknown; known are {', '.join(table)}")
+        raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")
     return table[name]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.specs.distributions import Emulators, Source, sources_of
 from gymnasium.utils import EzPickle
 from gymnasium.wrappers import TimeLimit
@@ -303,7 +303,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     def _make_picture(self) -> "EpisodePicture":
         if self.render_mode not in self.metadata["render_modes"]:
-            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+            raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
         from .rendering import EpisodePicture  # matplotlib takes a while to load
 
         return EpisodePicture(

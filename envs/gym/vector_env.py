@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.host.memory import check_memory
 from ccgym.envs.specs.distributions import Emulators, sources_of
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .rendering import EpisodePicture
 
 T = TypeVar("T")
+
+FLOW_BYTES = 30_000
+"""Of memory for each flow, with a small window."""
 
 
 class _NamesItsWrappers(type):
@@ -89,6 +93,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         """
         if min(num_envs, max_episode_steps, threads) < 1:
             raise InputError("num_envs, max_episode_steps and threads must be at least 1")
+        check_memory(FLOW_BYTES * num_envs, f"num_envs: {num_envs} flows")
         self.num_envs = num_envs
         self._engine = PathEngine(
             self._of_flows("emulator", sources_of(emulator)),
@@ -126,7 +131,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         known = {each.value: each for each in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
         name = mode.value if isinstance(mode, AutoresetMode) else mode
         if name not in known:
-            raise InputError(f"autoreset_mode: {name!r} is unknown; known are {', '.join(known)}")
+            raise InputError(f"autoreset_mode: {excerpt(name)!r} is unknown; known are {', '.join(known)}")
         self.metadata = {**self.metadata, "autoreset_mode": known[name]}
 
     @property
@@ -142,7 +147,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
 
     def _make_pictures(self) -> list["EpisodePicture"]:
         if self.render_mode not in self.metadata["render_modes"]:
-            raise InputError(f"render_mode: {self.render_mode!r} is unknown; known is rgb_array")
+            raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
         from .rendering import EpisodePicture  # matplotlib takes a while to load
 
         capacities, round_trips = self._engine.capacity_mbps, self._engine.propagation_rtt_ms

@@ -3,10 +3,12 @@
 from reprlib import Repr
 from typing import Any, get_args
 
-from ccgym.envs.errors import excerpt
+from ccgym.envs.errors import did_you_mean, excerpt
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+MOST_KEY_CHARACTERS = 40
+MOST_KNOWN = 10
 _SHORT = Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 80, 80
 """Of what can be large: a list within lists."""
@@ -27,7 +29,7 @@ _EXPECTED = {
 def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
     """Returns the first mistake as `key: what is wrong`; an unknown key first, since it causes others."""
     details = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    where = ".".join(excerpt(part) for part in details["loc"])
+    where = ".".join(excerpt(part, MOST_KEY_CHARACTERS) for part in details["loc"])
     what = _sentence(details, model)
     return f"{where}: {what}" if where else what
 
@@ -35,7 +37,7 @@ def first_mistake(error: ValidationError, model: type[BaseModel]) -> str:
 def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
     match details["type"]:
         case "extra_forbidden":
-            return f"unknown key; known: {', '.join(_known_keys(model, details['loc'][:-1]))}"
+            return _unknown(str(details["loc"][-1]), _known_keys(model, details["loc"][:-1]))
         case "missing":
             return "is missing"
         case "value_error":
@@ -45,6 +47,11 @@ def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
         case kind if kind in _EXPECTED:
             return f"{_given(details)} is not {_EXPECTED[kind]}"
     return f"{_given(details)}: {details['msg'][0].lower()}{details['msg'][1:]}"
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    more = ", ..." if len(known) > MOST_KNOWN else ""
+    return f"unknown key; known: {', '.join(known[:MOST_KNOWN])}{more}{did_you_mean(key, known)}"
 
 
 def _given(details: ErrorDetails) -> str:

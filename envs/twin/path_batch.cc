@@ -45,7 +45,9 @@ PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
 std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
 
 void PathBatch::set_path(std::size_t path, PathSpec spec) {
-  const std::size_t learners = first_rows_.at(path + 1) - first_rows_[path];
+  if (path >= paths_.size())
+    throw std::out_of_range("path " + std::to_string(path) + " is not within the batch");
+  const std::size_t learners = first_rows_[path + 1] - first_rows_[path];
   const std::size_t given = count_learners(flows_of(spec));
   if (given != learners) {
     throw std::invalid_argument("path " + std::to_string(path) + " has " + std::to_string(learners) +

@@ -16,6 +16,10 @@ __all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load
 
 
 _METADATA = "pantheon_metadata.json"
+_KINDS: dict[Any, str] = {dict: "a mapping", str: "text", int: "a whole number", int | float: "a number"}
+_SESSION = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | float, "runs": int,
+            "command": str, "started": str, "provenance": dict, "seen": dict}  # fmt: skip
+_UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}}
 _MOST_PROMISED = 10_000
 _MOST_REASON_BYTES = 1 << 20
 
@@ -99,7 +103,7 @@ def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
 
 
 def _load_session(folder: Path) -> Evaluation:
-    session = _read_json(folder / "session.json")
+    session = _session(folder / "session.json")
     try:
         scenarios = [_session_scenario(folder, session, *each) for each in session["emulators"].items()]
     except InputError:
@@ -108,6 +112,17 @@ def _load_session(folder: Path) -> Evaluation:
         what = excerpt(str(error).partition("\n")[0])
         raise InputError(f"{folder / 'session.json'}: not the description of an evaluation: {what}") from None
     return Evaluation(folder, session, scenarios)
+
+
+def _session(path: Path) -> dict[str, Any]:
+    session = {**_UNSAID, **_read_json(path)}
+    for key, kind in _SESSION.items():
+        if not isinstance(session.get(key), kind):
+            raise InputError(
+                f"{path}: not the description of an evaluation: {key} is {excerpt(session.get(key))}, "
+                f"should be {_KINDS[kind]}"
+            )
+    return session
 
 
 def _session_scenario(

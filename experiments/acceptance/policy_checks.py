@@ -323,8 +323,8 @@ def measure_checks(
 
 DESCRIPTION = (
     "Flies a policy in the twin and prints every promise beside what was measured, and the emulators on "
-    "which it is farthest behind the native schemes. Exit code 1: one is not held. With CCGYM_TRACES the "
-    "recorded cellular links are flown as well."
+    "which it is farthest behind the native schemes. Exit code 1: one is not held, and worse than is "
+    "known. With CCGYM_TRACES the recorded cellular links are flown as well."
 )
 
 
@@ -373,4 +373,4 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("farthest behind the best other scheme in ln(throughput / p95 delay):")
         print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))
-    return 0 if all(check.met for check in checks) else 1
+    return 0 if all(check.passes for check in checks) else 1

@@ -252,4 +252,4 @@ def run(args: argparse.Namespace) -> int:
         )
     else:
         print("\n".join([*preference_lines(rows), *(check.line for check in checks)]))
-    return 0 if all(check.met for check in checks) else 1
+    return 0 if all(check.passes for check in checks) else 1

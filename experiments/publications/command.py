@@ -32,7 +32,7 @@ def description_of(name: str) -> str:
     text = PUBLICATIONS[name].help
     return (
         f"{text[0].upper()}{text[1:]}: theirs beside ours, with intervals of 95 %. Exit code 1: a stated "
-        "tolerance is missed."
+        "tolerance is missed, and by more than is known."
     )
 
 

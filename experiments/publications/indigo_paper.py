@@ -6,28 +6,20 @@ each more.
 
 import argparse
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from ccgym.agents.shipped import policy_path
-from ccgym.dagger.train import train
-from ccgym.envs.errors import InputError
-from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import ideal_windows
-from ccgym.training.config import TrainingConfig, config_file, load_config
-from ccgym.training.rollouts import fly_measured
-from ccgym.training.runs.run_directory import RunDirectory
 from matplotlib.figure import Figure
 
 from .command import MINUTES, QUICK_MINUTES, add_common_arguments, description_of, minutes, run_reproduction
 from .reproduction import Circumstances, Line, Reproduction, mean_text
+from .trainings import log_powers, trained_log_powers
 
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
 DOCUMENT = "document 002"
@@ -41,7 +33,6 @@ GOOD_MARGIN = 0.1
 """Of the log power, below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
 UNSEEN = "random:24:780"
-SECONDS = 30.0
 
 
 def reproduce(circumstances: Circumstances) -> Reproduction:
@@ -86,32 +77,22 @@ def _windows(executor: ThreadPoolExecutor) -> tuple[list[Line], Figure]:
     return lines, figure
 
 
-@dataclass(frozen=True)
-class _Trained:
-    log_powers: list[float]
-    """By flight."""
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.log_powers))
-
-
 def _calibration(circumstances: Circumstances) -> list[Line]:
     """With and without calibrated emulators in the training, on wired calibrated paths."""
     kinds = {"synthetic": "synthetic", "calibrated": "synthetic,calibrated"}
     wired = select_emulators(WIRED)
     flown = {
-        name: _flown(circumstances, f"training-{name}", {"emulators": emulators}, wired)
+        name: trained_log_powers(circumstances, f"training-{name}", {"emulators": emulators}, wired)
         for name, emulators in kinds.items()
     }
-    shipped = _fly(f"policy:{policy_path('indigo')}", wired)
-    differences = np.subtract(flown["calibrated"].log_powers, flown["synthetic"].log_powers).tolist()
+    shipped = log_powers(f"policy:{policy_path('indigo')}", wired)
+    differences = np.subtract(flown["calibrated"], flown["synthetic"]).tolist()
     interval = bootstrap_interval(differences)
     met = None if interval is None else interval.high >= 0
     return [
         *(
-            Line(f"log power on wired paths, {name}", "-", mean_text(trained.log_powers))
-            for name, trained in {
+            Line(f"log power on wired paths, {name}", "-", mean_text(powers))
+            for name, powers in {
                 "trained with calibrated emulators": flown["calibrated"],
                 "without them": flown["synthetic"],
                 "the policy that comes along": shipped,
@@ -131,56 +112,33 @@ def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
     hidden = QUICK_HIDDEN if circumstances.quick else HIDDEN
     unseen = select_emulators(UNSEEN)
     flown = {
-        units: _flown(circumstances, f"hidden-{units}", {"hidden": (units,)}, unseen) for units in hidden
+        units: trained_log_powers(circumstances, f"hidden-{units}", {"hidden": (units,)}, unseen)
+        for units in hidden
     }
-    best = max(each.mean for each in flown.values())
+    best = max(float(np.mean(powers)) for powers in flown.values())
     lines = []
-    for units, trained in flown.items():
+    for units, powers in flown.items():
         good = GOOD[0] <= units <= GOOD[1]
         checked = good and circumstances.minutes >= CHECKED_MINUTES
         lines.append(
             Line(
                 f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators",
                 "good" if good else "-",
-                mean_text(trained.log_powers),
+                mean_text(powers),
                 f"within {GOOD_MARGIN:g} of the best" if checked else "",
-                trained.mean >= best - GOOD_MARGIN if checked else None,
+                float(np.mean(powers)) >= best - GOOD_MARGIN if checked else None,
                 "" if checked or not good else f"not checked before {CHECKED_MINUTES:g} minutes of training",
             )
         )
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    axes.semilogx(list(flown), [each.mean for each in flown.values()], "o-", base=2, color="#0077bb")
+    axes.semilogx(
+        list(flown), [float(np.mean(powers)) for powers in flown.values()], "o-", base=2, color="#0077bb"
+    )
     axes.set_xlabel("hidden units")
     axes.set_ylabel("mean ln(throughput / p95 delay)")
     axes.grid(alpha=0.3)
     return lines, figure
-
-
-def _flown(
-    circumstances: Circumstances, name: str, changed: dict[str, object], emulators: list[NamedEmulator]
-) -> _Trained:
-    """Trains, or goes on with the training that is there, and flies the best policy."""
-    config = load_config(config_file("indigo-2018"), changed, TrainingConfig)
-    folder = circumstances.folder / f"{name}-{circumstances.minutes:g}min"
-    return _fly(f"policy:{_policy(config, folder, circumstances.minutes)}", emulators)
-
-
-def _policy(config: TrainingConfig, folder: Path, minutes: float) -> Path:
-    run = RunDirectory(folder, TrainingConfig)
-    begun = (folder / "config.yaml").exists()
-    if begun and run.config() != config:
-        raise InputError(f"{folder}: holds a run of other settings; choose another --out")
-    if not run.best_policy.exists():
-        with redirect_stdout(sys.stderr):  # the progress of the training
-            train(config, run, resume=begun, workers=os.cpu_count() or 1, minutes=minutes)
-    return run.best_policy
-
-
-def _fly(scheme: str, emulators: list[NamedEmulator]) -> _Trained:
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
-        flown = executor.map(lambda emulator: fly_measured(emulator, scheme, SECONDS), emulators)
-        return _Trained([float(np.log(metrics.power)) for metrics in flown])
 
 
 DESCRIPTION = description_of("indigo-paper")

@@ -17,6 +17,7 @@ from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.flying import fly_plan
 from ccgym.evaluation.sessions.session import Plan
+from ccgym.experiments.known import as_expected, expectation
 from matplotlib.figure import Figure
 
 SET_UP_S = (3.2, 4.0)
@@ -52,8 +53,8 @@ class Reproduction:
 
     @property
     def met(self) -> bool:
-        """Whether no stated tolerance is missed."""
-        return all(line.met is not False for line in self.lines)
+        """Whether no stated tolerance is missed, but those that are known to be, and no worse."""
+        return all(line.met is not False or as_expected(line.what, line.ours) for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -171,4 +172,6 @@ def reproduction_lines(found: Reproduction) -> list[str]:
 
 def _verdict(line: Line) -> str:
     state = "" if line.met is None else STATES[line.met]
+    if line.met is False and expectation(line.what):
+        state += f", expected{expectation(line.what)}"
     return ": ".join(part for part in (state, line.why) if part)

@@ -24,7 +24,6 @@ from pathlib import Path
 from ccgym.agents.shipped import shipped_policies
 from ccgym.cli.main import COMMANDS as COMMAND_MODULES
 from ccgym.cli.main import MOST_CHARACTERS, build_parser, main
-from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from hypothesis import strategies as st
 
 MOST_SECONDS = 120
@@ -168,6 +167,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "copa-pantheon": ["--quick", "--archive", "flown", "--out", "empty/out"],
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
+    "calibration-benefit": ["--quick", "--out", "empty/out"],
     "oracle-table": [],
     "short-flows": ["--links", "0"],
     "copa-cross-validation": [],
@@ -221,10 +221,9 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
         name, parser = waiting.pop()
         below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
         waiting += [
-            (f"{name} {word}".strip(), each)
+            (f"{name} {shown.dest}".strip(), part.choices[shown.dest])
             for part in below
-            for word, each in part.choices.items()
-            if word not in FORMER_NAMES
+            for shown in part._choices_actions  # without the names of former versions
         ]
         if not below or parser.get_default("run"):
             found[name] = parser

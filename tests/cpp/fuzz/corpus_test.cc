@@ -5,7 +5,7 @@
 #include <fstream>
 #include <vector>
 
-#include "tests/cpp/fuzz/datagram_checks.hh"
+#include "tests/cpp/fuzz/parser_checks.hh"
 
 namespace ccgym::fuzz {
 namespace {
@@ -32,6 +32,14 @@ int replay(const char* folder, Check check) {
 TEST(FuzzCorpus, OfTheTunnelHolds) { EXPECT_GT(replay("tunnel_datagram", check_tunnel_datagram), 5); }
 
 TEST(FuzzCorpus, OfTheEndpointHolds) { EXPECT_GT(replay("endpoint_datagram", check_endpoint_datagram), 5); }
+
+TEST(FuzzCorpus, OfPolicyFilesHolds) { EXPECT_GT(replay("policy_file", check_policy_file), 5); }
+
+TEST(FuzzCorpus, OfRuleTablesHolds) { EXPECT_GT(replay("remy_table", check_remy_table), 5); }
+
+TEST(FuzzCorpus, OfEventLogsHolds) { EXPECT_GT(replay("event_log", check_event_log), 5); }
+
+TEST(FuzzCorpus, OfSchemeNamesHolds) { EXPECT_GT(replay("scheme_name", check_scheme_name), 5); }
 
 }  // namespace
 }  // namespace ccgym::fuzz

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "tests/cpp/fuzz/datagram_checks.hh"
+#include "tests/cpp/fuzz/parser_checks.hh"
 #include "transport/receiver.hh"
 #include "transport/wire.hh"
 

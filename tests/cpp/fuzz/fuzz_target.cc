@@ -1,7 +1,7 @@
 // libFuzzer's way into the check of the name CCGYM_CHECK.
 #include <cstdint>
 
-#include "tests/cpp/fuzz/datagram_checks.hh"
+#include "tests/cpp/fuzz/parser_checks.hh"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t bytes) {
   ccgym::fuzz::CCGYM_CHECK({reinterpret_cast<const std::byte*>(data), bytes});

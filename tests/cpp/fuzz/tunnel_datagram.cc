@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "tests/cpp/fuzz/datagram_checks.hh"
+#include "tests/cpp/fuzz/parser_checks.hh"
 #include "tunnel/authenticated_protocol.hh"
 #include "tunnel/caller.hh"
 #include "tunnel/compatible_protocol.hh"

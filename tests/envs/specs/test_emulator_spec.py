@@ -50,7 +50,7 @@ def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.Flight:
         ),
         (
             {"delay_steps": [{"at_s": 1, "delay": 40}]},
-            "delay_steps.0.delay: unknown key; known: at_s, delay_ms",
+            "delay_steps.0.delay: unknown key; known: at_s, delay_ms, did you mean delay_ms?",
         ),
         ({"delay_steps": [STEP, STEP]}, "the times at_s must increase, from above 0 to below period_s 60"),
         (
@@ -109,7 +109,8 @@ def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.Flight:
         ({"flows": [{"start_s": 3, "stop_s": 3}]}, "flows.0: stop_s 3 is not after start_s 3"),
         (
             {"flows": [{"delay_ms": 3}]},
-            "flows.0.delay_ms: unknown key; known: scheme, start_s, stop_s, extra_delay_ms",
+            "flows.0.delay_ms: unknown key; known: scheme, start_s, stop_s, extra_delay_ms, "
+            "did you mean extra_delay_ms?",
         ),
         (
             {"cross_traffic": [{"kind": "onoff", "rate_mbps": 1}]},

@@ -207,14 +207,14 @@ RATE = "is not within [0.0002, 10000]"
         (
             changed(ratembps=5),
             "uplink.ratembps: unknown key; known: rate_mbps, arrivals, seed, begin_s, period_s, rates_mbps, "
-            "mean_stay_ms, rate_steps, rate_walk, trace, loss, onoff, queue, packets, bytes, target_ms, "
-            "interval_ms, qdelay_ref_ms, max_burst_ms, min_threshold_packets, max_threshold_packets, "
-            "max_probability, weight, gentle, threshold_packets, ecn",
+            "mean_stay_ms, rate_steps, rate_walk, trace, ..., "
+            "did you mean rate_mbps or rates_mbps or rate_steps?",
         ),
         (
             {**INDIA, "delay": 5},
             "delay: unknown key; known: name, delay_ms, uplink, downlink, timing, nesting, once, "
-            "delay_steps, delay_walk, delay_period_s, flows, cross_traffic",
+            "delay_steps, delay_walk, delay_period_s, ..., "
+            "did you mean delay_ms or delay_walk or delay_steps?",
         ),
         (
             {**INDIA, "delay_ms": 27.5},

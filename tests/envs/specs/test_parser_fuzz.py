@@ -1,11 +1,14 @@
 """The readers of files against a seeded corpus of broken ones: read, or refused in one line."""
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+import yaml
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import read_link_log
@@ -31,6 +34,33 @@ SPEC = (
     b"    downlink: {arrivals: markov, rates_mbps: [1, 2], mean_stay_ms: 50}\n"
     b"    flows: [{scheme: copa, start_s: 1}]\n    cross_traffic: [{kind: poisson, rate_mbps: 1}]\n"
 )
+WHOLE_SPEC = """emulators:
+  - name: mine
+    delay_ms: 10
+    uplink: {rate_mbps: 5, arrivals: poisson, seed: 1, queue: droptail, packets: 30, bytes: 90000, loss: 0.01}
+    downlink: {rate_mbps: 7, onoff: {mean_on_s: 2, mean_off_s: 0.2}}
+    flows: [{scheme: copa}, {start_s: 0.1, extra_delay_ms: 3}]
+  - name: moving
+    delay_ms: 20
+    timing: continuous
+    delay_steps: [{at_s: 0.1, delay_ms: 30}]
+    uplink: {rate_mbps: 12, rate_walk: {every_ms: 100, spread: 0.1, low_mbps: 3, high_mbps: 48}}
+    cross_traffic: [{kind: onoff, rate_mbps: 3, mean_on_s: 1, mean_off_s: 2}]
+  - name: marked
+    delay_ms: 1
+    uplink: {arrivals: markov, rates_mbps: [1, 2], mean_stay_ms: 50, queue: codel, packets: 3,
+             target_ms: 5, interval_ms: 100}
+    downlink: {rate_mbps: 3, queue: pie, packets: 9, qdelay_ref_ms: 5, max_burst_ms: 9}
+"""
+CASES = int(os.environ.get("CCGYM_ODD_SPECS", "400"))
+ODD: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 3, 0.5, 1e-320, 1e-9, 1e9, 1e308, float("nan"), float("inf"), -float("inf"), 2**31,
+    2**63, 2**64, 10**30, -(10**30), "", "a", "a" * 500, "-", "1", "1e-9", "nan", "~", "../x", "/dev/zero",
+    "\x1b[31m", "a\nb", "\ud800", "💥", "<script>", "copa", "nothing", "droptail", "infinite", "pie",
+    "markov", "mahimahi", [], {}, [[]], [None], [1, 2], {"a": 1}, {"at_s": 1}, [{}], [float("nan")],
+    ["a"] * 999,
+)  # fmt: skip
+MOST_CHARACTERS = 300
 PIECES = [
     b"-",
     b"-1",
@@ -83,6 +113,7 @@ def read_or_refused(read: Callable[[Path], T], path: Path, text: bytes) -> T | N
     except InputError as error:
         refusal = str(error)
     assert "\n" not in refusal, text
+    assert len(refusal.replace(str(path), "")) <= MOST_CHARACTERS, text
     assert str(path.parent) in refusal or refusal.startswith("queue: "), text
     return None
 
@@ -115,6 +146,37 @@ def test_emulator_files(tmp_path: Path) -> None:
     assert 0 < len(taken) < MUTANTS
     for spec in taken:
         spec.to_path()
+
+
+def places(content: Any) -> list[tuple[Any, Any]]:
+    """Every place in a structure of mappings and lists: what holds it, and its key there."""
+    keys = (
+        content.keys()
+        if isinstance(content, dict)
+        else range(len(content) if isinstance(content, list) else 0)
+    )
+    return [place for key in keys for place in ((content, key), *places(content[key]))]
+
+
+def test_odd_values_in_emulator_files(tmp_path: Path) -> None:
+    rng = np.random.default_rng(CASES)
+    taken = 0
+    for _ in range(CASES):
+        content = yaml.safe_load(WHOLE_SPEC)
+        for _ in range(int(rng.integers(1, 3))):
+            holder, key = places(content)[int(rng.integers(len(places(content))))]
+            value = ODD[int(rng.integers(len(ODD)))]
+            if isinstance(holder, dict) and rng.random() < 0.2:
+                holder[value if isinstance(value, str | int | float) else "odd"] = holder.pop(key)
+            else:
+                holder[key] = value
+        text = yaml.safe_dump(content).encode("utf-8", "surrogatepass")
+        specs = read_or_refused(load_emulators, tmp_path / "mine.yaml", text)
+        taken += specs is not None
+        for spec in specs or ():
+            with suppress(InputError):  # some of it is mahimahi's alone
+                _core.fly(spec.to_path(), "fixed:3", seconds=0.1, seed=1)
+    assert 0 < taken < CASES
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ccgym.cli.main import main
-from ccgym.experiments.publications import copa_fairness, verizon_lte
+from ccgym.experiments.publications import calibration_benefit, copa_fairness, verizon_lte
 from ccgym.experiments.publications.page import page
 from ccgym.experiments.publications.reproduction import Circumstances, Line, Reproduction, reproduction_lines
 
@@ -67,6 +67,19 @@ def test_traces_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert main(["reproduce", "verizon-lte", "--out", str(tmp_path)]) == 2
     with pytest.raises(ValueError, match="set CCGYM_TRACES"):
         verizon_lte.reproduce(circumstances(tmp_path))
+
+
+def test_neighbours_of_a_path_differ_in_one_parameter_by_a_fifth() -> None:
+    wired, cellular = (
+        [each.spec for each in calibration_benefit.neighbours(truth, name)]
+        for name, truth in calibration_benefit.PATHS.items()
+    )
+    assert [spec.uplink.rate_mbps for spec in wired] == pytest.approx(
+        [62.176, *[77.72] * 3, 93.264, *[77.72] * 3]
+    )
+    assert [spec.delay_ms for spec in wired] == [51, 41, 51, 51, 51, 61, 51, 51]
+    assert [spec.uplink.packets for spec in wired] == [94, 94, 75, 94, 94, 94, 113, 94]
+    assert len(cellular) == 6, "no loss has no neighbours"
 
 
 def test_the_page_has_every_line_and_says_what_was_not_done() -> None:

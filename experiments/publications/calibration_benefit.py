@@ -1,0 +1,129 @@
+"""Does calibration pay? Figures 6 and 7 of the Pantheon paper, on a path whose emulator is known.
+
+A path is measured with eight schemes and calibrated from that. Three policies are trained: on synthetic links
+alone, with the emulator that was found as well, and with the ensemble of all that fit as well. They fly over
+the path, over its neighbours (each parameter a fifth less or more) and over links that no training has seen.
+"""
+
+import argparse
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from ccgym.calibration.calibrate import calibrate, posterior_of, write_answer
+from ccgym.calibration.candidate import PARAMETERS, Candidate
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
+from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.experiments.calibration.known_truth import RUNS, SCHEMES, measured_over
+
+from .command import MINUTES, QUICK_MINUTES, add_common_arguments, description_of, minutes, run_reproduction
+from .reproduction import Circumstances, Line, Reproduction, mean_text
+from .trainings import log_powers, trained_policy
+
+TITLE = "Calibrated emulators in training"
+DOCUMENT = "document 002"
+PATHS = {
+    "wired": Candidate(77.72, 51, 94, 0.0006, "constant"),
+    "cellular": Candidate(3.04, 130, 426, 0.0, "poisson"),
+}
+"""As the paper's China and Colombia."""
+QUICK_PATHS = ("wired",)
+CALIBRATION_MINUTES, QUICK_CALIBRATION_MINUTES = 3.0, 0.5
+FIRST_RUN = 10_000
+DRAWS = 8
+"""Flights over the path itself."""
+CHANGE = 0.2
+UNSEEN = "random:24:780"
+
+
+def reproduce(circumstances: Circumstances) -> Reproduction:
+    """Measures, calibrates, trains and flies."""
+    paths = QUICK_PATHS if circumstances.quick else tuple(PATHS)
+    synthetic = trained_policy(circumstances, "synthetic", {"emulators": "synthetic"})
+    lines = [line for name in paths for line in _path_lines(circumstances, name, synthetic)]
+    notes = [f"trainings of {circumstances.minutes:g} minutes each; theirs took days"]
+    return Reproduction(TITLE, DOCUMENT, lines, {}, notes)
+
+
+def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list[Line]:
+    truth = PATHS[name]
+    found = _calibrated(circumstances, name, truth)
+    policies = {"synthetic alone": synthetic}
+    for kind, file in {"calibrated": found, "ensemble": posterior_of(found)}.items():
+        changed: dict[str, object] = {"emulators": f"synthetic,file:{file}"}
+        policies[f"with the {kind}"] = trained_policy(circumstances, f"{name}-{kind}", changed)
+    places = {
+        "on the path": ([NamedEmulator(name, truth.spec(name))], DRAWS),
+        "on its neighbours": (neighbours(truth, name), 1),
+        "on unseen links": (select_emulators(UNSEEN), 1),
+    }
+    lines = []
+    for place, (emulators, draws) in places.items():
+        flown = {kind: log_powers(policy, emulators, draws) for kind, policy in policies.items()}
+        lines += [
+            Line(f"{name}: log power {place}, trained on {kind}", "-", mean_text(powers))
+            for kind, powers in flown.items()
+        ]
+        lines += [
+            _comparison(f"{name}: {kind}, at least as good {place}", powers, flown["synthetic alone"])
+            for kind, powers in flown.items()
+            if kind != "synthetic alone"
+        ]
+    return lines
+
+
+def _calibrated(circumstances: Circumstances, name: str, truth: Candidate) -> Path:
+    """The emulator found from what the schemes measured; it stands where it was found before."""
+    file = circumstances.folder / f"{name}.yaml"
+    if not file.exists():
+        with ThreadPoolExecutor(os.cpu_count()) as executor:
+            target = measured_over(truth, SCHEMES, range(FIRST_RUN, FIRST_RUN + RUNS), executor)
+        search_minutes = QUICK_CALIBRATION_MINUTES if circumstances.quick else CALIBRATION_MINUTES
+        answer, _ = calibrate(target, file.with_suffix(".search"), search_minutes, lambda *_: None)
+        write_answer(answer, target, file)
+    return file.resolve()
+
+
+def neighbours(truth: Candidate, name: str) -> list[NamedEmulator]:
+    """Each parameter a fifth less and more; what is 0 stays."""
+    found = []
+    for factor in (1 - CHANGE, 1 + CHANGE):
+        changed = [
+            replace(truth, rate_mbps=factor * truth.rate_mbps),
+            replace(truth, delay_ms=round(factor * truth.delay_ms)),
+            replace(truth, queue_packets=round(factor * truth.queue_packets)),
+            replace(truth, loss=factor * truth.loss),
+        ]
+        found += [
+            NamedEmulator(f"{name}-{parameter}-{factor:g}", each.spec(name))
+            for parameter, each in zip(PARAMETERS, changed, strict=True)
+            if each != truth
+        ]
+    return found
+
+
+def _comparison(what: str, powers: list[float], before: list[float]) -> Line:
+    differences = np.subtract(powers, before).tolist()
+    interval = bootstrap_interval(differences)
+    met = None if interval is None else interval.high >= 0
+    return Line(what, "always", f"difference {mean_text(differences)}", "the interval reaches 0", met)
+
+
+DESCRIPTION = description_of("calibration-benefit")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    add_common_arguments(parser, "reproductions/calibration-benefit")
+    parser.add_argument(
+        "--minutes",
+        type=minutes,
+        metavar="M",
+        help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
+    )
+
+
+run = partial(run_reproduction, reproduce)
