@@ -300,7 +300,7 @@ def test_an_action_outside_the_space_names_its_flow() -> None:
 @pytest.mark.parametrize("emulator", ["shared/three-flows", "all"])
 def test_an_emulator_of_several_learners_is_refused_when_built(emulator: str) -> None:
     with pytest.raises(InputError, match="three-flows has 3 flows that learn"):
-        PathVectorEnv(75, emulator=emulator)
+        PathVectorEnv(200, emulator=emulator)
 
 
 @pytest.mark.parametrize("threads", [0, 40_000])
