@@ -88,8 +88,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
     target = check_target(load_target(args.target), few=args.few)
     restriction = recorded(args.from_trace) if args.from_trace else Restriction()
-    print(_stands_on(target), file=sys.stderr)
-    answer, whole = calibrate(target, storage_of(args.out), args.minutes, _Progress(), restriction, args.ray)
+    progress = _Progress(_stands_on(target))
+    answer, whole = calibrate(target, storage_of(args.out), args.minutes, progress, restriction, args.ray)
     write_answer(answer, target, args.out)
     verified = _verified(args, target, found_spec(answer, target)) if args.verify and whole else None
     found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})
@@ -98,12 +98,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Progress:
-    """A line for every candidate that is better than all before."""
+    """What the fit stands on, once it has begun; then a line for every candidate better than all before."""
 
-    def __init__(self) -> None:
+    def __init__(self, stands_on: str) -> None:
+        self._stands_on = stands_on
         self._least = float("inf")
 
     def __call__(self, tried: int, error: float, best: "Candidate") -> None:
+        if self._stands_on:
+            print(self._stands_on, file=sys.stderr)
+            self._stands_on = ""
         if error < self._least:
             self._least = error
             text = f"{tried:4} candidates, best error {100 * error:5.1f} %: {_described(best)}"

@@ -24,7 +24,7 @@ CONGESTION_CONTROLS = ("reno", "bbr", "cubic")
 FIRST_REFUSING_IPTABLES = (1, 8, 8)
 """From here on libxtables refuses to run in a setuid program, which the shells of mahimahi 0.98 are."""
 
-TRIAL_S = 10.0
+TRIAL_S = 60.0
 """Longest time that a program which is only asked or tried out may take."""
 
 CLOCK_TRIAL_S = 0.2

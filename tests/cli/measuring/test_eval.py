@@ -262,7 +262,7 @@ def programs_in(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--seconds", "3600"], "fast/small for 3600 s would take about 1650.0 GB"),
+        (["--seconds", "3600"], "fast/small for 3600 s would take about 450.0 GB"),
         (
             ["--runs", "999999", "--seconds", "1", "--schemes", "copa,cubic"],
             "1999998 runs of 1 flows: at most",
