@@ -76,8 +76,8 @@ def page(evidence: Evidence, command: str) -> str:
         "# Evidence",
         "",
         f"What `{evidence.policy}` holds and misses in the twin. This page is written by a command; none of "
-        "it is typed by hand. The links were drawn after the policy was starved, by a seed from the clock; a "
-        "check is held or missed when its 95 % interval says so, and unsure otherwise.",
+        "it is typed by hand. The links were drawn after its training, by a seed from the clock; a check is "
+        "held or missed when its 95 % interval says so, and unsure otherwise.",
         "",
         "```console",
         command,

@@ -81,7 +81,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path) -> None:
+def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path, core_libraries: list[Path]) -> None:
     pair, table, test = places_named_in_the_readme()
     assert pair == f"agents/controllers/{NAME}.{{hh,cc}}"
     header, source = (tree / pair.replace("{hh,cc}", suffix) for suffix in ("hh", "cc"))
@@ -95,11 +95,9 @@ def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path) -> None:
     (tree / table).write_text(head.replace("#include", INCLUDE + "#include", 1) + LINE + end_of_table + tail)
     (tree / test).write_text(TEST)
 
-    library = ROOT / "build" / "release" / "libcore.a"  # the rest, as `make build` left it
-    assert library.is_file(), f"{library} is missing: run `make build`"
     sources = [str(tree / test), str(source), str(tree / table)]
     program = tree / "steady_test"
-    libraries = [library, "-lgtest_main", "-lgtest", "-pthread"]
+    libraries = [*core_libraries, "-lgtest_main", "-lgtest", "-pthread"]
     includes = ["-I", tree, "-isystem", ROOT / "third_party"]
     command = ["c++", *FLAGS, *includes, *sources, *libraries, "-o", program]
     subprocess.run(list(map(str, command)), check=True, timeout=300)
