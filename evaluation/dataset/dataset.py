@@ -15,7 +15,7 @@ import tempfile
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,11 +120,14 @@ def make_dataset(
     """
     _check_minari()
     folder = folder.resolve()  # Minari counts the bytes of absolute paths only
-    with folder_lock(folder):
+    if ray_address is not None:
+        check_travels(request.schemes)
+    policies = {} if ray_address is None else policies_of(request.schemes)
+    with open_flyers(ray_address, workers) as flyers, folder_lock(folder):
         _open(request, folder)
         data = folder / "data"
         if not data.exists():
-            _fly(request, folder / "flights", workers, show, ray_address)
+            _fly(request, folder / "flights", show, flyers, policies)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
         made = json.loads((data / "metadata.json").read_text())
@@ -158,27 +161,27 @@ def _chunk(flights: Path, index: int) -> Path:
 
 
 def _fly(
-    request: Request, flights: Path, workers: int, show: Callable[[int], None], ray_address: str | None
+    request: Request,
+    flights: Path,
+    show: Callable[[int], None],
+    flyers: Executor,
+    policies: dict[Path, bytes],
 ) -> None:
-    if ray_address is not None:
-        check_travels(request.schemes)
     left = [index for index in range(len(request.emulators)) if not _chunk(flights, index).exists()]
     show(len(request.emulators) - len(left))
 
-    policies = {} if ray_address is None else policies_of(request.schemes)
     waiting, flying = deque(left), dict[Future[list[Episode]], int]()
-    with open_flyers(ray_address, workers) as flyers:
-        try:
-            while waiting or flying:
-                while waiting and len(flying) < MOST_AT_ONCE:
-                    index = waiting.popleft()
-                    job = (request.emulators[index], request.schemes, request.seed, policies)
-                    flying[flyers.submit(_fly_there, *job)] = index
-                for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                    _keep(future.result(), _chunk(flights, flying.pop(future)))
-                    show(len(request.emulators) - len(waiting) - len(flying))
-        finally:
-            flyers.shutdown(cancel_futures=True)
+    try:
+        while waiting or flying:
+            while waiting and len(flying) < MOST_AT_ONCE:
+                index = waiting.popleft()
+                job = (request.emulators[index], request.schemes, request.seed, policies)
+                flying[flyers.submit(_fly_there, *job)] = index
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                _keep(future.result(), _chunk(flights, flying.pop(future)))
+                show(len(request.emulators) - len(waiting) - len(flying))
+    finally:
+        flyers.shutdown(cancel_futures=True)
 
 
 def _fly_there(
