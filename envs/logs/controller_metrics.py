@@ -1,12 +1,16 @@
 """What controllers publish of themselves, as a table for plots."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.outside_files import replace_file
+
+from .event_log import Array
 
 
-def metrics_table(flight: _core.Flight) -> tuple[list[str], np.ndarray]:
+def metrics_table(flight: _core.Flight) -> tuple[list[str], Array]:
     """What the controller of a flight published, every 10 ms while it was in the air.
 
     Returns:
@@ -23,6 +27,5 @@ def metrics_table(flight: _core.Flight) -> tuple[list[str], np.ndarray]:
 def write_metrics(flight: _core.Flight, file: Path) -> None:
     """Writes `metrics_table` as tab-separated values, a head above them."""
     heads, rows = metrics_table(flight)
-    partial = file.with_name(f"{file.name}.partial")
-    np.savetxt(partial, rows, fmt="%.9g", delimiter="\t", header="\t".join(heads), comments="")
-    partial.rename(file)
+    settings: dict[str, Any] = {"fmt": "%.9g", "delimiter": "\t", "header": "\t".join(heads), "comments": ""}
+    replace_file(file, lambda fresh: np.savetxt(fresh, rows, **settings))

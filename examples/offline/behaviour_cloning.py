@@ -3,8 +3,7 @@
     ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:60 --out flights
     python examples/offline/behaviour_cloning.py flights
 
-Mean log power on the twelve links after 30 s of a core: -3.71; of Copa, the best of the data, -2.50: its own
-mistakes lead where the data never were.
+Mean log power on the twelve links after 30 s of a core: -3.71; of Copa, the best of the data, -2.50.
 """
 
 import argparse

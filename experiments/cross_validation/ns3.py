@@ -1,6 +1,7 @@
 """Our schemes beside ns-3's, over the same dumbbells: ours in the twin, in continuous time."""
 
 import argparse
+from collections.abc import Sequence
 
 import numpy as np
 from ccgym.bench.ns3 import Dumbbell, Ns3
@@ -11,7 +12,8 @@ from ccgym.envs.specs.emulator_spec import LinkSpec
 from .comparison import Bounds, Comparison, print_comparisons
 
 NS3_BOUNDS = Bounds(throughput_share=0.03, delay_share=0.10)
-NS3_REFERENCES = {"reno": "TcpNewReno", "cubic": "TcpCubic", "vegas": "TcpVegas"}
+SCHEMES = ("reno", "cubic", "vegas")
+REFERENCES = {"reno": "TcpNewReno", "cubic": "TcpCubic", "vegas": "TcpVegas", "dctcp": "TcpDctcp"}
 DUMBBELLS = (
     Dumbbell(2, 20, 14),
     Dumbbell(5, 20, 34),
@@ -22,7 +24,6 @@ DUMBBELLS = (
 TUN_HEADER_BYTES = 4
 
 MARKING_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.05)
-MARKING_REFERENCES = {"dctcp": "TcpDctcp", "reno": "TcpNewReno", "cubic": "TcpCubic"}
 
 
 def _red(least: int, most: int, probability: float) -> dict[str, str | float]:
@@ -43,23 +44,19 @@ MARKING_CASES = (
 
 def compare_with_ns3(seconds: float) -> list[Comparison]:
     """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
-    rows = []
-    with Ns3() as ns3:
-        for dumbbell in DUMBBELLS:
-            for scheme, tcp in NS3_REFERENCES.items():
-                theirs = ns3.fly(tcp, dumbbell, seconds, seconds / 2)
-                mbps, queueing_ms = _fly(scheme, dumbbell, seconds, seconds / 2)
-                reference = (theirs.throughput_mbps, theirs.mean_queueing_ms)
-                rows.append(Comparison(dumbbell.label, scheme, mbps, reference[0], queueing_ms, reference[1]))
-    return rows
+    return _compare([(scheme, dumbbell) for dumbbell in DUMBBELLS for scheme in SCHEMES], seconds)
 
 
 def compare_marking_with_ns3(seconds: float) -> list[Comparison]:
     """The flows that answer marks, each for `seconds`, of which the first half warms up."""
+    return _compare(MARKING_CASES, seconds)
+
+
+def _compare(cases: Sequence[tuple[str, Dumbbell]], seconds: float) -> list[Comparison]:
     rows = []
     with Ns3() as ns3:
-        for scheme, dumbbell in MARKING_CASES:
-            theirs = ns3.fly(MARKING_REFERENCES[scheme], dumbbell, seconds, seconds / 2)
+        for scheme, dumbbell in cases:
+            theirs = ns3.fly(REFERENCES[scheme], dumbbell, seconds, seconds / 2)
             mbps, queueing_ms = _fly(scheme, dumbbell, seconds, seconds / 2)
             reference = (theirs.throughput_mbps, theirs.mean_queueing_ms)
             rows.append(Comparison(dumbbell.label, scheme, mbps, reference[0], queueing_ms, reference[1]))

@@ -19,7 +19,7 @@ from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.experiments.calibration.known_truth import RUNS, SCHEMES, measured_over
 
-from .command import MINUTES, QUICK_MINUTES, add_common_arguments, description_of, minutes, run_reproduction
+from .command import add_common_arguments, add_minutes_argument, description_of, run_reproduction
 from .reproduction import Circumstances, Line, Reproduction, mean_text
 from .trainings import log_powers, trained_policy
 
@@ -118,12 +118,7 @@ DESCRIPTION = description_of("calibration-benefit")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/calibration-benefit")
-    parser.add_argument(
-        "--minutes",
-        type=minutes,
-        metavar="M",
-        help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
-    )
+    add_minutes_argument(parser)
 
 
 run = partial(run_reproduction, reproduce)

@@ -66,8 +66,17 @@ def add_document_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def minutes(text: str) -> float:
-    """Of a training, on the command line."""
+def add_minutes_argument(parser: argparse.ArgumentParser) -> None:
+    """Of an experiment that trains."""
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        metavar="M",
+        help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
+    )
+
+
+def _minutes(text: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -17,7 +17,7 @@ from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import ideal_windows
 from matplotlib.figure import Figure
 
-from .command import MINUTES, QUICK_MINUTES, add_common_arguments, description_of, minutes, run_reproduction
+from .command import add_common_arguments, add_minutes_argument, description_of, run_reproduction
 from .reproduction import Circumstances, Line, Reproduction, mean_text
 from .trainings import log_powers, trained_log_powers
 
@@ -147,12 +147,7 @@ DESCRIPTION = description_of("indigo-paper")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/indigo-paper")
-    parser.add_argument(
-        "--minutes",
-        type=minutes,
-        metavar="M",
-        help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
-    )
+    add_minutes_argument(parser)
 
 
 run = partial(run_reproduction, reproduce)

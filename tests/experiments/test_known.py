@@ -12,10 +12,10 @@ FAIRNESS = "median Jain, 5 s apart: BBR"
     ("name", "measured", "met", "passes"),
     [
         (HOST, "19 of 24; worst 0.969", False, True),
-        (HOST, "16 of 24; worst 0.969", False, False),
+        (HOST, "18 of 24; worst 0.969", False, False),
         (HOST, "24 of 24", True, True),
         ("after the rate falls or rises by 4", "median +165 ms (+20 to +2150)", False, True),
-        ("after the rate falls or rises by 4", "median +4100 ms (+20 to +2150)", False, False),
+        ("after the rate falls or rises by 4", "median +700 ms (+20 to +2150)", False, False),
         ("something new", "19 of 24", False, False),
         ("something new", "not sure", None, False),
     ],
@@ -27,7 +27,7 @@ def test_only_what_is_worse_than_known_fails(
 
 
 def test_the_expectation_stands_in_the_line() -> None:
-    assert Check(HOST, "24", "19 of 24", False).line.endswith("; known to miss: expected >= 17")
+    assert Check(HOST, "24", "19 of 24", False).line.endswith("; known to miss: expected >= 19")
     assert "expected" not in Check(HOST, "24", "24 of 24", True).line
 
 
