@@ -54,7 +54,8 @@ std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const RttStats& rtt, d
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
     standing_.on_ack(now, rtt);
-    if (now - *empty_at_ > habit(urgency).round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, urgency);
+    const auto [round_trips, listens] = habit(urgency);
+    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, listens);
     return std::nullopt;
   }
   follow(now, rtt);
@@ -73,14 +74,14 @@ double BaseRttProbe::limit(double cwnd_packets) const {
   return limiting() ? std::min(cwnd_packets, drained_cwnd_packets_) : cwnd_packets;
 }
 
-void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, Urgency urgency) {
+void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double listens) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
   // As good as drained; but on a slow link the least window itself is a queue.
   const bool is_least =
       cwnd_packets <= kLeastPackets / kNoticeable && is_huge(rtt.smoothed - rtt.min, rtt.min);
   const bool can_drain = drained_cwnd_packets_ <= kNoticeable * cwnd_packets;
-  const bool drains = is_least || (can_drain && chance(now, cwnd_packets) >= habit(urgency).listens);
+  const bool drains = is_least || (can_drain && chance(now, cwnd_packets) >= listens);
   phase_ = drains ? Phase::draining : Phase::listening;
   before_ = {.cwnd_packets = cwnd_packets,
              .smoothed_rtt = rtt.smoothed,

@@ -54,7 +54,7 @@ class BaseRttProbe {
     watching,   // the ACKs tell what has come of it
   };
 
-  void begin(Time now, const RttStats& rtt, double cwnd_packets, Urgency urgency);
+  void begin(Time now, const RttStats& rtt, double cwnd_packets, double listens);
   void follow(Time now, const RttStats& rtt);
   [[nodiscard]] ProbeResult drained(const RttStats& rtt) const;
 

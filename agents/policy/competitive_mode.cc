@@ -33,8 +33,8 @@ void CompetitiveMode::on_probe_result(const ProbeResult& result) {
   const bool failed = result.left > kStayed && result.queueing > kQueue;
   suspects_ = failed && result.queueing > kLongQueue;
   if (!failed) return leave();
-  if (is_huge(result.queueing, result.smoothed_rtt - result.queueing)) evidence_ += kEnoughEvidence;
-  evidence_ += suspects_ ? 2 : 1;
+  const bool huge = is_huge(result.queueing, result.smoothed_rtt - result.queueing);
+  evidence_ += huge ? kEnoughEvidence : suspects_ ? 2 : 1;
 }
 
 void CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost) {

@@ -8,8 +8,8 @@ namespace ccgym {
 namespace {
 
 constexpr double kHeldShare = 0.125;  // of the window: more would let the rival take the room
-constexpr double kLeastPackets =
-    LinkShare::kLeastWindowPackets / 2;  // the clock of a link (1 ms in mahimahi) drowns a shorter train
+constexpr double kLeastPackets = 4;   // the clock of a link (1 ms in mahimahi) drowns a shorter train
+static_assert(2 * kLeastPackets <= LinkShare::kLeastWindowPackets);  // more than half would let the flow stop
 constexpr int kEnoughTrains = 4;
 constexpr double kRemembered = 0.8;                       // of the sums, at every train
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
