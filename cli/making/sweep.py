@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -51,14 +52,15 @@ def run(args: argparse.Namespace) -> int:
         config = config.model_copy(update={"trials": args.trials})
     folder = args.out or Path("sweeps") / args.config.stem
     kind: type[RunConfig]
+    train: Callable[..., None]
     if kind_of(config) == "dagger":
         from ccgym.dagger.train import train as train_by_imitation
 
-        kind, train = TrainingConfig, partial(train_by_imitation)
+        kind, train = TrainingConfig, train_by_imitation
     else:
         from ccgym.rl.train import train as train_by_reward
 
-        kind, train = RlConfig, partial(train_by_reward)
+        kind, train = RlConfig, train_by_reward
     found: list[Trial] = []
 
     def report(trial: "Trial") -> None:
