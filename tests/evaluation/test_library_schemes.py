@@ -43,7 +43,7 @@ def test_the_fingerprint_follows_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (VERSION, "made for version 99 of ccgym/controller.h, not 1"),
+        (VERSION, "made for version 99 of ccgym/controller.h, not 2"),
         (SYMBOL, "has no function ccgym_controller"),
         (NO_ON_ACK, "lacks create, destroy, on_ack or on_timeout"),
     ],
