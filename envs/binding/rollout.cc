@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "agents/policy/expert_act.hh"
+#include "agents/policy/action_sets.hh"
 #include "agents/policy/policy_file.hh"
 #include "envs/binding/bind.hh"
 

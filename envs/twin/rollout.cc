@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "agents/policy/expert_act.hh"
+#include "agents/policy/action_sets.hh"
 
 namespace ccgym {
 

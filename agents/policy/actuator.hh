@@ -1,0 +1,53 @@
+// The third part of a policy: from an action to what the sender may do, its window and its pace.
+//
+// One class per kind of action. A window means the same in all of them: packets in flight, a fraction of one
+// admitting a whole one, as in Indigo's window test.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "agents/policy/action_sets.hh"
+#include "agents/policy/policy_spec.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class Actuator {
+ public:
+  Actuator(const PolicySpec& spec, int64_t packet_bytes);
+  Actuator(const Actuator&) = default;
+  Actuator& operator=(const Actuator&) = delete;
+  virtual ~Actuator() = default;
+  [[nodiscard]] virtual std::unique_ptr<Actuator> clone() const = 0;
+
+  void act(Time now, Act act);         // throws std::invalid_argument for one that is none
+  void set_cwnd(double cwnd_packets);  // kept within the policy's limits
+  virtual void on_ack(Time /*now*/, const AckEvent& /*ack*/) {}  // at least one packet is acknowledged
+  virtual void on_loss(Time /*now*/, std::span<const LostPacket> /*lost*/, int64_t /*inflight_bytes*/) {}
+
+  [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
+  [[nodiscard]] const SendLimits& limits() const { return limits_; }
+
+ protected:
+  // What becomes of the window that the action asks for.
+  virtual double taken_window(Time /*now*/, Act /*act*/, double asked_packets) { return asked_packets; }
+  [[nodiscard]] virtual SendLimits decide_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
+
+  void renew_limits() { limits_ = decide_limits(); }
+  [[nodiscard]] int64_t bytes_of(double packets) const;
+  [[nodiscard]] int64_t packet_bytes() const { return packet_bytes_; }
+
+ private:
+  ActionSet actions_;
+  int64_t packet_bytes_;
+  double min_cwnd_packets_;
+  double max_cwnd_packets_;
+  double cwnd_packets_;
+  SendLimits limits_{};
+};
+
+std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes);
+
+}  // namespace ccgym

@@ -1,0 +1,26 @@
+#include "agents/policy/observer.hh"
+
+#include <utility>
+
+namespace ccgym {
+
+Observer::Observer(const PolicySpec& spec, int64_t packet_bytes)
+    : step_(spec.step),
+      features_(spec.feature_set, packet_bytes, spec.preference),
+      observation_(feature_divisors(spec.feature_set).size()) {}
+
+void Observer::close_step(Time now, double cwnd_packets) {
+  features_.observe(now, cwnd_packets, observation_);
+  step_began_ = now;
+  acked_in_step_ = false;
+  closed_rtts_ = std::exchange(rtts_, {});
+}
+
+StepRtt Observer::step_rtt() const {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  if (closed_rtts_.acks == 0) return {};
+  const double total_ms = Milliseconds{closed_rtts_.total}.count();
+  return {total_ms / static_cast<double>(closed_rtts_.acks), Milliseconds{closed_rtts_.max}.count()};
+}
+
+}  // namespace ccgym

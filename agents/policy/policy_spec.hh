@@ -1,0 +1,27 @@
+// What a policy is, beside its network: what it sees, what it does, when, and within which limits.
+#pragma once
+
+#include <chrono>
+
+#include "agents/policy/action_sets.hh"
+#include "agents/policy/features.hh"
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+struct PolicySpec {
+  FeatureSet feature_set{FeatureSet::indigo};
+  ActionSet actions{ActionSet::indigo};
+  Time step{std::chrono::milliseconds{10}};
+  double initial_cwnd_packets{static_cast<double>(kInitialWindowPackets)};
+  double min_cwnd_packets{2};
+  double max_cwnd_packets{100000};
+  double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
+  bool companion{false};   // of log_window alone: changes the window for others on the bottleneck, see
+                           // companion.hh, shallow_queue.hh
+};
+
+PolicySpec checked_policy(
+    const PolicySpec& spec);  // throws std::invalid_argument for what does not go together
+
+}  // namespace ccgym
