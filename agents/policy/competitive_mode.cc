@@ -9,16 +9,23 @@ namespace {
 
 constexpr double kStayed = 0.5;  // a probe has failed if more than this share of the queue is left
 
-// A shorter queue is a link's clock, or a few packets of each of many flows of our kind; a long one is not,
-// and counts double. Ten flows that join within seconds keep up to 20 ms.
-constexpr Time kQueue = std::chrono::milliseconds{5};
-constexpr Time kLongQueue = std::chrono::milliseconds{30};
-constexpr int kEnoughEvidence = 4;
+// A shorter queue is a link's clock, or a few packets of each of many flows of our kind.
+constexpr Time kQueue = std::chrono::milliseconds{2};
+constexpr Time kLongQueue = std::chrono::milliseconds{30};  // counts double
+
+// Every probe that fails is evidence, every other one is as much against it: flows of our kind that join
+// within seconds fail for a while, beside a Cubic three probes of four fail for ever. With a reset in place
+// of a count, ten flows that join and leave had a Jain index of 0.90 in the mean of 54 runs; so they have
+// 0.94.
+constexpr int kEnoughEvidence = 10;
+constexpr int kMostEvidence = 2 * kEnoughEvidence;
+constexpr int kSuspicion = 4;  // from here on the next probe does not wait
 
 constexpr double kShared = 0.8;     // of the link: with less there are others, ...
 constexpr double kAlone = 0.9;      // ... with more there are none
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
+constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // The network gives way to a queue until nothing is left to measure with: beside a Cubic in a queue of 10 BDP
 // it ended at two packets, and at none of the link. Beside a shorter queue than a huge one this costs more on
@@ -30,11 +37,17 @@ double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time)
 }  // namespace
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result) {
-  const bool failed = result.left > kStayed && result.queueing > kQueue;
-  suspects_ = failed && result.queueing > kLongQueue;
-  if (!failed) return leave();
+  if (result.left <= kStayed || result.queueing <= kQueue) return acquit();
   const bool huge = is_huge(result.queueing, result.smoothed_rtt - result.queueing);
-  evidence_ += huge ? kEnoughEvidence : suspects_ ? 2 : 1;
+  const bool is_long = result.queueing > kLongQueue;
+  suspects_ = is_long || evidence_ >= kSuspicion;
+  evidence_ = std::min(evidence_ + (huge ? kEnoughEvidence : is_long ? 2 : 1), kMostEvidence);
+}
+
+void CompetitiveMode::acquit() {
+  if (evidence_ <= 1) return leave();
+  suspects_ = false;
+  --evidence_;
 }
 
 void CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost) {
@@ -55,7 +68,7 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   const double most_packets = kMostShare / kEvenShare * even_packets_;
   const double cubic_packets = window_.grow(now, rtt, most_packets);
   // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
-  const bool queue_stands = rtt.smoothed - rtt.min > kQueue;
+  const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
   return std::max(cubic_packets, queue_stands ? std::min(wanted_packets, most_packets) : wanted_packets);
 }
 

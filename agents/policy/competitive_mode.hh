@@ -26,10 +26,11 @@ class CompetitiveMode {
   [[nodiscard]] double limit(double cwnd_packets) const { return link_share_.limit(cwnd_packets); }
   [[nodiscard]] bool in_train() const { return link_share_.in_train(); }
   [[nodiscard]] bool on() const { return on_; }
-  // The last probe found a long queue that stays: the next one shall not wait.
+  // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool suspects() const { return suspects_; }
 
  private:
+  void acquit();
   void decide(Time now, const RttStats& rtt, double wanted_packets);
   void leave();
   [[nodiscard]] double even_packets(const RttStats& rtt) const;

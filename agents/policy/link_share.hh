@@ -1,7 +1,7 @@
 // What share of its bottleneck a flow has: its delivery rate beside the link's.
 //
 // The link's rate shows in packet trains (Jain and Routhier, 1986; Dovrolis, Ramanathan and Moore, INFOCOM
-// 2001). Once a round trip the flow holds some packets back and then sends them at once. In a first-in
+// 2001). Every few round trips the flow holds some packets back and then sends them at once. In a first-in
 // first-out queue nobody comes between them: they arrive as fast as the link delivers, however many share it.
 #pragma once
 

@@ -36,10 +36,14 @@ class CompetitiveModeTest : public testing::Test {
                         wanted_packets);
   }
 
+  void fail(int probes, milliseconds queueing = kLong) {
+    for (int i = 0; i < probes; ++i) probe(kFull, queueing);
+  }
+
   void enter() {
-    probe(kFull);
+    fail(1);
     measure(0.25);
-    probe(kFull);
+    fail(4);
     decide(64);
     ASSERT_TRUE(mode_.on());
   }
@@ -55,39 +59,54 @@ TEST_F(CompetitiveModeTest, AQueueThatEmptiesLeavesTheWindowToTheNetwork) {
   EXPECT_FALSE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysTwiceAndOthersHaveMostOfTheLink) {
-  probe(kFull);
+TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMostOfTheLink) {
+  fail(4);
   EXPECT_TRUE(mode_.suspects());
   measure(0.25);
   decide(5);
   EXPECT_FALSE(mode_.on());
-  probe(kFull);
+  fail(1);
   decide(5);
   EXPECT_TRUE(mode_.on());
 }
 
 TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
-  probe(kFull, kShort);
+  fail(1, kShort);
+  EXPECT_FALSE(mode_.suspects());
   measure(0.25);
-  for (int i = 0; i < 2; ++i) probe(kFull, kShort);
+  fail(8, kShort);
+  EXPECT_TRUE(mode_.suspects());
   decide(5);
   EXPECT_FALSE(mode_.on());
-  probe(kFull, kShort);
+  fail(1, kShort);
   decide(5);
   EXPECT_TRUE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, AQueueOfAFewMillisecondsIsNobodys) {
-  for (int i = 0; i < 10; ++i) probe(kFull, milliseconds{5});
+TEST_F(CompetitiveModeTest, AProbeThatEmptiesTheQueueTakesBackOneThatFailed) {
+  fail(9, kShort);
+  measure(0.25);
+  probe(kEmpty);
+  EXPECT_FALSE(mode_.suspects());
+  fail(1, kShort);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+  fail(1, kShort);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AQueueOfAMillisecondOrTwoIsNobodys) {
+  fail(20, milliseconds{2});
   measure(0.25);
   decide(5);
   EXPECT_FALSE(mode_.on());
 }
 
 TEST_F(CompetitiveModeTest, APathThatHasBecomeLongerIsNoRival) {
-  probe(kFull);
+  fail(1);
   measure(1.0);
-  probe(kFull);
+  fail(9);
   EXPECT_EQ(decide(64), 64);
   EXPECT_FALSE(mode_.on());
 }

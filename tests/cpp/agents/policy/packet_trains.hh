@@ -19,7 +19,7 @@ class PacketTrains {
   // All ACKs of one train of `packets` of a window of 64, told to anything with LinkShare's `on_ack`.
   template <class Listener>
   void fly(Listener& listener, int packets = 8) {
-    now_ += kRtt + kRtt;
+    now_ += 5 * kRtt;
     ack(listener, 64, now_);            // it holds packets back
     ack(listener, 64 - packets, now_);  // and sends them now
     const Time sent_at = now_;
