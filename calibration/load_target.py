@@ -155,7 +155,7 @@ def _of_table(path: Path, text: str) -> Target:
         if not scheme:
             raise InputError(f"{path}: a row without a scheme")
         if scheme in seen:
-            raise InputError(f"{path}: scheme {scheme} is named twice; expected one row each")
+            raise InputError(f"{path}: scheme {excerpt(scheme)} is named twice; expected one row each")
         seen.add(scheme)
         known = _known(path, row)
         controller, reason = _our_controller(scheme)
@@ -174,7 +174,9 @@ def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
         raise InputError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
     head = [name or "" for name in reader.fieldnames or ()]
     if not set(_COLUMNS[:3]) <= set(head):
-        raise InputError(f"{path}: its columns are {', '.join(head)}; expected {', '.join(_COLUMNS)}")
+        raise InputError(
+            f"{path}: its columns are {excerpt(', '.join(head))}; expected {', '.join(_COLUMNS)}"
+        )
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
 
 
@@ -192,12 +194,12 @@ def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
     unknown = row.keys() - {*_COLUMNS, *_OPTIONAL}
     if unknown:
         raise InputError(
-            f"{path}: {row['scheme']}: unknown key {sorted(map(str, unknown))[0]}; "
+            f"{path}: {excerpt(row['scheme'])}: unknown key {excerpt(sorted(map(str, unknown))[0])}; "
             f"known: {', '.join((*_COLUMNS, *_OPTIONAL))}"
         )
     missing = [name for name in _COLUMNS[1:3] if name not in row]
     if missing:
-        raise InputError(f"{path}: {row['scheme']}: {missing[0]} is missing")
+        raise InputError(f"{path}: {excerpt(row['scheme'])}: {missing[0]} is missing")
     known = {}
     for key, value in row.items():
         if key == "scheme":
@@ -207,7 +209,9 @@ def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
         except (TypeError, ValueError, OverflowError):
             known[key] = math.nan
         if not math.isfinite(known[key]) or (key in _OPTIONAL and known[key] < 0):
-            raise InputError(f"{path}: {row['scheme']}: expected a number as {key}, got {excerpt(value)}")
+            raise InputError(
+                f"{path}: {excerpt(row['scheme'])}: expected a number as {key}, got {excerpt(value)}"
+            )
     return known
 
 

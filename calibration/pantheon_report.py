@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 
 from .scheme_names import stable_name
 from .target import Run, Target, checked_run, means
@@ -35,7 +35,7 @@ def read_report(path: Path, text: str) -> Target:
     for head, end in zip(heads, ends, strict=False):
         scheme, number = head[2].replace("\\", ""), int(head[1])
         if (scheme, number) in seen:
-            raise InputError(f"{path}: run {number} of {scheme} stands twice; expected each once")
+            raise InputError(f"{path}: run {number} of {excerpt(scheme)} stands twice; expected each once")
         seen.add((scheme, number))
         run = _run(scheme, text[head.end() : end])
         broken += run is None

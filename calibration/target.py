@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 
 FEWEST_SCHEMES = 4
 """With fewer the fit needs an explicit wish: it has four parameters."""
 
 HIGHEST_MBPS, LONGEST_DELAY_MS = 10_000.0, 60_000.0
 """What an emulator can have."""
+_MOST_NAMED = 150
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def checked_run(run: Run, where: str) -> Run:
     Raises:
         InputError: it cannot.
     """
-    figures = f"{where}: {run.scheme}"
+    figures = f"{where}: {excerpt(run.scheme)}"
     if not math.isfinite(run.throughput_mbps) or run.throughput_mbps < 0:
         raise InputError(f"{figures}: throughput {run.throughput_mbps:g} Mbit/s; expected one above 0")
     if run.throughput_mbps > HIGHEST_MBPS:
@@ -125,7 +126,9 @@ def check_target(target: Target, *, few: bool) -> Target:
     count = len(target.measured)
     if not count:
         named = ", ".join(f"{name} ({reason})" for name, reason in target.left_out.items()) or "no scheme"
-        raise InputError(f"{target.name}: nothing in common with `ccgym schemes`: {named}")
+        raise InputError(
+            f"{target.name}: nothing in common with `ccgym schemes`: {excerpt(named, _MOST_NAMED)}"
+        )
     if count < FEWEST_SCHEMES and not few:
         raise InputError(
             f"{target.name}: only {count} of its schemes are ours as well ({', '.join(target.schemes)}); "

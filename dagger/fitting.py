@@ -180,7 +180,7 @@ def _gradient(
         for array in (sequences.observations, sequences.states, sequences.labels)
     )
     loss = actions.loss(_outputs(policy, observations, states), labels)
-    return loss.item(), torch.autograd.grad(loss, list(policy.parameters()))
+    return loss.item(), torch.autograd.grad(loss, list(policy.parameters()), materialize_grads=True)
 
 
 def _outputs(policy: torch.nn.Module, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:

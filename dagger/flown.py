@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 from .collection import Collector
 
+_TRIED_SECONDS = 0.2
+
 
 class Natively:
     """Every flight is one of a policy file."""
@@ -33,6 +35,9 @@ class Natively:
         self._run = run
         self._policy = policy
         self._spec = PolicySpec(config.features, config.actions, companion=config.has_companion)
+
+    def try_out(self, _emulators: Sequence[NamedEmulator]) -> None:
+        """See `InPython`; nothing here is from outside but a network, which has been tried."""
 
     def collect(self, collector: Collector, iteration: int, flyers: Executor) -> None:
         """Flies the flights of an iteration."""
@@ -94,6 +99,10 @@ class InPython:
 
     def _inference_policy(self, network: torch.nn.Module) -> BatchPolicy:
         return BatchPolicy(network, self._config.features, self._config.actions, self._config.has_companion)
+
+    def try_out(self, emulators: Sequence[NamedEmulator]) -> None:
+        """A moment in the air, before a run begins: raises InputError for features or a network that fail."""
+        fly_windows_in_batch(self._inference_policy(self._policy), emulators[:1], _TRIED_SECONDS)
 
     def collect(self, collector: Collector, iteration: int, _flyers: Executor) -> None:
         """See `Natively`."""

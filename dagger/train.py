@@ -71,6 +71,7 @@ def train(
         refuse_unread(emulator.spec, shared=True)
     policy = make_policy(config, inputs_of(config.features))
     flown = as_flown(config, run, policy, cluster=ray_address is not None)
+    flown.try_out(validation)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, monitored)

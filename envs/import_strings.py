@@ -3,6 +3,9 @@
 import hashlib
 import importlib
 import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +39,23 @@ def load_object(name: str, what: str) -> Any:
         near = did_you_mean(attribute, own) or f"; it has {excerpt(', '.join(own)) or 'nothing'}"
         raise InputError(f"{what}: {excerpt(where)} has no {excerpt(attribute)}{near}")
     return getattr(module, attribute)
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Around a call of what users wrote: an exception of it is told in one line, with its place.
+
+    Raises:
+        InputError: of any exception; it stays the cause.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{excerpt(Path(last.filename).name)}, line {last.lineno}"
+        raise InputError(f"{what} raised {type(error).__name__}: {excerpt(error)} ({place})") from error
 
 
 def _load_module(where: str, what: str) -> ModuleType:

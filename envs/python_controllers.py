@@ -6,6 +6,8 @@ from pathlib import Path
 from .errors import InputError, excerpt
 from .import_strings import load_object
 
+CALLBACKS = ("on_ack", "on_timeout", "on_sent", "on_spurious_loss", "on_restart", "on_timer")
+
 
 def make_controller(name: str, packet_bytes: int) -> object:
     """A new controller of the class that `name` names, for packets of this size.
@@ -23,7 +25,22 @@ def make_controller(name: str, packet_bytes: int) -> object:
     for attribute in ("cwnd_packets", "pacing_mbps"):
         if not hasattr(made, attribute):
             raise InputError(f"python:{name}: its constructor sets no attribute {attribute}")
+    _check_callbacks(name, made)
     return made
+
+
+def _check_callbacks(name: str, made: object) -> None:
+    """Raises InputError: a callback would silently never be called, or a timer call nobody."""
+    functions = [each for each in vars(type(made)).values() if inspect.isfunction(each)]
+    used = {word for function in functions for word in function.__code__.co_names}
+    for other in dir(made):
+        if other.startswith("on_") and other not in CALLBACKS and other not in used:
+            hint = ": losses come in ack.lost of on_ack" if other == "on_loss" else ""
+            raise InputError(
+                f"python:{name}: {other} is never called{hint}; known are {', '.join(CALLBACKS)}"
+            )
+    if getattr(made, "next_timer_ms", None) is not None and not hasattr(made, "on_timer"):
+        raise InputError(f"python:{name}: sets next_timer_ms, but has no on_timer(now_ms)")
 
 
 def load_class(name: str) -> type:

@@ -21,6 +21,7 @@ FLIGHT = 1
 UNSEEN = 1_000_000
 """Distance of the seeds of the flights that training never sees."""
 STEPS_PER_S = 100
+_TRIED_FLOWS, _TRIED_STEPS = 2, 20
 
 
 class Flights:
@@ -63,6 +64,18 @@ class Flights:
         seeds = generator.integers(2**31, size=self._config.paths)
         self._native.fly_over([spec for spec in drawn for _ in range(self._config.group_size)])
         self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
+
+
+def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> None:
+    """A few steps with what is given from outside, before a run begins.
+
+    Raises:
+        InputError: a reward, features or links of one's own raise, or give something else than they should.
+    """
+    reward = "power" if config.reward == "log_power" else config.reward
+    given = [draw(sources_of(config.links)[0], np.random.default_rng(0))] if config.links else specs[:1]
+    envs = make_batch(shape, reward, given, flows=_TRIED_FLOWS, steps=_TRIED_STEPS)
+    mean_reward(envs, lambda _: np.zeros_like(envs.action_space.sample()), _TRIED_STEPS, seed=0)
 
 
 class Validator:

@@ -29,7 +29,7 @@ from stable_baselines3.common.utils import set_random_seed
 
 from .agent import Model, find_shape, let_learn, make_model, to_policy
 from .config import RlConfig
-from .flights import FLIGHT, UNSEEN, Flights, Validator, examined_links
+from .flights import FLIGHT, UNSEEN, Flights, Validator, examined_links, try_out
 from .flying import as_actor
 
 
@@ -85,6 +85,7 @@ def train(
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     seen = _seen_links(config, [emulator.spec for emulator in emulators])
     shape = find_shape(config)
+    try_out(config, shape, [emulator.spec for emulator in emulators])
     flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, flights.envs, device)

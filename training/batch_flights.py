@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.gym.own_features import Observer
 from ccgym.envs.gym.path_engine import own_or_native
 from ccgym.envs.specs.emulators import NamedEmulator
@@ -97,7 +98,11 @@ class BatchFlight:
         return self._telemetry[:, _core.TELEMETRY.index(name)]
 
     def decide(self) -> tuple[Floats, Floats]:
-        """What the rows see, (rows, inputs), and what the network would do, (rows,)."""
+        """What the rows see, (rows, inputs), and what the network would do, (rows,).
+
+        Raises:
+            InputError: the network gives no numbers.
+        """
         deciding = self.deciding
         if self._observer is not None:
             seen = self._observer.observe(self._measured, self._acts, deciding).copy()
@@ -108,6 +113,10 @@ class BatchFlight:
         with torch.inference_mode():
             outputs, state = self._inference_policy.network.step(torch.from_numpy(seen), self.state)
             self.state = chosen_state(torch.from_numpy(deciding), state, self.state)
+        if not outputs.isfinite().all():
+            raise InputError(
+                "network: step gave NaN or infinity, should give finite numbers; did it diverge?"
+            )
         acts = outputs.argmax(dim=1) if self._inference_policy.actions == "indigo" else outputs[:, 0]
         return seen, acts.numpy().astype(np.float32)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from ccgym.envs.errors import InputError
-from ccgym.envs.import_strings import load_object
+from ccgym.envs.import_strings import load_object, telling
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.oracle.ideal import ideal_windows
 from numpy.typing import NDArray
@@ -18,11 +18,13 @@ def expert_windows(oracle: str, spec: EmulatorSpec, preference: float, steps: in
         steps: of 10 ms.
 
     Raises:
-        InputError: it gives something else than `steps` numbers above 0.
+        InputError: it raises, or gives something else than `steps` numbers above 0.
     """
     if not oracle:
         return ideal_windows(spec, preference, steps)
-    given = np.asarray(load_object(oracle, "oracle")(spec, preference, steps), dtype=np.float64)
+    windows = load_object(oracle, "oracle")
+    with telling(f"oracle: {oracle}"):
+        given = np.asarray(windows(spec, preference, steps), dtype=np.float64)
     if given.shape != (steps,) or not ((given > 0) & np.isfinite(given)).all():
         raise InputError(
             f"oracle: {oracle} gave shape {given.shape} for {spec.name}, should give {steps} windows in "

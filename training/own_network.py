@@ -9,15 +9,16 @@ What is a stack of known layers becomes one, and flies natively from then on; an
 vector environment.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from ccgym.agents.stack import UnknownLayersError, as_stack
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.import_strings import load_object
+from ccgym.envs.import_strings import load_object, telling
 
 _TRIED_FLOWS = 3
+_BY_BATCH_OR_CHANCE = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
 
 
 def load_network(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Module:
@@ -27,32 +28,55 @@ def load_network(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Mo
         InputError: there is none, or it is not of the shape above.
     """
     kind = load_object(name, "network")
-    try:
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = kind(inputs, outputs)
-            _try(network, inputs, outputs)
+    with telling(f"network: {name}"), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network: torch.nn.Module = kind(inputs, outputs)
+        _check_shape(network)
+        _try_outputs(network, inputs, outputs)
+        try:
             return as_stack(network, inputs)
-    except UnknownLayersError:
-        return network  # type: ignore[no-any-return]
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"network: {name} raised {type(error).__name__}: {excerpt(error)}") from error
+        except UnknownLayersError:
+            _try_state(network, inputs)
+            return network
 
 
-def _try(network: Any, inputs: int, outputs: int) -> None:
-    """Raises InputError for what is no network of this shape."""
+def _check_shape(network: Any) -> None:
+    """Raises InputError for what is no network of this shape, or none that the same seed makes the same."""
     lacking = [each for each in ("initial_state", "step") if not callable(getattr(network, each, None))]
     if lacking or not isinstance(network, torch.nn.Module):
-        raise InputError(f"network: {excerpt(network)!r} is no torch.nn.Module with initial_state and step")
-    own: Any = network
-    with torch.no_grad():
-        given, _ = own.step(torch.zeros(_TRIED_FLOWS, inputs), own.initial_state(_TRIED_FLOWS))
-    if given.shape != (_TRIED_FLOWS, outputs):
         raise InputError(
-            f"network: step gave outputs of shape {tuple(given.shape)}, should be (flows, {outputs}), here "
-            f"{(_TRIED_FLOWS, outputs)}"
+            f"network: {type(network).__name__} is no torch.nn.Module with initial_state and step"
+        )
+    for layer in network.modules():
+        if isinstance(layer, _BY_BATCH_OR_CHANCE) or getattr(layer, "dropout", False):
+            raise InputError(
+                f"network: {type(layer).__name__}: its answers depend on the batch or on chance (dropout), "
+                "those of a policy must not; LayerNorm would be right"
+            )
+
+
+def _try_outputs(network: Any, inputs: int, outputs: int) -> None:
+    """Raises InputError where a step answers something else than it should."""
+    with torch.no_grad():
+        given, _ = network.step(torch.zeros(_TRIED_FLOWS, inputs), network.initial_state(_TRIED_FLOWS))
+    if given.shape != (_TRIED_FLOWS, outputs) or not given.isfinite().all():
+        raise InputError(
+            f"network: step gave outputs of shape {tuple(given.shape)}, should give finite numbers of shape "
+            f"(flows, {outputs}), here {(_TRIED_FLOWS, outputs)}"
+        )
+
+
+def _try_state(network: Any, inputs: int) -> None:
+    """Raises InputError where what is remembered is not a row for each flow."""
+    state = network.initial_state(_TRIED_FLOWS)
+    before = [tuple(tensor.shape) for tensor in _tensors(state)]
+    with torch.no_grad():
+        _, state = network.step(torch.zeros(_TRIED_FLOWS, inputs), state)
+    after = [tuple(tensor.shape) for tensor in _tensors(state)]
+    if after != before or any(shape[:1] != (_TRIED_FLOWS,) for shape in before):
+        raise InputError(
+            f"network: the state has shapes {excerpt(before)}, after a step {excerpt(after)}: should stay "
+            f"the same, (flows, numbers), here ({_TRIED_FLOWS}, numbers)"
         )
 
 
@@ -88,10 +112,13 @@ def state_size(network: Any) -> int:
 def _tensors(state: Any) -> list[torch.Tensor]:
     if isinstance(state, torch.Tensor):
         return [state]
-    return [] if state is None else [tensor for part in state for tensor in _tensors(part)]
+    parts = state.values() if isinstance(state, Mapping) else state
+    return [] if state is None else [tensor for part in parts for tensor in _tensors(part)]
 
 
 def _mapped(state: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(state, torch.Tensor):
         return change(state)
+    if isinstance(state, Mapping):
+        return {name: _mapped(part, change) for name, part in state.items()}
     return None if state is None else type(state)(_mapped(part, change) for part in state)

@@ -44,7 +44,7 @@ class Shown {
   AckView& view_;
 };
 
-nb::object method(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
+nb::object optional(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
 
 }  // namespace
 
@@ -55,13 +55,13 @@ const AckEvent& AckView::get() const {
 }
 
 PythonController::Methods::Methods(nb::handle self)
-    : on_sent{method(self, "on_sent")},
+    : on_sent{optional(self, "on_sent")},
       on_ack{self.attr("on_ack")},
-      on_timeout{method(self, "on_timeout")},
-      on_spurious_loss{method(self, "on_spurious_loss")},
-      on_restart{method(self, "on_restart")},
-      on_timer{method(self, "on_timer")},
-      metrics{method(self, "metrics")} {}
+      on_timeout{optional(self, "on_timeout")},
+      on_spurious_loss{optional(self, "on_spurious_loss")},
+      on_restart{optional(self, "on_restart")},
+      on_timer{optional(self, "on_timer")},
+      metrics{optional(self, "metrics")} {}
 
 PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
     : name_{std::move(name)},
@@ -152,14 +152,24 @@ void PythonController::guarded(const char* callback, const Call& call) {
 }
 
 void PythonController::read_back() {
-  limits_.cwnd_bytes = checked_window_bytes(name_, number(self_.attr("cwnd_packets")), packet_bytes_);
-  const nb::object mbps = self_.attr("pacing_mbps");
+  limits_.cwnd_bytes = checked_window_bytes(name_, attribute("cwnd_packets"), packet_bytes_);
   limits_.pacing_rate.reset();
-  if (!mbps.is_none()) limits_.pacing_rate = checked_pacing(name_, number(mbps));
+  if (!self_.attr("pacing_mbps").is_none())
+    limits_.pacing_rate = checked_pacing(name_, attribute("pacing_mbps"));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
-  const nb::object deadline = nb::getattr(self_, "next_timer_ms", nb::none());
-  if (!deadline.is_none()) next_timer_ = checked_timer(name_, number(deadline));
+  if (!optional(self_, "next_timer_ms").is_none())
+    next_timer_ = checked_timer(name_, attribute("next_timer_ms"));
+}
+
+double PythonController::attribute(const char* name) const {
+  const nb::object value = self_.attr(name);
+  try {
+    return number(value);
+  } catch (nb::python_error&) {
+    const auto type = nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
+    throw std::runtime_error(name_ + ": " + name + " is of type " + type + ", expected a number");
+  }
 }
 
 // An interrupt is the user's, whatever ran when it came.

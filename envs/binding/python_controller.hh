@@ -51,6 +51,7 @@ class PythonController final : public CongestionController {
   template <class Call>
   void guarded(const char* callback, const Call& call);
   void read_back();
+  [[nodiscard]] double attribute(const char* name) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
   std::string name_;  // as the user gave it, for messages

@@ -22,6 +22,7 @@ import gymnasium
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.import_strings import telling
 from gymnasium import spaces
 from numpy.typing import NDArray
 
@@ -51,7 +52,8 @@ class Observer:
 
     def __init__(self, kind: type[OwnFeatures], rows: int, *, apart: bool = False) -> None:
         self._kind = kind
-        self._made = [kind(1) for _ in range(rows)] if apart else [kind(rows)]
+        with telling(f"features: {kind.__name__}(flows)"):
+            self._made = [kind(1) for _ in range(rows)] if apart else [kind(rows)]
         self._apart = apart
         self.observations = np.zeros((rows, kind.size), dtype=np.float32)
 
@@ -61,7 +63,7 @@ class Observer:
         """What all rows see, those that do not decide what they saw before.
 
         Raises:
-            InputError: what the features give are not `size` finite numbers for each row.
+            InputError: they raise, or what they give are not `size` finite numbers for each row.
         """
         if not self._apart:
             self.observations = self._of(self._made[0], raw, actions)
@@ -73,9 +75,10 @@ class Observer:
 
     def _of(self, made: OwnFeatures, raw: NDArray[np.float32], actions: NDArray[Any]) -> NDArray[np.float32]:
         columns = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
-        seen: NDArray[np.float32] = np.asarray(
-            made.observe(columns, actions.astype(np.float64)), dtype=np.float32
-        )
+        with telling(f"features: {self._kind.__name__}.observe"):
+            seen: NDArray[np.float32] = np.asarray(
+                made.observe(columns, actions.astype(np.float64)), dtype=np.float32
+            )
         if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
             wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else "NaN or infinity"
             raise InputError(
@@ -92,13 +95,17 @@ def own_features(kind: Any) -> type[OwnFeatures]:
         InputError: it has no `size` or no `observe`.
     """
     size = getattr(kind, "size", None)
-    if not isinstance(size, int) or size < 1 or not callable(getattr(kind, "observe", None)):
+    if (
+        not isinstance(kind, type)
+        or not isinstance(size, int)
+        or size < 1
+        or not callable(getattr(kind, "observe", None))
+    ):
         raise InputError(
             f"features: {excerpt(kind)} should be a class with an attribute size, a whole number above 0, "
             "and a method observe(raw, action)"
         )
-    checked: type[OwnFeatures] = kind
-    return checked
+    return kind
 
 
 class FeaturesObservation(gymnasium.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.float32]]):

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.import_strings import is_import_string, load_object
+from ccgym.envs.host.memory import check_memory
+from ccgym.envs.import_strings import is_import_string, load_object, telling
 from ccgym.envs.mahimahi.live_batch import LiveBatch
 from ccgym.envs.specs.distributions import Source, draw
 from ccgym.envs.specs.emulators import EmulatorSpec
@@ -103,6 +104,12 @@ def _reward(reward: str | Reward) -> Reward:
 
 
 MOST_THREADS = 1024
+MANY_ROWS = 256
+"""Only the windows of many flows fill a memory."""
+PACKET_BYTES = 120
+"""Of memory for each packet in flight, as measured."""
+MOST_GROWTH = np.e
+"""Of a window in a step, by whatever action."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
 _DECIDING = _core.FLOW_STATES.index("deciding")
@@ -392,28 +399,42 @@ class PathEngine:
 
         Raises:
             ValueError: an action lies outside the action space.
+            InputError: a reward or features of one's own raise, or give something else than numbers; or the
+                windows of many flows have filled the memory.
         """
         given = self._given(actions)
+        if len(given) >= MANY_ROWS and not self._live:
+            check_memory(
+                PACKET_BYTES * self._most_growth_packets(given), f"num_envs: windows of {len(given)} flows"
+            )
         self._acted.append(given)
         self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
         self._observe(given)
         info = self._step_info()
-        flown = info["time_ms"] > 0
-        rewards = self._worth(info)
-        return (
-            self._shown().copy(),
-            np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0),
-            info,
-        )
+        return self._shown().copy(), self._worth(info), info
+
+    def _most_growth_packets(self, actions: NDArray[Any]) -> float:
+        """By how much the windows may grow in a step, and with them what is in queues."""
+        windows = self.cwnd_packets
+        most = actions[:, 0] if self._decided_by[1] in _OF_WINDOW else MOST_GROWTH * windows
+        return float(np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum())
 
     def _worth(self, info: Info) -> Floats:
-        rewards: Floats = np.asarray(self._reward(info, self.capacity_mbps, self.propagation_rtt_ms))
+        with telling("reward:"):
+            rewards: Floats = np.asarray(self._reward(info, self.capacity_mbps, self.propagation_rtt_ms))
         expected = (len(self._actions), *(() if self.reward_space is None else self.reward_space.shape))
         if rewards.shape != expected or rewards.dtype.kind not in "fiub":
             raise InputError(
                 f"reward: gave {rewards.dtype} of shape {rewards.shape}, should give numbers of shape "
                 f"{expected}: one for each flow, as each entry of info is"
+            )
+        flown = info["time_ms"] > 0
+        rewards = np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0)
+        if not np.isfinite(rewards).all():
+            raise InputError(
+                "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps "
+                "and delay_ms are 0"
             )
         return rewards
 

@@ -7,7 +7,7 @@ from typing import TypeAlias, Union
 
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.import_strings import is_import_string, load_object
+from ccgym.envs.import_strings import is_import_string, load_object, telling
 
 from .emulator_spec import EmulatorSpec
 from .emulators import select_emulators
@@ -77,11 +77,12 @@ def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
     """The emulator of an episode.
 
     Raises:
-        InputError: a distribution gives something else.
+        InputError: a distribution raises, or gives something else.
     """
     if isinstance(source, EmulatorSpec):
         return source
-    drawn = source(generator)
+    with telling("emulator: the distribution"):
+        drawn = source(generator)
     if not isinstance(drawn, EmulatorSpec):
         raise InputError(f"emulator: the distribution gave {excerpt(drawn)!r}, should give an EmulatorSpec")
     return drawn

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog, merged_log
 from ccgym.envs.outside_files import read_json
@@ -82,4 +82,4 @@ def read_measured_run(path: Path) -> MeasuredRun:
             None if content["fairness"] is None else Fairness(**content["fairness"]),
         )
     except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: not the figures of a run : {error}") from None
+        raise InputError(f"{path}: not the figures of a run: {excerpt(error)}") from None

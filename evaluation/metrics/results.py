@@ -97,8 +97,10 @@ def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
     if len(broken) < len(failures):
         return evaluation
     if broken:
-        who = f"{broken[0].scheme} run {broken[0].run}"
-        raise InputError(f"{evaluation.folder}: no run in it can be read: {who}: {broken[0].reason}")
+        who = f"{excerpt(broken[0].scheme)} run {broken[0].run}"
+        raise InputError(
+            f"{evaluation.folder}: no run in it can be read: {who}: {excerpt(broken[0].reason, 150)}"
+        )
     raise InputError(f"{evaluation.folder}: holds no run: SCHEME_datalink_run1.log is missing")
 
 

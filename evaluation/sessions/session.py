@@ -42,6 +42,7 @@ from .provenance import provenance
 SCHEMA = 1
 REFUSED = "cannot fly here: "
 """How the reason of a run begins that was never tried."""
+OUT_OF_MEMORY = "out of memory: what it sent is more than fits into this process's share"
 SHORTEST_FLOW = 0.8
 """A flow that lasted less than this share of its time is a failed run."""
 _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
@@ -164,6 +165,8 @@ def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Ou
         return failed(flight, files, REFUSED + refused)
     try:
         metrics = _fly(plan, flight, files, backend).total
+    except MemoryError:
+        return failed(flight, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
         if not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()

@@ -9,31 +9,37 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from ccgym.envs.host.memory import limit_own_memory
 from ccgym.evaluation.backends.make_backend import make_backend
 
 from .session import Flight, Outcome, Plan, failed, fly_flight
 
 STALL_S = 60.0
-"""A flight that takes so much longer than its own time, in virtual time, does not end at all."""
+"""A flight that takes so much more processor time than its own, in virtual time, does not end at all."""
+STALL_FACTOR = 10.0
+"""By how much real time may exceed that: on a busy machine it does, and who sleeps takes no processor."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CONTEXT = multiprocessing.get_context("spawn")
 
 
 class _Worker:
     """A process that flies one flight after the other."""
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(self, plan: Plan, folder: Path, workers: int) -> None:
+        """`workers`: as many share the memory that is free."""
         self._plan, self._folder = plan, folder
         self.connection, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder), daemon=True)
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder, workers), daemon=True)
         self._process.start()
         theirs.close()
         self._flight: Flight | None = None
-        self._deadline = 0.0
+        self._limit_s = plan.seconds + STALL_S
+        self._since_s = self._since_cpu_s = 0.0
 
     def give(self, flight: Flight) -> None:
         """Lets it begin."""
         self._flight = flight
-        self._deadline = time.monotonic() + self._plan.seconds + STALL_S
+        self._since_s, self._since_cpu_s = time.monotonic(), self._cpu_s()
         self.connection.send(flight)
 
     def outcome(self) -> Outcome | None:
@@ -46,10 +52,21 @@ class _Worker:
         except (EOFError, OSError):
             self._process.join()
             return self._failed(f"crashed: {_how_it_ended(self._process.exitcode)}")
-        if time.monotonic() > self._deadline:
+        lasted_s = time.monotonic() - self._since_s
+        if lasted_s > self._limit_s and (
+            self._cpu_s() - self._since_cpu_s > self._limit_s or lasted_s > STALL_FACTOR * self._limit_s
+        ):
             self.end()
-            return self._failed(f"stalled: no end after {self._plan.seconds + STALL_S:.0f} s of real time")
+            return self._failed(f"stalled: no end after {self._limit_s:.0f} s of processor time")
         return None
+
+    def _cpu_s(self) -> float:
+        """What the process has taken of a processor; one that has ended says nothing more."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
     def _failed(self, reason: str) -> Outcome:
         assert self._flight is not None
@@ -71,7 +88,7 @@ def fly_in_workers(plan: Plan, folder: Path, flights: list[Flight]) -> Iterator[
     """Flies what is left on all cores; outcomes come as they are ready. See `fly_session`."""
     waiting = deque(flights)
     count = min(len(os.sched_getaffinity(0)), len(flights))
-    busy = [_Worker(plan, folder) for _ in range(count)]
+    busy = [_Worker(plan, folder, count) for _ in range(count)]
     try:
         for worker in busy:
             worker.give(waiting.popleft())
@@ -82,7 +99,7 @@ def fly_in_workers(plan: Plan, folder: Path, flights: list[Flight]) -> Iterator[
                     continue
                 busy.remove(worker)
                 if waiting:
-                    busy.append(worker if worker.alive else _Worker(plan, folder))
+                    busy.append(worker if worker.alive else _Worker(plan, folder, count))
                     busy[-1].give(waiting.popleft())
                 elif worker.alive:
                     worker.end()
@@ -92,8 +109,9 @@ def fly_in_workers(plan: Plan, folder: Path, flights: list[Flight]) -> Iterator[
             worker.end()
 
 
-def _serve(connection: Connection, plan: Plan, folder: Path) -> None:
+def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> None:
     """The worker's side: flies what it is given until the other end is gone."""
+    limit_own_memory(1 / workers)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     backend = make_backend(plan.backend)

@@ -66,6 +66,9 @@ def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> N
         ("", "has no Aimd"),
         ("class Aimd:\n    def __init__(self, packet_bytes):\n        raise KeyError('x')\n", "KeyError"),
         (AIMD.replace("on_ack", "on_nack"), "no method on_ack"),
+        (AIMD.replace("on_timeout", "on_loss"), "on_loss is never called: losses come in ack.lost of on_ack"),
+        (AIMD.replace("= 10.0,", "= None,"), "cwnd_packets is of type NoneType, expected a number"),
+        (AIMD.replace("= 10.0, None", "= 10.0, None; self.next_timer_ms = 5"), "has no on_timer"),
     ],
 )
 def test_what_is_no_controller_is_refused(tmp_path: Path, source: str, said: str) -> None:
@@ -83,6 +86,15 @@ def test_a_module_is_found_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: 
     assert scheme.outside_file == tmp_path / "my_controllers" / "aimd.py"
     with pytest.raises(InputError, match="No module named 'nowhere'"):
         select_schemes("python:nowhere.aimd:Aimd")
+
+
+def test_a_method_of_ones_own_may_be_named_as_it_likes(tmp_path: Path) -> None:
+    halves = (
+        "def on_loss(self):\n        self.cwnd_packets = max(2.0, self.cwnd_packets / 2)\n    def on_timeout"
+    )
+    source = AIMD.replace("    self.cwnd_packets = max(2.0, self.cwnd_packets / 2)", "    self.on_loss()")
+    scheme = select_native(write(tmp_path, source.replace("def on_timeout", halves)))
+    assert fly(scheme).delivered_packets == fly(select_native(write(tmp_path, AIMD))).delivered_packets
 
 
 def test_looking_at_a_file_does_not_run_it_here(tmp_path: Path) -> None:

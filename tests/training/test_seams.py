@@ -24,6 +24,14 @@ from ccgym.training.config import TrainingConfig
 from ccgym.training.own_network import load_network, state_size
 
 REWARD = """
+import numpy as np
+
+def misspelt(info, link_mbps, empty_rtt_ms):
+    return info["rtt_ms"]
+
+def undefined(info, link_mbps, empty_rtt_ms):
+    return np.log(0 * info["delay_ms"])
+
 def thrifty(info, link_mbps, empty_rtt_ms):
     return info["throughput_mbps"] / link_mbps - 0.1 * info["queue_packets"] / (1 + info["cwnd_packets"])
 """
@@ -43,6 +51,14 @@ class Four:
         window = np.maximum(raw["window_packets"], 1)
         bdp = np.maximum(raw["delivery_rate_mbps"] * raw["least_rtt_ms"] / 12, 1e-3)
         return np.stack([np.log(window) / 5, np.log1p(queueing) / 3, np.log(bdp / window), self.slow], axis=1)
+
+class Misspelt(Four):
+    def observe(self, raw, action):
+        return raw["rtt"]
+
+class Alone(Four):
+    def __init__(self):
+        pass
 """
 
 NETWORK = """
@@ -83,6 +99,27 @@ class Plain(torch.nn.Module):  # without memory
     def step(self, observation, state):
         return self.layers(observation), state
 
+class Nested(Net):  # no stack, and its memory has names
+    def initial_state(self, flows):
+        return {"slow": super().initial_state(flows), "more": [torch.zeros(flows, 2, 3)]}
+
+    def step(self, observation, state):
+        outputs, slow = super().step(observation, state["slow"])
+        return 2 * outputs, {"slow": slow, "more": state["more"]}
+
+class Layered(Net):  # its memory is not by flow
+    def initial_state(self, flows):
+        return torch.zeros(2, flows, 8)
+
+    def step(self, observation, state):
+        outputs, slow = super().step(observation, state[0])
+        return 2 * outputs, torch.stack([slow, slow])
+
+class Batched(Plain):
+    def __init__(self, inputs, outputs):
+        super().__init__(inputs, outputs)
+        self.norm = torch.nn.BatchNorm1d(outputs)
+
 class Around(Plain):  # no stack
     def step(self, observation, state):
         return self.layers(observation) + observation[:, :1], state
@@ -97,6 +134,9 @@ import numpy as np
 
 def ideal_windows(spec, preference, steps):
     return np.full(steps, 2 * spec.delay_ms * spec.uplink.schedule().mean_rate_mbps / 12 + 3)
+
+def divides(spec, preference, steps):
+    return np.full(steps, spec.delay_ms / 0)
 """
 
 LINKS = """
@@ -105,6 +145,9 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 def slow(rng):
     link = LinkSpec(rate_mbps=float(rng.uniform(1, 4)), queue="droptail", packets=40)
     return EmulatorSpec(name="slow", delay_ms=int(rng.integers(5, 40)), uplink=link)
+
+def old(rng):
+    return rng.randint(3)
 """
 
 TINY = """
@@ -171,7 +214,7 @@ def last_metrics(run: str) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_dagger_on_features_network_oracle_and_links_of_ones_own_is_resumed_to_the_same_weights() -> None:
-    seams = ["features=seen:Four", "network=nets:Skipping", "oracle=right:ideal_windows", "links=paths:slow"]
+    seams = ["features=seen:Four", "network=nets:Nested", "oracle=right:ideal_windows", "links=paths:slow"]
     settings = [word for seam in seams for word in ("--set", seam)]
     whole = ccgym("train", "--config", "tiny.yaml", *settings, "--out", "whole")
     assert whole.returncode == 0, whole.stderr
@@ -291,12 +334,24 @@ def test_what_ppo_cannot_do_is_one_line(
         ("network=gone:Net", "No module named 'gone'"),
         ("oracle=nowhere", "and MODULE:NAME of your own"),
         ("links=paths:fast", "paths has no fast"),
+        ("features=seen:Misspelt", "Misspelt.observe raised KeyError: 'rtt' (seen.py, line "),
+        (
+            "features=seen:Alone",
+            "Alone(flows) raised TypeError: Alone.__init__() takes 1 positional argument",
+        ),
+        ("network=nets:Layered", "the state has shapes [(2, 3, 8)]"),
+        ("network=nets:Batched", "BatchNorm1d: its answers depend on the batch or on chance"),
+        ("oracle=right:divides", "oracle: right:divides raised ZeroDivisionError"),
+        ("links=paths:old", "the distribution raised AttributeError"),
+        ("reward=worth:misspelt", "reward: raised KeyError: 'rtt_ms' (worth.py, line 5)"),
+        ("reward=worth:undefined", "reward: gave NaN or infinity, should give finite numbers"),
     ],
 )
 def test_a_seam_that_does_not_fit_is_one_line(
     setting: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["train", "--config", "tiny.yaml", "--set", setting, "--out", "run"]) == 2
+    config = ["--algo", "ppo"] if setting.startswith("reward") else ["--config", "tiny.yaml"]
+    assert main(["train", *config, "--set", setting, "--out", "run"]) == 2
     told = capsys.readouterr().err
     assert complaint in told
     assert told.count("\n") == 1
@@ -339,10 +394,11 @@ def test_our_networks_fly_on_features_of_ones_own(architecture: str, hidden: tup
     assert flown.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
 
 
-def test_a_network_that_is_no_stack_stays_what_it_is() -> None:
-    network = load_network("nets:Skipping", 5, 1, seed=1)
+@pytest.mark.parametrize("name", ["nets:Skipping", "nets:Nested"])
+def test_a_network_that_is_no_stack_stays_what_it_is(name: str) -> None:
+    network = load_network(name, 5, 1, seed=1)
     assert not isinstance(network, StackPolicy)
-    again = load_network("nets:Skipping", 5, 1, seed=1)
+    again = load_network(name, 5, 1, seed=1)
     assert all(tensor.equal(again.state_dict()[name]) for name, tensor in network.state_dict().items())
 
 

@@ -11,8 +11,10 @@ from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.ideal import refuse_unread
+from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import bdp_packets
 from ccgym.training.config import HostJitter, TrainingConfig
+from ccgym.training.experts import expert_windows
 
 from .fading import fading_emulators
 
@@ -26,6 +28,7 @@ LINKS = 4
 LEAST_SHARED_MBPS = 4.0
 LEAST_SHARED_QUEUE_PACKETS = 10
 LEAST_SHARED_DELAY_MS = 4
+_ASKED_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,14 @@ def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) ->
     """What a configuration trains on: the emulators named, others like them, random ones.
 
     Raises:
-        InputError: the oracle does not know what is right on one of the emulators named.
+        InputError: the oracle does not know what is right on one of the emulators named; one of one's own is
+            asked about the first.
     """
     others = _random_links(config, config.random_emulators, Split.TRAIN)
     for spec in emulators if not config.oracle else ():
         refuse_unread(spec)
+    for spec in emulators[:1] if config.oracle else ():
+        expert_windows(config.oracle, spec, DEFAULT_PREFERENCE, _ASKED_STEPS)
     groups: dict[str, Sequence[EmulatorSpec]] = {
         "named": emulators,
         "perturbed": vary(config, emulators),

@@ -7,14 +7,15 @@ import signal
 from pathlib import Path
 
 import pytest
+from ccgym.envs.host.memory import _free_bytes
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import workers
-from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
-from ccgym.evaluation.sessions.workers import fly_in_workers
+from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, fly_session, open_session
+from ccgym.evaluation.sessions.workers import _Worker, fly_in_workers
 
 
 @pytest.fixture
@@ -49,8 +50,20 @@ def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: p
     long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:4000"), seconds=50_000.0)
     monkeypatch.setattr(workers, "STALL_S", 0.1 - long.seconds)
     outcomes = list(fly_in_workers(long, tmp_path, open_session(long, tmp_path)))
-    assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of real time"}
+    assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of processor time"}
     assert len(summarise(load_evaluation(tmp_path))["failures"]) == 4
+
+
+def test_what_fills_the_memory_is_a_failed_run(plan: Plan, tmp_path: Path) -> None:
+    flooding = dataclasses.replace(plan, schemes=select_schemes("rate:5000"), seconds=10.0)
+    flight = open_session(flooding, tmp_path)[0]
+    worker = _Worker(flooding, tmp_path, round(_free_bytes() / 100e6))  # 100 MB for each
+    worker.give(flight)
+    worker.connection.poll(60)
+    outcome = worker.outcome()
+    worker.end()
+    assert outcome is not None
+    assert outcome.failure == OUT_OF_MEMORY
 
 
 def test_leaving_early_leaves_no_worker(plan: Plan, tmp_path: Path) -> None:
