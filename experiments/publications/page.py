@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from ccgym.evaluation.sessions.provenance import provenance
 
-from .reproduction import STATES, Line, Reproduction
+from .reproduction import Line, Reproduction
 
 
 def page(
@@ -77,8 +77,7 @@ def _section(name: str, found: Reproduction | str, figures: Sequence[str]) -> li
 
 
 def _row(line: Line) -> str:
-    verdict = ": ".join(part for part in ("" if line.met is None else STATES[line.met], line.why) if part)
-    cells = (line.what, line.theirs, line.ours, line.tolerance, verdict)
+    cells = (line.what, line.theirs, line.ours, line.tolerance, line.verdict)
     return f"| {' | '.join(map(_cell, cells))} |"
 
 

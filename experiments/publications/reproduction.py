@@ -22,7 +22,6 @@ from matplotlib.figure import Figure
 
 SET_UP_S = (3.2, 4.0)
 """From the start of Pantheon's shells to the first flow."""
-STATES = {True: "met", False: "MISSED", None: "-"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,15 @@ class Line:
     met: bool | None = None
     """None: no tolerance is stated."""
     why: str = ""
-    """What differs, and why."""
+    """What differs, and why; left unsaid where the tolerance is met."""
+
+    @property
+    def verdict(self) -> str:
+        """For people: met or not, and why."""
+        if self.met is None:
+            return self.why
+        known = f", expected{expectation(self.what)}" if expectation(self.what) else ""
+        return "met" if self.met else ": ".join(filter(None, (f"MISSED{known}", self.why)))
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ def mean_text(values: Sequence[float], decimals: int = 2) -> str:
 def reproduction_lines(found: Reproduction) -> list[str]:
     """The table, for people."""
     heads = ("", "theirs", "ours", "tolerance", "")
-    rows = [(line.what, line.theirs, line.ours, line.tolerance, _verdict(line)) for line in found.lines]
+    rows = [(line.what, line.theirs, line.ours, line.tolerance, line.verdict) for line in found.lines]
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
     lines = [f"{found.title} ({found.document})"]
     for row in [heads, *rows]:
@@ -168,10 +175,3 @@ def reproduction_lines(found: Reproduction) -> list[str]:
         *found.notes,
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} tolerances met",
     ]
-
-
-def _verdict(line: Line) -> str:
-    state = "" if line.met is None else STATES[line.met]
-    if line.met is False and expectation(line.what):
-        state += f", expected{expectation(line.what)}"
-    return ": ".join(part for part in (state, line.why) if part)
