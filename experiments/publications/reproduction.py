@@ -104,8 +104,10 @@ def evaluate(
     seconds: float,
     flows: int = 1,
     interval_s: float = 0.0,
+    *,
+    over_time: bool = False,
 ) -> Evaluation:
-    """Flies what is left of an evaluation in the experiment's folder.
+    """Flies what is left of an evaluation in the experiment's folder; `over_time`: keeps how runs went.
 
     Raises:
         InputError: the backend cannot fly it here.
@@ -121,7 +123,7 @@ def evaluate(
         shlex.join(["ccgym", *sys.argv[1:]]),
         flows,
         interval_s,
-        keep_logs=circumstances.backend != "twin",
+        keep_logs=over_time or circumstances.backend != "twin",
     )
     fly_plan(plan, folder, leave_out=True, ray_address=circumstances.ray_address)
     return load_evaluation(folder)
@@ -148,6 +150,12 @@ def evaluate_from_the_start(
             results.append(RunResult(scheme.label, run, flows, measured.total, None))
     scenario = Scenario(emulator.label, "twin", "from the trace's beginning", spec.delay_ms, results, [])
     return Evaluation(circumstances.folder, {"seconds": seconds}, [scenario])
+
+
+def failure_text(scenario: Scenario, scheme: str) -> str:
+    """Why the first of its runs that gave no figures did not; empty: all did."""
+    reasons = [each.reason for each in scenario.failures if each.scheme == scheme]
+    return f"{len(reasons)} failed: {reasons[0]}" if reasons else ""
 
 
 def mean_text(values: Sequence[float], decimals: int = 2) -> str:
