@@ -20,6 +20,8 @@ from ccgym.evaluation.sessions.session import Plan
 from ccgym.experiments.known import as_expected, expectation
 from matplotlib.figure import Figure
 
+NOT_PUBLISHED = "-"
+"""In place of theirs, of a line that the documents do not have."""
 SET_UP_S = (3.2, 4.0)
 """From the start of Pantheon's shells to the first flow."""
 
