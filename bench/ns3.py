@@ -1,4 +1,4 @@
-"""ns-3 as a yardstick and a reference: a program of ours against its headers, compiled on demand."""
+"""ns-3 as a yardstick and a reference: programs of ours against its headers, compiled on demand."""
 
 import json
 import shutil
@@ -8,12 +8,20 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Self
 
+import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.logs.event_log import Array
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from numpy.typing import NDArray
 
 _LIBRARIES = ("applications", "core", "internet", "network", "point-to-point", "traffic-control")
 _COMPILE_S = 180.0
 _RUN_S = 600.0
+_LEAST_DATA_BYTES = 100
+"""What is shorter opens the connection."""
 _HEADER = Path("/usr/include/ns3/core-module.h")
 
 
@@ -54,8 +62,26 @@ class Ns3Figures:
     """What the simulator itself costs, warm-up included."""
 
 
-def compile_dumbbell(folder: Path) -> Path:
-    """The program, built into `folder`.
+@dataclass(frozen=True)
+class Ns3Flight:
+    """What a flow of ns-3 met, packet by packet, under the names of a flight of the twin's."""
+
+    sent_ms: Array
+    arrival_bytes: Array
+    """Of each packet sent, as the link counts them."""
+    departed_sent_ms: Array
+    departure_bytes: Array
+    received_ms: Array
+    """These three of each packet that left the link; NaN: lost behind it."""
+    cwnd_ms: Array
+    cwnd_packets: Array
+    lost_packets: int
+    """What was sent again."""
+    timeouts: int
+
+
+def compile_program(name: str, folder: Path) -> Path:
+    """The program of that name under `yardsticks`, built into `folder`.
 
     Raises:
         InputError: ns-3 or a compiler is missing; says the command that installs it.
@@ -64,20 +90,22 @@ def compile_dumbbell(folder: Path) -> Path:
     compiler = shutil.which("g++")
     if compiler is None or not _HEADER.is_file():
         raise InputError("ns-3 is not installed: run `apt-get install g++ libns3-dev`")
-    source = Path(str(files("ccgym.bench") / "yardsticks" / "ns3_dumbbell.cc"))
-    program = folder / "ns3_dumbbell"
+    source = Path(str(files("ccgym.bench") / "yardsticks" / f"{name}.cc"))
+    program = folder / name
     command = [compiler, "-std=c++17", "-O2", "-o", str(program), str(source)]
     _run([*command, *(f"-lns3-{library}" for library in _LIBRARIES)], _COMPILE_S, "g++")
     return program
 
 
-class Ns3:
-    """The compiled program, for as long as the context lasts."""
+class _Program:
+    """A compiled program, for as long as the context lasts."""
 
-    def __enter__(self) -> "Ns3":
+    name: str
+
+    def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="ccgym-ns3-")
         try:
-            self._program = compile_dumbbell(Path(self._folder.name))
+            self._program = compile_program(self.name, Path(self._folder.name))
         except BaseException:
             self._folder.cleanup()
             raise
@@ -86,17 +114,56 @@ class Ns3:
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
+    def _answer(self, arguments: list[str], given: str = "") -> Any:
+        return json.loads(_run([str(self._program), *arguments], _RUN_S, self.name, given))
+
+
+class Ns3(_Program):
+    """Flows over a dumbbell."""
+
+    name = "ns3_dumbbell"
+
     def fly(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> Ns3Figures:
         """One flow of ns-3's `tcp`, as `TcpCubic`."""
         link = [str(dumbbell.rate_mbps), str(dumbbell.delay_ms), str(dumbbell.queue_packets)]
         arguments = [tcp, *link, str(seconds), str(warm_up_s), *dumbbell.discipline]
-        printed = _run([str(self._program), *arguments], _RUN_S, "ns3_dumbbell")
-        return Ns3Figures(**json.loads(printed))
+        return Ns3Figures(**self._answer(arguments))
 
 
-def _run(command: list[str], timeout_s: float, name: str) -> str:
+class Ns3Replay(_Program):
+    """Flows over a link that follows a trace, as mahimahi's does."""
+
+    name = "ns3_replay"
+
+    def fly(
+        self, tcp: str, spec: EmulatorSpec, opportunities_ms: NDArray[np.int64], seconds: float, run: int
+    ) -> Ns3Flight:
+        """One flow of ns-3's `tcp` with the queue, delay and loss of `spec`; of `run` is the loss."""
+        link = [str(spec.delay_ms), str(spec.uplink.packets), str(spec.uplink.loss)]
+        times = "\n".join(map(str, opportunities_ms.tolist()))
+        answer = self._answer([tcp, *link, str(seconds), str(run)], times)
+        packets = np.array(answer["packets"], dtype=float)  # null becomes NaN
+        sent_ms, sizes, departure_ms, received_ms = packets[packets[:, 1] >= _LEAST_DATA_BYTES].T
+        left = ~np.isnan(departure_ms)
+        window_ms, window = np.array(answer["windows"], dtype=float).T
+        return Ns3Flight(
+            sent_ms,
+            sizes + TUN_HEADER_BYTES,
+            sent_ms[left],
+            sizes[left] + TUN_HEADER_BYTES,
+            received_ms[left],
+            window_ms,
+            window,
+            answer["retransmissions"],
+            answer["timeouts"],
+        )
+
+
+def _run(command: list[str], timeout_s: float, name: str, given: str = "") -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired:
         raise OutsideError(f"{name} took longer than {timeout_s:g} s") from None
     if done.returncode != 0:

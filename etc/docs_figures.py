@@ -22,6 +22,7 @@ from urllib.error import URLError
 import matplotlib as mpl
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.schemes import select_native
@@ -37,7 +38,6 @@ PROGRAMS = Path(sys.executable).parent
 MOST_BYTES = 150_000
 """Of a figure."""
 WAIT_S = 120
-TUN_HEADER_BYTES = 4
 SMALL = ("synthetic/20mbps-40ms", "calibrated/nepal", "calibrated/india")
 
 

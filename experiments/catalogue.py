@@ -46,6 +46,7 @@ PUBLICATIONS: Mapping[str, Entry] = {
         "copa-fairness": "Jain's index of flows that come and go, as in a reproduction of Copa",
         "copa-pantheon": "normalised throughput and queueing delay over Pantheon's paths, Copa's Table 1",
         "pantheon-emulators": "all schemes on Pantheon's calibrated and pathological emulators",
+        "pantheon-paper": "what each parameter of an emulator is worth, and what else Pantheon's paper says",
         "indigo-paper": "oracle, calibrated emulators and hidden units of Indigo's paper",
         "calibration-benefit": "what calibrated emulators are worth in training, on a path that is known",
     }.items()

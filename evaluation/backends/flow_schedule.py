@@ -27,23 +27,46 @@ def run_flows(flows: list[Flow], programs: list[FlowPrograms], start: Callable[[
     Raises:
         OutsideError: a caller failed, ended early or does not end; says which flow and why.
     """
-    callers: list[ProcessGroup] = []
-    began = time.monotonic()
-    for index, flow in enumerate(flows):
-        _wait(began + flow.start_s, flows, programs, callers)
-        callers.append(start(index))
-    _wait(began + max(flow.start_s + flow.seconds for flow in flows) + SETTLING_S, flows, programs, callers)
-    for flow, each, caller in zip(flows, programs, callers, strict=True):
-        if not each.ends_itself:
+    _Schedule(flows, programs).run(start)
+
+
+class _Schedule:
+    def __init__(self, flows: list[Flow], programs: list[FlowPrograms]) -> None:
+        self._flows = flows
+        self._programs = programs
+        self._callers: list[ProcessGroup] = []
+        self._cut_off: set[int] = set()
+        self._began_s = time.monotonic()
+        self._end_s = max(map(_end_s, flows))
+
+    def run(self, start: Callable[[int], ProcessGroup]) -> None:
+        for index, flow in enumerate(self._flows):
+            self._wait(flow.start_s)
+            self._callers.append(start(index))
+        self._wait(self._end_s + SETTLING_S)
+        for flow, each, caller in zip(self._flows, self._programs, self._callers, strict=True):
+            if not each.ends_itself:
+                caller.stop()
+            elif caller.wait(OVERRUN_S) != 0:
+                raise OutsideError(f"{flow.scheme.label} failed: {caller.complaint()}")
+
+    def _wait(self, until_s: float) -> None:
+        while (left_s := self._began_s + until_s - time.monotonic()) > 0:
+            for index in set(range(len(self._callers))) - self._cut_off:
+                self._check(index)
+            time.sleep(min(left_s, _POLL_S))
+
+    def _check(self, index: int) -> None:
+        """One that ends before the others is cut off in time; the others fly on."""
+        flow, each, caller = self._flows[index], self._programs[index], self._callers[index]
+        code = caller.returncode
+        if code is not None and not (each.ends_itself and code == 0):
+            raise OutsideError(f"flow {index + 1}, {flow.scheme.label}, ended early: {caller.complaint()}")
+        over = time.monotonic() >= self._began_s + _end_s(flow)
+        if over and _end_s(flow) < self._end_s and not each.ends_itself:
             caller.stop()
-        elif caller.wait(OVERRUN_S) != 0:
-            raise OutsideError(f"{flow.scheme.label} failed: {caller.complaint()}")
+            self._cut_off.add(index)
 
 
-def _wait(until: float, flows: list[Flow], programs: list[FlowPrograms], callers: list[ProcessGroup]) -> None:
-    while (left_s := until - time.monotonic()) > 0:
-        for number, (flow, each, caller) in enumerate(zip(flows, programs, callers, strict=False), 1):
-            code = caller.returncode
-            if code is not None and not (each.ends_itself and code == 0):
-                raise OutsideError(f"flow {number}, {flow.scheme.label}, ended early: {caller.complaint()}")
-        time.sleep(min(left_s, _POLL_S))
+def _end_s(flow: Flow) -> float:
+    return flow.start_s + flow.seconds

@@ -1,4 +1,4 @@
-"""What the two ends of a flow see of it, from a flight in the twin: windows, round trips, recoveries.
+"""What the two ends of a flow see of it, from a flight of the twin or of ns-3: windows, round trips, ...
 
 The metrics of ccperf, for a transport that sends greedily and never repeats a packet: what it gives up,
 another would retransmit.
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.logs.event_log import Array
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 
 BIN_MS = 100.0
 SRTT_GAIN = 1 / 8
@@ -19,7 +20,6 @@ REORDERING_PACKETS = 3
 _CUT = 0.75
 """A window that falls below this share of the one before has been cut."""
 _COLLAPSED_PACKETS = 2.0
-_TUN_HEADER_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def endpoint_metrics(flight: Any, return_ms: float, seconds: float) -> EndpointM
     if np.count_nonzero(received) < 2:
         raise ValueError("no flow to measure: fewer than two packets came through")
     received_ms = flight.received_ms[received]
-    sizes = flight.departure_bytes[received] - _TUN_HEADER_BYTES
+    sizes = flight.departure_bytes[received] - TUN_HEADER_BYTES
     acked_ms = received_ms + return_ms
     srtt_ms = _smoothed(acked_ms - flight.departed_sent_ms[received], SRTT_GAIN)
     edges_ms = np.arange(0, seconds * 1000 + 1, BIN_MS)
@@ -76,7 +76,7 @@ def endpoint_metrics(flight: Any, return_ms: float, seconds: float) -> EndpointM
     return EndpointMetrics(
         float(throughput.mean()),
         float(throughput.std() / throughput.mean()),
-        float(_rate(flight.sent_ms, flight.arrival_bytes - _TUN_HEADER_BYTES, edges_ms).mean()),
+        float(_rate(flight.sent_ms, flight.arrival_bytes - TUN_HEADER_BYTES, edges_ms).mean()),
         float(_rate(acked_ms, sizes, edges_ms).mean()),
         float(flight.cwnd_packets.mean()),
         float(in_flight.mean()),

@@ -28,6 +28,7 @@ from .heat_maps import heat_maps
 from .packed import packed_json, packed_text
 from .palette import styles
 from .run_figures import has_series, runs_over_time
+from .static_picture import static_picture
 
 UNKNOWN = "\N{EN DASH}"
 MOST_CELLS = 100
@@ -97,7 +98,11 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
     hexes = {scheme: style.colour for scheme, style in colours.items()}
     is_open = len(evaluation.scenarios) <= MOST_OPEN
     scenarios = [
-        {"index": index, "label": scenario.label, "section": _section(index, scenario, hexes)}
+        {
+            "index": index,
+            "label": scenario.label,
+            "section": _section(index, scenario, hexes, figures if is_open else {}),
+        }
         for index, scenario in enumerate(evaluation.scenarios)
     ]
     sections = {} if is_open else {f"section-{each['index']}": each["section"] for each in scenarios}
@@ -108,7 +113,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
             **{name: packed_json(figure) for name, figure in of_runs.items()},
             **{name: packed_text(str(section)) for name, section in sections.items()},
         },
-        "has_overall": "overall" in figures,
+        "overall": static_picture(figures["overall"]) if "overall" in figures else "",
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": hexes,
@@ -130,8 +135,14 @@ def _packets_of_a_flow(evaluation: Evaluation) -> int:
     return max(FEWEST_PACKETS, MOST_PACKETS // max(1, flows))
 
 
-def _section(index: int, scenario: Scenario, colours: dict[str, str]) -> str:
-    content = {"scenario": _scenario_content(index, scenario), "colours": colours, "columns": COLUMNS}
+def _section(index: int, scenario: Scenario, colours: dict[str, str], figures: dict[str, Figure]) -> str:
+    frontier = figures.get(f"frontier-{index}")
+    content = {
+        "scenario": _scenario_content(index, scenario),
+        "colours": colours,
+        "columns": COLUMNS,
+        "picture": static_picture(frontier) if frontier else "",
+    }
     return page_environment().get_template("scenario.html").render(content)
 
 

@@ -311,13 +311,18 @@ def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> 
         **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
         "cc_schemes": sorted(described["schemes"]),
         "flows": plan.flows,
-        "interval": plan.interval_s,
+        "interval": _whole(plan.interval_s),
         "run_times": described["runs"],
         "start_run_id": 1,
-        "runtime": plan.seconds,
+        "runtime": _whole(plan.seconds),
         "random_order": True,
         "git_summary": provenance().get("git", ""),
     }
+
+
+def _whole(seconds: float) -> float:
+    """As Pantheon has them, in whole seconds; titles of its pictures repeat them as they stand."""
+    return int(seconds) if seconds == int(seconds) else seconds
 
 
 def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.experiments.flights import SEED
@@ -21,7 +22,6 @@ from ccgym.experiments.flights import SEED
 SCHEME = "copa"
 SECONDS = 30.0
 WARM_UP_S = 1.0
-TUN_HEADER_BYTES = 4
 THROUGHPUT_MARGIN = 0.15
 """Their flights of one link differ by 2 to 50 %."""
 DELAY_MARGIN = 0.15

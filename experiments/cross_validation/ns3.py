@@ -7,6 +7,7 @@ import numpy as np
 from ccgym.bench.ns3 import Dumbbell, Ns3
 from ccgym.configs.arguments import seconds
 from ccgym.envs import _core
+from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import LinkSpec
 
 from .comparison import Bounds, Comparison, print_comparisons
@@ -21,7 +22,6 @@ DUMBBELLS = (
     Dumbbell(20, 40, 150),
 )
 """Slow enough for a queue of Vegas's two to four packets to last for ms."""
-TUN_HEADER_BYTES = 4
 
 MARKING_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.05)
 

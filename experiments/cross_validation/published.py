@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -17,23 +16,13 @@ from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.flights import SEED
 
-from .published_figures import CELLULAR, PUBLISHED, STANFORD_2019, WIRED, PathAverages, Published, Range
+from .published_figures import PUBLISHED, Published, Range
 
 SECONDS = 30.0
 RUNS = 5
 THROUGHPUT_MARGIN = 0.15
 """Single flights over Poisson and cellular links differ by as much."""
 DELAY_MARGIN = 0.15
-WIRED_EMULATORS = ("calibrated/india", "calibrated/china", "calibrated/california-mexico")
-CELLULAR_EMULATORS = (
-    "calibrated/mexico",
-    "calibrated/brazil",
-    "cellular/verizon-lte",
-    "cellular/tmobile-lte",
-    "cellular/att-lte-driving",
-)
-BEST_OF = ("cubic", "reno")
-"""Schemes without published averages that flew there as well: the best on a path may be one of them."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +50,6 @@ class PublishedRow:
         return abs(self.throughput_distance) <= THROUGHPUT_MARGIN and abs(self.delay_distance) <= DELAY_MARGIN
 
 
-@dataclass(frozen=True)
-class AveragesRow:
-    """One scheme over all paths of a kind, ours on our emulators, theirs on theirs; without a verdict."""
-
-    kind: str
-    scheme: str
-    ours: PathAverages
-    published: PathAverages
-
-
 class PublishedComparison:
     """Flies what has been published, once each."""
 
@@ -82,13 +61,6 @@ class PublishedComparison:
         """A row for each published figure on an emulator that can be flown."""
         return list(self._executor.map(self._row, [row for row in PUBLISHED if _can_fly(row.emulator)]))
 
-    def averages(self) -> list[AveragesRow]:
-        """A row for each scheme and kind of path."""
-        return [
-            *self._averages("wired", WIRED, WIRED_EMULATORS),
-            *self._averages("cellular", CELLULAR, CELLULAR_EMULATORS),
-        ]
-
     def _row(self, published: Published) -> PublishedRow:
         flights = [_fly(published.scheme, published.emulator, self._seed + run) for run in range(RUNS)]
         return PublishedRow(
@@ -96,23 +68,6 @@ class PublishedComparison:
             mean(flight.throughput_mbps for flight in flights),
             mean(flight.p95_delay_ms for flight in flights),
         )
-
-    def _averages(
-        self, kind: str, published: Mapping[str, PathAverages], emulators: Iterable[str]
-    ) -> list[AveragesRow]:
-        schemes = [*published, *BEST_OF]
-        paths = [path for path in emulators if _can_fly(path)]
-        jobs = [(scheme, path) for path in paths for scheme in schemes]
-        flown = dict(zip(jobs, self._executor.map(lambda job: _fly(*job, self._seed), jobs), strict=True))
-        best = {path: max(flown[scheme, path].throughput_mbps for scheme in schemes) for path in paths}
-
-        def over_paths(scheme: str) -> PathAverages:
-            return PathAverages(
-                mean(flown[scheme, path].throughput_mbps / best[path] for path in paths),
-                mean(flown[scheme, path].queueing_delay_ms for path in paths),
-            )
-
-        return [AveragesRow(kind, scheme, over_paths(scheme), theirs) for scheme, theirs in published.items()]
 
 
 def _can_fly(emulator: str) -> bool:
@@ -149,23 +104,6 @@ def published_lines(rows: list[PublishedRow]) -> list[str]:
     return [*lines, f"{sum(row.agrees for row in rows)} of {len(rows)} agree"]
 
 
-def averages_lines(rows: list[AveragesRow]) -> list[str]:
-    """The table of the kinds of paths, for people."""
-    lines = [
-        f"{'paths':10}{'scheme':13}{'share of the best':>18}{'published':>11}{'':>7}"
-        f"{'queue ms':>10}{'published':>11}{'':>8}"
-    ]
-    for row in rows:
-        ours, theirs = row.ours, row.published
-        lines.append(
-            f"{row.kind:10}{row.scheme:13}{ours.throughput_share:18.2f}{theirs.throughput_share:11.2f}"
-            f"{ours.throughput_share - theirs.throughput_share:+7.2f}"
-            f"{ours.queueing_delay_ms:10.0f}{theirs.queueing_delay_ms:11.0f}"
-            f"{ours.queueing_delay_ms / theirs.queueing_delay_ms:7.2g}x"
-        )
-    return lines
-
-
 def _text(figures: Range | None, digits: int) -> str:
     if figures is None:
         return "-"
@@ -173,9 +111,8 @@ def _text(figures: Range | None, digits: int) -> str:
 
 
 DESCRIPTION = (
-    "Flies our schemes in the twin over the emulators on which others have measured the same, and over "
-    "wired and cellular emulators beside averages over paths that are not here; of those only the "
-    "distance is given. Exit code 1: on one of the emulators throughput or p95 delay is further than 15 % "
+    "Flies our schemes in the twin over the emulators on which others have measured the same. "
+    "Exit code 1: on one of them throughput or p95 delay is further than 15 % "
     "from the range of theirs. With CCGYM_TRACES the recorded cellular links are flown as well."
 )
 
@@ -188,11 +125,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Flies every scheme that has figures."""
     with open_flyers(args.ray) as executor:
-        comparison = PublishedComparison(executor, SEED)
-        rows, averages = comparison.rows(), comparison.averages()
+        rows = PublishedComparison(executor, SEED).rows()
     if args.json:
-        emulators, paths = [asdict(row) for row in rows], [asdict(row) for row in averages]
-        print(json.dumps({"emulators": emulators, "paths": paths}))
+        print(json.dumps({"emulators": [asdict(row) for row in rows]}))
     else:
-        print("\n".join([*published_lines(rows), "", f"{STANFORD_2019}:", *averages_lines(averages)]))
+        print("\n".join(published_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

@@ -1,4 +1,4 @@
-"""What others measured of the schemes: on emulators that are here, and on paths that are not.
+"""What others measured of the schemes on emulators that are here.
 
 Rates in Mbit/s of IP bytes, delays one way in ms, propagation included, unless said otherwise. A range is
 that of several flights.
@@ -66,43 +66,3 @@ PUBLISHED = (
     _one("copa", "cellular/tmobile-lte", 2.70, 68, GENERIC_CC),
     _one("copa", "cellular/att-lte-driving", 1.69, 132, GENERIC_CC),
 )
-
-
-@dataclass(frozen=True)
-class PathAverages:
-    """A scheme over all paths of a kind."""
-
-    throughput_share: float
-    """Of the best scheme's on the same path."""
-    queueing_delay_ms: float
-    """Mean, above the least of the flow."""
-
-
-STANFORD_2019 = "Table 1 of a reproduction of Copa (Stanford, 2019), from Pantheon's archive of February 2018"
-WIRED: dict[str, PathAverages] = {
-    "copa": PathAverages(0.702, 4.27),
-    "sprout": PathAverages(0.312, 3.455),
-    "vivace": PathAverages(0.608, 2.441),
-    "vivace:loss": PathAverages(0.655, 11.25),
-    "scream": PathAverages(0.003176, 0.450),
-    "vegas": PathAverages(0.660, 3.44),
-    "bbr": PathAverages(0.741, 13.47),
-    "verus": PathAverages(0.601, 12.92),
-    "allegro": PathAverages(0.626, 6.194),
-    "gcc": PathAverages(0.0226, 1.377),
-    "ledbat": PathAverages(0.538, 6.194),
-}
-CELLULAR: dict[str, PathAverages] = {
-    "copa": PathAverages(0.410, 70.75),
-    "sprout": PathAverages(0.220, 40.30),
-    "vivace": PathAverages(0.440, 1808),
-    "vivace:loss": PathAverages(0.615, 1981),
-    "scream": PathAverages(0.066, 20.47),
-    "vegas": PathAverages(0.494, 334.9),
-    "bbr": PathAverages(0.664, 360.6),
-    "verus": PathAverages(0.626, 473.6),
-    "allegro": PathAverages(0.501, 2401),
-    "gcc": PathAverages(0.195, 120.7),
-    "ledbat": PathAverages(0.579, 83.24),
-}
-"""SCReAM and WebRTC sent video of a bounded rate there; ours have as much to send as they may."""

@@ -12,16 +12,20 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from ccgym.calibration.calibrate import calibrate, posterior_of, write_answer
 from ccgym.calibration.candidate import PARAMETERS, Candidate
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.experiments.calibration.known_truth import RUNS, SCHEMES, measured_over
 
-from .command import add_common_arguments, add_minutes_argument, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, mean_text
-from .trainings import log_powers, trained_policy
+from .command import (
+    add_backend_argument,
+    add_common_arguments,
+    add_minutes_argument,
+    description_of,
+    run_reproduction,
+)
+from .reproduction import Circumstances, Line, Reproduction
+from .trainings import fly, trained_policy
 
 TITLE = "Calibrated emulators in training"
 DOCUMENT = "document 002"
@@ -62,14 +66,11 @@ def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list
     }
     lines = []
     for place, (emulators, draws) in places.items():
-        flown = {kind: log_powers(policy, emulators, draws) for kind, policy in policies.items()}
+        flown = fly(circumstances, f"{name} {place}".replace(" ", "-"), emulators, policies, draws)
+        lines += [each.line(f"{name}: log power {place}, trained on {kind}") for kind, each in flown.items()]
         lines += [
-            Line(f"{name}: log power {place}, trained on {kind}", "-", mean_text(powers))
-            for kind, powers in flown.items()
-        ]
-        lines += [
-            _comparison(f"{name}: {kind}, at least as good {place}", powers, flown["synthetic alone"])
-            for kind, powers in flown.items()
+            each.at_least_as_good(f"{name}: {kind}, at least as good {place}", flown["synthetic alone"])
+            for kind, each in flown.items()
             if kind != "synthetic alone"
         ]
     return lines
@@ -105,19 +106,13 @@ def neighbours(truth: Candidate, name: str) -> list[NamedEmulator]:
     return found
 
 
-def _comparison(what: str, powers: list[float], before: list[float]) -> Line:
-    differences = np.subtract(powers, before).tolist()
-    interval = bootstrap_interval(differences)
-    met = None if interval is None else interval.high >= 0
-    return Line(what, "always", f"difference {mean_text(differences)}", "the interval reaches 0", met)
-
-
 DESCRIPTION = description_of("calibration-benefit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/calibration-benefit")
+    add_backend_argument(parser)
     add_minutes_argument(parser)
 
 

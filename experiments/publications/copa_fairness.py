@@ -1,4 +1,4 @@
-"""Figures 3, 6, 7, 8 and 13 of a reproduction of Copa (Birnbaum and El-Yabroudi, Stanford 2019), in the twin.
+"""Figures 3, 6, 7, 8 and 13 of a reproduction of Copa (Birnbaum and El-Yabroudi, Stanford 2019).
 
 Ten flows of a scheme join a link one after the other, then leave it, the last to come first: 46 Mbit/s, 20 ms
 of round trip, a queue of one BDP, one flow a second (3, 6) or one in five (7), on other links (13), and with
@@ -6,25 +6,32 @@ round trips that differ. Jain's index is of the last 100 ms, at every ms. Figure
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.logs.event_log import Array
+from ccgym.envs.outside_files import replace_file
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
+from ccgym.evaluation.backends.backend import Flow
+from ccgym.evaluation.backends.mahimahi_backend import MahimahiBackend
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.report.palette import styles
+from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import select_schemes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from .command import add_common_arguments, description_of, run_reproduction
+from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
 from .reproduction import Circumstances, Line, Reproduction, mean_text
 
 TITLE = "Copa: Jain's index of flows that come and go"
 DOCUMENT = "document 004"
 FLOWS = 10
+SINGLE_S = 10.0
 WINDOW_MS = 100
 RUNS, QUICK_RUNS = 5, 2
 MARGIN = 0.05
@@ -49,10 +56,26 @@ class Condition:
     extra_ms: float = 0.0
     """Round trip of the last flow above that of the first; the others in between."""
 
+    single: bool = False
+    timing: str = "mahimahi"
+
     @property
     def seconds(self) -> float:
         """All come, then all go."""
-        return 2 * FLOWS * self.spacing_s
+        return SINGLE_S if self.single else 2 * FLOWS * self.spacing_s
+
+    @property
+    def flows(self) -> list[tuple[float, float]]:
+        """When each begins and how long it lasts, in s: the last to come is the first to go."""
+        if self.single:
+            return [(0.0, self.seconds)]
+        starts_s = [index * self.spacing_s for index in range(FLOWS)]
+        return [(start_s, self.seconds - 2 * start_s) for start_s in starts_s]
+
+    @property
+    def file_name(self) -> str:
+        """The name, as part of a path."""
+        return self.name.replace(" ", "-").replace("/", "-")
 
 
 BASE = Condition("1 s apart", "3 and 6")
@@ -91,16 +114,16 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     lines: list[Line] = []
     figures = {}
     runs = QUICK_RUNS if circumstances.quick else RUNS
-    for condition in CONDITIONS:
+    fly = _flyer(circumstances)
+    conditions = [each for each in CONDITIONS if circumstances.backend == "twin" or not each.extra_ms]
+    for condition in conditions:
         found = {
-            scheme: [_jain(condition, scheme, circumstances.seed + run) for run in range(runs)]
+            scheme: [_jain(condition, fly(condition, scheme, run)) for run in range(1, runs + 1)]
             for scheme in SCHEMES
         }
         lines += _condition_lines(condition, found)
-        figures[f"copa-fairness-{condition.name.replace(' ', '-').replace('/', '-')}"] = _cdf(
-            condition, found
-        )
-    alone, figure = _alone(circumstances.seed)
+        figures[f"copa-fairness-{condition.file_name}"] = _cdf(condition, found)
+    alone, figure = _alone(fly, in_twin=circumstances.backend == "twin")
     notes = [
         "the published curves are held against at their medians, which the documents give as numbers",
         "one Copa flow: 1 / delta = 2 packets are wanted in the queue, 0.5 ms at 46 Mbit/s; a clock of 1 ms, "
@@ -144,49 +167,84 @@ def _why(scheme: str, *, met: bool) -> str:
     return "their flows began and ended late: kernel and iperf" if scheme in ("bbr", "cubic") else ""
 
 
-def _jain(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
+Fly = Callable[[Condition, str, int], NDArray[np.float64]]
+"""Condition, scheme and run -> bytes of each flow that left the link in each ms, shape (flows, ms)."""
+
+
+def _flyer(circumstances: Circumstances) -> Fly:
+    """In the twin, or in real shells, where what has been flown is kept.
+
+    Raises:
+        InputError: real shells cannot be flown here.
+    """
+    if circumstances.backend == "twin":
+        return lambda condition, scheme, run: _in_twin(condition, scheme, circumstances.seed + run)
+    names = dict(zip(SCHEMES, circumstances.kernels(list(SCHEMES)), strict=True))
+    MahimahiBackend().check([], [[each] * FLOWS for each in select_schemes(",".join(names.values()))])
+    return lambda condition, scheme, run: _in_shells(
+        condition, names.get(scheme, scheme), run, circumstances.folder
+    )
+
+
+def _in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
+    path = _spec(condition).to_path()
+    controller = select_schemes(scheme)[0].controller
+    flows = [
+        _core.Flow(
+            controller, start_s=start_s, stop_s=start_s + seconds,
+            extra_delay_ms=round(condition.extra_ms / 2 * index / (FLOWS - 1)),
+        )
+        for index, (start_s, seconds) in enumerate(condition.flows)
+    ]  # fmt: skip
+    flights = _core.fly(path, flows, seconds=condition.seconds, seed=seed)
+    return _delivered([(each.departure_ms, each.departure_bytes) for each in flights], condition.seconds)
+
+
+def _in_shells(condition: Condition, name: str, run: int, folder: Path) -> NDArray[np.float64]:
+    (scheme,) = select_schemes(name)
+    files = RunFiles(folder / "copa-fairness-mahimahi" / condition.file_name, scheme.label, run)
+    kept = files.measured.with_suffix(".npy")
+    if not kept.exists():
+        files.folder.mkdir(parents=True, exist_ok=True)
+        flows = [Flow(scheme, *each) for each in condition.flows]
+        logs = MahimahiBackend().fly(_spec(condition), flows, run, files)
+        begun_ms = min(log.arrival_ms[0] for log in logs)
+        left = [(log.departure_ms - begun_ms, log.departure_bytes) for log in logs]
+        delivered = _delivered(left, condition.seconds)
+        replace_file(kept, lambda fresh: _save(fresh, delivered))
+    found: NDArray[np.float64] = np.load(kept)
+    return found
+
+
+def _save(path: Path, values: NDArray[np.float64]) -> None:
+    with path.open("wb") as stream:
+        np.save(stream, values)
+
+
+def _delivered(left: Sequence[tuple[Array, Array]], seconds: float) -> NDArray[np.float64]:
+    """Times and sizes of what left the link, of each flow, in bins of 1 ms."""
+    edges_ms = np.arange(0, seconds * 1000 + 1)
+    return np.stack([np.histogram(times_ms, edges_ms, weights=sizes)[0] for times_ms, sizes in left])
+
+
+def _jain(condition: Condition, delivered: NDArray[np.float64]) -> NDArray[np.float64]:
     """At every ms with two flows or more."""
-    delivered = _delivered(_spec(condition), _flows(condition, scheme), condition.seconds, seed)
     smooth = np.apply_along_axis(np.convolve, 1, delivered, np.ones(WINDOW_MS), "valid")
     at_ms = np.arange(smooth.shape[1]) + WINDOW_MS
-    index = np.arange(FLOWS)[:, None] * condition.spacing_s * 1000
-    there = (at_ms - WINDOW_MS >= index) & (at_ms <= condition.seconds * 1000 - index)
+    begin_ms, seconds = 1000 * np.array(condition.flows).T[:, :, None]
+    there = (at_ms - WINDOW_MS >= begin_ms) & (at_ms <= begin_ms + seconds)
     shared = (there.sum(axis=0) > 1) & ((smooth * there).sum(axis=0) > 0)
     jain: NDArray[np.float64] = jain_index(np.where(there, smooth, np.nan)[:, shared])
     return jain
 
 
-def _flows(condition: Condition, scheme: str) -> list[_core.Flow]:
-    """Each begins `spacing_s` after the one before, and ends as long before it."""
-    span_s = condition.spacing_s
-    controller = select_schemes(scheme)[0].controller
-    return [
-        _core.Flow(
-            controller,
-            start_s=index * span_s,
-            stop_s=condition.seconds - index * span_s,
-            extra_delay_ms=round(condition.extra_ms / 2 * index / (FLOWS - 1)),
-        )
-        for index in range(FLOWS)
-    ]
-
-
-def _spec(condition: Condition, timing: str = "mahimahi") -> EmulatorSpec:
+def _spec(condition: Condition) -> EmulatorSpec:
     packets = max(1, round(condition.bdps * condition.rate_mbps * condition.rtt_ms / 12))
     uplink = LinkSpec(rate_mbps=condition.rate_mbps, queue="droptail", packets=packets)
-    fields = {"name": "shared", "delay_ms": condition.rtt_ms // 2, "uplink": uplink, "timing": timing}
+    fields = {
+        "name": "shared", "delay_ms": condition.rtt_ms // 2, "uplink": uplink, "timing": condition.timing,
+    }  # fmt: skip
     return EmulatorSpec.model_validate(fields)
-
-
-def _delivered(
-    spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float, seed: int
-) -> NDArray[np.float64]:
-    """Bytes of each flow that left the link in each ms, shape (flows, ms)."""
-    edges_ms = np.arange(0, seconds * 1000 + 1)
-    flights = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=seed)
-    return np.stack(
-        [np.histogram(each.departure_ms, edges_ms, weights=each.departure_bytes)[0] for each in flights]
-    )
 
 
 def _cdf(condition: Condition, found: dict[str, list[NDArray[np.float64]]]) -> Figure:
@@ -207,35 +265,51 @@ def _cdf(condition: Condition, found: dict[str, list[NDArray[np.float64]]]) -> F
     return figure
 
 
-def _alone(seed: int) -> tuple[list[Line], Figure]:
-    """Section 4.3: one Copa flow for 10 s; what it has of the link by clock and by delta."""
+def _alone(fly: Fly, *, in_twin: bool) -> tuple[list[Line], Figure]:
+    """Section 4.3: one Copa flow for 10 s: its share of the link by clock and by delta, and others'."""
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    lines = []
-    together = _delivered(_spec(BASE), _flows(BASE, "copa"), BASE.seconds, seed).sum()
-    used = float(together) * 8e-6 / BASE.seconds / BASE.rate_mbps
-    lines.append(
-        Line("Copa's flows together: of the link", "nearly full", f"{used:.0%}", ">= 90 %", used >= 0.9)
-    )
+    used = _share(BASE, fly(BASE, "copa", 1))
+    lines = [Line("Copa's flows together: of the link", "nearly full", f"{used:.0%}", ">= 90 %", used >= 0.9)]
+    alone = replace(BASE, name="alone", single=True)
     cases = [
-        ("copa", "mahimahi", "clock of 1 ms"), ("copa", "continuous", "exact times"),
-        ("copa:0.25", "mahimahi", "clock of 1 ms, delta 0.25"),
-        ("copa:0.1", "mahimahi", "clock of 1 ms, delta 0.1"),
+        ("copa", alone, "clock of 1 ms"), ("copa", replace(alone, timing="continuous"), "exact times"),
+        ("copa:0.25", alone, "clock of 1 ms, delta 0.25"), ("copa:0.1", alone, "clock of 1 ms, delta 0.1"),
     ]  # fmt: skip
-    for scheme, timing, name in cases:
-        delivered = _delivered(_spec(BASE, timing), [_core.Flow(scheme)], 10.0, seed)[0]
-        share = float(delivered[1000:].sum()) * 8e-6 / 9 / BASE.rate_mbps
-        axes.plot(np.arange(20) / 2, delivered.reshape(20, -1).sum(axis=1) * 8 / 5e5, label=name)
+    for scheme, condition, name in cases:
+        if condition.timing == "continuous" and not in_twin:
+            continue
+        delivered = fly(condition, scheme, 1)
+        share, first = _share(condition, delivered[:, 1000:]), _share(condition, delivered[:, :1000])
+        axes.plot(np.arange(20) / 2, delivered[0].reshape(20, -1).sum(axis=1) * 8 / 5e5, label=name)
         theirs, tolerance, met = "-", "", None
         if name == "clock of 1 ms":
             theirs, tolerance, met = f"about {SINGLE_SHARE:.0%}", "70 to 95 %", 0.70 <= share <= 0.95
+            mbps = f"{BASE.rate_mbps * first:.0f}"
+            lines.append(Line("one Copa flow, first second: Mbit/s", "about 35", mbps))
         lines.append(Line(f"one Copa flow, {name}: of the link", theirs, f"{share:.0%}", tolerance, met))
     axes.axhline(BASE.rate_mbps, color="grey", lw=0.8)
     axes.set_xlabel("time (s)")
     axes.set_ylabel("Mbit/s")
     axes.set_ylim(0, 50)
     axes.legend(fontsize=8)
-    return lines, figure
+    return [*lines, *_others_alone(fly, alone)], figure
+
+
+def _others_alone(fly: Fly, alone: Condition) -> list[Line]:
+    lines = []
+    for scheme in ("cubic", "bbr", "allegro"):
+        share = _share(alone, fly(alone, scheme, 1)[:, 1000:])
+        what = f"one {SCHEMES[scheme]} flow: of the link"
+        why = "our Allegro leaves a part of a link with a queue of one BDP"
+        lines.append(Line(what, "all of it", f"{share:.0%}", ">= 90 %", share >= 0.9, why))
+    return lines
+
+
+def _share(condition: Condition, delivered: NDArray[np.float64]) -> float:
+    """Of the link's bytes in that time."""
+    mbps = float(delivered.sum()) * 8e-3 / len(delivered[0])
+    return mbps / condition.rate_mbps
 
 
 DESCRIPTION = description_of("copa-fairness")
@@ -244,6 +318,7 @@ DESCRIPTION = description_of("copa-fairness")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/copa-fairness")
+    add_backend_argument(parser)
 
 
 run = partial(run_reproduction, reproduce)

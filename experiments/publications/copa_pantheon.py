@@ -7,95 +7,152 @@ figure.
 """
 
 import argparse
+import os
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 from ccgym.calibration.scheme_names import stable_name
+from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, load_evaluation
-from ccgym.experiments.cross_validation.published import AveragesRow, PublishedComparison
-from ccgym.experiments.cross_validation.published_figures import CELLULAR, WIRED, PathAverages
+from ccgym.evaluation.schemes import select_schemes
 from matplotlib.figure import Figure
 
-from .command import add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, mean_text
+from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
+from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
 
 TITLE = "Copa over Pantheon's paths: Table 1"
 DOCUMENT = "document 004"
+SECONDS, RUNS, QUICK_RUNS = 30.0, 3, 1
+EMULATORS = {
+    "wired": "calibrated/india,calibrated/china,calibrated/california-mexico",
+    "cellular": "calibrated/mexico,calibrated/brazil",
+}
+RECORDED = "cellular/verizon-lte,cellular/tmobile-lte,cellular/att-lte-driving"
+"""Flown where the traces are, which do not come along."""
+BEST_OF = ("cubic", "reno")
+"""Schemes that are not in the table but flew there as well: the best on a path may be one of them."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A scheme over all paths of a kind."""
+
+    throughput_share: float
+    """Of the best scheme's on the same path."""
+    queueing_delay_ms: float
+    """Mean, above the least of the flow."""
+
+
+WIRED: dict[str, Published] = {
+    "copa": Published(0.702, 4.27),
+    "sprout": Published(0.312, 3.455),
+    "vivace": Published(0.608, 2.441),
+    "vivace:loss": Published(0.655, 11.25),
+    "scream": Published(0.003176, 0.450),
+    "vegas": Published(0.660, 3.44),
+    "bbr": Published(0.741, 13.47),
+    "verus": Published(0.601, 12.92),
+    "allegro": Published(0.626, 6.194),
+    "gcc": Published(0.0226, 1.377),
+    "ledbat": Published(0.538, 6.194),
+    "indigo": Published(0.758, 5.120),
+}
+CELLULAR: dict[str, Published] = {
+    "copa": Published(0.410, 70.75),
+    "sprout": Published(0.220, 40.30),
+    "vivace": Published(0.440, 1808),
+    "vivace:loss": Published(0.615, 1981),
+    "scream": Published(0.066, 20.47),
+    "vegas": Published(0.494, 334.9),
+    "bbr": Published(0.664, 360.6),
+    "verus": Published(0.626, 473.6),
+    "allegro": Published(0.501, 2401),
+    "gcc": Published(0.195, 120.7),
+    "ledbat": Published(0.579, 83.24),
+    "indigo": Published(0.346, 48.31),
+}
+
+TABLE = {"wired": WIRED, "cellular": CELLULAR}
 THEIRS_ALONE = {
     "wired": {
-        "FillP": (0.798, 16.10), "QUIC": (0.648, 11.17), "Vivace LTE": (0.669, 7.01),
-        "Indigo": (0.758, 5.120), "TaoVA": (0.701, 8.159),
+        "FillP": Published(0.798, 16.10),
+        "QUIC": Published(0.648, 11.17),
+        "Vivace LTE": Published(0.669, 7.01),
+        "TaoVA": Published(0.701, 8.159),
     },
     "cellular": {
-        "FillP": (0.680, 2721), "QUIC": (0.660, 818.7), "Vivace LTE": (0.563, 1845), "Indigo": (0.346, 48.31),
-        "TaoVA": (0.537, 285.3),
+        "FillP": Published(0.680, 2721),
+        "QUIC": Published(0.660, 818.7),
+        "Vivace LTE": Published(0.563, 1845),
+        "TaoVA": Published(0.537, 285.3),
     },
-}  # fmt: skip
-"""Schemes of the table that are not among our schemes, or have other weights there."""
+}
+WHY = {
+    "scream": "theirs sends a video, whose rate bounds it",
+    "gcc": "theirs sends a video, whose rate bounds it",
+    "indigo": "our weights",
+}
+WHAT = "share of the best / queue ms"
+
+
+@dataclass
+class Averages:
+    """What was measured of a scheme: a figure for each of its flows."""
+
+    throughput_shares: list[float] = field(default_factory=list)
+    queueing_delays_ms: list[float] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Means with their intervals."""
+        return f"{mean_text(self.throughput_shares)} / {mean_text(self.queueing_delays_ms, 1)}"
+
+    @property
+    def queueing_delay_ms(self) -> float:
+        """Their mean."""
+        return float(np.mean(self.queueing_delays_ms))
 
 
 def reproduce(circumstances: Circumstances) -> Reproduction:
     """Measures the archives, or flies ours."""
     if circumstances.archives:
-        evaluations = [load_evaluation(folder) for folder in circumstances.archives]
-        lines = list(_archive_lines(evaluations))
-        return Reproduction(TITLE, DOCUMENT, lines, notes=[f"ours: {len(evaluations)} data directories"])
-    with ThreadPoolExecutor(2) as executor:
-        rows = PublishedComparison(executor, circumstances.seed).averages()
-    lines = [
-        Line(f"{row.kind}, {row.scheme}: share of the best / queue ms", _text(row.published), _text(row.ours))
-        for row in rows
-    ]
-    for kind, schemes in THEIRS_ALONE.items():
-        lines += [
-            Line(
-                f"{kind}, {name}: share of the best / queue ms",
-                _text(PathAverages(*figures)),
-                "-",
-                why="not among our schemes",
-            )
-            for name, figures in schemes.items()
-        ]
-    ours = {(row.kind, row.scheme): row.ours for row in rows}
-    lines += [_claim(ours, "wired"), _claim(ours, "cellular")]
-    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(rows)})
+        measured = averages(load_evaluation(folder) for folder in circumstances.archives)
+        notes = [f"ours: {len(circumstances.archives)} data directories"]
+        return Reproduction(TITLE, DOCUMENT, _archive_lines(measured), notes=notes)
+    flown = {kind: _fly(circumstances, kind) for kind in TABLE}
+    lines = [line for kind, ours in flown.items() for line in _lines(kind, ours)]
+    lines += [_claim(kind, ours) for kind, ours in flown.items()]
+    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(flown)})
 
 
-def _text(figures: PathAverages) -> str:
-    return f"{figures.throughput_share:.2f} / {figures.queueing_delay_ms:.1f}"
+def _fly(circumstances: Circumstances, kind: str) -> dict[str, Averages]:
+    """Every scheme of the table, by the name it has there."""
+    recorded = kind == "cellular" and "CCGYM_TRACES" in os.environ
+    emulators = select_emulators(f"{EMULATORS[kind]},{RECORDED}" if recorded else EMULATORS[kind])
+    schemes = [*TABLE[kind], *BEST_OF]
+    flying = circumstances.kernels(schemes)
+    runs = QUICK_RUNS if circumstances.quick else RUNS
+    evaluation = evaluate(circumstances, f"copa-pantheon-{kind}", emulators, flying, runs, SECONDS)
+    measured = averages([evaluation])
+    labels = [select_schemes(scheme)[0].label for scheme in flying]
+    names = dict(zip(labels, schemes, strict=True))
+    return {names[label]: each for label, each in measured.items()}
 
 
-def _claim(ours: Mapping[tuple[str, str], PathAverages], kind: str) -> Line:
-    """Their finding: a queueing delay of a half to a tenth of BBR's, or less."""
-    ratio = ours[kind, "bbr"].queueing_delay_ms / ours[kind, "copa"].queueing_delay_ms
-    theirs = {"wired": WIRED, "cellular": CELLULAR}[kind]
-    published = theirs["bbr"].queueing_delay_ms / theirs["copa"].queueing_delay_ms
-    why = "" if ratio >= 2 else "these paths have other queues: on ours BBR keeps a short one"
-    what = f"{kind}: BBR's queueing delay / Copa's"
-    return Line(what, f"{published:.1f}", f"{ratio:.1f}", ">= 2", ratio >= 2, why)
-
-
-def _archive_lines(evaluations: Iterable[Evaluation]) -> Iterable[Line]:
-    shares: dict[str, list[float]] = {}
-    queues: dict[str, list[float]] = {}
+def averages(evaluations: Iterable[Evaluation]) -> dict[str, Averages]:
+    """Of every scheme, over all their scenarios."""
+    found: dict[str, Averages] = {}
     for evaluation in evaluations:
         for scenario in evaluation.scenarios:
-            best = max(flow.metrics.throughput_mbps for flow in scenario.flows)
+            best = max((flow.metrics.throughput_mbps for flow in scenario.flows), default=0.0)
             for flow in scenario.flows:
-                shares.setdefault(flow.scheme, []).append(flow.metrics.throughput_mbps / best)
-                queues.setdefault(flow.scheme, []).append(_queueing_ms(flow))
-    for scheme, values in shares.items():
-        name, _ = stable_name(scheme)
-        known = [f"{kind}: {_text(table[name])}" for kind, table in (("wired", WIRED), ("cellular", CELLULAR))
-                 if name in table]  # fmt: skip
-        yield Line(
-            f"{scheme}: share of the best / queue ms",
-            ", ".join(known) or "-",
-            f"{mean_text(values)} / {mean_text(queues[scheme], 1)}",
-        )
+                own = found.setdefault(flow.scheme, Averages())
+                own.throughput_shares.append(flow.metrics.throughput_mbps / best)
+                own.queueing_delays_ms.append(_queueing_ms(flow))
+    return found
 
 
 def _queueing_ms(flow: FlowResult) -> float:
@@ -105,18 +162,59 @@ def _queueing_ms(flow: FlowResult) -> float:
     return flow.metrics.mean_delay_ms - float(flow.series.delay_ms.min())
 
 
-def _figure(rows: Iterable[AveragesRow]) -> Figure:
+def _lines(kind: str, ours: Mapping[str, Averages]) -> list[Line]:
+    lines = [
+        Line(
+            f"{kind}, {scheme}: {WHAT}",
+            _text(theirs),
+            ours[scheme].text if scheme in ours else "-",
+            why=WHY.get(scheme, "") if scheme in ours else "no run of it succeeded",
+        )
+        for scheme, theirs in TABLE[kind].items()
+    ]
+    return lines + [
+        Line(f"{kind}, {name}: {WHAT}", _text(theirs), "-", why="not among our schemes")
+        for name, theirs in THEIRS_ALONE[kind].items()
+    ]
+
+
+def _archive_lines(measured: Mapping[str, Averages]) -> list[Line]:
+    lines = []
+    for scheme, own in measured.items():
+        name, _ = stable_name(scheme)
+        known = [f"{kind}: {_text(table[name])}" for kind, table in TABLE.items() if name in table]
+        lines.append(Line(f"{scheme}: {WHAT}", ", ".join(known) or "-", own.text))
+    return lines
+
+
+def _text(figures: Published) -> str:
+    return f"{figures.throughput_share:.2f} / {figures.queueing_delay_ms:.1f}"
+
+
+def _claim(kind: str, ours: Mapping[str, Averages]) -> Line:
+    """Their finding: a queueing delay of a half to a tenth of BBR's, or less."""
+    what = f"{kind}: BBR's queueing delay / Copa's"
+    theirs = TABLE[kind]["bbr"].queueing_delay_ms / TABLE[kind]["copa"].queueing_delay_ms
+    if not {"bbr", "copa"} <= ours.keys():
+        return Line(what, f"{theirs:.1f}", "-", ">= 2", met=False, why="no run of one of them succeeded")
+    ratio = ours["bbr"].queueing_delay_ms / ours["copa"].queueing_delay_ms
+    why = "these paths have other queues: on ours BBR keeps a short one"
+    return Line(what, f"{theirs:.1f}", f"{ratio:.1f}", ">= 2", ratio >= 2, why)
+
+
+def _figure(flown: Mapping[str, Mapping[str, Averages]]) -> Figure:
     """Each scheme's place in their table and in ours, joined."""
     figure = Figure(figsize=(10, 4.5), layout="constrained")
-    for axes, kind in zip(figure.subplots(1, 2), ("wired", "cellular"), strict=True):
-        for row in [row for row in rows if row.kind == kind]:
-            both = np.array(
-                [(each.queueing_delay_ms, each.throughput_share) for each in (row.published, row.ours)]
-            )
+    for axes, (kind, ours) in zip(figure.subplots(1, 2), flown.items(), strict=True):
+        for scheme, theirs in TABLE[kind].items():
+            if scheme not in ours:
+                continue
+            place = ours[scheme].queueing_delay_ms, float(np.mean(ours[scheme].throughput_shares))
+            both = np.array([(theirs.queueing_delay_ms, theirs.throughput_share), place])
             (line,) = axes.plot(*both.T, "-", lw=0.8)
             axes.plot(*both[0], "o", mfc="none", color=line.get_color())
             axes.plot(*both[1], "o", color=line.get_color())
-            axes.annotate(row.scheme, both[1], fontsize=7)
+            axes.annotate(scheme, place, fontsize=7)
         axes.set_xscale("log")
         axes.invert_xaxis()
         axes.set_title(f"{kind}; open: theirs, filled: ours", fontsize=9)
@@ -132,13 +230,14 @@ DESCRIPTION = description_of("copa-pantheon")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/copa-pantheon")
+    add_backend_argument(parser)
     parser.add_argument(
         "--archive",
         type=Path,
         nargs="+",
         default=[],
         metavar="DIR",
-        help="measure these data directories, Pantheon's or ours, instead of flights in the twin",
+        help="measure these data directories, Pantheon's or ours, instead of flights of ours",
     )
 
 

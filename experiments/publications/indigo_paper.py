@@ -7,19 +7,24 @@ each more.
 import argparse
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from ccgym.agents.shipped import policy_path
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import ideal_windows
 from matplotlib.figure import Figure
 
-from .command import add_common_arguments, add_minutes_argument, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, mean_text
-from .trainings import log_powers, trained_log_powers
+from .command import (
+    add_backend_argument,
+    add_common_arguments,
+    add_minutes_argument,
+    description_of,
+    run_reproduction,
+)
+from .reproduction import Circumstances, Line, Reproduction
+from .trainings import fly, trained_policy
 
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
 DOCUMENT = "document 002"
@@ -32,6 +37,7 @@ CHECKED_MINUTES = 5.0
 GOOD_MARGIN = 0.1
 """Of the log power, below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
+RUNS, QUICK_RUNS, INTERVAL_S = 5, 2, 10.0
 UNSEEN = "random:24:780"
 
 
@@ -79,62 +85,49 @@ def _windows(executor: ThreadPoolExecutor) -> tuple[list[Line], Figure]:
 
 def _calibration(circumstances: Circumstances) -> list[Line]:
     """With and without calibrated emulators in the training, on wired calibrated paths."""
-    kinds = {"synthetic": "synthetic", "calibrated": "synthetic,calibrated"}
-    wired = select_emulators(WIRED)
-    flown = {
-        name: trained_log_powers(circumstances, f"training-{name}", {"emulators": emulators}, wired)
-        for name, emulators in kinds.items()
-    }
-    shipped = log_powers(f"policy:{policy_path('indigo')}", wired)
-    differences = np.subtract(flown["calibrated"], flown["synthetic"]).tolist()
-    interval = bootstrap_interval(differences)
-    met = None if interval is None else interval.high >= 0
-    return [
-        *(
-            Line(f"log power on wired paths, {name}", "-", mean_text(powers))
-            for name, powers in {
-                "trained with calibrated emulators": flown["calibrated"],
-                "without them": flown["synthetic"],
-                "the policy that comes along": shipped,
-            }.items()
-        ),
-        Line(
-            "with calibrated emulators at least as good (figures 6, 7)",
-            "always",
-            f"difference {mean_text(differences)}",
-            "the interval reaches 0",
-            met,
-        ),
-    ]  # fmt: skip
+    schemes = {
+        name: trained_policy(circumstances, f"training-{kind}", {"emulators": emulators})
+        for name, kind, emulators in (
+            ("trained with calibrated emulators", "calibrated", "synthetic,calibrated"),
+            ("without them", "synthetic", "synthetic"),
+        )
+    } | {"the policy that comes along": "indigo"}
+    runs = QUICK_RUNS if circumstances.quick else RUNS
+    lines = []
+    for flows, interval_s, figure in ((1, 0.0, "6"), (3, INTERVAL_S, "7a")):
+        flown = fly(
+            circumstances, f"calibration-{flows}", select_emulators(WIRED), schemes, runs, flows, interval_s
+        )
+        who = "alone" if flows == 1 else "three flows"
+        lines += [each.line(f"log power on wired paths, {who}, {name}") for name, each in flown.items()]
+        calibrated, synthetic, _ = flown.values()
+        what = f"with calibrated emulators at least as good, {who} (figure {figure})"
+        lines.append(calibrated.at_least_as_good(what, synthetic))
+    return lines
 
 
 def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
     hidden = QUICK_HIDDEN if circumstances.quick else HIDDEN
-    unseen = select_emulators(UNSEEN)
-    flown = {
-        units: trained_log_powers(circumstances, f"hidden-{units}", {"hidden": (units,)}, unseen)
-        for units in hidden
+    schemes = {
+        str(units): trained_policy(circumstances, f"hidden-{units}", {"hidden": (units,)}) for units in hidden
     }
-    best = max(float(np.mean(powers)) for powers in flown.values())
+    flown = fly(circumstances, "hidden-units", select_emulators(UNSEEN), schemes)
+    means = {int(units): float(np.mean(list(each.log_powers.values()))) for units, each in flown.items()}
+    best = max(means.values())
     lines = []
-    for units, powers in flown.items():
+    for units, mean in means.items():
         good = GOOD[0] <= units <= GOOD[1]
-        checked = good and circumstances.minutes >= CHECKED_MINUTES
-        lines.append(
-            Line(
-                f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators",
-                "good" if good else "-",
-                mean_text(powers),
-                f"within {GOOD_MARGIN:g} of the best" if checked else "",
-                float(np.mean(powers)) >= best - GOOD_MARGIN if checked else None,
-                "" if checked or not good else f"not checked before {CHECKED_MINUTES:g} minutes of training",
-            )
-        )
+        what = f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators"
+        line = flown[str(units)].line(what, "good" if good else "-")
+        if good and circumstances.minutes >= CHECKED_MINUTES:
+            met = mean >= best - GOOD_MARGIN
+            line = replace(line, tolerance=f"within {GOOD_MARGIN:g} of the best", met=met)
+        elif good:
+            line = replace(line, why=f"not checked before {CHECKED_MINUTES:g} minutes of training")
+        lines.append(line)
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    axes.semilogx(
-        list(flown), [float(np.mean(powers)) for powers in flown.values()], "o-", base=2, color="#0077bb"
-    )
+    axes.semilogx(list(means), list(means.values()), "o-", base=2, color="#0077bb")
     axes.set_xlabel("hidden units")
     axes.set_ylabel("mean ln(throughput / p95 delay)")
     axes.grid(alpha=0.3)
@@ -147,6 +140,7 @@ DESCRIPTION = description_of("indigo-paper")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/indigo-paper")
+    add_backend_argument(parser)
     add_minutes_argument(parser)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from ccgym.evaluation.sessions.provenance import provenance
 
-from .reproduction import STATES, Line, Reproduction
+from .reproduction import NOT_PUBLISHED, Line, Reproduction
 
 
 def page(
@@ -39,11 +39,23 @@ def page(
         f"{facts['machine']}, {sum(seconds.values()) / 60:.1f} minutes. "
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} stated tolerances are met. "
         "Behind a mean stands its 95 % interval, by bootstrap. "
-        "A line without a tolerance is there to be read.",
+        "Of a figure without a tolerance nothing is claimed.",
         "",
         "| experiment | document | tolerances met | s |",
         "|---|---|---|---|",
         *(_overview(name, each, seconds) for name, each in found.items()),
+        "",
+        "## Every published figure",
+        "",
+        "| experiment | figure | theirs | ours | tolerance | |",
+        "|---|---|---|---|---|---|",
+        *(
+            _row(line, f"[`{name}`](#{name})")
+            for name, each in found.items()
+            if isinstance(each, Reproduction)
+            for line in each.lines
+            if line.theirs != NOT_PUBLISHED
+        ),
         "",
     ]
     for name, each in found.items():
@@ -62,24 +74,29 @@ def _overview(name: str, found: Reproduction | str, seconds: Mapping[str, float]
 def _section(name: str, found: Reproduction | str, figures: Sequence[str]) -> list[str]:
     if isinstance(found, str):
         return []
+    own = [line for line in found.lines if line.theirs == NOT_PUBLISHED]
+    table = ["What is ours alone:", "", "| figure | ours | |", "|---|---|---|", *map(_own_row, own), ""]
     return [
         f"## {name}",
         "",
         f"{found.title} ({found.document}). `ccgym reproduce {name}`",
         "",
-        "| figure | theirs | ours | tolerance | |",
-        "|---|---|---|---|---|",
-        *map(_row, found.lines),
-        "",
+        *(table if own else []),
         *(f"{note[0].upper()}{note[1:]}.\n" for note in found.notes),
         *(f"![{figure.rpartition('/')[2].removesuffix('.svg')}]({figure})\n" for figure in figures),
     ]
 
 
-def _row(line: Line) -> str:
-    verdict = ": ".join(part for part in ("" if line.met is None else STATES[line.met], line.why) if part)
-    cells = (line.what, line.theirs, line.ours, line.tolerance, verdict)
-    return f"| {' | '.join(map(_cell, cells))} |"
+def _row(line: Line, experiment: str) -> str:
+    return _cells(experiment, line.what, line.theirs, line.ours, line.tolerance, line.verdict)
+
+
+def _own_row(line: Line) -> str:
+    return _cells(line.what, line.ours, line.verdict)
+
+
+def _cells(*texts: str) -> str:
+    return f"| {' | '.join(map(_cell, texts))} |"
 
 
 def _cell(text: str) -> str:

@@ -14,7 +14,7 @@ from ccgym.evaluation.report.pantheon_text import write_text
 from matplotlib.figure import Figure
 from scipy.stats import rankdata, spearmanr
 
-from .reproduction import Circumstances, Line, mean_text
+from .reproduction import Circumstances, Line, failure_text, mean_text
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def table_lines(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circ
             "N/A" if row.mbps is None else f"{row.mbps:.2f} / {row.p95_delay_ms:.2f} / {row.loss_percent:.2f}"
         )
         ours = _text(runs) if runs else "-"
-        lines.append(
-            Line(f"{row.scheme}: Mbit/s / p95 ms / loss %, {row.runs} runs", theirs, ours, why=row.why)
-        )
+        what = f"{row.scheme}: Mbit/s / p95 ms / loss %, {row.runs} runs"
+        failed = "" if name is None else failure_text(scenario, name)
+        lines.append(Line(what, theirs, ours, why="; ".join(filter(None, (row.why, failed)))))
     return lines
 
 
@@ -117,12 +117,11 @@ def read_back_line(evaluation: Evaluation, folder: Path) -> Line:
         (abs(row.throughput_mbps - means[row.scheme][0]) for row in target.measured), default=float("nan")
     )
     return Line(
-        "our run in their layout, read back: Mbit/s off",
+        f"our run in their layout, {len(target.measured)} schemes read back: Mbit/s off",
         "0",
         f"{worst:.3f}",
         "<= 0.005, the last digit",
         worst <= 0.0051,
-        f"{len(target.measured)} schemes that `ccgym calibrate` knows",
     )
 
 

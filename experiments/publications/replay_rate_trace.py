@@ -1,20 +1,26 @@
 """ccperf's replay-rate-trace experiment 79: NewReno with PRR over a Poisson link, all metrics of its page.
 
 0.57 Mbit/s in Poisson arrivals, 56 ms of round trip, 14 packets of queue, 4.77 % loss, 15 s; ACKs take a fast
-way back. Theirs is one run of ns-3; ours are many draws of the twin.
+way back. Theirs is one run of ns-3; ours are many draws, in the twin and, where it is here, in ns-3: what
+differs in the twin alone is the transport, which repeats nothing.
 """
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from ccgym.bench.ns3 import Ns3Replay
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.evaluation.metrics.endpoint_metrics import EndpointMetrics, endpoint_metrics
-from ccgym.evaluation.schemes import Kind, select_schemes
+from ccgym.evaluation.schemes import IN_TWIN, select_schemes
+from ccgym.experiments.cross_validation.ns3 import REFERENCES
 from matplotlib.figure import Figure
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
@@ -54,6 +60,8 @@ _PAGE: dict[str, tuple[float, str | None, str]] = {
     "total_rtos_l4": (2, "timeouts", "theirs follow lost retransmissions; ours repeats nothing"),
 }
 """Their name and figure, ours of the same, what differs."""
+_OF_TRANSPORT = {"total_retransmissions_l4", "total_rtos_l4"}
+"""Here ours differs from theirs by what it is, ns-3 does not."""
 _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 
 
@@ -61,7 +69,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     """Flies the draws and holds every metric of the page against them."""
     scheme = circumstances.scheme or SCHEME
     chosen = select_schemes(scheme)[0]
-    if chosen.kind not in (Kind.NATIVE, Kind.POLICY):
+    if chosen.kind not in IN_TWIN:
         raise InputError(
             f"--scheme {chosen.label}: the experiment flies in the twin, which has no such scheme"
         )
@@ -76,17 +84,54 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     theirs_flown = circumstances.trace is None and scheme == SCHEME
     lines = [_line(name, *published, metrics, checked=theirs_flown) for name, published in _PAGE.items()]
     notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
+    try:
+        lines += _ns3_lines(scheme, drawn, checked=theirs_flown)
+        notes.append("in ns-3 here: the same draws; it repeats what is lost, as theirs did")
+    except InputError as error:
+        notes.append(f"in ns-3 here: not flown: {error}")
     if circumstances.backend == "mahimahi":
         real = evaluate(
             circumstances, "replay", [NamedEmulator("published/nepal", spec)],
             circumstances.kernels([scheme]), 3, SECONDS,
         )  # fmt: skip
-        figures = [run.total for run in real.scenarios[0].runs]
-        notes.append(
-            f"in real mahimahi: {mean_text([each.throughput_mbps for each in figures])} Mbit/s, p95 one-way "
-            f"{mean_text([each.p95_delay_ms for each in figures], 0)} ms"
-        )
+        throughputs = [run.total.throughput_mbps for run in real.scenarios[0].runs]
+        name = "mean_throughput_l4 (Mbit/s)"
+        why = "the kernel's TCP, which repeats what is lost sooner than theirs"
+        what = f"{name}, in real mahimahi here"
+        lines.append(Line(what, f"{_PAGE[name][0]:g}", mean_text(throughputs), why=why))
     return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(flights[0])}, notes)
+
+
+def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> list[Line]:
+    """The same over the same draws, flown by ns-3.
+
+    Raises:
+        InputError: ns-3 is not here, or has no such scheme.
+    """
+    if scheme not in REFERENCES:
+        raise InputError(f"ns-3 has no {scheme}")
+    with Ns3Replay() as ns3:
+        flights = [
+            ns3.fly(
+                REFERENCES[scheme],
+                each,
+                opportunities_through(each.uplink.schedule(), 1000 * SECONDS),
+                SECONDS,
+                run,
+            )
+            for run, each in enumerate(drawn, 1)
+        ]
+    metrics = [
+        replace(endpoint_metrics(flight, DELAY_MS, SECONDS), timeouts=flight.timeouts) for flight in flights
+    ]
+    return [
+        replace(
+            _line(name, theirs, ours, "" if name in _OF_TRANSPORT else why, metrics, checked=checked),
+            what=f"{name}, in ns-3 here",
+        )
+        for name, (theirs, ours, why) in _PAGE.items()
+        if ours is not None
+    ]
 
 
 def _spec(circumstances: Circumstances) -> EmulatorSpec:

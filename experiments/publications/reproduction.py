@@ -20,9 +20,10 @@ from ccgym.evaluation.sessions.session import Plan
 from ccgym.experiments.known import as_expected, expectation
 from matplotlib.figure import Figure
 
+NOT_PUBLISHED = "-"
+"""In place of theirs, of a line that the documents do not have."""
 SET_UP_S = (3.2, 4.0)
 """From the start of Pantheon's shells to the first flow."""
-STATES = {True: "met", False: "MISSED", None: "-"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,15 @@ class Line:
     met: bool | None = None
     """None: no tolerance is stated."""
     why: str = ""
-    """What differs, and why."""
+    """What differs, and why; left unsaid where the tolerance is met."""
+
+    @property
+    def verdict(self) -> str:
+        """For people: met or not, and why."""
+        if self.met is None:
+            return self.why
+        known = f", expected{expectation(self.what)}" if expectation(self.what) else ""
+        return "met" if self.met else ": ".join(filter(None, (f"MISSED{known}", self.why)))
 
 
 @dataclass(frozen=True)
@@ -97,8 +106,10 @@ def evaluate(
     seconds: float,
     flows: int = 1,
     interval_s: float = 0.0,
+    *,
+    over_time: bool = False,
 ) -> Evaluation:
-    """Flies what is left of an evaluation in the experiment's folder.
+    """Flies what is left of an evaluation in the experiment's folder; `over_time`: keeps how runs went.
 
     Raises:
         InputError: the backend cannot fly it here.
@@ -114,7 +125,7 @@ def evaluate(
         shlex.join(["ccgym", *sys.argv[1:]]),
         flows,
         interval_s,
-        keep_logs=circumstances.backend != "twin",
+        keep_logs=over_time or circumstances.backend != "twin",
     )
     fly_plan(plan, folder, leave_out=True, ray_address=circumstances.ray_address)
     return load_evaluation(folder)
@@ -143,6 +154,12 @@ def evaluate_from_the_start(
     return Evaluation(circumstances.folder, {"seconds": seconds}, [scenario])
 
 
+def failure_text(scenario: Scenario, scheme: str) -> str:
+    """Why the first of its runs that gave no figures did not; empty: all did."""
+    reasons = [each.reason for each in scenario.failures if each.scheme == scheme]
+    return f"{len(reasons)} failed: {reasons[0]}" if reasons else ""
+
+
 def mean_text(values: Sequence[float], decimals: int = 2) -> str:
     """A mean with its 95 % interval."""
     if not len(values):
@@ -157,7 +174,7 @@ def mean_text(values: Sequence[float], decimals: int = 2) -> str:
 def reproduction_lines(found: Reproduction) -> list[str]:
     """The table, for people."""
     heads = ("", "theirs", "ours", "tolerance", "")
-    rows = [(line.what, line.theirs, line.ours, line.tolerance, _verdict(line)) for line in found.lines]
+    rows = [(line.what, line.theirs, line.ours, line.tolerance, line.verdict) for line in found.lines]
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
     lines = [f"{found.title} ({found.document})"]
     for row in [heads, *rows]:
@@ -168,10 +185,3 @@ def reproduction_lines(found: Reproduction) -> list[str]:
         *found.notes,
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} tolerances met",
     ]
-
-
-def _verdict(line: Line) -> str:
-    state = "" if line.met is None else STATES[line.met]
-    if line.met is False and expectation(line.what):
-        state += f", expected{expectation(line.what)}"
-    return ": ".join(part for part in (state, line.why) if part)

@@ -1,29 +1,47 @@
 """Short trainings of Indigo's policy, kept to go on with, and how well it flies."""
 
+import math
 import os
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.results import Evaluation
+from ccgym.evaluation.schemes import select_schemes
 from ccgym.training.config import TrainingConfig, config_file, load_config
-from ccgym.training.rollouts import ROLLOUT_SEED, fly_measured
 from ccgym.training.runs.run_directory import RunDirectory
 
-from .reproduction import Circumstances
+from .reproduction import Circumstances, Line, evaluate, failure_text, mean_text
 
 SECONDS = 30.0
 
 
-def trained_log_powers(
-    circumstances: Circumstances, name: str, changed: dict[str, object], emulators: list[NamedEmulator]
-) -> list[float]:
-    """Trains, or goes on with the training that is there, and flies the best policy."""
-    return log_powers(trained_policy(circumstances, name, changed), emulators)
+@dataclass(frozen=True)
+class Flown:
+    """What a scheme reached."""
+
+    log_powers: dict[tuple[str, int], float]
+    """ln(throughput / p95 delay) by emulator and run."""
+    failures: str
+    """Why what is missing has failed; empty: nothing has."""
+
+    def line(self, what: str, theirs: str = "-") -> Line:
+        """Its mean."""
+        return Line(what, theirs, mean_text(list(self.log_powers.values())), why=self.failures)
+
+    def at_least_as_good(self, what: str, other: "Flown") -> Line:
+        """Beside another's, where both have flown the same run."""
+        mine, theirs = self.log_powers, other.log_powers
+        found = [power - theirs[key] for key, power in mine.items() if key in theirs]
+        interval = bootstrap_interval(found)
+        met = None if interval is None else interval.high >= 0
+        return Line(what, "always", f"difference {mean_text(found)}", "the interval reaches 0", met)
 
 
 def trained_policy(circumstances: Circumstances, name: str, changed: dict[str, object]) -> str:
@@ -34,10 +52,12 @@ def trained_policy(circumstances: Circumstances, name: str, changed: dict[str, o
     """
     config = load_config(config_file("indigo-2018"), changed, TrainingConfig)
     folder = circumstances.folder / f"{name}-{circumstances.minutes:g}min"
-    return f"policy:{_policy(config, folder, circumstances.minutes)}"
+    _train(config, folder, circumstances.minutes)
+    return f"run:{folder}"
 
 
-def _policy(config: TrainingConfig, folder: Path, minutes: float) -> Path:
+def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
+    """Trains, goes on with the training that is there, or leaves one that is done."""
     run = RunDirectory(folder, TrainingConfig)
     begun = (folder / "config.yaml").exists()
     if begun and run.config() != config:
@@ -45,12 +65,31 @@ def _policy(config: TrainingConfig, folder: Path, minutes: float) -> Path:
     if not run.best_policy.exists():
         with redirect_stdout(sys.stderr):  # the progress of the training
             train(config, run, resume=begun, workers=os.cpu_count() or 1, minutes=minutes)
-    return run.best_policy
 
 
-def log_powers(scheme: str, emulators: list[NamedEmulator], draws: int = 1) -> list[float]:
-    """Of a flight over each draw of each emulator."""
-    jobs = [(emulator, ROLLOUT_SEED + draw) for emulator in emulators for draw in range(draws)]
-    with ThreadPoolExecutor(os.cpu_count()) as executor:
-        flown = executor.map(lambda job: fly_measured(job[0], scheme, SECONDS, seed=job[1]), jobs)
-        return [float(np.log(metrics.power)) for metrics in flown]
+def fly(
+    circumstances: Circumstances,
+    name: str,
+    emulators: list[NamedEmulator],
+    schemes: Mapping[str, str],
+    runs: int = 1,
+    flows: int = 1,
+    interval_s: float = 0.0,
+) -> dict[str, Flown]:
+    """Flies `schemes`, each under a name of ours."""
+    evaluation = evaluate(
+        circumstances, name, emulators, list(schemes.values()), runs, SECONDS, flows, interval_s
+    )
+    labels = {each: select_schemes(scheme)[0].label for each, scheme in schemes.items()}
+    return {each: _flown(evaluation, label) for each, label in labels.items()}
+
+
+def _flown(evaluation: Evaluation, label: str) -> Flown:
+    log_powers = {
+        (scenario.label, run.run): math.log(run.total.power)
+        for scenario in evaluation.scenarios
+        for run in scenario.runs
+        if run.scheme == label
+    }
+    failures = [failure_text(scenario, label) for scenario in evaluation.scenarios]
+    return Flown(log_powers, next(filter(None, failures), ""))

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ccgym.bench import ns3
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 
 
 @pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
@@ -18,7 +20,26 @@ def test_a_cubic_flow_of_ns3_fills_its_link() -> None:
     assert figures.packets_per_cpu_s > 0
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
+def test_a_flow_of_ns3_takes_the_opportunities_of_a_trace() -> None:
+    uplink = LinkSpec(rate_mbps=1.2, queue="droptail", packets=14, loss=0.02)
+    spec = EmulatorSpec(name="replay", delay_ms=28, uplink=uplink)
+    opportunities_ms = np.arange(10, 15_001, 10)
+    with ns3.Ns3Replay() as simulator:
+        flight, again = (simulator.fly("TcpNewReno", spec, opportunities_ms, 15, 1) for _ in range(2))
+    departed_ms = np.sort(flight.received_ms[~np.isnan(flight.received_ms)]) - 28
+    assert np.abs(departed_ms - 10 * np.round(departed_ms / 10)).max() < 0.01, "each at an opportunity"
+    assert np.diff(departed_ms).min() > 9.99, "one packet each"
+    lost = np.isnan(flight.received_ms)
+    assert 0.005 < lost.mean() < 0.05
+    known = flight.departed_sent_ms < 14_000  # of what was lost later it may not have heard
+    assert flight.lost_packets >= np.count_nonzero(lost & known), "each that was lost has been sent again"
+    assert flight.cwnd_packets.max() > 10
+    assert np.array_equal(flight.received_ms, again.received_ms, equal_nan=True)
+
+
 def test_a_machine_without_ns3_is_told_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ns3, "_HEADER", tmp_path / "none.h")
     with pytest.raises(InputError, match="apt-get install g\\+\\+ libns3-dev"):
-        ns3.compile_dumbbell(tmp_path)
+        ns3.compile_program("ns3_dumbbell", tmp_path)

@@ -8,8 +8,8 @@ function packed(id) {
   return inflated.get(id);
 }
 async function inflate(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const { body } = await fetch(`data:application/gzip;base64,${text.trim()}`);
+  return new Response(body.pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
 let plotly = null;
@@ -62,6 +62,7 @@ async function draw(element) {
   const name = element.dataset.figure;
   const [figure] = await Promise.all([figureOf(name), loadPlotly()]);
   if (element.dataset.figure !== name) return;  // another run has been asked for meanwhile
+  element.querySelector(".static")?.remove();
   await Plotly.react(element, figure.data.map(shown), themed(figure.layout), { responsive: true, displaylogo: false });
   element.dataset.drawn = "yes";
 }
@@ -77,7 +78,8 @@ const watcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 const plots = () => document.querySelectorAll("[data-figure]");
 const redraw = () => plots().forEach((element) => element.dataset.drawn && draw(element));
-plots().forEach((element) => watcher.observe(element));
+// The text and the static pictures are painted first: to load the library takes seconds.
+requestAnimationFrame(() => setTimeout(() => plots().forEach((element) => watcher.observe(element))));
 dark.addEventListener("change", redraw);
 addEventListener("beforeprint", () => plots().forEach(draw));
 

@@ -90,10 +90,22 @@ def test_report_opens_and_draws_everything(folder: Path, browser: Browser) -> No
         "runs-1-1",
     ]
     assert all('data-drawn="yes"' in plot and "js-plotly-plot" in plot for plot in plots)
+    assert 'class="static"' not in document, "what is seen before has made room"
     # The labels of the means stand in the pictures, the reason of the failure and the command beside them.
     assert document.count('class="textpoint"') >= 2 * 3
     assert "no answer &lt;/script&gt; within 10 tries" in document
     assert "ccgym eval &lt;b&gt;&amp;&lt;/b&gt;" in document
+
+
+def test_frontiers_are_seen_before_the_chart_library_is_loaded(folder: Path, browser: Browser) -> None:
+    tab = browser.new_page(offline=True)
+    tab.add_init_script("globalThis.requestAnimationFrame = () => 0")  # nothing is painted, nothing loaded
+    tab.goto((folder / "report.html").as_uri(), timeout=ANSWER_MS)
+    seen = [picture.text_content() for picture in tab.locator(".plot.frontier > svg.static").all()]
+    assert tab.locator(".js-plotly-plot").count() == 0
+    tab.close()
+    assert len(seen) == 3
+    assert all("copa" in text and "fixed-30" in text and "lower is further right" in text for text in seen)
 
 
 @pytest.fixture(scope="module")
