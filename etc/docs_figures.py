@@ -25,11 +25,13 @@ from ccgym.envs import _core
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
+from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.schemes import select_native
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets, search_window
 from ccgym.training.rollouts import fly_measured
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
@@ -93,6 +95,39 @@ def preference() -> Figure:
     axes.set_ylabel("mean share of the link used")
     axes.set_title("24 random links of the split test, 20 s each")
     axes.legend()
+    return figure
+
+
+def schemes() -> Figure:
+    """Every scheme over links that no policy was trained on, each with its mean."""
+    figure, (axes,) = _figure(
+        1, "mean of p95 one-way delay / that of the empty path (further right is better)"
+    )
+    emulators = select_emulators("random:24:771")
+    names = (
+        "indigo2",
+        "indigo",
+        "copa",
+        "bbr",
+        "bbr3",
+        "cubic",
+        "reno",
+        "vegas",
+        "ledbat",
+        "vivace",
+        "sprout",
+    )
+    for name, style in styles(list(names)).items():
+        delay, share = _mean_point(select_native(name), emulators)
+        axes.plot(delay, share, style.pen, ms=9, color=style.colour)
+        aside = (0, -14) if name in ("copa", "reno", "bbr3") else (0, 7)
+        axes.annotate(name, (delay, share), xytext=aside, textcoords="offset points", ha="center")
+    axes.set(xscale="log", ylabel="mean share of the link used", ylim=(0, 1.1))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.invert_xaxis()
+    axes.set_title("24 random links of the split test, 20 s each, in the twin")
     return figure
 
 
@@ -169,7 +204,7 @@ def tensorboard(page: Page) -> None:
 
 
 PLOTS: dict[str, Callable[[], Figure]] = {
-    each.__name__: each for each in (twin, oracle, preference, sharing, imitation)
+    each.__name__: each for each in (schemes, twin, oracle, preference, sharing, imitation)
 }
 PICTURES: dict[str, Callable[[Page], None]] = {each.__name__: each for each in (report, tensorboard)}
 

@@ -131,7 +131,7 @@ std::pair<std::string_view, std::optional<double>> split_preference(std::string_
 double checked_preference(double preference, FeatureSet features) {
   const std::string text = std::to_string(preference);
   if (!holds_preference(features))
-    refuse_argument("policy", text, "is one too many: this policy has no dial");
+    refuse_argument("policy", text, "is one too many: this policy has no preference");
   if (preference >= 0 && preference <= 1) return preference;
   refuse_argument("policy", text, "is not a preference from 0, low delay, to 1, full throughput");
 }

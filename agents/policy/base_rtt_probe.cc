@@ -89,7 +89,7 @@ void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, dou
              .ours = drains};
   standing_least_ = standing_.least(rtt);
   const auto packet_time = static_cast<int64_t>(static_cast<double>(rtt.smoothed.count()) / cwnd_packets);
-  before_.audible = drains || standing_least_ >= std::max(kNoise, Time{packet_time});
+  before_.detected = drains || standing_least_ >= std::max(kNoise, Time{packet_time});
   least_rtt_ = rtt.smoothed;
   ends_at_ = now + rtt.smoothed;
 }

@@ -25,7 +25,7 @@ struct ProbeResult {
   Time smoothed_rtt{};     // before it
   Time queueing{};         // before it: how much longer that is than the path
   double left{0};          // of the queue, as a share: little if it was ours, or the others drained as well
-  bool audible{true};      // the queue was long enough to be heard falling; a drain of ours always is
+  bool detected{true};     // the queue was long enough for its fall to be seen; a drain of ours always is
   bool ours{true};         // we drained; else we listened
 };
 

@@ -40,7 +40,7 @@ void Companion::learn_from(const ProbeResult& result) {
   if (result.ours) {
     competitive_.on_probe_result(result);
     if (drains_in_company_ > 0) --drains_in_company_;
-  } else if (result.audible) {
+  } else if (result.detected) {
     drains_in_company_ = result.left <= kDip ? kRemembered : 0;
   }
 }

@@ -76,7 +76,7 @@ void check_normalisers(const json& normalisers, FeatureSet feature_set) {
          std::string{feature_set_name(feature_set)});
 }
 
-// null, or left out: the middle of the dial, or no dial where the features hold none.
+// null, or left out: 0.5, or none where the features hold none.
 double parse_preference(const json& metadata, FeatureSet feature_set) {
   if (metadata["preference"].is_null()) return PolicySpec{}.preference;
   if (!holds_preference(feature_set)) expect("preference", metadata["preference"], nullptr);

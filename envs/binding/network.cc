@@ -18,7 +18,7 @@
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
 #include "envs/binding/schedule_handle.hh"
-#include "envs/twin/flow_seat.hh"
+#include "envs/twin/flow_slot.hh"
 #include "envs/twin/path.hh"
 
 namespace ccgym {

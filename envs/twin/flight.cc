@@ -13,7 +13,7 @@
 #include "agents/controllers/make_controller.hh"
 #include "agents/controllers/new_reno.hh"
 #include "agents/policy/policy.hh"
-#include "envs/twin/flow_seat.hh"
+#include "envs/twin/flow_slot.hh"
 #include "envs/twin/twin.hh"
 
 namespace ccgym {
@@ -65,15 +65,15 @@ Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
 
 // The controllers as what they are, so that they are called directly; empty if one is another thing.
 template <class Controller>
-std::vector<FlowSeat<Controller>> seats_of(const Controllers& controllers, std::span<const FlowSpec> flows,
+std::vector<FlowSlot<Controller>> slots_of(const Controllers& controllers, std::span<const FlowSpec> flows,
                                            uint64_t seed) {
-  std::vector<FlowSeat<Controller>> seats;
+  std::vector<FlowSlot<Controller>> slots;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     auto* const controller = dynamic_cast<Controller*>(controllers[i].get());
     if (controller == nullptr) return {};
-    seats.push_back(seat_of(flows[i], *controller, flow_seed(seed, i)));
+    slots.push_back(slot_of(flows[i], *controller, flow_seed(seed, i)));
   }
-  return seats;
+  return slots;
 }
 
 void sample_metrics(const CongestionController& controller, Flight& flight) {
@@ -91,14 +91,14 @@ void sample_metrics(const CongestionController& controller, Flight& flight) {
 }
 
 template <class Controller>
-void sample_windows(const std::vector<FlowSeat<Controller>>& seats, Time now, Log log,
+void sample_windows(const std::vector<FlowSlot<Controller>>& slots, Time now, Log log,
                     std::vector<Flight>& flights) {
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    if (now <= seats[i].start || now > seats[i].stop) continue;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (now <= slots[i].start || now > slots[i].stop) continue;
     flights[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
-    flights[i].cwnd_packets.push_back(static_cast<double>(seats[i].controller->limits().cwnd_bytes) /
+    flights[i].cwnd_packets.push_back(static_cast<double>(slots[i].controller->limits().cwnd_bytes) /
                                       static_cast<double>(kDataBytes));
-    if (log == Log::packets) sample_metrics(*seats[i].controller, flights[i]);
+    if (log == Log::packets) sample_metrics(*slots[i].controller, flights[i]);
   }
 }
 
@@ -111,12 +111,12 @@ struct Journey {
 };
 
 template <class Controller, class Observer>
-void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& seats,
+void fly_slots(const Journey& journey, const std::vector<FlowSlot<Controller>>& slots,
                const Observer& observer, std::vector<Flight>& flights) {
-  Twin<Controller, Observer> twin{journey.path, seats, journey.seed, observer};
+  Twin<Controller, Observer> twin{journey.path, slots, journey.seed, observer};
   for (Time now{}; now < journey.duration; now += kSamplePeriod) {
     twin.run(std::min(journey.duration, now + kSamplePeriod));
-    sample_windows(seats, twin.now(), journey.log, flights);
+    sample_windows(slots, twin.now(), journey.log, flights);
   }
   const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(journey.duration).count();
   for (std::size_t i = 0; i < flights.size(); ++i) {
@@ -133,15 +133,15 @@ void fly_seats(const Journey& journey, const std::vector<FlowSeat<Controller>>& 
 // As the first of these types that all the controllers are, at last what every controller is.
 template <class Controller, class... Others>
 std::vector<Flight> fly_as(const Journey& journey, const Controllers& controllers) {
-  const auto seats = seats_of<Controller>(controllers, journey.flows, journey.seed);
+  const auto slots = slots_of<Controller>(controllers, journey.flows, journey.seed);
   if constexpr (sizeof...(Others) > 0) {
-    if (seats.empty()) return fly_as<Others...>(journey, controllers);
+    if (slots.empty()) return fly_as<Others...>(journey, controllers);
   }
-  std::vector<Flight> flights(seats.size());
+  std::vector<Flight> flights(slots.size());
   if (journey.log == Log::packets) {
-    fly_seats(journey, seats, FlightRecorder{flights}, flights);
+    fly_slots(journey, slots, FlightRecorder{flights}, flights);
   } else {
-    fly_seats(journey, seats, NoObserver{}, flights);
+    fly_slots(journey, slots, NoObserver{}, flights);
   }
   return flights;
 }

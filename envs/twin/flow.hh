@@ -14,7 +14,7 @@
 namespace ccgym {
 
 template <class Controller>
-struct FlowSeat {
+struct FlowSlot {
   Controller* controller{};
   Time start{};
   Time stop{Time::max()};
@@ -33,14 +33,14 @@ enum class FlowState : uint8_t {
 template <class Controller>
 class Flow {
  public:
-  Flow(const FlowSeat<Controller>& seat, uint32_t number, std::size_t ack_lane)
-      : sender_(*seat.controller, static_cast<int64_t>(kDataBytes)),
-        start_(seat.start),
-        stop_(seat.stop),
-        extra_delay_ns_(seat.extra_delay_ns),
-        traffic_(seat.traffic),
-        endless_(seat.traffic.endless()),
-        label_(number, seat.controller->wants_ecn()),
+  Flow(const FlowSlot<Controller>& slot, uint32_t number, std::size_t ack_lane)
+      : sender_(*slot.controller, static_cast<int64_t>(kDataBytes)),
+        start_(slot.start),
+        stop_(slot.stop),
+        extra_delay_ns_(slot.extra_delay_ns),
+        traffic_(slot.traffic),
+        endless_(slot.traffic.endless()),
+        label_(number, slot.controller->wants_ecn()),
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "envs/twin/flow_seat.hh"
+#include "envs/twin/flow_slot.hh"
 #include "envs/twin/learner.hh"
 #include "envs/twin/telemetry.hh"
 #include "envs/twin/twin.hh"
@@ -18,8 +18,8 @@ namespace {
 bool learns(const FlowSpec& flow) { return flow.scheme.empty(); }
 
 // Everyone on the path, and where they sit in the twin.
-struct Crew {
-  Crew(std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed) {
+struct PathFlows {
+  PathFlows(std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed) {
     const std::size_t count = count_learners(flows);
     learners.reserve(count);
     for (std::size_t i = 0; i < flows.size(); ++i) {
@@ -51,12 +51,12 @@ struct Crew {
   }
 
   template <class Controller>
-  std::vector<FlowSeat<Controller>> seats(std::span<const FlowSpec> flows, uint64_t seed) {
+  std::vector<FlowSlot<Controller>> slots(std::span<const FlowSpec> flows, uint64_t seed) {
     const std::vector<Controller*> all = controllers<Controller>();
-    std::vector<FlowSeat<Controller>> seats;
+    std::vector<FlowSlot<Controller>> slots;
     for (std::size_t i = 0; i < flows.size(); ++i)
-      seats.push_back(seat_of(flows[i], *all[i], flow_seed(seed, i)));
-    return seats;
+      slots.push_back(slot_of(flows[i], *all[i], flow_seed(seed, i)));
+    return slots;
   }
 
   std::vector<Learner> learners{};
@@ -70,19 +70,20 @@ template <class Controller>
 class CrewedPath final : public GymPath {
  public:
   CrewedPath(const PathSpec& path, std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed)
-      : crew_(flows, policy, seed),
-        meters_(crew_.learners.size()),
-        twin_(path, crew_.template seats<Controller>(flows, seed), seed),
+      : path_flows_(flows, policy, seed),
+        meters_(path_flows_.learners.size()),
+        twin_(path, path_flows_.template slots<Controller>(flows, seed), seed),
         learner_of_flow_(flows.size(), kNobody) {
-    for (std::size_t i = 0; i < crew_.learners.size(); ++i) learner_of_flow_[crew_.learner_flows[i]] = i;
+    for (std::size_t i = 0; i < path_flows_.learners.size(); ++i)
+      learner_of_flow_[path_flows_.learner_flows[i]] = i;
   }
   CrewedPath(const CrewedPath& other)
       : GymPath{other},
-        crew_(other.crew_),
+        path_flows_(other.path_flows_),
         meters_(other.meters_),
         twin_(other.twin_),
         learner_of_flow_(other.learner_of_flow_) {
-    twin_.relink(crew_.template controllers<Controller>());
+    twin_.relink(path_flows_.template controllers<Controller>());
   }
   CrewedPath& operator=(const CrewedPath&) = delete;
   ~CrewedPath() override = default;
@@ -92,24 +93,24 @@ class CrewedPath final : public GymPath {
   }
 
   void fly_to_decisions() override {
-    twin_.run(std::min(crew_.last_stop, kEndOfTime), [this](std::size_t flow) {
+    twin_.run(std::min(path_flows_.last_stop, kEndOfTime), [this](std::size_t flow) {
       const std::size_t learner = learner_of_flow_[flow];
       return learner != kNobody && policy(learner).awaiting_action();
     });
   }
   [[nodiscard]] FlowState state(std::size_t learner) const override {
-    return twin_.flow(crew_.learner_flows[learner]).state();
+    return twin_.flow(path_flows_.learner_flows[learner]).state();
   }
   [[nodiscard]] double now_ms() const override {
     return std::chrono::duration<double, std::milli>{twin_.now()}.count();
   }
   void act(std::size_t learner, Act action) override {
     policy(learner).act(action);
-    twin_.resume(crew_.learner_flows[learner]);
+    twin_.resume(path_flows_.learner_flows[learner]);
   }
   void set_cwnd(std::size_t learner, double cwnd_packets) override {
     policy(learner).set_cwnd(cwnd_packets);
-    twin_.reread(crew_.learner_flows[learner]);
+    twin_.reread(path_flows_.learner_flows[learner]);
   }
   [[nodiscard]] double cwnd_packets(std::size_t learner) const override {
     return policy(learner).cwnd_packets();
@@ -118,7 +119,7 @@ class CrewedPath final : public GymPath {
     std::ranges::copy(policy(learner).observation(), row.begin());
   }
   void measure(std::size_t learner, std::span<double> row) override {
-    const auto& flow = twin_.flow(crew_.learner_flows[learner]);
+    const auto& flow = twin_.flow(path_flows_.learner_flows[learner]);
     meters_[learner].measure(twin_.now() - flow.start(), flow.sender(), policy(learner),
                              twin_.queued_packets(), row);
   }
@@ -127,12 +128,12 @@ class CrewedPath final : public GymPath {
   static constexpr Time kEndOfTime = Time::max() / 2;
   static constexpr std::size_t kNobody = SIZE_MAX;
 
-  PolicyController& policy(std::size_t learner) { return crew_.learners[learner].policy(); }
+  PolicyController& policy(std::size_t learner) { return path_flows_.learners[learner].policy(); }
   [[nodiscard]] const PolicyController& policy(std::size_t learner) const {
-    return crew_.learners[learner].policy();
+    return path_flows_.learners[learner].policy();
   }
 
-  Crew crew_;
+  PathFlows path_flows_;
   std::vector<StepMeter> meters_;
   Twin<Controller> twin_;
   std::vector<std::size_t> learner_of_flow_;  // kNobody for a flow that follows a scheme

@@ -56,7 +56,7 @@ void PathBatch::set_path(std::size_t path, PathSpec spec) {
   paths_[path] = std::move(spec);
 }
 
-PathBatch::Seat PathBatch::seat(std::size_t row) const {
+PathBatch::Slot PathBatch::slot(std::size_t row) const {
   if (row >= rows()) throw std::out_of_range("row " + std::to_string(row) + " is not within the batch");
   const auto next = std::ranges::upper_bound(first_rows_, row);
   const auto path = static_cast<std::size_t>(std::distance(first_rows_.begin(), next)) - 1;
@@ -64,18 +64,18 @@ PathBatch::Seat PathBatch::seat(std::size_t row) const {
 }
 
 void PathBatch::set_cwnd(std::size_t row, double cwnd_packets) {
-  const auto [path, learner] = seat(row);
+  const auto [path, learner] = slot(row);
   if (!flights_[path]) throw std::logic_error("path " + std::to_string(path) + " was never reset");
   flights_[path]->set_cwnd(learner, cwnd_packets);
 }
 
 double PathBatch::cwnd_packets(std::size_t row) const {
-  const auto [path, learner] = seat(row);
+  const auto [path, learner] = slot(row);
   return flights_[path] ? flights_[path]->cwnd_packets(learner) : 0;
 }
 
 double PathBatch::now_ms(std::size_t row) const {
-  const auto& flight = flights_[seat(row).path];
+  const auto& flight = flights_[slot(row).path];
   return flight ? flight->now_ms() : 0;
 }
 
@@ -85,7 +85,7 @@ Act PathBatch::act_of(std::size_t row, std::span<const float> actions) const {
 }
 
 FlowState PathBatch::state(std::size_t row) const {
-  const auto [path, learner] = seat(row);
+  const auto [path, learner] = slot(row);
   return flights_[path] ? flights_[path]->state(learner) : FlowState::waiting;
 }
 

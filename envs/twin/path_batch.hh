@@ -55,11 +55,11 @@ class PathBatch {
   void restore(const State& state);
 
  private:
-  struct Seat {
+  struct Slot {
     std::size_t path;
     std::size_t learner;
   };
-  [[nodiscard]] Seat seat(std::size_t row) const;
+  [[nodiscard]] Slot slot(std::size_t row) const;
   [[nodiscard]] Act act_of(std::size_t row, std::span<const float> actions) const;
   void step_path(std::size_t path, std::span<const float> actions, std::span<float> observations,
                  std::span<double> telemetry);

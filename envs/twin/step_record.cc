@@ -9,7 +9,7 @@
 
 #include "agents/controllers/make_controller.hh"
 #include "agents/policy/raw_features.hh"
-#include "envs/twin/flow_seat.hh"
+#include "envs/twin/flow_slot.hh"
 #include "envs/twin/twin.hh"
 #include "transport/forwarding_controller.hh"
 
@@ -112,22 +112,22 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
 StepRecord record_steps(const PathSpec& path, std::string_view scheme, std::size_t decisions,
                         double most_seconds, uint64_t seed) {
   std::vector<std::unique_ptr<CongestionController>> controllers;
-  std::vector<FlowSeat<CongestionController>> seats;
+  std::vector<FlowSlot<CongestionController>> slots;
   StepRecorder* recorder = nullptr;
   for (const FlowSpec& flow : flows_of(path)) {
-    const ControllerConfig config = controller_config(seed, seats.size());
+    const ControllerConfig config = controller_config(seed, slots.size());
     auto controller = make_controller(flow.scheme.empty() ? scheme : flow.scheme, config);
     if (flow.scheme.empty() && recorder == nullptr) {
       auto recording = std::make_unique<StepRecorder>(std::move(controller), config.packet_bytes);
       recorder = recording.get();
       controller = std::move(recording);
     }
-    seats.push_back(seat_of(flow, *controller, flow_seed(seed, seats.size())));
+    slots.push_back(slot_of(flow, *controller, flow_seed(seed, slots.size())));
     controllers.push_back(std::move(controller));
   }
   if (recorder == nullptr)
     throw std::invalid_argument("every flow of the path names a scheme: none is recorded");
-  Twin<CongestionController> twin{path, seats, seed};
+  Twin<CongestionController> twin{path, slots, seed};
   const Time end{static_cast<int64_t>(most_seconds * 1e9)};
   for (Time now{}; now < end && recorder->decisions() < decisions; now += kPiece)
     twin.run(std::min(end, now + kPiece));

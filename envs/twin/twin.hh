@@ -48,29 +48,29 @@ struct NoObserver {
 template <class Controller, class Observer = NoObserver>
 class Twin {
  public:
-  using Seat = FlowSeat<Controller>;
+  using Slot = FlowSlot<Controller>;
 
-  Twin(const PathSpec& path, std::span<const Seat> seats, uint64_t seed, Observer observer = {})
+  Twin(const PathSpec& path, std::span<const Slot> slots, uint64_t seed, Observer observer = {})
       : uplink_(path, Way::up, seed),
         downlink_(path, Way::down, ~seed),
         cross_(path.cross_traffic, path.timing),
-        extra_delays_ns_(distinct_extra_delays(seats)),
+        extra_delays_ns_(distinct_extra_delays(slots)),
         acks_(extra_delays_ns_.size()),
-        wake_ups_ns_(seats.size()),
+        wake_ups_ns_(slots.size()),
         random_(seed),
         stalls_(path.stall_probability, path.stall_max_ms, random_),
         observer_(std::move(observer)) {
-    flows_.reserve(seats.size());
-    for (const Seat& seat : seats) {
-      const auto lane = std::ranges::lower_bound(extra_delays_ns_, seat.extra_delay_ns);
-      wake_ups_ns_.set(flows_.size(), seat.start.count());
-      flows_.emplace_back(seat, static_cast<uint32_t>(flows_.size()),
+    flows_.reserve(slots.size());
+    for (const Slot& slot : slots) {
+      const auto lane = std::ranges::lower_bound(extra_delays_ns_, slot.extra_delay_ns);
+      wake_ups_ns_.set(flows_.size(), slot.start.count());
+      flows_.emplace_back(slot, static_cast<uint32_t>(flows_.size()),
                           static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
     }
-    ready_.reserve(seats.size());
+    ready_.reserve(slots.size());
   }
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
-      : Twin(path, std::array{Seat{.controller = &controller}}, seed, std::move(observer)) {}
+      : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
 
   // Flies through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
   // flow that pauses is left alone until `resume`, and when the instant is over `run` returns.
@@ -123,9 +123,9 @@ class Twin {
     return pipe.empty() ? kNeverNs : pipe.front().arrival_ns;
   }
 
-  static std::vector<int64_t> distinct_extra_delays(std::span<const Seat> seats) {
+  static std::vector<int64_t> distinct_extra_delays(std::span<const Slot> slots) {
     std::vector<int64_t> delays_ns;
-    for (const Seat& seat : seats) delays_ns.push_back(seat.extra_delay_ns);
+    for (const Slot& slot : slots) delays_ns.push_back(slot.extra_delay_ns);
     std::ranges::sort(delays_ns);
     delays_ns.erase(std::unique(delays_ns.begin(), delays_ns.end()), delays_ns.end());
     return delays_ns;

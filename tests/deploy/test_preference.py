@@ -94,7 +94,7 @@ def test_nothing_but_the_preference_is_changed(tmp_path: Path, preference_policy
 
 
 def test_a_policy_without_a_preference_has_none_to_set(tmp_path: Path, steady_policy: Path) -> None:
-    with pytest.raises(InputError, match="this policy has no dial") as refusal:
+    with pytest.raises(InputError, match="this policy has no preference") as refusal:
         export_scheme(steady_policy, "mine", out=tmp_path, pantheon=None, preference=0.7)
     assert "\n" not in str(refusal.value)
     assert not (tmp_path / "mine").exists()

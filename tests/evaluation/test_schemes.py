@@ -74,7 +74,7 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
         ("copa,copa", "two schemes are called 'copa'"),
         ("fixed:many", "argument 'many' is not a window in packets"),
         ("kernel-bbr:2", "kernel-bbr takes no argument"),
-        ("indigo:0.7", "this policy has no dial"),
+        ("indigo:0.7", "this policy has no preference"),
         ("indigo2:7", "is not a preference from 0, low delay, to 1, full throughput"),
         ("indigo2:fast", "indigo2 takes a preference from 0 to 1, as in indigo2:0.7"),
         ("policy", "expected policy:FILE or run:DIR"),

@@ -13,6 +13,11 @@ SOURCES = (
     "experiments", "oracle", "rl", "training", "tunnel",
 )  # fmt: skip
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "configs/**/*.yaml")
+CPP = [
+    f"{folder}/**/*{ending}"
+    for folder in ("agents", "bench", "deploy", "envs", "tests/cpp", "transport", "tunnel")
+    for ending in (".cc", ".hh")
+]
 INSTEAD = {
     "audible": "detected",
     "crew": "shared path",
@@ -32,6 +37,7 @@ INSTEAD = {
     "peers": "group",
     "pilot": "inference policy",
     "precedence": "scheduling priority",
+    "seat": "slot",
 }
 """What was ours alone, each with its plural, and what a reader of papers looks for."""
 FORMER = {
@@ -78,12 +84,14 @@ def offences(path: Path, name: str) -> list[str]:
     """Words that are gone, as "file: word, say instead"."""
     texts = python_texts(path.read_text()) if path.suffix == ".py" else iter([(path.read_text(), False)])
     found = {word for text, used in texts if not (used and name in FORMER) for word in forbidden(text)}
+    if path.suffix in (".cc", ".hh"):
+        found.discard("peers")  # of a socket: the field's own word
     return [f"{name}: {word}: say {INSTEAD[word]}" for word in sorted(found)]
 
 
 def test_the_words_are_those_of_the_field() -> None:
     files = [file for folder in SOURCES for file in (ROOT / folder).rglob("*.py")]
-    files += [file for pattern in PAGES for file in ROOT.glob(pattern)]
+    files += [file for pattern in (*PAGES, *CPP) for file in ROOT.glob(pattern)]
     assert [line for file in sorted(files) for line in offences(file, str(file.relative_to(ROOT)))] == []
 
 

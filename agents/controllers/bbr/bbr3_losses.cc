@@ -30,7 +30,7 @@ void Bbr3::note_losses(Time now, std::span<const LostPacket> lost, int64_t decla
   for (const LostPacket& packet : lost) {
     lost_bytes += packet.bytes;
     note_loss(packet);
-    if (samples_probe_) judge_loss(now, packet, lost_bytes);
+    if (samples_probe_) check_loss(now, packet, lost_bytes);
   }
 }
 
@@ -51,14 +51,14 @@ void Bbr3::adapt_lower_bounds() {
 }
 
 // As with losses, the probing has gone too far when too much of a round comes marked.
-void Bbr3::judge_marks(Time now, const AckedPacket& newest) {
+void Bbr3::check_marks(Time now, const AckedPacket& newest) {
   if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
     bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure));
 }
 
 // HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the
 // losses reached that share (InflightAtLoss).
-void Bbr3::judge_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
+void Bbr3::check_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
   if (!lost_too_much(packet, lost_bytes)) return;
   const auto prior_flight = static_cast<double>(packet.inflight_bytes_at_departure - packet.bytes);
   const auto prior_lost = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure - packet.bytes);

@@ -1,5 +1,5 @@
 // Performance-oriented congestion control: rates are tried in monitor intervals, and a learner (Allegro,
-// Vivace) judges them by their utility.
+// Vivace) compares them by their utility.
 #pragma once
 
 #include <memory>

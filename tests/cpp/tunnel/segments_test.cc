@@ -155,7 +155,7 @@ TEST(SegmentJoiner, KeepsApartWhatDoesNotFollow) {
   EXPECT_EQ(frames_with([](auto& packets) { packets[1].pop_back(); }), 3U);
 }
 
-// One flipped bit anywhere: the packet is delivered as it is, for the kernel to judge.
+// One flipped bit anywhere: the packet is delivered as it is, for the kernel to check.
 TEST(SegmentJoiner, JoinsNothingHarmed) {
   std::mt19937_64 random{1};
   const std::vector<Bytes> whole = cut(tcp_frame(200), 100);

@@ -101,7 +101,7 @@ def test_frontiers_are_seen_before_the_chart_library_is_loaded(folder: Path, bro
     tab = browser.new_page(offline=True)
     tab.add_init_script("globalThis.requestAnimationFrame = () => 0")  # nothing is painted, nothing loaded
     tab.goto((folder / "report.html").as_uri(), timeout=ANSWER_MS)
-    seen = [picture.text_content() for picture in tab.locator(".plot.frontier > svg.static").all()]
+    seen = [picture.text_content() or "" for picture in tab.locator(".plot.frontier > svg.static").all()]
     assert tab.locator(".js-plotly-plot").count() == 0
     tab.close()
     assert len(seen) == 3

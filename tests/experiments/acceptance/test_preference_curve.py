@@ -58,6 +58,6 @@ def test_a_policy_without_a_preference_is_refused(
 ) -> None:
     policy = write_policy(tmp_path / "still.safetensors")
     assert main(["reproduce", "preference-curve", "--scheme", f"policy:{policy}"]) == 2
-    assert "this policy has no dial" in capsys.readouterr().err
+    assert "this policy has no preference" in capsys.readouterr().err
     assert main(["reproduce", "preference-curve", "--scheme", "copa"]) == 2
     assert "not a policy" in capsys.readouterr().err

@@ -49,7 +49,7 @@ class PccTest : public testing::Test {
   uint64_t next_ack_{0};
 };
 
-// A sender that waits for its window sends nothing that an interval could be judged by.
+// A sender that waits for its window sends nothing that an interval could be measured by.
 TEST_F(PccTest, BeginsAnIntervalWithItsFirstPacket) {
   send(milliseconds{0});
   acknowledge(milliseconds{100}, milliseconds{100}, milliseconds{100});

@@ -125,16 +125,16 @@ TEST_F(BaseRttProbeTest, ListensSometimesInsteadOfADrain) { EXPECT_NEAR(listens(
 TEST_F(BaseRttProbeTest, HearsTheQueueFall) {
   const ProbeResult heard = listen(milliseconds{110});
   EXPECT_FALSE(heard.ours);
-  EXPECT_TRUE(heard.audible);
+  EXPECT_TRUE(heard.detected);
   EXPECT_DOUBLE_EQ(heard.left, 0.25);
 }
 
 // Of 3 packets in 140 ms one takes 47 ms, more than the 40 ms of queue; of 4, one takes 35 ms.
 TEST_F(BaseRttProbeTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
   window_ = 3;
-  EXPECT_FALSE(listen(kMinRtt).audible);
+  EXPECT_FALSE(listen(kMinRtt).detected);
   window_ = 4;
-  EXPECT_TRUE(listen(kMinRtt).audible);
+  EXPECT_TRUE(listen(kMinRtt).detected);
 }
 
 TEST_F(BaseRttProbeTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {

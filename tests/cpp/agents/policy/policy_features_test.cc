@@ -97,7 +97,7 @@ TEST(ScaleFreeFeatures, TellTheQueueOfTheDataFromThatOfTheAcks) {
   features.observe(milliseconds{140}, 10, seen);
   EXPECT_FLOAT_EQ(seen[20], static_cast<float>(std::log1p(30.0 / 10) / 3)) << "mean of the step";
   EXPECT_FLOAT_EQ(seen[21], seen[20]) << "of the latest packet";
-  EXPECT_FLOAT_EQ(seen[27], 0.25F) << "the dial";
+  EXPECT_FLOAT_EQ(seen[27], 0.25F) << "the preference";
 }
 
 TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {

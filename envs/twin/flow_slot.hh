@@ -1,4 +1,4 @@
-// From what a spec says of a flow to its seat in the twin.
+// From what a spec says of a flow to its slot in the twin.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ inline Time path_time(double seconds) {
 inline uint64_t flow_seed(uint64_t path_seed, std::size_t flow) { return stream_seed(path_seed, flow); }
 
 template <class Controller>
-FlowSeat<Controller> seat_of(const FlowSpec& flow, Controller& controller, uint64_t seed) {
+FlowSlot<Controller> slot_of(const FlowSpec& flow, Controller& controller, uint64_t seed) {
   return {&controller, path_time(flow.start_s), path_time(flow.stop_s),
           std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs)), Traffic{flow.traffic, ~seed}};
 }
