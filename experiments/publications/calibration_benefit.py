@@ -69,7 +69,9 @@ def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list
         flown = fly(circumstances, f"{name} {place}".replace(" ", "-"), emulators, policies, draws)
         lines += [each.line(f"{name}: log power {place}, trained on {kind}") for kind, each in flown.items()]
         lines += [
-            each.at_least_as_good(f"{name}: {kind}, at least as good {place}", flown["synthetic alone"])
+            each.at_least_as_good(
+                f"{name}: {kind}, at least as good {place}", flown["synthetic alone"], circumstances.minutes
+            )
             for kind, each in flown.items()
             if kind != "synthetic alone"
         ]

@@ -24,7 +24,7 @@ from .command import (
     run_reproduction,
 )
 from .reproduction import Circumstances, Line, Reproduction
-from .trainings import fly, trained_policy
+from .trainings import CHECKED_MINUTES, UNCHECKED, fly, trained_policy
 
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
 DOCUMENT = "document 002"
@@ -32,8 +32,6 @@ WORST_DEVIATION = 0.15
 """Mean of the windows': theirs are searched in steps of 10 packets, 5 at 5 Mbit/s."""
 HIDDEN, QUICK_HIDDEN = (1, 2, 4, 8, 16, 32, 64, 128, 256), (1, 16, 64)
 GOOD = (16, 128)
-CHECKED_MINUTES = 5.0
-"""Of training; after less it says little, and nothing is checked."""
 GOOD_MARGIN = 0.1
 """Of the log power, below the best of the sweep."""
 WIRED = "calibrated/india,calibrated/california-mexico"
@@ -102,7 +100,7 @@ def _calibration(circumstances: Circumstances) -> list[Line]:
         lines += [each.line(f"log power on wired paths, {who}, {name}") for name, each in flown.items()]
         calibrated, synthetic, _ = flown.values()
         what = f"with calibrated emulators at least as good, {who} (figure {figure})"
-        lines.append(calibrated.at_least_as_good(what, synthetic))
+        lines.append(calibrated.at_least_as_good(what, synthetic, circumstances.minutes))
     return lines
 
 
@@ -123,7 +121,7 @@ def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
             met = mean >= best - GOOD_MARGIN
             line = replace(line, tolerance=f"within {GOOD_MARGIN:g} of the best", met=met)
         elif good:
-            line = replace(line, why=f"not checked before {CHECKED_MINUTES:g} minutes of training")
+            line = replace(line, why=UNCHECKED)
         lines.append(line)
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()

@@ -39,7 +39,7 @@ def page(
         f"{facts['machine']}, {sum(seconds.values()) / 60:.1f} minutes. "
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} stated tolerances are met. "
         "Behind a mean stands its 95 % interval, by bootstrap. "
-        "Of a figure without a tolerance nothing is claimed.",
+        "Of a figure without a tolerance nothing is claimed. Behind a miss: how far it is known to be off.",
         "",
         "| experiment | document | tolerances met | s |",
         "|---|---|---|---|",

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ccgym.dagger.train import train
@@ -20,6 +20,9 @@ from ccgym.training.runs.run_directory import RunDirectory
 from .reproduction import Circumstances, Line, evaluate, failure_text, mean_text
 
 SECONDS = 30.0
+CHECKED_MINUTES = 5.0
+"""Of training; after less it says little, and nothing is checked."""
+UNCHECKED = f"not checked before {CHECKED_MINUTES:g} minutes of training"
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,14 @@ class Flown:
         """Its mean."""
         return Line(what, theirs, mean_text(list(self.log_powers.values())), why=self.failures)
 
-    def at_least_as_good(self, what: str, other: "Flown") -> Line:
-        """Beside another's, where both have flown the same run."""
+    def at_least_as_good(self, what: str, other: "Flown", minutes: float) -> Line:
+        """Beside another's, where both have flown the same run; `minutes`: of their trainings."""
         mine, theirs = self.log_powers, other.log_powers
         found = [power - theirs[key] for key, power in mine.items() if key in theirs]
         interval = bootstrap_interval(found)
         met = None if interval is None else interval.high >= 0
-        return Line(what, "always", f"difference {mean_text(found)}", "the interval reaches 0", met)
+        line = Line(what, "always", f"difference {mean_text(found)}", "the interval reaches 0", met)
+        return line if minutes >= CHECKED_MINUTES else replace(line, tolerance="", met=None, why=UNCHECKED)
 
 
 def trained_policy(circumstances: Circumstances, name: str, changed: dict[str, object]) -> str:
