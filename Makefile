@@ -4,6 +4,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export PYTHON ?= python3
+two_processes := --numprocesses 2 --dist loadgroup
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
@@ -30,16 +31,16 @@ train: setup
 test: cpp-tests check network
 	@echo '==> Python tests, QUIC programs in the background'
 	@mkdir -p build
-	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & \
+	@nice -n 10 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & \
 	  trap 'kill $$! 2>/dev/null || true' EXIT; \
-	  .venv/bin/pytest
+	  .venv/bin/pytest $(two_processes)
 
 # What a developer runs before every commit.
 quick: build
 	@echo '==> ruff, mypy'
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && .venv/bin/mypy
 	@echo '==> Python tests but the slow ones'
-	@.venv/bin/pytest --quiet -m 'not slow'
+	@.venv/bin/pytest --quiet $(two_processes) -m 'not slow'
 
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup
