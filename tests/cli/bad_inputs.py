@@ -167,6 +167,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "copa-pantheon": ["--quick", "--archive", "flown", "--out", "empty/out"],
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
+    "pantheon-paper": ["--quick", "--out", "empty/out"],
     "calibration-benefit": ["--quick", "--out", "empty/out"],
     "oracle-table": [],
     "short-flows": ["--links", "0"],

@@ -330,7 +330,10 @@ def test_what_ppo_cannot_do_is_one_line(
     [
         ("features=seen:Fore", "did you mean Four"),
         ("features=wide", "'wide' is unknown; known are indigo, scale_free, aurora, raw, and MODULE:NAME"),
-        ("network=nets:Narrow", "step gave outputs of shape (3, 3), should be (flows, 1)"),
+        (
+            "network=nets:Narrow",
+            "step gave outputs of shape (3, 3), should give finite numbers of shape (flows, 1)",
+        ),
         ("network=gone:Net", "No module named 'gone'"),
         ("oracle=nowhere", "and MODULE:NAME of your own"),
         ("links=paths:fast", "paths has no fast"),
