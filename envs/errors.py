@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import PurePath
 
 
 class InputError(ValueError):
@@ -19,7 +20,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def excerpt(value: object, most: int = 80) -> str:
-    """A few printable characters of what a user gave, however long it is, for a message."""
-    text = str(value)[: most + 1]
+    """A few printable characters of what a user gave, however long it is, to be quoted; of a path the end."""
+    is_path = isinstance(value, PurePath)
+    text = str(value)[-most - 1 :] if is_path else str(value)[: most + 1]
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+    if len(shown) <= most:
+        return shown
+    return f"...{shown[3 - most :]}" if is_path else f"{shown[: most - 3]}..."

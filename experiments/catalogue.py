@@ -55,7 +55,7 @@ PUBLICATIONS: Mapping[str, Entry] = {
 
 EXPERIMENTS: Mapping[str, Entry] = {
     "oracle-table": Entry(
-        "publications.oracle_table", "our ideal windows beside those published with Indigo"
+        "cross_validation.oracle_table", "our ideal windows beside those published with Indigo"
     ),
     "policy-checks": Entry("acceptance.policy_checks", "what a policy must hold in the twin, measured"),
     "competition": Entry(
