@@ -88,8 +88,8 @@ def contested_link(seed: int, number: int) -> EmulatorSpec:
 
 def fly_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
     """Two flights: ours as the late-comer, and one more of the rivals' kind in its place."""
-    delivered = _delivered(scheme, rivalry, spec)
-    alike = _delivered(rivalry.scheme, rivalry, spec)
+    delivered = delivered_packets(scheme, rivalry, spec)
+    alike = delivered_packets(rivalry.scheme, rivalry, spec)
     total = sum(delivered)
     possible = (spec.uplink.rate_mbps or 0) * 1e6 * COUNTED_S / OPPORTUNITY_BITS
     return Contested(
@@ -100,7 +100,7 @@ def fly_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Conteste
     )
 
 
-def _delivered(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list[int]:
+def delivered_packets(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list[int]:
     """Packets of each flow in the time that counts, the late-comer's last."""
     flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     flows.append(_core.Flow(scheme, start_s=LATE_S))

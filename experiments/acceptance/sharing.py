@@ -29,7 +29,7 @@ def sharing_checks(scheme: str, count: int, seed: int, executor: Executor) -> li
 
 
 def _joining(scheme: str, seed: int, executor: Executor) -> Check:
-    runs = list(executor.map(partial(_joining_run, scheme, seed), range(JOINING_RUNS)))
+    runs = list(executor.map(partial(joining_run, scheme, seed), range(JOINING_RUNS)))
     jain, used = ([run[figure] for run in runs] for figure in (0, 1))
     return Check(
         f"ten flows join and leave each second, {JOINING_RUNS} runs",
@@ -49,7 +49,7 @@ def _median_text(values: Sequence[float]) -> str:
     return f"{np.median(values):.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
-def _joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
+def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     """Median Jain index and utilisation of 46 Mbit/s, 20 ms of round trip and 1 BDP.
 
     Ten flows join, one a second, and leave in that order; all at other fractions of it in every run.
@@ -82,7 +82,7 @@ def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
 
 
 def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
-    jain = list(executor.map(partial(_grid_case, scheme, seed), range(count)))
+    jain = list(executor.map(partial(grid_case, scheme, seed), range(count)))
     return Check(
         f"{count} unseen links with 2 to 16 flows",
         "median Jain >= 0.93",
@@ -91,7 +91,8 @@ def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
     )
 
 
-def _grid_case(scheme: str, seed: int, number: int) -> float:
+def grid_case(scheme: str, seed: int, number: int) -> float:
+    """Jain's index of 2 to 16 flows on a random link, that begin within 2 s."""
     rng = _generator(Family.SHARED_LINK, seed, number)
     rate, round_trip, queue = (
         float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 120), (0.3, 4))
@@ -101,7 +102,7 @@ def _grid_case(scheme: str, seed: int, number: int) -> float:
 
 
 def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Check:
-    jain = list(executor.map(partial(_unequal_case, scheme, seed), range(count)))
+    jain = list(executor.map(partial(unequal_case, scheme, seed), range(count)))
     return Check(
         f"{count} unseen links with two flows, one of twice the RTT",
         "median Jain >= 0.85",
@@ -110,7 +111,8 @@ def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor) -> Che
     )
 
 
-def _unequal_case(scheme: str, seed: int, number: int) -> float:
+def unequal_case(scheme: str, seed: int, number: int) -> float:
+    """Jain's index of two flows on a random link, one of them of twice the other's round trip."""
     rng = _generator(Family.UNEQUAL_LINK, seed, number)
     rate, round_trip, queue = (float(np.exp(rng.uniform(*np.log(r)))) for r in ((8, 150), (10, 60), (0.5, 4)))
     delay = round(round_trip / 2)

@@ -1,0 +1,130 @@
+"""What each mechanism of the companion is worth: `.venv/bin/python etc/ablation.py [--seed S] [NAME ...]`.
+
+Takes one after the other out of agents/policy/, compiles, and measures the shipped indigo2 in the twin:
+alone, beside others and among its own kind. Prints a table in Markdown: the means of the whole, and of each
+cut the mean difference on the same links with its 95 % interval. Leaves the source as it was, and compiled.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from ccgym.evaluation.metrics.intervals import bootstrap_interval
+
+ROOT = Path(__file__).resolve().parent.parent
+POLICY = ROOT / "agents" / "policy"
+COMPILE_S, MEASURE_S = 1800, 3600
+
+Figures = dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The change of one place that takes a mechanism out."""
+
+    file: str
+    old: str
+    new: str
+
+
+CUTS: Mapping[str, Cut] = {
+    "base-RTT probe": Cut(
+        "base_rtt_probe.cc", "now - *empty_at_ > round_trips * rtt.smoothed", "round_trips < 0"
+    ),
+    "listening": Cut(
+        "base_rtt_probe.cc",
+        "chance(now, cwnd_packets) >= listens",
+        "chance(now, cwnd_packets) >= 0 * listens",
+    ),
+    "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
+    "own packets in the queue": Cut("companion.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
+    "competitive mode": Cut("competitive_mode.cc", "kEnoughEvidence = 10;", "kEnoughEvidence = 1 << 20;"),
+    "evidence in numbers": Cut("competitive_mode.cc", "evidence_ <= 1) return", "evidence_ > 0) return"),
+    "the share of the link": Cut("competitive_mode.cc", "on_ || *share > kShared", "on_"),
+    "asking with eight packets": Cut(
+        "competitive_mode.cc", "std::max(wanted_packets, kLeastToAsk)", "wanted_packets"
+    ),
+    "cap of 55 %": Cut("competitive_mode.cc", "kMostShare = 0.55;", "kMostShare = 1;"),
+    "pull towards an even share": Cut("cubic_window.cc", "kTowardsEven = 0.5;", "kTowardsEven = 0;"),
+    "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 4;", "kRoundTripsApart = 1;"),
+    "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),
+}
+
+
+@contextmanager
+def without(cut: Cut) -> Iterator[None]:
+    """The source with the change, and as it was afterwards."""
+    path = POLICY / cut.file
+    source = path.read_text()
+    if source.count(cut.old) != 1:
+        raise SystemExit(f"{path}: {cut.old!r} should stand there once: has the mechanism changed?")
+    path.write_text(source.replace(cut.old, cut.new))
+    try:
+        yield
+    finally:
+        path.write_text(source)
+
+
+def compile_core() -> None:
+    """The binding, in place."""
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=COMPILE_S, stdout=subprocess.DEVNULL)
+
+
+def measured(links: int, seed: int) -> Figures:
+    """The figures of what is compiled, in a process of its own: the core is loaded once only."""
+    command = [sys.executable, str(ROOT / "etc" / "ablation_figures.py"), str(links), str(seed)]
+    answer = subprocess.run(command, check=True, timeout=MEASURE_S, stdout=subprocess.PIPE, text=True)
+    figures: Figures = json.loads(answer.stdout)
+    return figures
+
+
+def difference(whole: list[float], cut: list[float]) -> str:
+    """Mean and interval of the paired differences."""
+    apart = np.subtract(cut, whole)
+    interval = bootstrap_interval(apart)
+    held = f" ({interval.low:+.3g} to {interval.high:+.3g})" if interval else ""
+    return f"{apart.mean():+.3g}{held}"
+
+
+def row(name: str, cells: list[str]) -> str:
+    """Of the table."""
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main() -> int:
+    """Prints the table line by line, as it comes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--links", type=int, default=24, metavar="N", help="of each column (default: 24)")
+    parser.add_argument(
+        "--seed", type=int, default=int(time.time()), metavar="S", help="default: by the clock"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(CUTS)}")
+    args = parser.parse_args()
+    if unknown := set(args.names) - set(CUTS):
+        parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(CUTS)}")
+    compile_core()
+    whole = measured(args.links, args.seed)
+    print(row(f"without, seed {args.seed}", list(whole)))
+    print(row("---", ["---"] * len(whole)))
+    print(row("nothing", [f"{np.mean(figures):.3g}" for figures in whole.values()]), flush=True)
+    try:
+        for name in args.names or CUTS:
+            with without(CUTS[name]):
+                compile_core()
+                cut = measured(args.links, args.seed)
+            print(row(name, [difference(whole[column], cut[column]) for column in whole]), flush=True)
+    finally:
+        compile_core()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
