@@ -194,9 +194,10 @@ class Search:
         for number in range(done, WIDE_TRIALS // len(self.restriction.arrivals)):
             if self.tried and time.monotonic() > ends_s:  # however short the time, there is an answer
                 return
-            # Each trial is drawn anew from those before: one that goes on takes the same steps.
+            # Each trial is drawn anew from those that have ended, not from one that was killed: a search
+            # that goes on takes the same steps.
             study.sampler = optuna.samplers.TPESampler(
-                seed=_SEED + number, n_startup_trials=20, multivariate=True
+                seed=_SEED + number, n_startup_trials=20, multivariate=True, constant_liar=False
             )
             if number < len(starts) and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
                 study.enqueue_trial(starts[number])
