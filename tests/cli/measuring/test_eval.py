@@ -210,16 +210,12 @@ def test_flows_that_share_a_link_in_real_mahimahi(
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_cut_off_in_mahimahi_leaves_nothing_and_goes_on(
-    tmp_path: Path, emulators: str, ending: signal.Signals
+    tmp_path: Path, open_folder: Path, emulators: str, ending: signal.Signals
 ) -> None:
     out = tmp_path / "out"
     argv = ["eval", "--schemes", "kernel-reno,fixed:40", "--emulators", emulators, "--backend", "mahimahi"]
     command = [*CCGYM, *argv, "--seconds", "3", "--out", str(out)]
-    staging = tmp_path / "staging"
-    staging.mkdir(mode=0o755)
-    # Its own folder for temporary files tells this run's shells from those of others.
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
+    staging = open_folder  # its own folder for temporary files tells this run's shells from those of others
     environment = {**os.environ, "TMPDIR": str(staging)}
     evaluation = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert evaluation.stderr is not None
