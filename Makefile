@@ -4,7 +4,6 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export PYTHON ?= python3
-two_processes := --numprocesses 2 --dist loadgroup
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
@@ -26,21 +25,27 @@ help:
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
-# pytest comes last, so that its closing line is the summary. While many of its tests wait for flights in real time, the
-# processor builds the QUIC programs for its last one, which waits for them.
+# The Python tests that start programs, flights in real time above all, wait for most of their time: those that compute
+# run beside them and give way. The last of the first kind waits for the QUIC programs, built in the background.
 test: cpp-tests check network
-	@echo '==> Python tests, QUIC programs in the background'
 	@mkdir -p build
-	@nice -n 10 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & \
-	  trap 'kill $$! 2>/dev/null || true' EXIT; \
-	  .venv/bin/pytest $(two_processes)
+	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
+	  .venv/bin/pytest -m programs &>build/programs.log & programs=$$!; \
+	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
+	  result=0; \
+	  echo '==> Python tests that compute'; \
+	  nice -n 10 .venv/bin/pytest -m 'not programs' || result=1; \
+	  wait $$programs || result=1; \
+	  echo '==> Python tests that start programs'; \
+	  cat build/programs.log; \
+	  exit $$result
 
 # What a developer runs before every commit.
 quick: build
 	@echo '==> ruff, mypy'
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && .venv/bin/mypy
 	@echo '==> Python tests but the slow ones'
-	@.venv/bin/pytest --quiet $(two_processes) -m 'not slow'
+	@.venv/bin/pytest --quiet -m 'not slow'
 
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup

@@ -1,7 +1,5 @@
 """What every test relies on."""
 
-import contextlib
-import os
 import shutil
 import signal
 import tempfile
@@ -29,41 +27,26 @@ SLOW = (
 )  # fmt: skip
 """Folders and files of this one whose tests train, compile, or fly in real time: not for `make quick`."""
 
-REAL_TIME = (
-    "bench/", "cli/measuring/", "dagger/test_ray.py", "deploy/", "envs/gym/test_live_env.py", "envs/host/",
-    "envs/logs/", "envs/mahimahi/", "evaluation/backends/", "evaluation/sessions/",
-    "experiments/cross_validation/", "experiments/publications/", "tunnel/",
+PROGRAMS = (
+    "bench/", "cli/measuring/", "cli/test_kill_and_resume.py", "dagger/test_ray.py", "deploy/", "docs/",
+    "envs/gym/test_live_env.py", "envs/host/", "envs/logs/", "envs/mahimahi/", "evaluation/backends/",
+    "evaluation/sessions/", "experiments/cross_validation/", "experiments/publications/", "tunnel/",
 )  # fmt: skip
-"""What flies in real time or starts a cluster: one process takes them all, one after the other."""
+"""What flies in real time, starts a cluster or runs commands: one after the other, beside what computes."""
 
-NICENESS = os.getpriority(os.PRIO_PROCESS, 0)
-POLITE = min(NICENESS + 10, 19)
-"""Of all others while several processes share the tests: a packet on its way does not wait."""
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks what is slow, and what starts programs."""
+    name = str(item.path.relative_to(Path(__file__).parent))
+    if name.startswith(SLOW):
+        item.add_marker(pytest.mark.slow)
+    if name.startswith(PROGRAMS):
+        item.add_marker(pytest.mark.programs)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """Marks the slow ones, and says which of several processes takes what.
-
-    What waits for programs that `make test` builds in the background comes last: groups of few tests do.
-    """
-    for item in items:
-        name = str(item.path.relative_to(Path(__file__).parent))
-        if name.startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
-        waits = "quic_programs" in item.fixturenames
-        group = "programs" if waits else "real time" if name.startswith(REAL_TIME) else name
-        item.add_marker(pytest.mark.xdist_group(group))
+    """What waits for programs that `make test` builds in the background comes last."""
     items.sort(key=lambda item: "quic_programs" in item.fixturenames)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Lets what flies in real time go first, where the processes of the tests may say so."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
-    (group,) = (marker.args[0] for marker in item.iter_markers("xdist_group"))
-    with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, NICENESS if group == "real time" else POLITE)
 
 
 @pytest.fixture
