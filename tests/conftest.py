@@ -30,10 +30,9 @@ SLOW = (
 PROGRAMS = (
     "bench/", "cli/measuring/", "cli/test_kill_and_resume.py", "dagger/test_ray.py", "deploy/", "docs/",
     "envs/gym/test_live_env.py", "envs/host/", "envs/logs/", "envs/mahimahi/", "evaluation/backends/",
-    "evaluation/sessions/", "experiments/calibration/", "experiments/cross_validation/",
-    "experiments/publications/", "tunnel/",
+    "evaluation/sessions/", "experiments/cross_validation/", "experiments/publications/", "tunnel/",
 )  # fmt: skip
-"""What flies in real time, searches against the clock or runs commands: one after the other."""
+"""What flies in real time, starts a cluster or runs commands: one after the other, beside what computes."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

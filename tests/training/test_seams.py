@@ -185,6 +185,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "tiny.yaml": TINY,
     }.items():
         (tmp_path / name).write_text(text)
+        # A process imports a module once: other tests have had theirs under these names.
+        monkeypatch.delitem(sys.modules, Path(name).stem, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path

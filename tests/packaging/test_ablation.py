@@ -1,0 +1,39 @@
+"""The ablation of the companion finds every mechanism that it takes out, and leaves the source as it was."""
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ETC = Path(__file__).resolve().parents[2] / "etc"
+
+
+@pytest.fixture
+def ablation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("ablation", ETC / "ablation.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "ablation", module)  # its dataclass looks there
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "POLICY", shutil.copytree(module.POLICY, tmp_path / "policy"))
+    return module
+
+
+def test_every_mechanism_is_taken_out_and_put_back(ablation: ModuleType) -> None:
+    for cut in ablation.CUTS.values():
+        before = (ablation.POLICY / cut.file).read_text()
+        with ablation.without(cut):
+            assert (ablation.POLICY / cut.file).read_text() == before.replace(cut.old, cut.new) != before
+        assert (ablation.POLICY / cut.file).read_text() == before
+
+
+def test_a_mechanism_that_has_changed_is_named(ablation: ModuleType) -> None:
+    with (
+        pytest.raises(SystemExit, match="'gone' should stand there once"),
+        ablation.without(ablation.Cut("companion.cc", "gone", "")),
+    ):
+        pass
