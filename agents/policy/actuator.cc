@@ -143,7 +143,7 @@ void SharingActuator::on_ack(Time now, const AckEvent& ack) {
 }
 
 void SharingActuator::on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) {
-  companion_.on_loss(now, lost);
+  set_cwnd(companion_.on_loss(now, lost, cwnd_packets()));
   if (shallow_queue_.on_loss(lost, inflight_bytes, rtt_)) renew_limits();
 }
 

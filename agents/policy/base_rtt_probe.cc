@@ -77,9 +77,7 @@ double BaseRttProbe::limit(double cwnd_packets) const {
 void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double listens) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
-  // As good as drained; but on a slow link the least window itself is a queue.
-  const bool is_least =
-      cwnd_packets <= kLeastPackets / kNoticeable && is_huge(rtt.smoothed - rtt.min, rtt.min);
+  const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // as good as drained
   const bool can_drain = drained_cwnd_packets_ <= kNoticeable * cwnd_packets;
   const bool drains = is_least || (can_drain && chance(now, cwnd_packets) >= listens);
   phase_ = drains ? Phase::draining : Phase::listening;

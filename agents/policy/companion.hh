@@ -18,7 +18,10 @@ class Companion {
  public:
   // Whether `limit` or `in_train` is another from now on.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
-  void on_loss(Time now, std::span<const LostPacket> lost) { competitive_.on_loss(now, lost); }
+  // The window from now on.
+  [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
+    return competitive_.on_loss(now, lost, cwnd_packets);
+  }
 
   // The window to take from `now` on, where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);

@@ -27,10 +27,10 @@ constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
-// The network gives way to a queue until nothing is left to measure with: beside a Cubic in a queue of 10 BDP
-// it ended at two packets, and at none of the link. Beside a shorter queue than a huge one this costs more on
-// slow links, which two packets fill, than it brings in company.
-constexpr double kLeastToAsk = LinkShare::kLeastWindowPackets;
+// A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
+// be able to: the network gives way to a queue until two packets are left.
+constexpr double kWindowToMeasure = 8;
+constexpr double kWindowToAsk = 2;
 
 double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
@@ -50,26 +50,24 @@ void CompetitiveMode::acquit() {
   --evidence_;
 }
 
-void CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost) {
-  if (on_) window_.reduce(now, lost, even_packets_);
+double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
+  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
 }
 
 bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
-  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets);
+  const double least_packets = evidence_ < kEnoughEvidence ? kWindowToMeasure : kWindowToAsk;
+  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets, least_packets);
 }
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
-  if (!on_) {
-    const bool asks = evidence_ >= kEnoughEvidence && is_huge(rtt.smoothed - rtt.min, rtt.min);
-    return asks ? std::max(wanted_packets, kLeastToAsk) : wanted_packets;
-  }
+  if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt);
   const double most_packets = kMostShare / kEvenShare * even_packets_;
   const double cubic_packets = window_.grow(now, rtt, most_packets);
   // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
   const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
-  return std::max(cubic_packets, queue_stands ? std::min(wanted_packets, most_packets) : wanted_packets);
+  return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
 }
 
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.

@@ -17,7 +17,9 @@ namespace ccgym {
 class CompetitiveMode {
  public:
   void on_probe_result(const ProbeResult& result);  // of a probe of ours
-  void on_loss(Time now, std::span<const LostPacket> lost);
+  // The window from now on. An answer that waited for the network's next decision would lose packets
+  // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
+  [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
   // Whether `limit` or `in_train` is another from now on.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
 

@@ -17,14 +17,16 @@ class CubicWindow {
 
   // Sections 4.2 to 4.5: the window at `now`, no larger than `most_packets`.
   double grow(Time now, const RttStats& rtt, double most_packets);
-  // Section 4.6: one reduction for all losses of a round trip. Below an even share the next W_max lies
-  // between the two, in place of section 4.7, by which a newcomer needs minutes where losses are rare.
-  void reduce(Time now, std::span<const LostPacket> lost, double even_packets);
+  // Section 4.6: one reduction for all losses of a round trip; the window from then on. Far below an even
+  // share the next W_max lies nearer to it, in place of section 4.7, by which a newcomer needs minutes where
+  // losses are rare.
+  double reduce(Time now, std::span<const LostPacket> lost, double even_packets);
 
  private:
   double packets_{0};
   double start_packets_{0};  // of the epoch
   double max_packets_{0};    // W_max
+  double prior_packets_{0};  // cwnd_prior: the window that was lost
   double reno_packets_{0};   // W_est, eq. 4
   Time began_{};             // the epoch
   Time grown_at_{};

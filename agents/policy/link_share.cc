@@ -8,9 +8,10 @@ namespace ccgym {
 namespace {
 
 constexpr double kHeldShare = 0.125;  // of the window: more would let the rival take the room
-constexpr double kLeastPackets = 4;   // the clock of a link (1 ms in mahimahi) drowns a shorter train
-static_assert(2 * kLeastPackets <= LinkShare::kLeastWindowPackets);  // more than half would let the flow stop
+constexpr double kClockPackets = 4;   // the clock of a link (1 ms in mahimahi) drowns a shorter train, ...
+constexpr double kLeastPackets = 2;   // ... but of a small window no more than half is held, or a pair
 constexpr int kEnoughTrains = 4;
+constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
 
 // What is held back is not sent, so trains are rarer once the share is known. With one in every round trip
 // 75 % of 84 links beside one BBR were shared between 25 and 75 %, with one in four 92 %; with one in eight
@@ -23,11 +24,12 @@ double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time)
 
 }  // namespace
 
-bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, double least_cwnd_packets) {
   const auto packet_bytes = static_cast<double>(ack.newest().bytes);
   switch (phase_) {
     case Phase::waiting:
-      return hold(now, cwnd_packets);
+      waited_packets_ += static_cast<double>(ack.acked.size());
+      return cwnd_packets >= least_cwnd_packets && hold(now, cwnd_packets);
     case Phase::holding:
       return send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes);
     case Phase::sending:
@@ -41,10 +43,17 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
 }
 
 bool LinkShare::hold(Time now, double cwnd_packets) {
-  if (now < next_at_ || cwnd_packets < kLeastWindowPackets) return false;
-  held_packets_ = std::max(kLeastPackets, kHeldShare * cwnd_packets);
+  if (now < next_at_) return false;
+  note_own_rate(now);
+  held_packets_ =
+      std::max(std::clamp(cwnd_packets / 2, kLeastPackets, kClockPackets), kHeldShare * cwnd_packets);
   phase_ = Phase::holding;
   return true;
+}
+
+// Only while nothing is held back: with a small window that would be half of the rate.
+void LinkShare::note_own_rate(Time now) {
+  if (waits_since_) own_.add(waited_packets_, in_ms(now - *waits_since_));
 }
 
 bool LinkShare::send(Time now, double held_packets) {
@@ -66,12 +75,15 @@ void LinkShare::note_arrivals(Time now, const AckEvent& ack) {
 
 void LinkShare::close_train(Time now, const AckEvent& ack) {
   phase_ = Phase::waiting;
-  next_at_ = now + (trains_ < kEnoughTrains ? 1 : kRoundTripsApart) * ack.rtt.smoothed;
-  if (train_.packets < kLeastPackets) return;
+  waits_since_ = now;
+  waited_packets_ = 0;
+  const bool was_lost = train_.packets < static_cast<int>(std::min(held_packets_, kClockPackets));
+  lost_trains_ = was_lost ? std::min(lost_trains_ + 1, kMostDoublings) : 0;
+  const int round_trips = was_lost ? 1 << lost_trains_ : trains_ < kEnoughTrains ? 1 : kRoundTripsApart;
+  next_at_ = now + round_trips * ack.rtt.smoothed;
+  if (was_lost) return;
   ++trains_;
   link_.add(train_.packets - 1, in_ms(train_.last_arrival - train_.first_arrival));
-  own_.add(static_cast<double>(ack.rate.delivered_bytes) / static_cast<double>(ack.newest().bytes),
-           in_ms(ack.rate.interval));
 }
 
 bool LinkShare::of_train(const AckedPacket& packet) const {

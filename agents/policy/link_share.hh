@@ -14,10 +14,8 @@ namespace ccgym {
 
 class LinkShare {
  public:
-  static constexpr double kLeastWindowPackets = 8;  // of less there is no train
-
-  // Whether `limit` or `in_train` is another from now on.
-  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
+  // Whether `limit` or `in_train` is another from now on. A smaller window than the least is not asked.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, double least_cwnd_packets);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
@@ -47,6 +45,7 @@ class LinkShare {
   };
 
   bool hold(Time now, double cwnd_packets);
+  void note_own_rate(Time now);
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);
@@ -54,11 +53,14 @@ class LinkShare {
 
   Phase phase_{Phase::waiting};
   Time next_at_{};
+  std::optional<Time> waits_since_{};
+  double waited_packets_{0};  // delivered since then
   double held_packets_{0};
   Train train_{};
   int trains_{0};
-  Flow link_{};  // within trains
-  Flow own_{};   // in the round trips around them
+  int lost_trains_{0};  // in a row
+  Flow link_{};         // within trains
+  Flow own_{};          // between them
 };
 
 }  // namespace ccgym

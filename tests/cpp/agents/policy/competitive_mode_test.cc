@@ -119,9 +119,11 @@ TEST_F(CompetitiveModeTest, GrowsToALittleMoreThanAnEvenShareAndNoFurther) {
   EXPECT_NEAR(decide(500), 110, 1);
 }
 
-TEST_F(CompetitiveModeTest, TheNetworksWindowIsTheLeast) {
+TEST_F(CompetitiveModeTest, TheNetworksWindowIsTheLeastWhereNoQueueStands) {
   enter();
-  EXPECT_GE(decide(90), 90);
+  const RttStats empty{PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt};
+  EXPECT_EQ(mode_.window(now_ + milliseconds{10}, empty, 300), 300);
+  EXPECT_LT(decide(300), 110);
 }
 
 TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
@@ -129,7 +131,7 @@ TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
   for (int i = 0; i < 300; ++i) decide(5);
   const double before = decide(5);
   const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_ - milliseconds{10}}};
-  mode_.on_loss(now_, lost);
+  EXPECT_NEAR(mode_.on_loss(now_, lost, before), 0.7 * before, 1e-9);
   EXPECT_NEAR(decide(5), 0.7 * before, 0.02 * before);
 }
 

@@ -21,9 +21,9 @@ class CubicWindowTest : public testing::Test {
     return packets;
   }
 
-  void lose(Time sent_at, double even_packets) {
+  double lose(Time sent_at, double even_packets) {
     const std::array lost{LostPacket{.bytes = 1000, .sent_at = sent_at}};
-    window_.reduce(now_, lost, even_packets);
+    return window_.reduce(now_, lost, even_packets);
   }
 
   Time now_{std::chrono::seconds{1}};
@@ -40,9 +40,9 @@ TEST_F(CubicWindowTest, GrowsNoFurtherThanItMay) { EXPECT_EQ(grow(std::chrono::s
 TEST_F(CubicWindowTest, FallsToSevenTenthsOnceForTheLossesOfARoundTrip) {
   const double before = grow(std::chrono::seconds{1});
   const Time sent_at = now_ - milliseconds{100};
-  lose(sent_at, 100);
-  lose(sent_at, 100);
-  EXPECT_NEAR(window_.grow(now_, kRtt, kUnlimited), 0.7 * before, 1e-9);
+  EXPECT_NEAR(lose(sent_at, 100), 0.7 * before, 1e-9);
+  EXPECT_NEAR(lose(sent_at, 100), 0.7 * before, 1e-9);
+  EXPECT_NEAR(lose(now_, 100), 0.7 * before, 1e-9);  // sent before it, in the same millisecond
 }
 
 // K = cbrt(0.3 * 100 / 0.4) = 4.2 s (eq. 2).
@@ -53,10 +53,10 @@ TEST_F(CubicWindowTest, IsBackAtTheLostWindowAfterKSeconds) {
   EXPECT_NEAR(grow(milliseconds{2200}), before, 1);
 }
 
-TEST_F(CubicWindowTest, BelowAnEvenShareTheNextPlateauLiesHalfWayToIt) {
+TEST_F(CubicWindowTest, FarBelowAnEvenShareTheNextPlateauLiesNearerToIt) {
   grow(std::chrono::seconds{1});
-  lose(now_ - milliseconds{100}, 200);
-  EXPECT_NEAR(grow(milliseconds{5700}), 150, 2);
+  lose(now_ - milliseconds{100}, 200);  // 100 packets, on the way to 140: K is 5.1 s
+  EXPECT_NEAR(grow(milliseconds{5000}), 112, 1);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
     double least_limit{64};
     bool was_in_train{false};
     void on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
-      share.on_ack(now, ack, cwnd_packets);
+      share.on_ack(now, ack, cwnd_packets, 8);
       least_limit = std::min(least_limit, share.limit(cwnd_packets));
       was_in_train |= share.in_train();
     }

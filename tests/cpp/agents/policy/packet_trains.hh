@@ -1,9 +1,12 @@
 // ACKs of a flow that sends a train whenever it is asked to, over a link of a given rate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "transport/congestion_controller.hh"
 
@@ -20,8 +23,8 @@ class PacketTrains {
   template <class Listener>
   void fly(Listener& listener, int packets = 8) {
     now_ += 5 * kRtt;
-    ack(listener, 64, now_);            // it holds packets back
-    ack(listener, 64 - packets, now_);  // and sends them now
+    wait(listener);                     // and then it holds packets back
+    ack(listener, 64 - packets, now_);  // it sends them now
     const Time sent_at = now_;
     now_ += kRtt;
     ack(listener, 64, sent_at - kRtt);  // of an earlier packet
@@ -30,6 +33,16 @@ class PacketTrains {
       ack(listener, 64, sent_at);
     }
     ack(listener, 64, sent_at + std::chrono::milliseconds{1});
+    trained_at_ = now_;
+  }
+
+  // One that is told the least window to ask, as LinkShare, or decides itself.
+  template <class Listener>
+  static void tell(Listener& listener, Time now, const AckEvent& event) {
+    if constexpr (requires { listener.on_ack(now, event, kWindow, kLeastWindow); })
+      listener.on_ack(now, event, kWindow, kLeastWindow);
+    else
+      listener.on_ack(now, event, kWindow);
   }
 
   [[nodiscard]] Time now() const { return now_; }
@@ -38,19 +51,37 @@ class PacketTrains {
   static constexpr int64_t kBytes = 1000;
 
  private:
+  static constexpr double kWindow = 64;
+  static constexpr double kLeastWindow = 8;
+
+  // What has been delivered since the last train, told at once.
+  template <class Listener>
+  void wait(Listener& listener) {
+    const double waited_ms = std::chrono::duration<double, std::milli>(now_ - trained_at_).count();
+    const auto packets = static_cast<std::size_t>(own_packets_per_ms_ * waited_ms);
+    ack(listener, 64, std::vector<AckedPacket>(std::max<std::size_t>(packets, 1), packet_sent_at(now_)));
+  }
+
+  [[nodiscard]] AckedPacket packet_sent_at(Time sent_at) const {
+    return {.bytes = kBytes, .sent_at = sent_at, .received_at = now_};
+  }
+
   template <class Listener>
   void ack(Listener& listener, int64_t inflight_packets, Time sent_at) {
-    const std::array acked{AckedPacket{.bytes = kBytes, .sent_at = sent_at, .received_at = now_}};
+    ack(listener, inflight_packets, std::array{packet_sent_at(sent_at)});
+  }
+
+  template <class Listener>
+  void ack(Listener& listener, int64_t inflight_packets, std::span<const AckedPacket> acked) {
     AckEvent event{.acked = acked, .inflight_bytes = inflight_packets * kBytes};
     event.rtt = {.latest = kRtt, .smoothed = kRtt, .min = kRtt / 2};
-    event.rate.interval = kRtt;
-    event.rate.delivered_bytes = static_cast<int64_t>(own_packets_per_ms_ * 100) * kBytes;
-    listener.on_ack(now_, event, 64);
+    tell(listener, now_, event);
   }
 
   Time packet_time_;
   double own_packets_per_ms_;
   Time now_;
+  Time trained_at_{now_};
 };
 
 }  // namespace ccgym
