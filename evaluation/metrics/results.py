@@ -6,9 +6,9 @@ from typing import Any
 
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_bytes, read_json
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
+from ccgym.evaluation.session_file import network_of, read_session
 
 from .load_runs import Conditions, Failure, FlowResult, RunResult, load_runs
 
@@ -16,10 +16,6 @@ __all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load
 
 
 _METADATA = "pantheon_metadata.json"
-_KINDS: dict[Any, str] = {dict: "a mapping", str: "text", int: "a whole number", int | float: "a number"}
-_SESSION = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | float, "runs": int,
-            "command": str, "started": str, "provenance": dict, "seen": dict}  # fmt: skip
-_UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}}
 _MOST_PROMISED = 10_000
 _MOST_REASON_BYTES = 1 << 20
 
@@ -105,44 +101,26 @@ def _with_something_in_it(evaluation: Evaluation) -> Evaluation:
 
 
 def _load_session(folder: Path) -> Evaluation:
-    session = _session(folder / "session.json")
-    try:
-        scenarios = [_session_scenario(folder, session, *each) for each in session["emulators"].items()]
-    except InputError:
-        raise
-    except (KeyError, AttributeError, TypeError, ValueError) as error:
-        what = excerpt(str(error).partition("\n")[0])
-        raise InputError(f"{folder / 'session.json'}: not the description of an evaluation: {what}") from None
+    session = read_session(folder / "session.json")
+    scenarios = [_session_scenario(folder, session, *each) for each in session["emulators"].items()]
     return Evaluation(folder, session, scenarios)
-
-
-def _session(path: Path) -> dict[str, Any]:
-    session = {**_UNSAID, **_read_json(path)}
-    for key, kind in _SESSION.items():
-        if not isinstance(session.get(key), kind):
-            raise InputError(
-                f"{path}: not the description of an evaluation: {key} is {excerpt(session.get(key))}, "
-                f"should be {_KINDS[kind]}"
-            )
-    return session
 
 
 def _session_scenario(
     folder: Path, session: dict[str, Any], label: str, fields: dict[str, Any]
 ) -> "Scenario":
-    remote = "remote" in fields
-    spec = RemotePathSpec.model_validate(fields) if remote else EmulatorSpec.model_validate(fields)
+    spec = network_of(fields)
     conditions = Conditions(
         session["schemes"],
         session["backend"],
         session["seconds"],
-        session.get("flows", 1),
-        session.get("interval", 0.0),
-        session.get("tunnel", False),
+        session["flows"],
+        session["interval"],
+        session["tunnel"],
         spec.delay_ms,
         spec,
     )
-    seen = {scheme: links.get(label, "unknown") for scheme, links in session.get("seen", {}).items()}
+    seen = {scheme: links.get(label, "unknown") for scheme, links in session["seen"].items()}
     empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen)
     data = folder / "data" / label
     if not data.is_dir():

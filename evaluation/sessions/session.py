@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.errors import InputError, OutsideError, excerpt
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.mahimahi.shells import shell_command
-from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
@@ -36,6 +35,7 @@ from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, writ
 from ccgym.evaluation.report.statistics_page import statistics_page
 from ccgym.evaluation.run_files import RunFiles, replaced, write_merged_log
 from ccgym.evaluation.schemes import Scheme
+from ccgym.evaluation.session_file import read_session
 
 from .provenance import provenance
 
@@ -46,8 +46,6 @@ OUT_OF_MEMORY = "out of memory: what it sent is more than fits into this process
 SHORTEST_FLOW = 0.8
 """A flow that lasted less than this share of its time is a failed run."""
 _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
-_UNSAID = {"flows": 1, "interval": 0.0, "tunnel": False}
-"""Of evaluations begun before these could be chosen."""
 
 
 @dataclass(frozen=True)
@@ -284,24 +282,21 @@ def _digest(spec: Network) -> str:
 
 def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     """The session of `path` with what the plan adds: more runs, schemes or emulators."""
-    before: Any = read_json(path, "the session")
-    try:
-        before = {**_UNSAID, "digests": {}, "seen": {}, **before}
-        for key in _FIXED:
-            if before[key] != described[key]:
+    before = read_session(path)
+    for key in _FIXED:
+        if before[key] != described[key]:
+            raise InputError(
+                f"{path}: this one has {key} {excerpt(before[key])}, not {described[key]}: "
+                "choose another --out"
+            )
+    for key in ("schemes", "emulators", "digests"):
+        for label, value in described[key].items():
+            if before[key].setdefault(label, value) != value:
                 raise InputError(
-                    f"{path}: this one has {key} {before[key]}, not {described[key]}: choose another --out"
+                    f"{path}: {label} has changed since this evaluation began: choose another --out"
                 )
-        for key in ("schemes", "emulators", "digests"):
-            for label, value in described[key].items():
-                if before[key].setdefault(label, value) != value:
-                    raise InputError(
-                        f"{path}: {label} has changed since this evaluation began: choose another --out"
-                    )
-        for label, seen in described["seen"].items():
-            before["seen"].setdefault(label, {}).update(seen)
-    except (KeyError, AttributeError, TypeError):
-        raise InputError(f"{path}: not the description of an evaluation: choose another --out") from None
+    for label, seen in described["seen"].items():
+        before["seen"].setdefault(label, {}).update(seen)
     return {**before, "runs": max(before["runs"], described["runs"])}
 
 

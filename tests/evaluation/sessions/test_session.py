@@ -215,6 +215,24 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
         open_session(plan, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("seconds", "3", "seconds is 3, should be a number"),
+        ("schemes", {"copa": 1}, "copa is 1, should be a mapping"),
+        ("emulators", {"a/b": {"name": "b", "delay_ms": 1, "uplink": {"rate_mbps": -1}}}, "rate_mbps"),
+    ],
+)
+def test_a_damaged_description_is_refused_before_anything_flies(
+    plan: Plan, tmp_path: Path, key: str, value: object, complaint: str
+) -> None:
+    open_session(plan, tmp_path)
+    file = tmp_path / "session.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
+    with pytest.raises(InputError, match=f"not the description of an evaluation: .*{complaint}"):
+        open_session(plan, tmp_path)
+
+
 def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
     class BriefBackend(TwinBackend):
         def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:

@@ -1,0 +1,64 @@
+"""`session.json`: what an evaluation was asked for; judged as a whole before anything is done with it."""
+
+from pathlib import Path
+from typing import Any
+
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import read_json
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.spec_errors import first_mistake
+from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
+from pydantic import ValidationError
+
+_KINDS: dict[Any, str] = {dict: "a mapping", list: "a list", str: "text", bool: "true or false",
+                          int: "a whole number", int | float: "a number"}  # fmt: skip
+_FIELDS = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | float, "runs": int,
+           "seed": int, "command": str, "started": str, "provenance": dict, "seen": dict, "digests": dict,
+           "flows": int, "interval": int | float, "tunnel": bool}  # fmt: skip
+_UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}, "digests": {},
+                           "seed": 1, "flows": 1, "interval": 0.0, "tunnel": False}  # fmt: skip
+"""Of evaluations begun before these were said."""
+
+
+def read_session(path: Path) -> dict[str, Any]:
+    """The description in `path`.
+
+    Raises:
+        InputError: it is none, or describes no evaluation.
+    """
+    content = read_json(path, "the description")
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: expected a JSON object")
+    session: dict[str, Any] = {**_UNSAID, **content}
+    try:
+        for key, kind in _FIELDS.items():
+            _check(key, session.get(key), kind)
+        for scheme, entry in session["schemes"].items():
+            _check(scheme, entry, dict)
+            _check(f"members of {scheme}", entry.get("members", []), list)
+        for scheme, links in session["seen"].items():
+            _check(f"seen by {scheme}", links, dict)
+        for label, fields in session["emulators"].items():
+            _check(label, fields, dict)
+            network_of(fields)
+    except InputError as error:
+        raise InputError(f"{path}: not the description of an evaluation: {error}") from None
+    return session
+
+
+def network_of(fields: dict[str, Any]) -> Network:
+    """The emulator or path of an entry.
+
+    Raises:
+        InputError: it is none.
+    """
+    kind = RemotePathSpec if "remote" in fields else EmulatorSpec
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(first_mistake(error, kind)) from None
+
+
+def _check(name: str, value: object, kind: Any) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"{excerpt(name)} is {excerpt(value)}, should be {_KINDS[kind]}")
