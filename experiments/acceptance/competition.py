@@ -6,7 +6,6 @@ log-uniform.
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -22,6 +21,7 @@ from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, sha
 from ccgym.evaluation.schemes import select_native
 from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.check import Check, all_met
+from ccgym.experiments.json_text import json_text
 
 SECONDS = 120.0
 COUNTED_S = 60.0
@@ -185,5 +185,5 @@ def run(args: argparse.Namespace) -> int:
     with open_flyers(args.ray) as executor:
         checks = competition_checks(scheme, RIVALRIES, args.random, drawn, executor, say)
     if args.json:
-        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in checks]}))
+        print(json_text({"seed": drawn, "checks": [asdict(check) for check in checks]}))
     return 0 if all(check.passes for check in checks) else 1

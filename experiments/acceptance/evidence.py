@@ -1,7 +1,6 @@
 """What the shipped policy holds and misses, as a page of the documentation: measured, never typed."""
 
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -17,6 +16,7 @@ from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
+from ccgym.experiments.json_text import json_text
 
 from .competition import RIVALRIES, competition_checks
 from .policy_checks import Loss, measure_checks
@@ -167,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
     command = shlex.join(["ccgym", "reproduce", "evidence", *_arguments_again(args, drawn)])
     replace_file(args.out, lambda path: path.write_text(page(evidence, command)))
     if args.json:
-        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in evidence.checks]}))
+        print(json_text({"seed": drawn, "checks": [asdict(check) for check in evidence.checks]}))
     else:
         held = sum(check.met is True for check in evidence.checks)
         print(f"{args.out}: {held} of {len(evidence.checks)} held")

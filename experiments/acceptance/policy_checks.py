@@ -5,7 +5,6 @@ the synthetic ones only.
 """
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interva
 from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
+from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_window, stalling_path
@@ -369,7 +369,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.json:
         worst = [asdict(loss) for loss in losses]
-        print(json.dumps({"seed": drawn, "checks": [asdict(check) for check in checks], "worst": worst}))
+        print(json_text({"seed": drawn, "checks": [asdict(check) for check in checks], "worst": worst}))
     else:
         print("farthest behind the best other scheme in ln(throughput / p95 delay):")
         print("\n".join(f"{loss.score:+.2f}  {loss.emulator}: {loss.reason}" for loss in losses))

@@ -6,7 +6,6 @@ which counts for nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS o
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
+from ccgym.experiments.json_text import json_text
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets
 from ccgym.training.rollouts import fly_measured
@@ -246,7 +246,7 @@ def run(args: argparse.Namespace) -> int:
     checks = preference_checks(rows)
     if args.json:
         print(
-            json.dumps(
+            json_text(
                 {"checks": [asdict(check) for check in checks], "rows": [row.to_json() for row in rows]}
             )
         )

@@ -6,7 +6,6 @@ loss, arrivals as even as a clock's.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
 from ccgym.experiments.check import Check
+from ccgym.experiments.json_text import json_text
 
 from .known_truth import RUNS, SCHEMES, measured_over
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     held = checks(found)
     if args.json:
         print(
-            json.dumps(
+            json_text(
                 {"errors": [asdict(each) for each in found], "checks": [asdict(check) for check in held]}
             )
         )

@@ -1,7 +1,6 @@
 """Emulators that are known, measured through the twin and found again from those measurements alone."""
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -18,6 +17,7 @@ from ccgym.calibration.target import Measured, Run, Target, means
 from ccgym.configs.arguments import count
 from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
 from ccgym.experiments.check import Check
+from ccgym.experiments.json_text import json_text
 
 SCHEMES = ("bbr", "cubic", "copa", "vegas", "ledbat", "reno", "vivace", "verus")
 HELD_OUT = ("scream", "copa:0.1", "bbr3")
@@ -208,10 +208,10 @@ def run(args: argparse.Namespace) -> int:
     held = checks(found)
     if args.json:
         rows = [
-            {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.as_json()
+            {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.json_text()
             for each in found
         ]
-        print(json.dumps({"recoveries": rows, "checks": [asdict(check) for check in held]}))
+        print(json_text({"recoveries": rows, "checks": [asdict(check) for check in held]}))
     else:
         print("\n".join(check.line for check in held))
     return 0 if all(check.met for check in held) else 1

@@ -1,6 +1,5 @@
 """Our schemes beside independent implementations of the same, over the same emulators."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
@@ -83,7 +82,7 @@ def print_comparisons(
         as_json: all as one JSON object.
     """
     if as_json:
-        print(json.dumps({where: [asdict(row) for row in rows] for where, (rows, _) in tables.items()}))
+        print(json_text({where: [asdict(row) for row in rows] for where, (rows, _) in tables.items()}))
         return
     for where, (rows, bounds) in tables.items():
         print(f"ours in {where}:")

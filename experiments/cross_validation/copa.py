@@ -9,7 +9,6 @@ it 0.25 ms higher in the twin, which is never late, India would have 86 Mbit/s i
 """
 
 import argparse
-import json
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.experiments.flights import SEED
+from ccgym.experiments.json_text import json_text
 
 SCHEME = "copa"
 SECONDS = 30.0
@@ -123,5 +123,5 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Flies over every link and path."""
     rows = copa_rows(SEED)
-    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(copa_lines(rows)))
+    print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(copa_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

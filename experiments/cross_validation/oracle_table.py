@@ -1,11 +1,11 @@
 """`ccgym reproduce oracle-table`: the oracle's windows beside the published ones."""
 
 import argparse
-import json
 
 from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.experiments.json_text import json_text
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import ideal_windows
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
             {"emulator": label, "ours": ours, "published": PUBLISHED_WINDOWS[label]}
             for label, ours in windows.items()
         ]
-        print(json.dumps({"windows": rows, "mean_relative_deviation": deviation}))
+        print(json_text({"windows": rows, "mean_relative_deviation": deviation}))
     else:
         for label, ours in windows.items():
             print(f"{label:32} {ours:6} packets, published {PUBLISHED_WINDOWS[label]:6}")

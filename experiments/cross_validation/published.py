@@ -1,7 +1,6 @@
 """Our schemes in the twin beside figures that others have published of the same."""
 
 import argparse
-import json
 import os
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.sessions.flyers import open_flyers
 from ccgym.experiments.flights import SEED
+from ccgym.experiments.json_text import json_text
 
 from .published_figures import PUBLISHED, Published, Range
 
@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     with open_flyers(args.ray) as executor:
         rows = PublishedComparison(executor, SEED).rows()
     if args.json:
-        print(json.dumps({"emulators": [asdict(row) for row in rows]}))
+        print(json_text({"emulators": [asdict(row) for row in rows]}))
     else:
         print("\n".join(published_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

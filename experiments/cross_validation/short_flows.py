@@ -5,7 +5,6 @@ time is from its first chance to send, connected, until the sender knows that al
 """
 
 import argparse
-import json
 import os
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ccgym.envs import _core
 from ccgym.envs.host.host_checks import check_kernel_tcp
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, require, require_mahimahi
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.experiments.json_text import json_text
 
 SIZES_KB = (15, 150, 1500)
 RATES_MBPS = (5, 12, 30, 80)
@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> int:
             print(_line(row), file=sys.stderr if args.json else sys.stdout, flush=True)
     errors = {size: mean_error([row for row in rows if row.size_kb == size]) for size in SIZES_KB}
     if args.json:
-        print(json.dumps({"flows": [vars(row) for row in rows], "mean_errors": errors}))
+        print(json_text({"flows": [vars(row) for row in rows], "mean_errors": errors}))
     else:
         for size, error in errors.items():
             print(f"{size:5} kB over {len(chosen)} links: {error:+.1%}")

@@ -6,7 +6,6 @@ MTU inside costs is not in the throughput.
 """
 
 import argparse
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,6 +21,7 @@ from ccgym.evaluation.sessions.flying import fly_in_turns
 from ccgym.evaluation.sessions.session import Plan, emulator_folder
 from ccgym.experiments.arguments import add_flight_arguments
 from ccgym.experiments.flights import plan_flights
+from ccgym.experiments.json_text import json_text
 
 LEAST_P = 0.2
 """Below it the two samples are said to differ."""
@@ -143,5 +143,5 @@ def run(args: argparse.Namespace) -> int:
     folders = (args.out / "outside", args.out / "inside")
     fly_in_turns([(outside, folders[0]), (inside, folders[1])])
     rows = compare(outside, folders[0], inside, folders[1])
-    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(transparency_lines(rows)))
+    print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(transparency_lines(rows)))
     return 0 if rows and all(row.agrees for row in rows) else 1

@@ -10,7 +10,6 @@ the real shells were, by their own logs, stands beside it: it is no part of the 
 """
 
 import argparse
-import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -33,6 +32,7 @@ from ccgym.evaluation.sessions.lateness import SMALLEST_DATA_BYTES, p95_lateness
 from ccgym.evaluation.sessions.session import Flight, Plan, emulator_folder
 from ccgym.experiments.arguments import add_flight_arguments
 from ccgym.experiments.flights import fly, plan_flights
+from ccgym.experiments.json_text import json_text
 
 THROUGHPUT_SHARE = 0.03
 DELAY_SHARE = 0.05
@@ -197,5 +197,5 @@ def run(args: argparse.Namespace) -> int:
     real = fly(args, "mahimahi", args.schemes)
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         rows = compare(plan_flights(args, "mahimahi", args.schemes), real, executor)
-    print(json.dumps([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
+    print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

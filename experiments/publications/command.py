@@ -1,7 +1,6 @@
 """The arguments and the output of an experiment of a published document."""
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
@@ -12,6 +11,7 @@ from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.outside_files import replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
 from ccgym.experiments.flights import SEED
+from ccgym.experiments.json_text import json_text
 
 from .reproduction import Circumstances, Reproduction, reproduction_lines
 
@@ -94,7 +94,7 @@ def run_reproduction(reproduce: Callable[[Circumstances], Reproduction], args: a
     keep_figures(found, args.out)
     if args.json:
         lines = [asdict(line) for line in found.lines]
-        print(json.dumps({"title": found.title, "lines": lines, "notes": found.notes}))
+        print(json_text({"title": found.title, "lines": lines, "notes": found.notes}))
     else:
         print("\n".join(reproduction_lines(found)))
         print(f"figures: {args.out}")

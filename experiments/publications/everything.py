@@ -1,7 +1,6 @@
 """`ccgym reproduce all`: every published figure of the documents beside ours, on one page."""
 
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import cast
 from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
+from ccgym.experiments.json_text import json_text
 
 from .command import Publication, add_common_arguments, circumstances, keep_figures
 from .page import page
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     replace_file(args.page, lambda fresh: fresh.write_text(text, encoding="utf-8"))
     if args.json:
         print(
-            json.dumps(
+            json_text(
                 {
                     name: each if isinstance(each, str) else [asdict(line) for line in each.lines]
                     for name, each in found.items()

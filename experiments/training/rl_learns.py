@@ -1,10 +1,10 @@
 """`ccgym reproduce rl-learns`: does reinforcement learning learn?"""
 
 import argparse
-import json
 from dataclasses import asdict
 
 from ccgym.experiments.arguments import add_training_arguments
+from ccgym.experiments.json_text import json_text
 from ccgym.rl.config import RlConfig
 from ccgym.rl.learning import measure_learning
 from ccgym.training.config import config_file, load_config
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     learning = measure_learning(config, args.seeds, args.out, args.workers)
     low, high = learning.interval
     if args.json:
-        print(json.dumps({**asdict(learning), "interval": [low, high], "learns": learning.learns}))
+        print(json_text({**asdict(learning), "interval": [low, high], "learns": learning.learns}))
     else:
         print(f"reward {config.reward} per step, on emulators that training never sees")
         print(f"learnt  {low:12.3f} to {high:.3f} (95 % of {args.seeds} seeds)")

@@ -1,7 +1,6 @@
 """The spread of a policy over training seeds, flown over emulators that none has seen."""
 
 import argparse
-import json
 import sys
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import redirect_stdout
@@ -14,6 +13,7 @@ from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.experiments.arguments import add_training_arguments
+from ccgym.experiments.json_text import json_text
 from ccgym.training.config import TrainingConfig, config_file, load_config
 from ccgym.training.rollouts import fly_measured
 from ccgym.training.runs.run_directory import RunDirectory
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         spread = measure_spread(config, args.seeds, args.out, args.random, args.workers)
     if args.json:
         derived = {"deviation": spread.deviation, "gap": spread.gap, "narrow": spread.is_narrow}
-        print(json.dumps({**asdict(spread), **derived}))
+        print(json_text({**asdict(spread), **derived}))
     else:
         print(f"mean of ln(throughput / p95 delay) on {args.random} random unseen emulators")
         for seed, mean in enumerate(spread.policies, 1):

@@ -203,17 +203,20 @@ def prepare(folder: Path) -> None:
 
 @cache
 def flown() -> dict[str, bytes]:
-    """The files of a small evaluation, in the folder `flown`."""
+    """The files of a small evaluation, in the folder `flown`; in `figures` of the same without logs."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         (place / "link.yaml").write_text("emulators: [{name: mine, delay_ms: 5, uplink: {rate_mbps: 0.5}}]\n")
-        schemes = ["--schemes", "fixed:3,fixed:5", "--runs", "2", "--seconds", "1"]
+        words = ["eval", "--schemes", "fixed:3,fixed:5", "--runs", "2", "--seconds", "1"]
+        words += ["--emulators", f"file:{place / 'link.yaml'}", "--out"]
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main(["eval", *schemes, "--emulators", f"file:{place / 'link.yaml'}", "--out", f"{place}/flown"])
-        files = [path for path in place.rglob("flown/**/*") if path.is_file() and path.suffix != ".html"]
+            main([*words, f"{place}/flown"])
+            main([*words, f"{place}/figures", "--no-logs"])
+        files = [path for path in place.glob("*/**/*") if path.is_file() and path.suffix != ".html"]
         return {str(path.relative_to(place)): path.read_bytes() for path in files}
 
 
+@cache
 def parsers() -> dict[str, argparse.ArgumentParser]:
     """Of every command, and of every one below it, its parser."""
     found = {}
@@ -227,6 +230,7 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
             for shown in part._choices_actions  # without the names of former versions
         ]
         if not below or parser.get_default("run"):
+            parser.format_help()  # an experiment's options are there once somebody asks
             found[name] = parser
     return found
 
@@ -238,6 +242,12 @@ def options_of(command: str) -> list[str]:
         for action in parsers()[command]._actions
         if action.nargs != 0 and not isinstance(action, argparse._SubParsersAction)
     ]
+
+
+def flags_of(command: str) -> list[str]:
+    """The options of a command that take no value."""
+    actions = parsers()[command]._actions
+    return [each.option_strings[0] for each in actions if each.nargs == 0 and each.dest != "help"]
 
 
 def odd_values() -> st.SearchStrategy[str]:
@@ -262,7 +272,8 @@ def odd_arguments(draw: st.DrawFn) -> Case:
         arguments[0] = value
     else:
         arguments.append(value)
-    return Case([*command.split(), *arguments])
+    flags = draw(st.lists(st.sampled_from(flags_of(command)), max_size=1)) if flags_of(command) else []
+    return Case([*command.split(), *arguments, *flags])
 
 
 EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"]
@@ -283,6 +294,8 @@ READERS: dict[str, list[list[str]]] = {
                            [*EVAL[:-1], "flown", "--schemes", "fixed:3"]],
     "flown/summary.json": [["compare", "flown", "flown"]],
     f"{DATA}/pantheon_metadata.json": [["report", DATA], ["calibrate", "--target", DATA, *FIT]],
+    "figures/data/link/mine/fixed-3_measured_run1.json": [["report", "figures"],
+                                                          ["compare", "flown", "figures"]],
     f"{DATA}/fixed-3_datalink_run1.log": [["report", "flown"], ["report", DATA], ["compare", "flown", DATA]],
 }  # fmt: skip
 """Which commands read which file."""
