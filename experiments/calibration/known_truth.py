@@ -208,7 +208,7 @@ def run(args: argparse.Namespace) -> int:
     held = checks(found)
     if args.json:
         rows = [
-            {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.json_text()
+            {"truth": asdict(each.truth), "held_out_error": each.held_out_error} | each.answer.as_json()
             for each in found
         ]
         print(json_text({"recoveries": rows, "checks": [asdict(check) for check in held]}))

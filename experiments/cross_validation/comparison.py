@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
+from ccgym.experiments.json_text import json_text
+
 
 @dataclass(frozen=True)
 class Bounds:
