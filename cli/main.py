@@ -47,6 +47,16 @@ class CommandLineParser(argparse.ArgumentParser):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_abbrev=False, **kwargs)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        from ccgym.envs.errors import MOST_LISTED, did_you_mean, excerpt
+
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        listed = ", ".join(known[:MOST_LISTED]) + (", ..." if len(known) > MOST_LISTED else "")
+        near = did_you_mean(str(value), known)
+        raise argparse.ArgumentError(action, f"invalid choice: {excerpt(value)!r}{near}; known: {listed}")
+
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""
         from ccgym.envs.errors import excerpt

@@ -13,6 +13,10 @@ class OutsideError(RuntimeError):
     """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
 
 
+MOST_LISTED = 10
+"""Names that an error lists: who has mistyped one seeks the nearest."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The question with the names nearest to one that is unknown; nothing when none is near."""
     near = get_close_matches(name[:80], list(known), n=3)

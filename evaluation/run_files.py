@@ -8,7 +8,7 @@ packets.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -163,6 +163,8 @@ class FlowLogs:
     """By number, from 1."""
     remarks: list[str]
     """What of the file could not be taken as it stands."""
+    silent_flow: LinkLog
+    """A flow of which it says nothing."""
 
 
 def read_merged_log(path: Path) -> FlowLogs:
@@ -180,21 +182,22 @@ def read_merged_log(path: Path) -> FlowLogs:
     if len(numbers) > MOST_FLOWS:
         raise InputError(f"{path}: {len(numbers)} flows: at most {MOST_FLOWS} of a log are told apart")
     flows = {}
+    nothing = np.zeros(0)
+    silent = LinkLog(nothing, nothing, nothing, nothing, nothing, opportunities[0], header_bytes=0)
     for flow in numbers.tolist():
         arrival_ms, arrival_bytes = _of_flow(flow, sent[3], sent[0], sent[2])
         departure_ms, departure_bytes, delay_ms = _of_flow(
             flow, received[4], received[0], received[2], received[3]
         )
-        flows[flow] = LinkLog(
-            arrival_ms,
-            arrival_bytes,
-            departure_ms,
-            departure_bytes,
-            delay_ms,
-            opportunities[0],
-            header_bytes=0,
+        flows[flow] = replace(
+            silent,
+            arrival_ms=arrival_ms,
+            arrival_bytes=arrival_bytes,
+            departure_ms=departure_ms,
+            departure_bytes=departure_bytes,
+            departure_delay_ms=delay_ms,
         )
-    return FlowLogs(flows, [*_cut_short(events.cut_in_mid_line), *_ran_backwards(events)])
+    return FlowLogs(flows, [*_cut_short(events.cut_in_mid_line), *_ran_backwards(events)], silent)
 
 
 def _of_flow(flow: int, numbers: Array, *columns: Array) -> list[Array]:
@@ -210,7 +213,8 @@ def read_lone_link_log(path: Path) -> FlowLogs:
         InputError: the file is broken; names file, line and what is wrong.
     """
     log, cut = read_whole_lines(path)
-    return FlowLogs({1: log.without_background()}, _cut_short(cut))
+    seen = log.without_background()
+    return FlowLogs({1: seen}, _cut_short(cut), seen)
 
 
 def _cut_short(cut_in_mid_line: bool) -> list[str]:

@@ -15,7 +15,7 @@ from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean
 
 from .outside_schemes import library_file, look_at
 
@@ -238,8 +238,10 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
     if name not in known:
         named = {Kind.POLICY, Kind.PYTHON, Kind.LIBRARY, Kind.PANTHEON}
         rows = [(row, row.kind in named and row.argument) for row in known.values()]
+        rows = rows[:MOST_LISTED]
         listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
-        raise InputError(f"unknown scheme {item!r}; known: {listed}")
+        near = did_you_mean(name, known)
+        raise InputError(f"unknown scheme {item!r}{near}; known: {listed}, ..., see `ccgym schemes`")
     kind = known[name].kind
     if kind is Kind.PANTHEON:
         return _of_pantheon(argument, item, pantheon)
@@ -315,6 +317,8 @@ def _checked(scheme: Scheme) -> Scheme:
         _core.fly(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)
     except (ValueError, RuntimeError) as error:
         raise InputError(str(error).splitlines()[0]) from None
+    except MemoryError:
+        raise InputError(f"scheme {scheme.label}: floods a link of 1 Mbit/s within a millisecond") from None
     return scheme
 
 

@@ -8,6 +8,7 @@ from ccgym.envs.outside_files import read_json
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
+from ccgym.evaluation.run_files import MOST_FLOWS
 from pydantic import ValidationError
 
 _KINDS: dict[Any, str] = {dict: "a mapping", list: "a list", str: "text", bool: "true or false",
@@ -18,6 +19,7 @@ _FIELDS = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | 
 _UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}, "digests": {},
                            "seed": 1, "flows": 1, "interval": 0.0, "tunnel": False}  # fmt: skip
 """Of evaluations begun before these were said."""
+_MOST = {"runs": 100_000, "flows": MOST_FLOWS}
 
 
 def read_session(path: Path) -> dict[str, Any]:
@@ -33,6 +35,9 @@ def read_session(path: Path) -> dict[str, Any]:
     try:
         for key, kind in _FIELDS.items():
             _check(key, session.get(key), kind)
+        for key, most in _MOST.items():
+            if not 1 <= session[key] <= most:
+                raise InputError(f"{key} is {excerpt(session[key])}, should be 1 to {most:g}")
         for scheme, entry in session["schemes"].items():
             _check(scheme, entry, dict)
             _check(f"members of {scheme}", entry.get("members", []), list)

@@ -5,6 +5,7 @@ and packets still in flight at the end do not count as lost. Where the mended fi
 gives Pantheon's own.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +15,18 @@ from .link_log import LinkLog
 
 OPPORTUNITY_IP_BYTES = 1500
 """What one delivery opportunity carries, without the TUN header."""
+STARVES_BELOW = 0.8
+"""Share of its time: a flow that delivers for less has been silent for the rest of it."""
+STARVED_MBPS, STARVED_DELAY_MS = 8 * OPPORTUNITY_IP_BYTES / 1e6 / 30, 30_000.0
+"""By what a flow is compared that got nothing through: one packet in 30 s, after all of them."""
 
 
 @dataclass(frozen=True)
 class FlowMetrics:
-    """One flow; rates in Mbit/s of IP bytes, delays one way in ms including propagation."""
+    """One flow; rates in Mbit/s of IP bytes, delays one way in ms including propagation.
+
+    Of a flow of which nothing was delivered the throughput is 0 and every delay NaN.
+    """
 
     throughput_mbps: float
     mean_delay_ms: float
@@ -34,7 +42,7 @@ class FlowMetrics:
     queueing_delay_ms: float
     """Mean one-way delay above propagation."""
     power: float
-    """throughput / p95 delay, Mbit/s per ms."""
+    """throughput / p95 delay, Mbit/s per ms; where nothing came through, of a starved flow's figures."""
     start_ms: float
     """When the flow's window begins, on the log's clock."""
     duration_ms: float
@@ -44,29 +52,51 @@ class FlowMetrics:
     pantheon_p95_delay_ms: float
     pantheon_loss: float
 
+    @property
+    def delivers(self) -> bool:
+        """Whether anything came through, so that there are delays."""
+        return not math.isnan(self.p95_delay_ms)
+
+    @property
+    def compared(self) -> tuple[float, float]:
+        """Throughput and p95 delay, above 0 in any case."""
+        if self.delivers:
+            return self.throughput_mbps, self.p95_delay_ms
+        return STARVED_MBPS, STARVED_DELAY_MS
+
 
 class NothingToMeasureError(ValueError):
     """A log without a flow; what flew did not get through, which is no mistake of ours."""
 
 
 def measure(
-    log: LinkLog, delay_ms: float, *, seconds: float | None = None, loss_probability: float = 0.0
+    log: LinkLog,
+    delay_ms: float,
+    *,
+    seconds: float | None = None,
+    loss_probability: float = 0.0,
+    flown_s: float | None = None,
 ) -> FlowMetrics:
     """The metrics of the flow in `log`.
 
     The window reaches from the first to the last departure of a data packet: one at least half as large as
-    the largest, which leaves handshakes out.
+    the largest, which leaves handshakes out. Of a flow that starves it is all the time that it flew.
 
     Args:
         log: the direction of the link that carried the data.
         delay_ms: one-way propagation delay outside the link.
         seconds: the window ends so long after its beginning at the latest.
         loss_probability: of a loss stage behind the link, which the log does not see.
+        flown_s: how long the flow tried, if nobody but the network can have kept it from it; None: it may
+            have ended by itself.
 
     Raises:
-        NothingToMeasureError: no window: fewer than two instants at which data packets left the link.
+        NothingToMeasureError: no window: fewer than two instants at which data packets left the link, and no
+            `flown_s`.
     """
-    start_ms, end_ms = _data_window(log, seconds)
+    if loss_probability == 1:
+        log = log.without_departures()
+    start_ms, end_ms = _data_window(log, seconds, flown_s)
     inside = (log.departure_ms >= start_ms) & (log.departure_ms <= end_ms)
     delays_ms = log.departure_delay_ms[inside] + delay_ms
     throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes[inside]), end_ms - start_ms)
@@ -78,14 +108,14 @@ def measure(
     whole_capacity_mbps = _mbps(len(log.opportunity_ms) * OPPORTUNITY_IP_BYTES, _span_ms(log.opportunity_ms))
     return FlowMetrics(
         throughput_mbps=throughput_mbps,
-        mean_delay_ms=float(delays_ms.mean()),
+        mean_delay_ms=_mean(delays_ms),
         p95_delay_ms=p95_ms,
         p99_delay_ms=_nearest_percentile(delays_ms, 99),
         loss=1 - (1 - link_loss) * (1 - loss_probability),
         capacity_mbps=capacity_mbps,
         utilisation=_ratio(throughput_mbps, capacity_mbps),
-        queueing_delay_ms=float(delays_ms.mean()) - delay_ms,
-        power=throughput_mbps / p95_ms,
+        queueing_delay_ms=_mean(delays_ms) - delay_ms,
+        power=throughput_mbps / p95_ms if len(delays_ms) else STARVED_MBPS / STARVED_DELAY_MS,
         start_ms=start_ms,
         duration_ms=end_ms - start_ms,
         pantheon_throughput_mbps=whole_throughput_mbps,
@@ -96,8 +126,11 @@ def measure(
     )
 
 
-def _data_window(log: LinkLog, seconds: float | None) -> tuple[float, float]:
+def _data_window(log: LinkLog, seconds: float | None, flown_s: float | None) -> tuple[float, float]:
     data_ms = log.departure_ms[log.departure_bytes >= log.departure_bytes.max(initial=0) / 2]
+    if flown_s is not None and _span_ms(data_ms) < 1000 * STARVES_BELOW * flown_s:
+        begin_ms = float(log.arrival_ms[0]) if len(log.arrival_ms) else 0.0
+        return begin_ms, begin_ms + 1000 * flown_s
     if not len(data_ms) or data_ms[0] == data_ms[-1]:
         raise NothingToMeasureError(f"no flow to measure: {len(data_ms)} data packets left the link")
     start_ms, end_ms = float(data_ms[0]), float(data_ms[-1])
@@ -110,6 +143,8 @@ def _loss(log: LinkLog, end_ms: float) -> float:
     The queue is first in, first out: what arrived before a packet that departed has departed or is lost.
     """
     departed = log.departure_ms <= end_ms
+    if not departed.any():
+        return 1.0 if len(log.arrival_ms) else 0.0
     departures = _keys(
         log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
     )
@@ -145,5 +180,9 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
+def _mean(values: Array) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
 def _nearest_percentile(values: Array, percent: float) -> float:
-    return float(np.percentile(values, percent, method="nearest"))
+    return float(np.percentile(values, percent, method="nearest")) if len(values) else math.nan

@@ -74,9 +74,9 @@ class LinkLog:
     header: LinkLogHeader | None = None
 
     @classmethod
-    def from_flight(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
-        """The log of a twin's flight over a link that delivers by `schedule`."""
-        end_ms = max(_last(flight.departure_ms), _last(flight.arrival_ms))
+    def from_flight(cls, flight: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
+        """The log of a twin's flight over a link that delivers by `schedule`, up to its end or `until_ms`."""
+        end_ms = max(_last(flight.departure_ms), _last(flight.arrival_ms), until_ms)
         return cls(
             flight.arrival_ms,
             flight.arrival_bytes,
@@ -87,9 +87,9 @@ class LinkLog:
         )
 
     @classmethod
-    def between_ends(cls, flight: Any, schedule: _core.Schedule) -> "LinkLog":
+    def between_ends(cls, flight: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
         """The same flight as its sender and its receiver saw it: propagation included, all loss seen."""
-        link = cls.from_flight(flight, schedule)
+        link = cls.from_flight(flight, schedule, until_ms)
         received = ~np.isnan(flight.received_ms)
         received_ms = flight.received_ms[received]
         return replace(
@@ -107,6 +107,11 @@ class LinkLog:
             departure_ms=self.departure_ms + delay_ms,
             departure_delay_ms=self.departure_delay_ms + delay_ms,
         )
+
+    def without_departures(self) -> "LinkLog":
+        """The same log, as if nothing had left the link."""
+        nothing = np.zeros(0)
+        return replace(self, departure_ms=nothing, departure_bytes=nothing, departure_delay_ms=nothing)
 
     def without_background(self) -> "LinkLog":
         """The same log without the packets a mahimahi shell sends by itself."""

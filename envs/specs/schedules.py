@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from numpy.typing import NDArray
 
 from .traces import read_trace
@@ -76,6 +76,8 @@ def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"{path}: cannot read the trace: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the path
+        raise InputError(f"{excerpt(path)}: cannot read the trace: {error}") from None
     return _trace_schedule(path, once, changed_ns)
 
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 
@@ -20,6 +21,7 @@ namespace ccgym {
 
 namespace {
 
+constexpr int64_t kMostUnserved = 10'000'000;
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
 // Whole microseconds, so that what is sent, waits and is received adds up.
@@ -35,13 +37,16 @@ class FlightRecorder {
  public:
   explicit FlightRecorder(std::span<Flight> flights) : flights_(flights) {}
 
+  // Throws std::bad_alloc as if the memory were full: who floods a link would fill any.
   void on_arrival(const LinkPacket& packet) {
+    if (++unserved_ > kMostUnserved) throw std::bad_alloc{};
     Flight& flight = flights_[packet.label.flow()];
     flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
     flight.sent_ms.push_back(in_ms(packet.tag));
     flight.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
   void on_departure(const LinkPacket& packet, int64_t now_ns, int64_t received_ns) {
+    --unserved_;
     Flight& flight = flights_[packet.label.flow()];
     flight.departure_ms.push_back(in_ms(now_ns));
     flight.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
@@ -53,6 +58,7 @@ class FlightRecorder {
 
  private:
   std::span<Flight> flights_;
+  int64_t unserved_{};  // came to the link, and waits or was dropped
 };
 
 Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles
@@ -46,6 +47,13 @@ class Backend(Protocol):
 def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
     """Whether packets are told apart at both ends of the path, or seen in the link's log only."""
     return tunnel or (backend == "mahimahi" and flows > 1)
+
+
+def flown_seconds(spec: Network | None, backend: str, seconds: float | None) -> float | None:
+    """How long the first flow of a run tried to send; None: of a program, which may end by itself."""
+    if backend != "twin" or seconds is None or not isinstance(spec, EmulatorSpec):
+        return None
+    return spec.own_flow_seconds(seconds)
 
 
 def unseen_loss(spec: Network, backend: str, flows: int, tunnel: bool) -> float:

@@ -39,22 +39,23 @@ class TwinBackend:
         assert isinstance(spec, EmulatorSpec)
         path = spec.to_path()
         first = flows[0]
+        end_s = first.start_s + first.seconds
         if len(flows) == 1 and first.start_s == 0:
             flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
-            return [_log(flight, spec)]
+            return [_log(flight, spec, end_s)]
         sharing = [
             _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
             for flow in flows
         ]
-        flights = _core.fly(path, sharing, seconds=first.start_s + first.seconds, seed=seed)
-        logs = [_log(flight, spec) for flight in flights]
+        flights = _core.fly(path, sharing, seconds=end_s, seed=seed)
+        logs = [_log(flight, spec, end_s) for flight in flights]
         longest = max((log.opportunity_ms for log in logs), key=len)
         return [replace(log, opportunity_ms=longest) for log in logs]
 
 
-def _log(flight: _core.Flight, spec: EmulatorSpec) -> LinkLog:
+def _log(flight: _core.Flight, spec: EmulatorSpec, end_s: float) -> LinkLog:
     """Where the delay varies, what is more than the delay it begins with counts as the link's."""
     schedule = spec.uplink.schedule()
     if spec.delay_varies:
-        return LinkLog.between_ends(flight, schedule).shifted(-spec.delay_ms)
-    return LinkLog.from_flight(flight, schedule)
+        return LinkLog.between_ends(flight, schedule, 1000 * end_s).shifted(-spec.delay_ms)
+    return LinkLog.from_flight(flight, schedule, 1000 * end_s)

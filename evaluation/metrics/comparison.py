@@ -157,9 +157,10 @@ class _Pair:
 
 
 def _pair(before: FlowMetrics, after: FlowMetrics) -> _Pair:
+    (throughput_before, delay_before), (throughput_after, delay_after) = before.compared, after.compared
     return _Pair(
-        math.log(after.throughput_mbps / before.throughput_mbps),
-        math.log(after.p95_delay_ms / before.p95_delay_ms),
+        math.log(throughput_after / throughput_before),
+        math.log(delay_after / delay_before),
         after.loss - before.loss,
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.evaluation.backends.backend import unseen_loss
+from ccgym.evaluation.backends.backend import flown_seconds, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
 
@@ -93,6 +93,11 @@ class Conditions:
         """See `backend.unseen_loss`."""
         return 0.0 if self.spec is None else unseen_loss(self.spec, self.backend, flows, self.tunnel)
 
+    @property
+    def flown_s(self) -> float | None:
+        """See `backend.flown_seconds`."""
+        return flown_seconds(self.spec, self.backend, self.seconds)
+
     def _members(self, scheme: str) -> list[Any]:
         members: list[Any] = self.schemes.get(scheme, {}).get("members", [scheme])
         return members
@@ -128,7 +133,7 @@ def _load_run(files: RunFiles, conditions: Conditions) -> RunResult:
 
 def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunResult:
     delay_ms = conditions.delay_ms
-    logs = {number: log.shifted(-delay_ms) for number, log in read.flows.items() if _has_packets(log)}
+    logs = {number: log.shifted(-delay_ms) for number, log in _flown(read, files, conditions).items()}
     if not logs:
         raise ValueError("no flow to measure: no data packets came through")
     _check_clocks(list(logs.values()), delay_ms)
@@ -138,6 +143,7 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
         seconds=conditions.seconds,
         begins_s=[(number - 1) * conditions.interval_s for number in logs],
         unseen_loss=conditions.unseen_loss(len(logs)),
+        flown_s=None if read.remarks else conditions.flown_s,
     )
     series: dict[int, TimeSeries | None] = {
         number: time_series(log, own, delay_ms)
@@ -154,6 +160,17 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
     )
 
 
+def _flown(read: FlowLogs, files: RunFiles, conditions: Conditions) -> dict[int, LinkLog]:
+    """The flows that can be measured: in the twin all, those that starved as well; if the log is whole."""
+    nothing_at_all = not read.flows and not len(read.silent_flow.opportunity_ms)
+    if conditions.flown_s is None or read.remarks or nothing_at_all:
+        return {number: log for number, log in read.flows.items() if _has_packets(log)}
+    return {
+        number: read.flows.get(number, read.silent_flow)
+        for number in range(1, 1 + (conditions.flows_of(files.scheme) or 0))
+    }
+
+
 def _has_packets(log: LinkLog) -> bool:
     return len(log.departure_ms) > 1 and bool(log.departure_ms[0] < log.departure_ms[-1])
 
@@ -161,6 +178,8 @@ def _has_packets(log: LinkLog) -> bool:
 def _check_clocks(logs: list[LinkLog], delay_ms: float) -> None:
     """Raises ValueError: by the clocks of both ends most packets arrived before they were sent."""
     delays_ms = np.concatenate([log.departure_delay_ms for log in logs]) + delay_ms
+    if not len(delays_ms):
+        return
     p95_ms = float(np.percentile(delays_ms, 95, method="nearest"))
     if p95_ms <= 0:
         arrived = sum(int(log.departure_bytes.sum()) for log in logs)

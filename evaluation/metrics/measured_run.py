@@ -1,6 +1,7 @@
 """The figures of a run: of each flow, of all together, and how evenly they shared."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ def measure_run(
     seconds: float | None,
     begins_s: Sequence[float] = (0.0,),
     unseen_loss: float,
+    flown_s: float | None = None,
 ) -> MeasuredRun:
     """Measures the flows of a run; see `measure`.
 
@@ -42,6 +44,7 @@ def measure_run(
         seconds: from the beginning of the first flow to the end of all.
         begins_s: when each flow begins, after the first that was planned.
         unseen_loss: probability of a loss stage behind where the logs were taken.
+        flown_s: how long the first flow tried, whatever came through; None: it may have ended by itself.
 
     Raises:
         NothingToMeasureError: in a flow.
@@ -50,21 +53,31 @@ def measure_run(
     for index, (log, begin_s) in enumerate(zip(logs, begins_s, strict=True)):
         own_s = None if seconds is None else seconds - begin_s
         try:
-            flows.append(measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss))
+            own_flown_s = None if flown_s is None else max(0.0, flown_s - begin_s)
+            flows.append(
+                measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss, flown_s=own_flown_s)
+            )
         except NothingToMeasureError as error:
             raise NothingToMeasureError(
                 f"flow {index + 1}: {error}" if len(logs) > 1 else str(error)
             ) from None
     if len(flows) == 1:
         return MeasuredRun(flows, flows[0], None)
-    total = measure(merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss)
+    total = measure(
+        merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss, flown_s=flown_s
+    )
     return MeasuredRun(flows, total, fairness(logs, flows, total))
 
 
 def write_measured_run(run: MeasuredRun, path: Path) -> None:
     """Keeps the figures of a run whose logs are not kept."""
+    content = {
+        "flows": [_to_json(flow) for flow in run.flows],
+        "total": _to_json(run.total),
+        "fairness": None if run.fairness is None else asdict(run.fairness),
+    }
     with replaced(path) as stream:
-        json.dump(asdict(run), stream)
+        json.dump(content, stream, allow_nan=False)
         stream.write("\n")
 
 
@@ -77,9 +90,18 @@ def read_measured_run(path: Path) -> MeasuredRun:
     content: Any = read_json(path, "the figures")
     try:
         return MeasuredRun(
-            [FlowMetrics(**flow) for flow in content["flows"]],
-            FlowMetrics(**content["total"]),
+            [_from_json(flow) for flow in content["flows"]],
+            _from_json(content["total"]),
             None if content["fairness"] is None else Fairness(**content["fairness"]),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: not the figures of a run: {excerpt(error)}") from None
+
+
+def _to_json(metrics: FlowMetrics) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in asdict(metrics).items()}
+
+
+def _from_json(figures: dict[str, float | None]) -> FlowMetrics:
+    values = {name: math.nan if value is None else float(value) for name, value in figures.items()}
+    return FlowMetrics(**values)

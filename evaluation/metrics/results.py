@@ -45,6 +45,11 @@ class Scenario:
         return all(answer == "no" for answer in self.seen.values())
 
     @property
+    def delivered(self) -> "Scenario":
+        """With the runs in which something came through, which have delays."""
+        return replace(self, runs=[run for run in self.runs if run.total.delivers])
+
+    @property
     def flows(self) -> list[FlowResult]:
         """Of all runs."""
         return [flow for run in self.runs for flow in run.flows]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, STARVED_MBPS, FlowMetrics
 from ccgym.evaluation.run_files import replaced
 from ccgym.evaluation.sessions.session import REFUSED
 
@@ -39,12 +39,20 @@ class SchemeMean:
     scheme: str
     throughput_mbps: float
     p95_delay_ms: float
+    """Over the runs in which something came through; NaN: in none."""
     utilisation: float | None = None
     """None: the capacity is unknown."""
 
     @property
+    def delivers(self) -> bool:
+        """Whether anything came through."""
+        return not math.isnan(self.p95_delay_ms)
+
+    @property
     def power(self) -> float:
-        """Mbit/s per ms."""
+        """Mbit/s per ms; of a scheme that got nothing through as of a flow."""
+        if not self.delivers:
+            return STARVED_MBPS / STARVED_DELAY_MS
         return self.throughput_mbps / self.p95_delay_ms
 
     def clearly_beats(self, other: "SchemeMean") -> bool:
@@ -116,11 +124,17 @@ def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
     return SchemeMean(
         scheme,
         float(np.mean([total.throughput_mbps for total in totals])),
-        float(np.mean([total.p95_delay_ms for total in totals])),
+        mean_of_known([total.p95_delay_ms for total in totals]),
         float(np.mean([total.utilisation for total in totals]))
         if all(total.capacity_mbps for total in totals)
         else None,
     )
+
+
+def mean_of_known(values: list[float]) -> float:
+    """Of those that are no NaN; NaN: there is none."""
+    known = [value for value in values if not math.isnan(value)]
+    return float(np.mean(known)) if known else math.nan
 
 
 def leaderboard(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeaderboardRow]:
@@ -159,7 +173,7 @@ def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> Leaderbo
     for means in scenarios:
         for own in means:
             if own.scheme == scheme:
-                frontier += not any(other.clearly_beats(own) for other in means)
+                frontier += own.delivers and not any(other.clearly_beats(own) for other in means)
                 wins += own.power >= NEAR_BEST * max(other.power for other in means)
                 log_powers.append(math.log(own.power))
                 used += [] if own.utilisation is None else [own.utilisation]
@@ -257,8 +271,13 @@ def _run_entries(run: RunResult) -> list[dict[str, Any]]:
 
 
 def _entry(run: RunResult, flow: int | str, metrics: FlowMetrics) -> dict[str, Any]:
-    figures = {name: getattr(metrics, name) for name in _FIGURES}
+    figures = {name: known(getattr(metrics, name)) for name in _FIGURES}
     return {"scheme": run.scheme, "run": run.run, "flow": flow, **figures}
+
+
+def known(value: float) -> float | None:
+    """As JSON has it: no NaN."""
+    return None if math.isnan(value) else value
 
 
 def _begins_s(run: RunResult, flow: FlowMetrics) -> float:
@@ -268,5 +287,5 @@ def _begins_s(run: RunResult, flow: FlowMetrics) -> float:
 def write_summary(summary: dict[str, Any], path: Path) -> None:
     """Writes `summary.json`."""
     with replaced(path) as stream:
-        json.dump(summary, stream, indent=2)
+        json.dump(summary, stream, indent=2, allow_nan=False)
         stream.write("\n")

@@ -25,6 +25,7 @@ _FLOWS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#87
 
 def draw_summary(axes: Axes, scenario: Scenario, styles: dict[str, Style], *, means: bool) -> None:
     """Throughput over p95 delay, low delay at the right: each run, or the mean with its ellipse and name."""
+    scenario = scenario.delivered
     runs = scenario.runs
     for mean in scheme_means(runs):
         style = styles[mean.scheme]
@@ -40,11 +41,11 @@ def draw_summary(axes: Axes, scenario: Scenario, styles: dict[str, Style], *, me
     _delay_axis(axes, [run.total.p95_delay_ms for run in runs])
     axes.set_xlabel("95th percentile one-way delay (ms)")
     axes.set_ylabel("Average throughput (Mbit/s)")
-    axes.set_ylim(bottom=0, top=1.15 * max(run.total.throughput_mbps for run in runs))
+    axes.set_ylim(bottom=0, top=1.15 * max((run.total.throughput_mbps for run in runs), default=1.0))
     axes.grid(alpha=0.3)
     if means:
         _label(axes, scenario, styles)
-    else:
+    elif runs:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
 
 
@@ -59,7 +60,7 @@ def _ellipse(points: Any, style: Style) -> Ellipse:
 
 
 def _delay_axis(axes: Axes, delays_ms: Sequence[float]) -> None:
-    low, high = min(delays_ms), max(delays_ms)
+    low, high = min(delays_ms, default=1.0), max(delays_ms, default=1.0)
     if high > WIDE * low:
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_locator(LogLocator(base=2))
@@ -127,7 +128,8 @@ def draw_delay(axes: Axes, run: RunResult) -> None:
     for flow, colour in zip(run.flows, cycle(_FLOWS), strict=False):
         assert flow.series is not None
         series = flow.series.thinned(_PACKETS)
-        label = f"{_name(run, flow)} (95th percentile {flow.metrics.p95_delay_ms:.2f} ms)"
+        p95 = f"95th percentile {flow.metrics.p95_delay_ms:.2f} ms"
+        label = f"{_name(run, flow)} ({p95 if flow.metrics.delivers else 'nothing came through'})"
         times_s = _begins_s(run, flow) + series.delay_s
         axes.plot(times_s, series.delay_ms, ".", ms=1.5, color=colour, label=label)
     axes.set_xlabel("Time (s)")

@@ -35,6 +35,7 @@ _NEUTRAL = "rgba(128,128,128,0.55)"
 def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
     """Throughput over p95 delay of every scheme: mean, runs, and the ellipse of one standard deviation."""
     traces: list[Figure] = []
+    scenario = scenario.delivered
     means = scheme_means(scenario.runs)
     places = _label_places(means)
     for mean, place in zip(means, places, strict=True):
@@ -43,8 +44,8 @@ def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
         traces += _cloud(points, mean.scheme, styles[mean.scheme])
         traces.append(_mean_marker(mean, styles[mean.scheme], place))
     delays = [run.total.p95_delay_ms for run in scenario.runs]
-    top = max(run.total.throughput_mbps for run in scenario.runs)
-    capacity = float(np.mean([run.total.capacity_mbps for run in scenario.runs]))
+    top = max((run.total.throughput_mbps for run in scenario.runs), default=1.0)
+    capacity = float(np.mean([run.total.capacity_mbps for run in scenario.runs] or [0.0]))
     layout = {
         "xaxis": _delay_axis(delays, "95th percentile one-way delay (ms), lower is further right"),
         "yaxis": {"title": {"text": "throughput (Mbit/s)"}, "range": [0, 1.12 * max(top, capacity)]},
@@ -78,7 +79,7 @@ def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Fig
 
 def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
     """The scheme's mean in a scenario as (p95 delay / propagation, utilisation in %); NaN where unknown."""
-    runs = [run for run in scenario.runs if run.scheme == scheme]
+    runs = [run for run in scenario.delivered.runs if run.scheme == scheme]
     if not runs or not scenario.delay_ms or not runs[0].total.capacity_mbps:
         return math.nan, math.nan
     mean = scheme_means(runs)[0]
@@ -91,6 +92,8 @@ def _label_places(means: list[SchemeMean]) -> list[str]:
 
     Best power first. Places are those of a picture of _PICTURE_PX, its axes as `_delay_axis` has them.
     """
+    if not means:
+        return []
     delays = [mean.p95_delay_ms for mean in means]
     low, high = min(delays), max(delays)
     wide = high > WIDE * low
@@ -223,7 +226,7 @@ def _capacity_line(capacity: float) -> Figure:
 
 def _delay_axis(values: list[float], title: str) -> Figure:
     """Inverted, as in Pantheon; logarithmic to base 2 when the values span much."""
-    low, high = min(values), max(values)
+    low, high = min(values, default=1.0), max(values, default=1.0)
     axis: Figure = {"title": {"text": title}}
     if high <= WIDE * low:
         margin = 0.12 * (high - low) + 0.02 * high

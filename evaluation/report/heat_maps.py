@@ -66,5 +66,7 @@ def _shade(mean: SchemeMean, best: float) -> float:
 
 
 def _words(mean: SchemeMean, best: float) -> str:
+    if not mean.delivers:
+        return "starves: nothing came through"
     share = f"{100 * mean.power / best:.0f} % of the best power"
     return f"{mean.throughput_mbps:.2f} Mbit/s, p95 {mean.p95_delay_ms:.0f} ms: {share}"

@@ -11,7 +11,7 @@ from typing import Any
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation
-from ccgym.evaluation.metrics.summary import leaderboard, scheme_mean
+from ccgym.evaluation.metrics.summary import known, leaderboard, scheme_mean
 from ccgym.evaluation.sessions.session import Outcome
 
 from .report import page_environment
@@ -57,7 +57,7 @@ class LiveEvaluation:
                 self._totals[row["emulator"]][row["scheme"]].append(outcome.metrics)
                 row |= {
                     "throughput_mbps": outcome.metrics.throughput_mbps,
-                    "p95_delay_ms": outcome.metrics.p95_delay_ms,
+                    "p95_delay_ms": known(outcome.metrics.p95_delay_ms),
                     "loss": outcome.metrics.loss,
                 }
             self._last = [row, *self._last][:LAST_FLIGHTS]

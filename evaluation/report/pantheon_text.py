@@ -1,14 +1,15 @@
 """The report as a text, in Pantheon's layout: what was tested, the table, statistics of every run."""
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.outside_files import read_bytes
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
+from ccgym.evaluation.metrics.summary import mean_of_known
 from ccgym.evaluation.run_files import RunFiles, replaced
 
 from .statistics_page import page_head, page_under
@@ -92,8 +93,8 @@ def _cells(runs: list[RunResult], flows: list[int]) -> Iterator[str]:
     for name, factor in (("throughput_mbps", 1), ("p95_delay_ms", 1), ("loss", 100)):
         for number in flows:
             own = [flow.metrics for run in runs for flow in run.flows if flow.flow == number]
-            values = [factor * getattr(metrics, f"pantheon_{name}") for metrics in own]
-            yield f"{np.mean(values):.2f}" if values else MISSING
+            mean = factor * mean_of_known([getattr(metrics, f"pantheon_{name}") for metrics in own])
+            yield MISSING if math.isnan(mean) else f"{mean:.2f}"
 
 
 def statistics(scenario: Scenario, run: RunResult) -> str:

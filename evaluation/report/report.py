@@ -15,6 +15,7 @@ from ccgym.evaluation.metrics.summary import (
     NEAR_BEST,
     LeaderboardRow,
     evaluation_leaderboard,
+    mean_of_known,
     scheme_means,
     unseen_leaderboard,
 )
@@ -237,7 +238,8 @@ def _figure(metrics: list[FlowMetrics], metric: str) -> str:
     if _is_unknown(metrics, metric):
         return UNKNOWN
     _, _, factor, decimals, _ = COLUMNS[metric]
-    return f"{factor * np.mean([getattr(each, metric) for each in metrics]):.{decimals}f}"
+    mean = mean_of_known([getattr(each, metric) for each in metrics])
+    return UNKNOWN if math.isnan(mean) else f"{factor * mean:.{decimals}f}"
 
 
 def _is_unknown(metrics: list[FlowMetrics], metric: str) -> bool:
@@ -259,7 +261,7 @@ def _glance(evaluation: Evaluation) -> list[dict[str, Any]]:
         cells = [
             {
                 "throughput": f"{means[scheme].throughput_mbps:.2f}",
-                "delay": f"{means[scheme].p95_delay_ms:.0f}",
+                "delay": f"{means[scheme].p95_delay_ms:.0f}" if means[scheme].delivers else UNKNOWN,
                 "share": round(means[scheme].power / best, 3),
             }
             if scheme in means

@@ -135,7 +135,7 @@ def _row_axes(runs: list[RunResult], axes: list[int], last: bool) -> Figure:
     """All rows share their scales, so that schemes compare at a glance."""
     series = [flow.series for run in runs for flow in run.flows if flow.series is not None]
     end_s = max(run.total.duration_ms for run in runs) / 1000
-    top = max(max(*each.sent_mbps, *each.throughput_mbps, *each.capacity_mbps, 0.0) for each in series)
+    top = max(max(*each.sent_mbps, *each.throughput_mbps, *each.capacity_mbps, 0.0) for each in series) or 1.0
     time_axis = {"range": [0, end_s], "showticklabels": last} | (
         {"title": {"text": "time (s)"}} if last else {}
     )
@@ -151,7 +151,7 @@ def _row_axes(runs: list[RunResult], axes: list[int], last: bool) -> Figure:
 
 
 def _delay_axis(delays_ms: Array) -> Figure:
-    low, high = float(delays_ms.min()), float(delays_ms.max())
+    low, high = float(delays_ms.min(initial=np.inf)), float(delays_ms.max(initial=1.0))
     if low > 0 and high > 2 * WIDE * low:
         return log_axis(low, high)
     return {"range": [min(0, 1.08 * low), 1.08 * high]}
@@ -160,9 +160,10 @@ def _delay_axis(delays_ms: Array) -> Figure:
 def _row_titles(run: RunResult, style: Style, axes: list[int]) -> list[Figure]:
     total = run.total
     used = f", {100 * total.utilisation:.0f} % of capacity" if total.capacity_mbps else ""
+    delays = f"p95 {total.p95_delay_ms:.0f} ms, mean {total.mean_delay_ms:.0f} ms, " if total.delivers else ""
     texts = [
         f"<b>{run.scheme}</b>  {total.throughput_mbps:.2f} Mbit/s{used}",
-        f"p95 {total.p95_delay_ms:.0f} ms, mean {total.mean_delay_ms:.0f} ms, loss {100 * total.loss:.2f} %",
+        f"{delays}loss {100 * total.loss:.2f} %",
         "" if run.fairness is None else f"Jain's index, mean {run.fairness.mean:.3f}",
     ]
     return [

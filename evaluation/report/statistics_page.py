@@ -51,7 +51,11 @@ def page_head(statistics: str) -> list[str]:
 def _figures(metrics: FlowMetrics) -> list[str]:
     return [
         f"Average throughput: {metrics.pantheon_throughput_mbps:.2f} Mbit/s",
-        f"95th percentile per-packet one-way delay: {metrics.pantheon_p95_delay_ms:.3f} ms",
+        *(
+            [f"95th percentile per-packet one-way delay: {metrics.pantheon_p95_delay_ms:.3f} ms"]
+            if metrics.delivers
+            else []
+        ),
         f"Loss rate: {100 * metrics.pantheon_loss:.2f}%",
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation, RunResult
+from ccgym.evaluation.metrics.summary import known
 from ccgym.evaluation.run_files import replaced
 
 _HEAD = ("emulator", "backend", "scheme", "run", "flow", "flow_scheme", "jain_index")
@@ -27,7 +28,11 @@ def write_table(evaluation: Evaluation, path: Path) -> None:
 def _rows(run: RunResult) -> Iterator[dict[str, Any]]:
     whose = {"scheme": run.scheme, "run": run.run}
     for flow in run.flows:
-        yield whose | {"flow": flow.flow, "flow_scheme": flow.flow_scheme} | asdict(flow.metrics)
+        yield whose | {"flow": flow.flow, "flow_scheme": flow.flow_scheme} | _figures(flow.metrics)
     if len(run.flows) > 1:
         index = "" if run.fairness is None else run.fairness.mean
-        yield whose | {"flow": "all", "flow_scheme": "", "jain_index": index} | asdict(run.total)
+        yield whose | {"flow": "all", "flow_scheme": "", "jain_index": index} | _figures(run.total)
+
+
+def _figures(metrics: FlowMetrics) -> dict[str, float | None]:
+    return {name: known(value) for name, value in asdict(metrics).items()}

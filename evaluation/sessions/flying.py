@@ -168,4 +168,5 @@ def _line(outcome: Outcome) -> str:
     who = f"{flight.emulator.label} {flight.scheme.label} run {flight.run}"
     if outcome.metrics is None:
         return f"{who}: FAILED: {outcome.failure}"
-    return f"{who}: {outcome.metrics.throughput_mbps:.2f} Mbit/s, p95 {outcome.metrics.p95_delay_ms:.0f} ms"
+    delay = f"p95 {outcome.metrics.p95_delay_ms:.0f} ms" if outcome.metrics.delivers else "starves"
+    return f"{who}: {outcome.metrics.throughput_mbps:.2f} Mbit/s, {delay}"

@@ -66,8 +66,10 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
 @pytest.mark.parametrize(
     ("selection", "wrong"),
     [
-        ("nonsense", "unknown scheme 'nonsense'; known: .*copa.*policy:FILE, run:DIR, .*kernel-bbr"),
+        ("nonsense", "unknown scheme 'nonsense'; known: .*copa.*see .ccgym schemes"),
         ("", "unknown scheme ''; known: "),
+        ("indgo2", "unknown scheme 'indgo2', did you mean indigo2"),
+        ("fixed:1e8", "floods a link"),
         ("copa,", "unknown scheme ''; known: "),
         ("copa+nonsense", "unknown scheme 'copa.nonsense'"),
         ("copa+", "unknown scheme 'copa.'"),

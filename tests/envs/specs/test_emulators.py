@@ -110,6 +110,13 @@ def test_trace_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert selected.spec.uplink.trace == selected.spec.downlink.trace == tmp_path / "short.trace"
 
 
+def test_a_nul_in_the_path_of_a_trace_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "nul.yaml"
+    file.write_text('emulators:\n  - {name: x, delay_ms: 1, uplink: {trace: "a\\0b"}}\n')
+    with pytest.raises(InputError, match=r"a\\x00b: cannot read the trace: embedded null byte"):
+        select_emulators(f"file:{file}")
+
+
 def test_a_broken_trace_is_told_with_its_line_when_its_emulator_is_selected(tmp_path: Path) -> None:
     (tmp_path / "short.trace").write_text("2\n1\n")
     path = written(tmp_path, {"name": "a", "delay_ms": 1, "uplink": {"trace": "short.trace"}})

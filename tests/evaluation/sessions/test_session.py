@@ -233,8 +233,11 @@ def test_a_damaged_description_is_refused_before_anything_flies(
         open_session(plan, tmp_path)
 
 
-def test_flow_that_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
+def test_a_program_whose_flow_ends_early_is_a_failure(plan: Plan, tmp_path: Path) -> None:
     class BriefBackend(TwinBackend):
+        name = "mahimahi"
+        in_real_time = True
+
         def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
             halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
             return super().fly(spec, halved, seed, files)

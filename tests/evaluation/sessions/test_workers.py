@@ -66,6 +66,13 @@ def test_what_fills_the_memory_is_a_failed_run(plan: Plan, tmp_path: Path) -> No
     assert outcome.failure == OUT_OF_MEMORY
 
 
+@pytest.mark.slow
+def test_who_floods_the_link_does_not_fill_the_memory(plan: Plan, tmp_path: Path) -> None:
+    flooding = dataclasses.replace(plan, schemes=select_schemes("rate:60000"), seconds=10.0)
+    outcome = next(fly_in_workers(flooding, tmp_path, open_session(flooding, tmp_path)[:1]))
+    assert outcome.failure == OUT_OF_MEMORY
+
+
 def test_leaving_early_leaves_no_worker(plan: Plan, tmp_path: Path) -> None:
     outcomes = fly_in_workers(plan, tmp_path, open_session(plan, tmp_path))
     next(outcomes)
