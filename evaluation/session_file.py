@@ -1,4 +1,4 @@
-"""`session.json`: what an evaluation was asked for; judged as a whole before anything is done with it."""
+"""`session.json`: what an evaluation was asked for; validated as a whole before anything is done with it."""
 
 from pathlib import Path
 from typing import Any
