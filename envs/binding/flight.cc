@@ -109,6 +109,7 @@ void bind_flight(nb::module_& module) {
       .def_ro("sent_packets", &Flight::sent_packets)
       .def_ro("delivered_packets", &Flight::delivered_packets)
       .def_ro("lost_packets", &Flight::lost_packets)
+      .def_ro("unrecorded_bytes", &Flight::unrecorded_bytes)
       .def_ro("marked_packets", &Flight::marked_packets);
   module.def(
       "fly",

@@ -122,7 +122,7 @@ def measure(
         pantheon_capacity_mbps=whole_capacity_mbps,
         pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
         pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
-        pantheon_loss=1 - _ratio(_ip_bytes(log, log.departure_bytes), _ip_bytes(log, log.arrival_bytes)),
+        pantheon_loss=_whole_loss(log),
     )
 
 
@@ -145,6 +145,8 @@ def _loss(log: LinkLog, end_ms: float) -> float:
     departed = log.departure_ms <= end_ms
     if not departed.any():
         return 1.0 if len(log.arrival_ms) else 0.0
+    if log.unrecorded_bytes:  # so many that those in flight do not count
+        return _whole_loss(log)
     departures = _keys(
         log.departure_ms[departed], log.departure_bytes[departed], log.departure_delay_ms[departed]
     )
@@ -154,6 +156,12 @@ def _loss(log: LinkLog, end_ms: float) -> float:
         raise ValueError(f"the departure at {log.departure_ms[departed][-1]} ms has no arrival")
     decided = _ip_bytes(log, log.arrival_bytes[: same[twins - 1] + 1])
     return 1 - _ratio(_ip_bytes(log, log.departure_bytes[departed]), decided)
+
+
+def _whole_loss(log: LinkLog) -> float:
+    """Share of all bytes that arrived and did not depart."""
+    arrived = _ip_bytes(log, log.arrival_bytes) + log.unrecorded_bytes
+    return 1 - _ratio(_ip_bytes(log, log.departure_bytes), arrived)
 
 
 def _keys(times_ms: Array, sizes_bytes: Array, delays_ms: Array | float = 0.0) -> Array:

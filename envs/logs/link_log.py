@@ -72,6 +72,8 @@ class LinkLog:
     header_bytes: int = TUN_HEADER_BYTES
     """How much of every packet's size is not IP."""
     header: LinkLogHeader | None = None
+    unrecorded_bytes: int = 0
+    """Of arrivals beyond those above: who floods a link would fill any memory."""
 
     @classmethod
     def from_flight(cls, flight: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
@@ -84,6 +86,7 @@ class LinkLog:
             flight.departure_bytes,
             flight.departure_delay_ms,
             opportunities_through(schedule, end_ms),
+            unrecorded_bytes=flight.unrecorded_bytes,
         )
 
     @classmethod
@@ -146,6 +149,7 @@ def merged_log(flows: list[LinkLog]) -> LinkLog:
         opportunity_ms=first.opportunity_ms,
         header_bytes=first.header_bytes,
         header=first.header,
+        unrecorded_bytes=sum(flow.unrecorded_bytes for flow in flows),
     )
 
 

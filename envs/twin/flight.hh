@@ -31,7 +31,8 @@ struct Flight {
   int64_t sent_packets{};
   int64_t delivered_packets{};
   int64_t lost_packets{};
-  int64_t marked_packets{};  // "congestion experienced", as their ACKs told
+  int64_t unrecorded_bytes{};  // that arrived when so much had been dropped that arrivals are counted only
+  int64_t marked_packets{};    // "congestion experienced", as their ACKs told
 };
 
 enum class Log { packets, totals };  // totals: arrivals, departures and metrics stay empty

@@ -42,7 +42,7 @@ from .provenance import provenance
 SCHEMA = 1
 REFUSED = "cannot fly here: "
 """How the reason of a run begins that was never tried."""
-OUT_OF_MEMORY = "out of memory: it sent ten million packets more than came through, or more than can be kept"
+OUT_OF_MEMORY = "out of memory: what it sent is more than its log can hold: try --no-logs"
 SHORTEST_FLOW = 0.8
 """A flow of a program that lasted less than this share of its time is a failed run."""
 _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
@@ -183,6 +183,8 @@ def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
 def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
     started = time.time()
     logs, measured = fly_measured(plan, flight, files, backend)
+    if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
+        raise MemoryError
     ended = time.time()
     header = logs[0].header
     if plan.keep_logs:

@@ -249,6 +249,7 @@ def test_trace_repeats_after_its_last_time() -> None:
 
 def test_flight_of_the_twin_becomes_a_log() -> None:
     flight = SimpleNamespace(
+        unrecorded_bytes=0,
         arrival_ms=np.array([0, 1, 2], np.int32),
         arrival_bytes=np.full(3, 1468, np.int32),
         departure_ms=np.array([1, 2, 3], np.int32),
