@@ -9,9 +9,10 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
-from .posterior import WHOLE, posterior_of
+from .posterior import WHOLE
 from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, scheme_errors, scores
 from .search import Search, Tried
+from .sharpening import FINAL_DRAWS, Sharpening
 
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
@@ -21,6 +22,8 @@ _SEED = 16
 _FEWEST_DEGREES = 2
 _TELLABLE_LOSS = 3e-4
 """Less is some packets of a run, which one scheme or the other loses to the queue as well."""
+_DETERMINED = 1.25 / 0.75
+"""Between the ends of an interval: a quarter more or less than the middle."""
 _OPEN_QUEUE_CHANGE = 0.003
 """Of the error: a queue that may be four times as long without more was never full."""
 
@@ -86,20 +89,61 @@ class Answer:
 
 def answer_of(search: Search, replicator: Replicator) -> Answer:
     """What the candidates that were tried say together."""
-    best = search.best
-    intervals, ensemble, poisson = _intervals(search)
+    sharpest = search.sharpest
+    best = search.best if sharpest is None else _flown(search, sharpest.centre, replicator)
+    if sharpest is None:
+        of_left_out, (intervals, ensemble, poisson) = _left_out_errors(search), _resampled_intervals(search)
+    else:
+        of_left_out = _sharp_left_out_errors(search, sharpest, replicator)
+        intervals, ensemble, poisson = _sharp_intervals(search, sharpest)
     return Answer(
         best.candidate,
         search.error(best),
         _fits(search, best),
-        _left_out_errors(search),
+        of_left_out,
         intervals,
         poisson,
         _undetermined(search, best, replicator, intervals, poisson),
         search.target.left_out,
-        len(search.tried),
+        len(search.tried) + sum(each.tried for each in search.sharpened.values()),
         ensemble,
     )
+
+
+def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
+    """With more draws than in the search: they are the last."""
+    figures = replicator.fly(candidate, range(FINAL_DRAWS * len(search.draws)))
+    return Tried(candidate, figures, search.score(figures))
+
+
+def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
+    """Each scheme's error on the emulator that the others' measurements give."""
+    found = {}
+    for place, scheme in enumerate(search.target.schemes):
+        figures = _flown(search, sharpest.candidate_without(place), replicator).figures
+        found[scheme] = float(scheme_errors(figures, search.measured)[place])
+    return found
+
+
+def _sharp_intervals(
+    search: Search, sharpest: Sharpening
+) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
+    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson."""
+    generator = np.random.default_rng(_SEED)
+    probabilities = search.arrivals_probabilities
+    found = {}
+    for name in sharpest.names:
+        ends = [
+            each.interval(name, CONFIDENCE)
+            for arrivals, each in search.sharpened.items()
+            if probabilities.get(arrivals, 0.0) > 1 - CONFIDENCE
+        ]
+        found[name] = _rounded(name, min(low for low, _ in ends), max(high for _, high in ends))
+    ensemble: list[Candidate] = []
+    for arrivals, probability in sorted(probabilities.items(), key=lambda item: -item[1]):
+        count = math.ceil(POSTERIOR * probability - 0.5)
+        ensemble += search.sharpened[arrivals].ensemble(min(count, POSTERIOR - len(ensemble)), generator)
+    return found, ensemble, probabilities.get(ARRIVALS[1], 0.0)
 
 
 def _fits(search: Search, best: Tried) -> list[SchemeFit]:
@@ -131,35 +175,22 @@ def _left_out_errors(search: Search) -> dict[str, float]:
     return dict(zip(search.target.schemes, map(float, errors), strict=True))
 
 
-def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
-    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson.
-
-    Both what would have been best, had the runs come out otherwise (a parametric bootstrap over the
-    candidates that were flown), and what lies between them (see `posterior`).
-    """
+def _resampled_intervals(
+    search: Search,
+) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
+    """The same where no emulator is the path: what would have been best, had the runs come out otherwise."""
     generator = np.random.default_rng(_SEED)
     chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
-    found: dict[str, list[float]] = {
-        name: list(np.percentile([getattr(each, name) for each in chosen], [100 * _TAIL, 100 - 100 * _TAIL]))
+    found = {
+        name: _rounded(
+            name,
+            *np.percentile([getattr(each, name) for each in chosen], [100 * _TAIL, 100 - 100 * _TAIL]),
+        )
         for name in search.space.places(search.best.candidate)
     }
     shares = Counter(each.arrivals for each in chosen)
-    ensemble: list[Candidate] = []
-    for arrivals, times in shares.items():
-        posterior = posterior_of(search, arrivals, generator)
-        if posterior is None:
-            own = [each for each in chosen if each.arrivals == arrivals]
-            ensemble += own[:: max(1, len(chosen) // POSTERIOR)]
-            places = dict.fromkeys(found, (0.0, 1.0))
-        else:
-            drawn = posterior.drawn(math.ceil(POSTERIOR * times / len(chosen)), generator)
-            ensemble += [search.space.at(place, arrivals) for place in drawn]
-            places = {name: posterior.interval(name, CONFIDENCE) for name in found}
-        if times > _TAIL * len(chosen):
-            for name, ends in places.items():
-                found[name] += map(search.space.bounds[name].at, ends)
-    intervals = {name: _rounded(name, min(values), max(values)) for name, values in found.items()}
-    return intervals, ensemble[:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
+    step = max(1, len(chosen) // POSTERIOR)
+    return found, chosen[::step][:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
 
 
 def _rounded(name: str, low: float, high: float) -> tuple[float, float]:
@@ -211,8 +242,8 @@ def _undetermined(
     if abs(search.score(figures) - best.score) < _OPEN_QUEUE_CHANGE:
         found["queue_packets"] = "no scheme fills the queue: any that is as long will do"
     for name, (low, high) in intervals.items():
-        if name in PARAMETERS[:3] and name not in found and high > 2 * low:
+        if name in PARAMETERS[:3] and name not in found and high > _DETERMINED * low:
             found[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
     if _TAIL < poisson < 1 - _TAIL:
-        found["arrivals"] = f"poisson fits better in {100 * poisson:.0f} % of the resampled runs"
+        found["arrivals"] = f"poisson with a probability of {100 * poisson:.0f} %"
     return found

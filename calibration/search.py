@@ -1,4 +1,4 @@
-"""The search for the emulator: wide and cheap first, then fine around the best of either arrivals.
+"""The search for the emulator: wide and cheap first, then fine around the best of both arrivals, then sharp.
 
 A study of Optuna's for each stage, in one file, under the digest of what is searched: a search that was
 stopped goes on, and two with different targets do not meet.
@@ -29,18 +29,20 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from .candidate import ACK_PATH, PARAMETERS, Candidate, Restriction, Space, space_of
+from .posterior import Measurements
 from .replication import Replicator, left_out_errors, measured_figures, scheme_errors, scores, sureness
+from .sharpening import FINAL_DRAWS, FINALISTS, SHARPENING_TRIALS, Sharpening
 from .target import Target
 
 WIDE_TRIALS, FINE_TRIALS = 160, 140
 _FINE_STEP = 0.05
 """Of the unit cube, with which the fine search begins."""
 
-_WIDE_SHARE, _PLAIN_SHARE = 0.3, 0.7
-"""Of the time, at which the wide search and the fine ones of the paper's parameters end at the latest."""
+_WIDE_SHARE, _FINE_SHARE, _SHARP_SHARE, _FINAL_SHARE = 0.2, 0.45, 0.8, 0.95
+"""Of the time, at which the stages with the paper's parameters end at the latest."""
 
 _REPLICATED, _PAYS = 0.10, 0.8
-"""An error up to which the paper's parameters are enough, and how much smaller one beyond them must be."""
+"""What the paper's parameters may fail to replicate, and how much smaller an error beyond them must be."""
 
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
@@ -51,6 +53,11 @@ _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 
 _SECOND_ARRIVALS = 2.0
 """The fine search leaves out arrivals whose best is so much worse than the other's."""
+
+_FIRST_SHARP_DRAW = 1000
+
+_OUT_OF_THE_QUESTION = 8.0
+"""A logarithm of probabilities' ratio."""
 
 _SEED = 15
 
@@ -82,6 +89,8 @@ class Search:
     measured: Array = field(init=False)
     weights: Array = field(init=False)
     draws: list[int] = field(default_factory=list)
+    sharpened: dict[str, Sharpening] = field(default_factory=dict)
+    """Of each kind of arrivals."""
 
     def __post_init__(self) -> None:
         self.space = space_of(self.target, self.restriction)
@@ -101,6 +110,25 @@ class Search:
         pays = beyond and self.left_out_error(beyond) < _PAYS * self.left_out_error(plain)
         return beyond if pays else plain
 
+    @property
+    def sharpest(self) -> Sharpening | None:
+        """The more probable arrivals; None: none was reached, or no emulator of this kind is the path."""
+        known = [each for each in self.sharpened.values() if each.posterior is not None]
+        best = max(known, key=lambda each: each.log_evidence, default=None)
+        if best is None or best.posterior is None or best.posterior.discrepancy > _REPLICATED:
+            return None
+        return best
+
+    @property
+    def arrivals_probabilities(self) -> dict[str, float]:
+        """Of those arrivals that were sharpened."""
+        known = {
+            name: each.log_evidence for name, each in self.sharpened.items() if each.posterior is not None
+        }
+        most = max(known.values())
+        odds = {name: math.exp(evidence - most) for name, evidence in known.items()}
+        return {name: each / sum(odds.values()) for name, each in odds.items()}
+
     def left_out_error(self, fits: list[Tried]) -> float:
         """Mean over the schemes, each on the emulator that is chosen without it."""
         figures: Array = np.stack([tried.figures for tried in fits])
@@ -116,12 +144,23 @@ class Search:
             for place, arrivals in enumerate(kinds, 1):
                 self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
             starts = [self._best_of(arrivals) for arrivals in self._promising()]
-            for place, start in enumerate(starts):
-                left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
-                ends_s = time.monotonic() + left_s / (len(starts) - place)
+            for start, ends_s in self._parts(starts, begun_s, _FINE_SHARE):
                 self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
-            if self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
+            starts = [self._best_of(start.arrivals) for start in starts]
+            for start, ends_s in self._parts(starts, begun_s, _SHARP_SHARE):
+                self._sharpen(storage, start, ends_s)
+            if self.sharpest is not None:
+                self._compare(storage, begun_s + 60 * self.minutes * _FINAL_SHARE)
+            elif self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
                 self._fine(storage, "ack-path", self._ack_start(), begun_s + 60 * self.minutes)
+
+    def _parts(
+        self, starts: list[Candidate], begun_s: float, share: float
+    ) -> Iterator[tuple[Candidate, float]]:
+        """Each start and when its stage is to end, so that all together end at this share of the time."""
+        for place, start in enumerate(starts):
+            left_s = begun_s + 60 * self.minutes * share - time.monotonic()
+            yield start, time.monotonic() + left_s / (len(starts) - place)
 
     def score(self, figures: Array) -> float:
         """The published error, and a little of how far the losses are off."""
@@ -132,11 +171,12 @@ class Search:
         return float(scheme_errors(tried.figures, self.measured).mean())
 
     def _affordable_draws(self) -> int:
-        """So many that the time is enough for the trials of both stages."""
+        """So many that the time is enough for the trials of all stages."""
         begun_s = time.monotonic()
         self._fly(self.space.guess, [0])
         draw_s = max(1e-3, time.monotonic() - begun_s)
-        trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * FINE_TRIALS
+        of_each = FINE_TRIALS + SHARPENING_TRIALS + FINALISTS * FINAL_DRAWS
+        trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * of_each
         return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
 
     def _planned_draws(self, storage: JournalStorage) -> int:
@@ -259,6 +299,48 @@ class Search:
             )
         )
         return tried.score
+
+    def _sharpen(self, storage: JournalStorage, start: Candidate, ends_s: float) -> None:
+        """Flights where the likelihood is high, around `start`."""
+        sharpening = Sharpening(
+            self.space,
+            Measurements(self.target.measured),
+            start,
+            len(self.draws),
+            _FIRST_SHARP_DRAW,
+            _SEED,
+        )
+        self.sharpened[start.arrivals] = sharpening
+        sharpening.run(self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s))
+
+    def _compare(self, storage: JournalStorage, ends_s: float) -> None:
+        """Finalists of all arrivals that are still probable."""
+        most = max(each.log_evidence for each in self.sharpened.values())
+        for arrivals, sharpening in self.sharpened.items():
+            if sharpening.log_evidence > most - _OUT_OF_THE_QUESTION:
+                sharpening.compare(self._recorded_flights(storage, f"final-{arrivals}", ends_s))
+
+    def _recorded_flights(
+        self, storage: JournalStorage, stage: str, ends_s: float
+    ) -> Callable[[Candidate, int, int], Array | None]:
+        """Flies a candidate with so many draws from the first one on, unless it did so before."""
+        study = optuna.create_study(
+            storage=storage, study_name=f"{self._digest()}/{stage}", load_if_exists=True
+        )
+        known = {trial.user_attrs["flight"]: trial.user_attrs["figures"] for trial in study.get_trials()}
+
+        def fly(candidate: Candidate, first_draw: int, draws: int) -> Array | None:
+            flight = json.dumps([asdict(candidate), first_draw, draws])
+            if flight in known:
+                return np.array(known[flight])
+            if time.monotonic() > ends_s:
+                return None
+            figures = self._fly(candidate, range(first_draw, first_draw + draws))
+            attributes = {"flight": flight, "figures": figures.tolist()}
+            study.add_trial(optuna.create_trial(value=self.score(figures), user_attrs=attributes))
+            return figures
+
+        return fly
 
     def _flown(self, candidate: Candidate) -> Tried:
         figures = self._fly(candidate, self.draws)
