@@ -10,7 +10,16 @@ from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
 from .posterior import WHOLE
-from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, scheme_errors, scores
+from .replication import (
+    DELAY,
+    LOSS,
+    THROUGHPUT,
+    Replicator,
+    left_out_errors,
+    measured_figures,
+    scheme_errors,
+    scores,
+)
 from .search import Search, Tried
 from .sharpening import FINAL_DRAWS, Sharpening
 
@@ -118,10 +127,11 @@ def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Trie
 
 def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
     """Each scheme's error on the emulator that the others' measurements give."""
-    found = {}
-    for place, scheme in enumerate(search.target.schemes):
-        figures = _flown(search, sharpest.candidate_without(place), replicator).figures
-        found[scheme] = float(scheme_errors(figures, search.measured)[place])
+    found, draws = {}, range(FINAL_DRAWS * len(search.draws))
+    for place, row in enumerate(search.target.measured):
+        alone = replace(replicator, target=replace(search.target, measured=(row,)))
+        figures = alone.fly(sharpest.candidate_without(place), draws)
+        found[row.scheme] = float(scheme_errors(figures, measured_figures([row]))[0])
     return found
 
 

@@ -60,6 +60,8 @@ class Measurements:
             for row in rows
         ]
         self._told: Array = np.array(told) ** 2
+        self._relative: Array = np.where([True, True, False], 1.0, self._wanted / 2)
+        """By how much a figure changes, transformed, with its own share."""
 
     def log_likelihoods(self, emulated: Array, spread: Array, doubt: Array, discrepancy: float) -> Array:
         """Of emulated means (places, schemes, 3), for each scheme (places, schemes).
@@ -72,7 +74,8 @@ class Measurements:
         """
         # The mean of some runs is above the mean of their logarithms.
         convex = 0.5 * (1 - 1 / self._runs) * spread * [1, 1, 0]
-        variance = np.maximum(self._told, spread / self._runs) + doubt + _LEAST_SPREAD**2 + discrepancy**2
+        off = _LEAST_SPREAD**2 + (discrepancy * self._relative) ** 2
+        variance = np.maximum(self._told, spread / self._runs) + doubt + off
         squares = (emulated + convex - self._wanted) ** 2 / variance
         likelihoods = -(_DEGREES + 1) / 2 * np.log1p(squares / _DEGREES) - np.log(variance) / 2
         total: Array = np.where(self._known, likelihoods, 0).sum(axis=-1) / _DEPENDENCE

@@ -1,4 +1,6 @@
-"""The search for the emulator: wide and cheap first, then fine around the best of both arrivals, then sharp.
+"""The search for the emulator: wide and cheap first, then sharp around the best of either arrivals.
+
+Where no emulator of the paper's parameters is the path, the least published error is searched instead.
 
 A study of Optuna's for each stage, in one file, under the digest of what is searched: a search that was
 stopped goes on, and two with different targets do not meet.
@@ -31,15 +33,28 @@ from optuna.trial import TrialState
 from .candidate import ACK_PATH, PARAMETERS, Candidate, Restriction, Space, space_of
 from .posterior import Measurements
 from .replication import Replicator, left_out_errors, measured_figures, scheme_errors, scores, sureness
-from .sharpening import FINAL_DRAWS, FINALISTS, SHARPENING_TRIALS, Sharpening
+from .sharpening import (
+    FINAL_DRAWS,
+    FINALISTS,
+    FIRST_ROUNDS,
+    FIRST_TRIALS,
+    ROUND_TRIALS,
+    ROUNDS,
+    SHARPENING_TRIALS,
+    Fly,
+    Sharpening,
+)
 from .target import Target
 
-WIDE_TRIALS, FINE_TRIALS = 160, 140
+WIDE_TRIALS, FINE_TRIALS = 120, 140
 _FINE_STEP = 0.05
 """Of the unit cube, with which the fine search begins."""
 
-_WIDE_SHARE, _FINE_SHARE, _SHARP_SHARE, _FINAL_SHARE = 0.2, 0.45, 0.8, 0.95
-"""Of the time, at which the stages with the paper's parameters end at the latest."""
+_WIDE_SHARE, _FIRST_SHARE, _SHARP_SHARE, _FINAL_SHARE = 0.25, 0.5, 0.75, 0.95
+"""Of the time, at which the stages end at the latest."""
+
+_FINE_SHARE = 0.8
+"""The same of the search for the least error; what follows has parameters beyond the paper's."""
 
 _REPLICATED, _PAYS = 0.10, 0.8
 """What the paper's parameters may fail to replicate, and how much smaller an error beyond them must be."""
@@ -47,7 +62,10 @@ _REPLICATED, _PAYS = 0.10, 0.8
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
 
-_MOST_DRAWS = 8
+_MOST_DRAWS = 2
+"""More candidates say more than more draws of each: a surface goes through all."""
+_PLANNED_SHARE = 0.5
+"""Of the time: a machine that others use becomes slower, and late stages count most."""
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 """A first look at a candidate is one draw of flights so long, or such a share of the target's."""
 
@@ -144,14 +162,13 @@ class Search:
             for place, arrivals in enumerate(kinds, 1):
                 self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
             starts = [self._best_of(arrivals) for arrivals in self._promising()]
-            for start, ends_s in self._parts(starts, begun_s, _FINE_SHARE):
-                self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
-            starts = [self._best_of(start.arrivals) for start in starts]
-            for start, ends_s in self._parts(starts, begun_s, _SHARP_SHARE):
-                self._sharpen(storage, start, ends_s)
+            self._sharpen(storage, starts, begun_s)
             if self.sharpest is not None:
                 self._compare(storage, begun_s + 60 * self.minutes * _FINAL_SHARE)
-            elif self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
+                return
+            for start, ends_s in self._parts(starts, begun_s, _FINE_SHARE):
+                self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
+            if self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
                 self._fine(storage, "ack-path", self._ack_start(), begun_s + 60 * self.minutes)
 
     def _parts(
@@ -175,9 +192,12 @@ class Search:
         begun_s = time.monotonic()
         self._fly(self.space.guess, [0])
         draw_s = max(1e-3, time.monotonic() - begun_s)
-        of_each = FINE_TRIALS + SHARPENING_TRIALS + FINALISTS * FINAL_DRAWS
-        trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * of_each
-        return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
+        of_first, of_other = (
+            SHARPENING_TRIALS + FINALISTS * FINAL_DRAWS,
+            FIRST_TRIALS + FIRST_ROUNDS * ROUND_TRIALS,
+        )
+        trials = WIDE_TRIALS / 2 + of_first + (len(self.restriction.arrivals) - 1) * of_other
+        return int(min(_MOST_DRAWS, max(1, 60 * self.minutes * _PLANNED_SHARE / (trials * draw_s))))
 
     def _planned_draws(self, storage: JournalStorage) -> int:
         """As many as the search began with: one that goes on may find the machine faster or slower."""
@@ -300,29 +320,34 @@ class Search:
         )
         return tried.score
 
-    def _sharpen(self, storage: JournalStorage, start: Candidate, ends_s: float) -> None:
-        """Flights where the likelihood is high, around `start`."""
-        sharpening = Sharpening(
-            self.space,
-            Measurements(self.target.measured),
-            start,
-            len(self.draws),
-            _FIRST_SHARP_DRAW,
-            _SEED,
-        )
-        self.sharpened[start.arrivals] = sharpening
-        sharpening.run(self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s))
+    def _sharpen(self, storage: JournalStorage, starts: list[Candidate], begun_s: float) -> None:
+        """Flights where the likelihood is high, around each start; after some rounds what fits goes on."""
+        measurements = Measurements(self.target.measured)
+        self.sharpened = {
+            start.arrivals: Sharpening(
+                self.space, measurements, start, len(self.draws), _FIRST_SHARP_DRAW, _SEED
+            )
+            for start in starts
+        }
+        for start, ends_s in self._parts(starts, begun_s, _FIRST_SHARE):
+            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(flights, FIRST_ROUNDS)
+        starts = [] if self.sharpest is None else [each.start for each in self._probable()]
+        for start, ends_s in self._parts(starts, begun_s, _SHARP_SHARE):
+            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(flights, ROUNDS)
+
+    def _probable(self) -> list[Sharpening]:
+        """Those that are not out of the question beside the best."""
+        most = max(each.log_evidence for each in self.sharpened.values())
+        return [each for each in self.sharpened.values() if each.log_evidence > most - _OUT_OF_THE_QUESTION]
 
     def _compare(self, storage: JournalStorage, ends_s: float) -> None:
         """Finalists of all arrivals that are still probable."""
-        most = max(each.log_evidence for each in self.sharpened.values())
-        for arrivals, sharpening in self.sharpened.items():
-            if sharpening.log_evidence > most - _OUT_OF_THE_QUESTION:
-                sharpening.compare(self._recorded_flights(storage, f"final-{arrivals}", ends_s))
+        for each in self._probable():
+            each.compare(self._recorded_flights(storage, f"final-{each.start.arrivals}", ends_s))
 
-    def _recorded_flights(
-        self, storage: JournalStorage, stage: str, ends_s: float
-    ) -> Callable[[Candidate, int, int], Array | None]:
+    def _recorded_flights(self, storage: JournalStorage, stage: str, ends_s: float) -> Fly:
         """Flies a candidate with so many draws from the first one on, unless it did so before."""
         study = optuna.create_study(
             storage=storage, study_name=f"{self._digest()}/{stage}", load_if_exists=True

@@ -13,9 +13,10 @@ from ccgym.envs.logs.event_log import Array
 from .candidate import Candidate, Space
 from .posterior import LEAST_REACH, Measurements, Posterior, Region, interval, posterior_of, transformed
 
-FIRST_TRIALS, ROUND_TRIALS, ROUNDS = 48, 8, 20
+FIRST_TRIALS, ROUND_TRIALS, FIRST_ROUNDS, ROUNDS = 48, 8, 6, 18
+"""After some rounds it is clear whether these arrivals fit at all."""
 SHARPENING_TRIALS = FIRST_TRIALS + ROUND_TRIALS * ROUNDS
-FINALISTS, FINAL_DRAWS = 24, 4
+FINALISTS, FINAL_DRAWS = 20, 6
 """Candidates that are flown once more, with so many times the draws."""
 
 _FIRST_REACH = 0.12
@@ -45,8 +46,19 @@ class Sharpening:
     probabilities: Array | None = None
     """Of the finalists."""
     final_evidence: float = -np.inf
+    _region: Region = field(init=False)
+    _generator: np.random.Generator = field(init=False)
+    _asked: Array = field(init=False)
+    _rounds: int = 0
     _places: list[list[float]] = field(default_factory=list)
     _figures: list[Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        start = np.array(list(self.space.places(self.start).values()))
+        self._region = Region(start, np.full(len(start), _FIRST_REACH / 2))
+        self._generator = np.random.default_rng(self.seed)
+        away = _FIRST_REACH * self._generator.uniform(-1, 1, (FIRST_TRIALS, len(start)))
+        self._asked = np.clip(start + away, 0, 1)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,29 +106,35 @@ class Sharpening:
         assert self.posterior is not None
         return [self._candidate(place) for place in self.posterior.drawn(count, generator)[0]]
 
-    def run(self, fly: Fly) -> None:
-        """Flies all rounds, or as many as there is time for."""
-        start = np.array(list(self.space.places(self.start).values()))
-        region = Region(start, np.full(len(start), _FIRST_REACH / 2))
-        generator = np.random.default_rng(self.seed)
-        asked = np.clip(start + _FIRST_REACH * generator.uniform(-1, 1, (FIRST_TRIALS, len(start))), 0, 1)
-        for _ in range(ROUNDS + 1):
-            if not all(self._flown(place, fly) for place in asked):
-                return
-            places, figures = np.array(self._places), np.stack(self._figures)
-            self.posterior = posterior_of(self.names, places, figures, region, self.measurements, generator)
-            region = Region(self.posterior.centre, np.maximum(self.posterior.deviations, LEAST_REACH))
-            drawn, _ = self.posterior.drawn(ROUND_TRIALS, generator)
-            asked = np.clip(drawn + region.deviations * generator.normal(size=drawn.shape), 0, 1)
+    def go_on(self, fly: Fly, rounds: int) -> None:
+        """Until so many rounds are flown, or as long as there is time."""
+        while self._rounds <= rounds:
+            while len(self._asked):
+                if not self._flown(self._asked[0], fly):
+                    return
+                self._asked = self._asked[1:]
+            self._learn()
+            self._rounds += 1
+
+    def _learn(self) -> None:
+        """The posterior from all flights, and where to fly next."""
+        places, figures = np.array(self._places), np.stack(self._figures)
+        posterior = posterior_of(
+            self.names, places, figures, self._region, self.measurements, self._generator
+        )
+        region = Region(posterior.centre, np.maximum(posterior.deviations, LEAST_REACH))
+        drawn, _ = posterior.drawn(ROUND_TRIALS, self._generator)
+        self._asked = np.clip(drawn + region.deviations * self._generator.normal(size=drawn.shape), 0, 1)
+        self.posterior, self._region = posterior, region
 
     def compare(self, fly: Fly) -> None:
         """Flies finalists with many draws, the same for all: the surface is only nearly right."""
         assert self.posterior is not None
         generator = np.random.default_rng(self.seed)
         drawn, expected = self.posterior.drawn(FINALISTS, generator, _TEMPER)
-        flown, draws = [], FINAL_DRAWS * self.draws
-        for place in drawn:
-            figures = fly(self._candidate(place), self.first_draw, draws)
+        candidates, flown, draws = [self._candidate(place) for place in drawn], [], FINAL_DRAWS * self.draws
+        for candidate in candidates:
+            figures = fly(candidate, self.first_draw, draws)
             if figures is None:
                 return
             flown.append(figures)
@@ -127,7 +145,8 @@ class Sharpening:
         ).sum(axis=1)
         logarithms = likelihoods - expected / _TEMPER
         weights = np.exp(logarithms - logarithms.max())
-        self.finalists, self.probabilities = drawn, weights / weights.sum()
+        self.finalists = np.array([list(self.space.places(candidate).values()) for candidate in candidates])
+        self.probabilities = weights / weights.sum()
         self.final_evidence = self.posterior.log_evidence + float(
             (self.probabilities * (likelihoods - expected)).sum()
         )

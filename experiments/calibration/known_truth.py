@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from os import cpu_count
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 from ccgym.calibration.answer import Answer
@@ -98,6 +99,8 @@ class Recovery(Found):
     """One that was measured through the twin."""
 
     held_out: tuple[HeldOut, ...]
+    cpu_s: float
+    """Of the search, on all cores together."""
 
 
 def _close(found: float, truth: float, share: float) -> bool:
@@ -141,9 +144,11 @@ def recover(
     draws = range(_FIRST_RUN, _FIRST_RUN + RUNS)
     with ThreadPoolExecutor(cpu_count()) as executor:
         target = measured_over(truth, SCHEMES, draws, executor)
+        begun_s = process_time()
         answer, _ = calibrate(target, storage, minutes, report)
+        cpu_s = process_time() - begun_s
         held_out = tuple(_held_out(truth, answer.candidate, runs, executor) for runs in (RUNS, MANY_RUNS))
-    return Recovery(truth, answer, held_out)
+    return Recovery(truth, answer, held_out, cpu_s)
 
 
 def _held_out(truth: Candidate, found: Candidate, runs: int, executor: Executor) -> HeldOut:
@@ -208,7 +213,7 @@ def _share(name: str, share: float, met: list[bool]) -> Check:
 def recovery_line(each: Recovery) -> str:
     """For people."""
     held_out = [f"{100 * own.error:.1f} % (truth {100 * own.floor:.1f} %)" for own in each.held_out]
-    return f"{found_line(each)}, held out {', '.join(held_out)}"
+    return f"{found_line(each)}, held out {', '.join(held_out)}, {each.cpu_s:.0f} s of CPU"
 
 
 def found_line(each: Found) -> str:
@@ -260,7 +265,11 @@ def run(args: argparse.Namespace) -> int:
     held = checks(found)
     if args.json:
         rows = [
-            {"truth": asdict(each.truth), "held_out": [asdict(own) for own in each.held_out]}
+            {
+                "truth": asdict(each.truth),
+                "held_out": [asdict(own) for own in each.held_out],
+                "cpu_s": each.cpu_s,
+            }
             | each.answer.as_json()
             for each in found
         ]
