@@ -9,7 +9,7 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
-from .posterior import WHOLE
+from .posterior import LEAST_REACH, WHOLE, Measurements, Posterior, Region, posterior_of, terms
 from .replication import (
     DELAY,
     LOSS,
@@ -26,7 +26,9 @@ from .sharpening import FINAL_DRAWS, Sharpening
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
-_RESAMPLES = 1000
+_RESAMPLES, _RARE = 1000, 100
+"""Arrivals that so few of them have do not count."""
+_NEAREST = 80
 _SEED = 16
 _FEWEST_DEGREES = 2
 _TELLABLE_LOSS = 3e-4
@@ -188,19 +190,37 @@ def _left_out_errors(search: Search) -> dict[str, float]:
 def _resampled_intervals(
     search: Search,
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
-    """The same where no emulator is the path: what would have been best, had the runs come out otherwise."""
+    """The same where no emulator is the path: what would have been best, had the runs come out otherwise.
+
+    What lies between the candidates that were flown counts as well, as far as a surface through them tells.
+    """
     generator = np.random.default_rng(_SEED)
     chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
-    found = {
-        name: _rounded(
-            name,
-            *np.percentile([getattr(each, name) for each in chosen], [100 * _TAIL, 100 - 100 * _TAIL]),
-        )
-        for name in search.space.places(search.best.candidate)
-    }
     shares = Counter(each.arrivals for each in chosen)
+    surfaces = [_surface(search, kind, generator) for kind, count in shares.items() if count > _RARE]
+    found = {}
+    for name in search.space.places(search.best.candidate):
+        tails = [100 * _TAIL, 100 - 100 * _TAIL]
+        ends = list(np.percentile([getattr(each, name) for each in chosen], tails))
+        for surface in filter(None, surfaces):
+            ends += map(search.space.bounds[name].at, surface.interval(name, CONFIDENCE))
+        found[name] = _rounded(name, min(ends), max(ends))
     step = max(1, len(chosen) // POSTERIOR)
     return found, chosen[::step][:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
+
+
+def _surface(search: Search, arrivals: str, generator: np.random.Generator) -> Posterior | None:
+    """Through the best candidates with these arrivals; None: they are too few."""
+    fits = sorted(
+        (tried for tried in search.fits if tried.candidate.arrivals == arrivals), key=lambda each: each.score
+    )[:_NEAREST]
+    names = tuple(search.space.places(fits[0].candidate))
+    if len(fits) < 2 * terms(len(names)):
+        return None
+    places = np.array([list(search.space.places(tried.candidate).values()) for tried in fits])
+    region = Region(places[0], np.maximum(places.std(axis=0), LEAST_REACH))
+    figures = np.stack([tried.figures for tried in fits])
+    return posterior_of(names, places, figures, region, Measurements(search.target.measured), generator)
 
 
 def _rounded(name: str, low: float, high: float) -> tuple[float, float]:

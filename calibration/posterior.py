@@ -199,6 +199,11 @@ def posterior_of(
     return Posterior(names, points, each[best], volume, float(_DISCREPANCIES[best]))
 
 
+def terms(parameters: int) -> int:
+    """Of a quadratic function."""
+    return 1 + parameters + parameters * (parameters + 1) // 2
+
+
 class _Surface:
     """Transformed figures (schemes, 3) as functions of the place."""
 
@@ -206,16 +211,16 @@ class _Surface:
         draws, self._shape = figures.shape[1], figures.shape[2:]
         self._centre, self._scale = region.centre, 2 * region.deviations
         means = figures.mean(axis=1).reshape(len(figures), -1)
-        terms = self._terms(places)
-        weights = region.weights(places, terms.shape[1])
+        columns = self._terms(places)
+        weights = region.weights(places, columns.shape[1])
         weights = weights / weights.sum()
-        ridge = np.full(terms.shape[1], _RIDGE[1])
+        ridge = np.full(columns.shape[1], _RIDGE[1])
         ridge[: 1 + places.shape[1]] = _RIDGE[0]
         ridge[0] = 0
-        weighed = weights[:, None] * terms
-        self._factors = np.linalg.solve(terms.T @ weighed + np.diag(ridge), weighed.T @ means)
-        used = terms.shape[1] * (weights**2).sum()
-        off = (weights @ (means - terms @ self._factors) ** 2 / max(0.2, 1 - used)).reshape(self._shape)
+        weighed = weights[:, None] * columns
+        self._factors = np.linalg.solve(columns.T @ weighed + np.diag(ridge), weighed.T @ means)
+        used = columns.shape[1] * (weights**2).sum()
+        off = (weights @ (means - columns @ self._factors) ** 2 / max(0.2, 1 - used)).reshape(self._shape)
         within = off if draws == 1 else np.tensordot(weights, figures.var(axis=1, ddof=1), 1)
         self.spread: Array = within
         """Variance of a run."""
