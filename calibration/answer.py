@@ -31,6 +31,8 @@ _RESAMPLES, _RARE = 1000, 100
 _NEAREST = 80
 _SEED = 16
 _FEWEST_DEGREES = 2
+_MUCH_WORSE, _AS_GOOD = 1.5, 0.01
+"""Factor and difference of scores, above which another candidate is taken than the middle."""
 _TELLABLE_LOSS = 3e-4
 """Less is some packets of a run, which one scheme or the other loses to the queue as well."""
 _DETERMINED = 1.25 / 0.75
@@ -101,12 +103,12 @@ class Answer:
 def answer_of(search: Search, replicator: Replicator) -> Answer:
     """What the candidates that were tried say together."""
     sharpest = search.sharpest
-    best = search.best if sharpest is None else _flown(search, sharpest.centre, replicator)
+    best = search.best if sharpest is None else _fitting(search, sharpest, replicator)
     if sharpest is None:
         of_left_out, (intervals, ensemble, poisson) = _left_out_errors(search), _resampled_intervals(search)
     else:
         of_left_out = _sharp_left_out_errors(search, sharpest, replicator)
-        intervals, ensemble, poisson = _sharp_intervals(search, sharpest)
+        intervals, ensemble, poisson = _sharp_intervals(search, sharpest, best.candidate)
     return Answer(
         best.candidate,
         search.error(best),
@@ -119,6 +121,14 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
         len(search.tried) + sum(each.tried for each in search.sharpened.values()),
         ensemble,
     )
+
+
+def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
+    """The middle of what fits, unless it fits much worse: between two modes of a scheme lies neither."""
+    candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
+    centre, *others = (_flown(search, candidate, replicator) for candidate in candidates)
+    least = min(others, key=lambda tried: tried.score, default=centre)
+    return least if centre.score > _MUCH_WORSE * least.score + _AS_GOOD else centre
 
 
 def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
@@ -138,7 +148,7 @@ def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Rep
 
 
 def _sharp_intervals(
-    search: Search, sharpest: Sharpening
+    search: Search, sharpest: Sharpening, best: Candidate
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
     """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson."""
     generator = np.random.default_rng(_SEED)
@@ -150,7 +160,9 @@ def _sharp_intervals(
             for arrivals, each in search.sharpened.items()
             if probabilities.get(arrivals, 0.0) > 1 - CONFIDENCE
         ]
-        found[name] = _rounded(name, min(low for low, _ in ends), max(high for _, high in ends))
+        value = getattr(best, name)
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        found[name] = _rounded(name, min(low, value), max(high, value))
     ensemble: list[Candidate] = []
     for arrivals, probability in sorted(probabilities.items(), key=lambda item: -item[1]):
         count = math.ceil(POSTERIOR * probability - 0.5)

@@ -98,7 +98,7 @@ class Search:
     storage: Path
     minutes: float
     report: Callable[[int, float, Candidate], None]
-    """Called after every candidate: how many, the least error so far, and whose."""
+    """Called after every candidate: how many of this stage and before, an error, and whose."""
     restriction: Restriction = field(default_factory=Restriction)
     ray_address: str | None = None
     """Of a cluster that flies; None: the cores of this machine do."""
@@ -363,6 +363,9 @@ class Search:
             figures = self._fly(candidate, range(first_draw, first_draw + draws))
             attributes = {"flight": flight, "figures": figures.tolist()}
             study.add_trial(optuna.create_trial(value=self.score(figures), user_attrs=attributes))
+            known[flight] = attributes["figures"]
+            error = float(scheme_errors(figures, self.measured).mean())
+            self.report(len(self.tried) + len(known), error, candidate)
             return figures
 
         return fly

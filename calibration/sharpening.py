@@ -85,6 +85,13 @@ class Sharpening:
             return self._candidate(self.posterior.centre)
         return self._candidate(self.probabilities @ self.finalists)
 
+    @property
+    def likeliest(self) -> Candidate:
+        """Of the finalists, or the centre where there are none."""
+        if self.finalists is None or self.probabilities is None:
+            return self.centre
+        return self._candidate(self.finalists[self.probabilities.argmax()])
+
     def candidate_without(self, scheme: int) -> Candidate:
         """The same, had this scheme not been measured."""
         assert self.posterior is not None
@@ -139,7 +146,8 @@ class Sharpening:
                 return
             flown.append(figures)
         figures = transformed(np.stack(flown))
-        spread = figures.var(axis=1, ddof=1).mean(axis=0)
+        own = figures.var(axis=1, ddof=1)  # two modes of a scheme may be of one candidate, not of the next
+        spread = (own + own.mean(axis=0)) / 2
         likelihoods = self.measurements.log_likelihoods(
             figures.mean(axis=1), spread, spread / draws, self.posterior.discrepancy
         ).sum(axis=1)
