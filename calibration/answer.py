@@ -9,18 +9,34 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
-from .posterior import WHOLE, posterior_of
-from .replication import DELAY, LOSS, THROUGHPUT, Replicator, left_out_errors, scheme_errors, scores
+from .posterior import LEAST_REACH, WHOLE, Measurements, Posterior, Region, posterior_of, terms
+from .replication import (
+    DELAY,
+    LOSS,
+    THROUGHPUT,
+    Replicator,
+    left_out_errors,
+    measured_figures,
+    scheme_errors,
+    scores,
+)
 from .search import Search, Tried
+from .sharpening import FINAL_DRAWS, Sharpening
 
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
-_RESAMPLES = 1000
+_RESAMPLES, _RARE = 1000, 100
+"""Arrivals that so few of them have do not count."""
+_NEAREST = 80
 _SEED = 16
 _FEWEST_DEGREES = 2
+_MUCH_WORSE, _AS_GOOD = 1.5, 0.01
+"""Factor and difference of scores, above which another candidate is taken than the middle."""
 _TELLABLE_LOSS = 3e-4
 """Less is some packets of a run, which one scheme or the other loses to the queue as well."""
+_DETERMINED = 1.25 / 0.75
+"""Between the ends of an interval: a quarter more or less than the middle."""
 _OPEN_QUEUE_CHANGE = 0.003
 """Of the error: a queue that may be four times as long without more was never full."""
 
@@ -86,20 +102,72 @@ class Answer:
 
 def answer_of(search: Search, replicator: Replicator) -> Answer:
     """What the candidates that were tried say together."""
-    best = search.best
-    intervals, ensemble, poisson = _intervals(search)
+    sharpest = search.sharpest
+    best = search.best if sharpest is None else _fitting(search, sharpest, replicator)
+    if sharpest is None:
+        of_left_out, (intervals, ensemble, poisson) = _left_out_errors(search), _resampled_intervals(search)
+    else:
+        of_left_out = _sharp_left_out_errors(search, sharpest, replicator)
+        intervals, ensemble, poisson = _sharp_intervals(search, sharpest, best.candidate)
     return Answer(
         best.candidate,
         search.error(best),
         _fits(search, best),
-        _left_out_errors(search),
+        of_left_out,
         intervals,
         poisson,
         _undetermined(search, best, replicator, intervals, poisson),
         search.target.left_out,
-        len(search.tried),
+        len(search.tried) + sum(each.tried for each in search.sharpened.values()),
         ensemble,
     )
+
+
+def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
+    """The middle of what fits, unless it fits much worse: between two modes of a scheme lies neither."""
+    candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
+    centre, *others = (_flown(search, candidate, replicator) for candidate in candidates)
+    least = min(others, key=lambda tried: tried.score, default=centre)
+    return least if centre.score > _MUCH_WORSE * least.score + _AS_GOOD else centre
+
+
+def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
+    """With more draws than in the search: they are the last."""
+    figures = replicator.fly(candidate, range(FINAL_DRAWS * len(search.draws)))
+    return Tried(candidate, figures, search.score(figures))
+
+
+def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
+    """Each scheme's error on the emulator that the others' measurements give."""
+    found, draws = {}, range(FINAL_DRAWS * len(search.draws))
+    for place, row in enumerate(search.target.measured):
+        alone = replace(replicator, target=replace(search.target, measured=(row,)))
+        figures = alone.fly(sharpest.candidate_without(place), draws)
+        found[row.scheme] = float(scheme_errors(figures, measured_figures([row]))[0])
+    return found
+
+
+def _sharp_intervals(
+    search: Search, sharpest: Sharpening, best: Candidate
+) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
+    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson."""
+    generator = np.random.default_rng(_SEED)
+    probabilities = search.arrivals_probabilities
+    found = {}
+    for name in sharpest.names:
+        ends = [
+            each.interval(name, CONFIDENCE)
+            for arrivals, each in search.sharpened.items()
+            if probabilities.get(arrivals, 0.0) > 1 - CONFIDENCE
+        ]
+        value = getattr(best, name)
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        found[name] = _rounded(name, min(low, value), max(high, value))
+    ensemble: list[Candidate] = []
+    for arrivals, probability in sorted(probabilities.items(), key=lambda item: -item[1]):
+        count = math.ceil(POSTERIOR * probability - 0.5)
+        ensemble += search.sharpened[arrivals].ensemble(min(count, POSTERIOR - len(ensemble)), generator)
+    return found, ensemble, probabilities.get(ARRIVALS[1], 0.0)
 
 
 def _fits(search: Search, best: Tried) -> list[SchemeFit]:
@@ -131,35 +199,40 @@ def _left_out_errors(search: Search) -> dict[str, float]:
     return dict(zip(search.target.schemes, map(float, errors), strict=True))
 
 
-def _intervals(search: Search) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
-    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson.
+def _resampled_intervals(
+    search: Search,
+) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
+    """The same where no emulator is the path: what would have been best, had the runs come out otherwise.
 
-    Both what would have been best, had the runs come out otherwise (a parametric bootstrap over the
-    candidates that were flown), and what lies between them (see `posterior`).
+    What lies between the candidates that were flown counts as well, as far as a surface through them tells.
     """
     generator = np.random.default_rng(_SEED)
     chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
-    found: dict[str, list[float]] = {
-        name: list(np.percentile([getattr(each, name) for each in chosen], [100 * _TAIL, 100 - 100 * _TAIL]))
-        for name in search.space.places(search.best.candidate)
-    }
     shares = Counter(each.arrivals for each in chosen)
-    ensemble: list[Candidate] = []
-    for arrivals, times in shares.items():
-        posterior = posterior_of(search, arrivals, generator)
-        if posterior is None:
-            own = [each for each in chosen if each.arrivals == arrivals]
-            ensemble += own[:: max(1, len(chosen) // POSTERIOR)]
-            places = dict.fromkeys(found, (0.0, 1.0))
-        else:
-            drawn = posterior.drawn(math.ceil(POSTERIOR * times / len(chosen)), generator)
-            ensemble += [search.space.at(place, arrivals) for place in drawn]
-            places = {name: posterior.interval(name, CONFIDENCE) for name in found}
-        if times > _TAIL * len(chosen):
-            for name, ends in places.items():
-                found[name] += map(search.space.bounds[name].at, ends)
-    intervals = {name: _rounded(name, min(values), max(values)) for name, values in found.items()}
-    return intervals, ensemble[:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
+    surfaces = [_surface(search, kind, generator) for kind, count in shares.items() if count > _RARE]
+    found = {}
+    for name in search.space.places(search.best.candidate):
+        tails = [100 * _TAIL, 100 - 100 * _TAIL]
+        ends = list(np.percentile([getattr(each, name) for each in chosen], tails))
+        for surface in filter(None, surfaces):
+            ends += map(search.space.bounds[name].at, surface.interval(name, CONFIDENCE))
+        found[name] = _rounded(name, min(ends), max(ends))
+    step = max(1, len(chosen) // POSTERIOR)
+    return found, chosen[::step][:POSTERIOR], shares[ARRIVALS[1]] / len(chosen)
+
+
+def _surface(search: Search, arrivals: str, generator: np.random.Generator) -> Posterior | None:
+    """Through the best candidates with these arrivals; None: they are too few."""
+    fits = sorted(
+        (tried for tried in search.fits if tried.candidate.arrivals == arrivals), key=lambda each: each.score
+    )[:_NEAREST]
+    names = tuple(search.space.places(fits[0].candidate))
+    if len(fits) < 2 * terms(len(names)):
+        return None
+    places = np.array([list(search.space.places(tried.candidate).values()) for tried in fits])
+    region = Region(places[0], np.maximum(places.std(axis=0), LEAST_REACH))
+    figures = np.stack([tried.figures for tried in fits])
+    return posterior_of(names, places, figures, region, Measurements(search.target.measured), generator)
 
 
 def _rounded(name: str, low: float, high: float) -> tuple[float, float]:
@@ -211,8 +284,8 @@ def _undetermined(
     if abs(search.score(figures) - best.score) < _OPEN_QUEUE_CHANGE:
         found["queue_packets"] = "no scheme fills the queue: any that is as long will do"
     for name, (low, high) in intervals.items():
-        if name in PARAMETERS[:3] and name not in found and high > 2 * low:
+        if name in PARAMETERS[:3] and name not in found and high > _DETERMINED * low:
             found[name] = f"anything from {low:g} to {high:g} fits within the spread of the runs"
     if _TAIL < poisson < 1 - _TAIL:
-        found["arrivals"] = f"poisson fits better in {100 * poisson:.0f} % of the resampled runs"
+        found["arrivals"] = f"poisson with a probability of {100 * poisson:.0f} %"
     return found

@@ -18,6 +18,7 @@ from .target import Measured, Run, Target, checked_run, means
 
 _COLUMNS = ("scheme", "throughput_mbps", "p95_delay_ms", "loss")
 _OPTIONAL = ("throughput_spread_mbps", "p95_delay_spread_ms", "runs")
+MOST_RUNS = 1_000_000
 _SHORT = 0.8
 """Of the session's length: Pantheon discards a run whose flow was there for less."""
 
@@ -42,7 +43,7 @@ def load_target(path: Path) -> Target:
 
 def _text(path: Path) -> str:
     try:
-        return read_bytes(path, "the target", MOST_TEXT_BYTES).decode("utf-8")
+        return read_bytes(path, "the target", MOST_TEXT_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: not a text file; expected measurements of a path") from None
 
@@ -139,6 +140,8 @@ def _perf_run(scheme: str, figures: Any) -> Run | None:
     if not isinstance(total, dict):
         return None
     try:
+        if any(isinstance(figure, bool) for figure in total.values()):
+            return None
         loss = None if total.get("loss") is None else float(total["loss"])
         return Run(scheme, float(total["tput"]), float(total["delay"]), loss)
     except (KeyError, TypeError, ValueError):
@@ -160,7 +163,7 @@ def _of_table(path: Path, text: str) -> Target:
         known = _known(path, row)
         controller, reason = _our_controller(scheme)
         if controller is None:
-            left_out[scheme] = reason
+            left_out[excerpt(scheme)] = reason
         else:
             measured.append(_measured(path, scheme, controller, known))
     return Target(path.stem, tuple(measured), left_out)
@@ -177,6 +180,8 @@ def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
         raise InputError(
             f"{path}: its columns are {excerpt(', '.join(head))}; expected {', '.join(_COLUMNS)}"
         )
+    if any(None in row for row in rows):
+        raise InputError(f"{path}: a row has more than the {len(head)} values of its head line")
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
 
 
@@ -205,7 +210,7 @@ def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
         if key == "scheme":
             continue
         try:
-            known[key] = float(value)
+            known[key] = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             known[key] = math.nan
         if not math.isfinite(known[key]) or (key in _OPTIONAL and known[key] < 0):
@@ -218,7 +223,11 @@ def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
 def _measured(path: Path, scheme: str, controller: str, known: dict[str, float]) -> Measured:
     run = Run(scheme, known["throughput_mbps"], known["p95_delay_ms"], known.get("loss"))
     checked_run(run, str(path))
-    runs = max(1, int(known.get("runs", 1)))
+    runs = int(known.get("runs", 1))
+    if runs != known.get("runs", 1) or not 1 <= runs <= MOST_RUNS:
+        raise InputError(
+            f"{path}: {excerpt(scheme)}: runs {known['runs']:g}; expected a whole number, 1 to {MOST_RUNS}"
+        )
     errors = [
         known[name] / math.sqrt(runs) if name in known else None
         for name in ("throughput_spread_mbps", "p95_delay_spread_ms")

@@ -1,8 +1,8 @@
-"""Which parameters fit as well: a response surface through what was flown, and what it allows.
+"""What the measurements say of the parameters: a response surface through flights, and its likelihood.
 
-The figures of each scheme are taken as quadratic functions of the parameters near the best candidate. Under
-them every point of that region is weighed by how probable it makes what was measured, given how far runs,
-draws and the surface itself are off: flights are chaotic, and a search has seen some candidates only.
+The figures of each scheme are taken as quadratic functions of the parameters near the best candidates. Under
+them every point of that region is weighed by how probable it makes what was measured, given how far runs, the
+surface and the kind of emulator itself are off: flights are chaotic, and no path is an emulator.
 """
 
 from collections.abc import Sequence
@@ -11,122 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 from ccgym.envs.logs.event_log import Array
 
-from .candidate import Candidate
-from .replication import DELAY, LOSS, THROUGHPUT
-from .search import Search, Tried
+from .replication import DELAY, LOSS, THROUGHPUT, measured_figures
+from .target import Measured
 
 WHOLE = ("delay_ms", "queue_packets")
-_NEAREST = 80
-"""Candidates of the best scores, through which the surface goes."""
-_SAMPLES = 20_000
-_REACH = 2.0
-"""The region is so many times as wide as those candidates lie apart."""
-_LEAST_REACH = 0.04
-"""Of the unit cube."""
-_SCORE_SCALE = 0.01
-_LINEAR_RIDGE, _QUADRATIC_RIDGE = 1e-4, 1e-2
-_DEGREES = 3.0
+_SAMPLES = 10_000
+_REACH = 4.0
+"""Standard deviations of what was known before, so far the region goes."""
+LEAST_REACH = 0.004
+"""Of the unit cube: nobody measures a parameter better."""
+_FEWEST_EFFECTIVE = 3
+"""Times as many candidates as the surface has terms, counted by weight."""
+_RIDGE = np.array([1e-4, 1e-2])
+"""Of the linear and the quadratic factors, in units of the region's width."""
+_DEGREES = 5.0
 """Of Student's distribution: some schemes have two modes over one and the same link."""
 _DEPENDENCE = 2.0
 """Figures of one flight depend on each other: so many say as much as one."""
 _LEAST_SPREAD = np.array([0.005, 0.005, 0.003])
 """Of the logarithms of throughput and delay, and of the root of the loss."""
 _MOST_DELAY_MS = 1e6
+_DISCREPANCIES = np.array([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
+_USUAL_DISCREPANCY = 0.05
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """Points of the search's unit cube, each with its probability."""
-
-    names: tuple[str, ...]
-    points: Array
-    """(samples, parameters)."""
-    probabilities: Array
-
-    def interval(self, name: str, confidence: float) -> tuple[float, float]:
-        """The places between which this parameter is, with this probability."""
-        places = self.points[:, self.names.index(name)]
-        order = np.argsort(places)
-        below = np.cumsum(self.probabilities[order])
-        ends = np.searchsorted(below, [(1 - confidence) / 2, (1 + confidence) / 2])
-        low, high = places[order][np.minimum(ends, len(places) - 1)]
-        return float(low), float(high)
-
-    def drawn(self, count: int, generator: np.random.Generator) -> list[dict[str, float]]:
-        """So many places, each as often as it is probable."""
-        chosen = generator.choice(len(self.points), count, p=self.probabilities)
-        return [dict(zip(self.names, map(float, self.points[each]), strict=True)) for each in chosen]
-
-
-def posterior_of(search: Search, arrivals: str, generator: np.random.Generator) -> Posterior | None:
-    """What the measurements say of the parameters if these are the arrivals; None: too little was flown."""
-    fits = sorted(
-        (tried for tried in search.fits if tried.candidate.arrivals == arrivals), key=lambda each: each.score
-    )[:_NEAREST]
-    if not fits:
-        return None
-    names = tuple(search.space.places(fits[0].candidate))
-    places = _places(search, [tried.candidate for tried in fits])
-    quadratic = len(fits) >= 2 * _terms(len(names), quadratic=True)
-    if not quadratic and len(fits) < 2 * _terms(len(names), quadratic=False):
-        return None
-    surface = _Surface(places, fits, quadratic=quadratic)
-    points = _region(places, generator)
-    likelihoods = _log_likelihoods(search, surface, fits, points) / _DEPENDENCE
-    probabilities = np.exp(likelihoods - likelihoods.max())
-    return Posterior(names, points, probabilities / probabilities.sum())
-
-
-class _Surface:
-    """The figures (schemes x 3, flat) as functions of the place."""
-
-    def __init__(self, places: Array, fits: Sequence[Tried], *, quadratic: bool) -> None:
-        self._centre, self._quadratic = places[0], quadratic
-        figures = np.stack([_transformed(tried.figures).mean(axis=0).ravel() for tried in fits])
-        weights = 1 / (np.array([tried.score for tried in fits]) + _SCORE_SCALE)
-        terms = self._terms(places)
-        ridge = np.full(terms.shape[1], _QUADRATIC_RIDGE)
-        ridge[: 1 + places.shape[1]] = _LINEAR_RIDGE
-        ridge[0] = 0
-        weighed = weights[:, None] * terms
-        left = terms.T @ weighed + np.diag(ridge * weights.sum())
-        self._factors = np.linalg.solve(left, weighed.T @ figures)
-        off = weights @ (figures - self.at(places)) ** 2 / weights.sum()
-        self.variance: Array = off / (1 - terms.shape[1] / len(fits))
-        """Of each figure about the surface."""
-
-    def at(self, places: Array) -> Array:
-        """(places, figures)."""
-        figures: Array = self._terms(places) @ self._factors
-        return figures
-
-    def _terms(self, places: Array) -> Array:
-        away = places - self._centre
-        columns = [np.ones(len(away)), *away.T]
-        if self._quadratic:
-            columns += [first * second for i, first in enumerate(away.T) for second in away.T[i:]]
-        return np.stack(columns, axis=1)
-
-
-def _terms(parameters: int, *, quadratic: bool) -> int:
-    return 1 + parameters + (parameters * (parameters + 1) // 2 if quadratic else 0)
-
-
-def _places(search: Search, candidates: Sequence[Candidate]) -> Array:
-    return np.array([list(search.space.places(each).values()) for each in candidates])
-
-
-def _region(places: Array, generator: np.random.Generator) -> Array:
-    low, high = places.min(axis=0), places.max(axis=0)
-    reach = np.maximum(_REACH * (high - low), _LEAST_REACH) / 2
-    middle = (low + high) / 2
-    low, high = np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
-    region: Array = low + (high - low) * generator.random((_SAMPLES, places.shape[1]))
-    return region
-
-
-def _transformed(figures: Array) -> Array:
-    """So that their spread does not depend on their size."""
+def transformed(figures: Array) -> Array:
+    """Figures (..., 3) so that their spread does not depend on their size."""
     return np.stack(
         [
             np.log(np.maximum(figures[..., THROUGHPUT], 1e-6)),
@@ -137,27 +47,193 @@ def _transformed(figures: Array) -> Array:
     )
 
 
-def _log_likelihoods(search: Search, surface: _Surface, fits: Sequence[Tried], points: Array) -> Array:
-    known = ~np.isnan(search.measured).ravel()
-    wanted = _transformed(np.nan_to_num(search.measured)).ravel()
-    variance = _variance(search, fits).ravel() + surface.variance
-    squares = (surface.at(points) - wanted) ** 2 / variance
-    likelihoods = -(_DEGREES + 1) / 2 * np.log1p(squares / _DEGREES)
-    total: Array = likelihoods[:, known].sum(axis=1)
-    return total
+class Measurements:
+    """What was measured, as a likelihood takes it: all arrays are (schemes, 3)."""
 
-
-def _variance(search: Search, fits: Sequence[Tried]) -> Array:
-    """Of measured minus emulated figures (schemes, 3), by the chance of runs and draws."""
-    rows, draws = search.target.measured, len(fits[0].figures)
-    told = np.array(
-        [
+    def __init__(self, rows: Sequence[Measured]) -> None:
+        figures = measured_figures(rows)
+        self._known = ~np.isnan(figures)
+        self._wanted = transformed(np.nan_to_num(figures))
+        self._runs = np.array([row.runs for row in rows], float)[:, None]
+        told = [
             [(row.throughput_error or 0) / row.throughput_mbps, (row.delay_error or 0) / row.p95_delay_ms, 0]
             for row in rows
         ]
+        self._told: Array = np.array(told) ** 2
+        self._relative: Array = np.where([True, True, False], 1.0, self._wanted / 2)
+        """By how much a figure changes, transformed, with its own share."""
+
+    def log_likelihoods(self, emulated: Array, spread: Array, doubt: Array, discrepancy: float) -> Array:
+        """Of emulated means (places, schemes, 3), for each scheme (places, schemes).
+
+        Args:
+            emulated: means of transformed figures.
+            spread: variance of a run.
+            doubt: variance of `emulated`.
+            discrepancy: standard deviation of what no emulator of this kind replicates, relative.
+        """
+        # The mean of some runs is above the mean of their logarithms.
+        convex = 0.5 * (1 - 1 / self._runs) * spread * [1, 1, 0]
+        off = _LEAST_SPREAD**2 + (discrepancy * self._relative) ** 2
+        variance = np.maximum(self._told, spread / self._runs) + doubt + off
+        squares = (emulated + convex - self._wanted) ** 2 / variance
+        likelihoods = -(_DEGREES + 1) / 2 * np.log1p(squares / _DEGREES) - np.log(variance) / 2
+        total: Array = np.where(self._known, likelihoods, 0).sum(axis=-1) / _DEPENDENCE
+        return total
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Points of the search's unit cube, and how probable what was measured is at each."""
+
+    names: tuple[str, ...]
+    points: Array
+    """(samples, parameters), evenly over the region."""
+    likelihoods: Array
+    """(samples, schemes), logarithms."""
+    volume: float
+    """Of the region, logarithm."""
+    discrepancy: float
+    """What the best emulators do not replicate, relative; 0: chance explains all."""
+
+    @property
+    def probabilities(self) -> Array:
+        """Of the points."""
+        return _normalised(self.likelihoods.sum(axis=1))
+
+    @property
+    def log_evidence(self) -> float:
+        """For the arrivals that the surface was flown with."""
+        total = self.likelihoods.sum(axis=1)
+        return float(np.log(np.exp(total - total.max()).mean()) + total.max() + self.volume)
+
+    @property
+    def centre(self) -> Array:
+        """The mean place."""
+        centre: Array = self.probabilities @ self.points
+        return centre
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations about it."""
+        deviations: Array = np.sqrt(self.probabilities @ (self.points - self.centre) ** 2)
+        return deviations
+
+    def centre_without(self, scheme: int) -> dict[str, float]:
+        """The mean place, had this scheme not been measured."""
+        others = self.likelihoods.sum(axis=1) - self.likelihoods[:, scheme]
+        return dict(zip(self.names, map(float, _normalised(others) @ self.points), strict=True))
+
+    def interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """The places between which this parameter is, with this probability."""
+        return interval(self.points[:, self.names.index(name)], self.probabilities, confidence)
+
+    def drawn(self, count: int, generator: np.random.Generator, temper: float = 1.0) -> tuple[Array, Array]:
+        """So many points, each as often as it is probable, and their likelihoods; flatter if tempered."""
+        total = self.likelihoods.sum(axis=1)
+        chosen = generator.choice(len(total), count, p=_normalised(total / temper))
+        return self.points[chosen], total[chosen]
+
+
+def interval(values: Array, probabilities: Array, confidence: float) -> tuple[float, float]:
+    """Between which values, each of its probability, this share lies."""
+    order = np.argsort(values)
+    below = np.cumsum(probabilities[order])
+    ends = np.searchsorted(below, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = values[order][np.minimum(ends, len(values) - 1)]
+    return float(low), float(high)
+
+
+def _normalised(logarithms: Array) -> Array:
+    weights = np.exp(logarithms - logarithms.max())
+    normalised: Array = weights / weights.sum()
+    return normalised
+
+
+@dataclass(frozen=True)
+class Region:
+    """What is known before: about where, and how far around."""
+
+    centre: Array
+    deviations: Array
+
+    def samples(self, count: int, generator: np.random.Generator) -> tuple[Array, float]:
+        """Evenly over the region within the unit cube, and the logarithm of its volume."""
+        reach = _REACH * self.deviations
+        low, high = np.clip(self.centre - reach, 0, 1), np.clip(self.centre + reach, 0, 1)
+        points = low + (high - low) * generator.random((count, len(low)))
+        return points, float(np.log(np.maximum(high - low, LEAST_REACH)).sum())
+
+    def weights(self, places: Array, terms: int) -> Array:
+        """Of candidates: the nearer the more, but of so many that the surface stands."""
+        away = (((places - self.centre) / self.deviations) ** 2).sum(axis=1)
+        width = 4.0
+        while True:
+            weights: Array = np.exp(-away / (2 * width**2)) + 1e-9
+            if weights.sum() ** 2 / (weights**2).sum() >= min(_FEWEST_EFFECTIVE * terms, 0.9 * len(places)):
+                return weights
+            width *= 1.2
+
+
+def posterior_of(
+    names: tuple[str, ...],
+    places: Array,
+    figures: Array,
+    region: Region,
+    measurements: Measurements,
+    generator: np.random.Generator,
+) -> Posterior:
+    """What flights of (candidates, draws, schemes, 3) at these places say, within a region."""
+    surface = _Surface(places, transformed(figures), region)
+    points, volume = region.samples(_SAMPLES, generator)
+    emulated = surface.at(points)
+    each = [
+        measurements.log_likelihoods(emulated, surface.spread, surface.doubt, discrepancy)
+        for discrepancy in _DISCREPANCIES
+    ]
+    totals = np.stack([likelihoods.sum(axis=1) for likelihoods in each])
+    evidence = (
+        np.log(np.exp(totals - totals.max()).sum(axis=1) + 1e-300) - _DISCREPANCIES / _USUAL_DISCREPANCY
     )
-    runs = np.array([row.runs for row in rows])[:, None]
-    nearest = np.stack([_transformed(tried.figures) for tried in fits[: _NEAREST // 4]])
-    of_draws = nearest.var(axis=1, ddof=1).mean(axis=0) if draws > 1 else np.zeros_like(told)
-    variance: Array = np.maximum(told**2, of_draws / runs) + of_draws / draws + _LEAST_SPREAD**2
-    return variance
+    best = int(evidence.argmax())
+    return Posterior(names, points, each[best], volume, float(_DISCREPANCIES[best]))
+
+
+def terms(parameters: int) -> int:
+    """Of a quadratic function."""
+    return 1 + parameters + parameters * (parameters + 1) // 2
+
+
+class _Surface:
+    """Transformed figures (schemes, 3) as functions of the place."""
+
+    def __init__(self, places: Array, figures: Array, region: Region) -> None:
+        draws, self._shape = figures.shape[1], figures.shape[2:]
+        self._centre, self._scale = region.centre, 2 * region.deviations
+        means = figures.mean(axis=1).reshape(len(figures), -1)
+        columns = self._terms(places)
+        weights = region.weights(places, columns.shape[1])
+        weights = weights / weights.sum()
+        ridge = np.full(columns.shape[1], _RIDGE[1])
+        ridge[: 1 + places.shape[1]] = _RIDGE[0]
+        ridge[0] = 0
+        weighed = weights[:, None] * columns
+        self._factors = np.linalg.solve(columns.T @ weighed + np.diag(ridge), weighed.T @ means)
+        used = columns.shape[1] * (weights**2).sum()
+        off = (weights @ (means - columns @ self._factors) ** 2 / max(0.2, 1 - used)).reshape(self._shape)
+        within = off if draws == 1 else np.tensordot(weights, figures.var(axis=1, ddof=1), 1)
+        self.spread: Array = within
+        """Variance of a run."""
+        self.doubt: Array = used * off + np.maximum(0, off - within / draws)
+        """Variance of the surface: by the chance of the flights it goes through, and by its form."""
+
+    def at(self, places: Array) -> Array:
+        """(places, schemes, 3)."""
+        figures: Array = (self._terms(places) @ self._factors).reshape(-1, *self._shape)
+        return figures
+
+    def _terms(self, places: Array) -> Array:
+        away = (places - self._centre) / self._scale
+        columns = [np.ones(len(away)), *away.T]
+        columns += [first * second for i, first in enumerate(away.T) for second in away.T[i:]]
+        return np.stack(columns, axis=1)

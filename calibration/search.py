@@ -1,4 +1,6 @@
-"""The search for the emulator: wide and cheap first, then fine around the best of either arrivals.
+"""The search for the emulator: wide and cheap first, then sharp around the best of either arrivals.
+
+Where no emulator of the paper's parameters is the path, the least published error is searched instead.
 
 A study of Optuna's for each stage, in one file, under the digest of what is searched: a search that was
 stopped goes on, and two with different targets do not meet.
@@ -29,28 +31,51 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
 from .candidate import ACK_PATH, PARAMETERS, Candidate, Restriction, Space, space_of
+from .posterior import Measurements
 from .replication import Replicator, left_out_errors, measured_figures, scheme_errors, scores, sureness
+from .sharpening import (
+    FINAL_DRAWS,
+    FINALISTS,
+    FIRST_ROUNDS,
+    FIRST_TRIALS,
+    ROUND_TRIALS,
+    ROUNDS,
+    SHARPENING_TRIALS,
+    Fly,
+    Sharpening,
+)
 from .target import Target
 
-WIDE_TRIALS, FINE_TRIALS = 160, 140
+WIDE_TRIALS, FINE_TRIALS = 120, 140
 _FINE_STEP = 0.05
 """Of the unit cube, with which the fine search begins."""
 
-_WIDE_SHARE, _PLAIN_SHARE = 0.3, 0.7
-"""Of the time, at which the wide search and the fine ones of the paper's parameters end at the latest."""
+_WIDE_SHARE, _FIRST_SHARE, _SHARP_SHARE, _FINAL_SHARE = 0.25, 0.5, 0.75, 0.95
+"""Of the time, at which the stages end at the latest."""
+
+_FINE_SHARE = 0.8
+"""The same of the search for the least error; what follows has parameters beyond the paper's."""
 
 _REPLICATED, _PAYS = 0.10, 0.8
-"""An error up to which the paper's parameters are enough, and how much smaller one beyond them must be."""
+"""What the paper's parameters may fail to replicate, and how much smaller an error beyond them must be."""
 
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
 
-_MOST_DRAWS = 8
+_MOST_DRAWS = 2
+"""More candidates say more than more draws of each: a surface goes through all."""
+_PLANNED_SHARE = 0.5
+"""Of the time: a machine that others use becomes slower, and late stages count most."""
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
 """A first look at a candidate is one draw of flights so long, or such a share of the target's."""
 
 _SECOND_ARRIVALS = 2.0
 """The fine search leaves out arrivals whose best is so much worse than the other's."""
+
+_FIRST_SHARP_DRAW = 1000
+
+_OUT_OF_THE_QUESTION = 8.0
+"""A logarithm of probabilities' ratio."""
 
 _SEED = 15
 
@@ -73,7 +98,7 @@ class Search:
     storage: Path
     minutes: float
     report: Callable[[int, float, Candidate], None]
-    """Called after every candidate: how many, the least error so far, and whose."""
+    """Called after every candidate: how many of this stage and before, an error, and whose."""
     restriction: Restriction = field(default_factory=Restriction)
     ray_address: str | None = None
     """Of a cluster that flies; None: the cores of this machine do."""
@@ -82,6 +107,8 @@ class Search:
     measured: Array = field(init=False)
     weights: Array = field(init=False)
     draws: list[int] = field(default_factory=list)
+    sharpened: dict[str, Sharpening] = field(default_factory=dict)
+    """Of each kind of arrivals."""
 
     def __post_init__(self) -> None:
         self.space = space_of(self.target, self.restriction)
@@ -101,6 +128,25 @@ class Search:
         pays = beyond and self.left_out_error(beyond) < _PAYS * self.left_out_error(plain)
         return beyond if pays else plain
 
+    @property
+    def sharpest(self) -> Sharpening | None:
+        """The more probable arrivals; None: none was reached, or no emulator of this kind is the path."""
+        known = [each for each in self.sharpened.values() if each.posterior is not None]
+        best = max(known, key=lambda each: each.log_evidence, default=None)
+        if best is None or best.posterior is None or best.posterior.discrepancy > _REPLICATED:
+            return None
+        return best
+
+    @property
+    def arrivals_probabilities(self) -> dict[str, float]:
+        """Of those arrivals that were sharpened."""
+        known = {
+            name: each.log_evidence for name, each in self.sharpened.items() if each.posterior is not None
+        }
+        most = max(known.values())
+        odds = {name: math.exp(evidence - most) for name, evidence in known.items()}
+        return {name: each / sum(odds.values()) for name, each in odds.items()}
+
     def left_out_error(self, fits: list[Tried]) -> float:
         """Mean over the schemes, each on the emulator that is chosen without it."""
         figures: Array = np.stack([tried.figures for tried in fits])
@@ -116,12 +162,22 @@ class Search:
             for place, arrivals in enumerate(kinds, 1):
                 self._wide(storage, arrivals, begun_s + wide_s * place / len(kinds))
             starts = [self._best_of(arrivals) for arrivals in self._promising()]
-            for place, start in enumerate(starts):
-                left_s = begun_s + 60 * self.minutes * _PLAIN_SHARE - time.monotonic()
-                ends_s = time.monotonic() + left_s / (len(starts) - place)
+            self._sharpen(storage, starts, begun_s)
+            if self.sharpest is not None:
+                self._compare(storage, begun_s + 60 * self.minutes * _FINAL_SHARE)
+                return
+            for start, ends_s in self._parts(starts, begun_s, _FINE_SHARE):
                 self._fine(storage, f"fine-{start.arrivals}", start, ends_s)
             if self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
                 self._fine(storage, "ack-path", self._ack_start(), begun_s + 60 * self.minutes)
+
+    def _parts(
+        self, starts: list[Candidate], begun_s: float, share: float
+    ) -> Iterator[tuple[Candidate, float]]:
+        """Each start and when its stage is to end, so that all together end at this share of the time."""
+        for place, start in enumerate(starts):
+            left_s = begun_s + 60 * self.minutes * share - time.monotonic()
+            yield start, time.monotonic() + left_s / (len(starts) - place)
 
     def score(self, figures: Array) -> float:
         """The published error, and a little of how far the losses are off."""
@@ -132,12 +188,16 @@ class Search:
         return float(scheme_errors(tried.figures, self.measured).mean())
 
     def _affordable_draws(self) -> int:
-        """So many that the time is enough for the trials of both stages."""
+        """So many that the time is enough for the trials of all stages."""
         begun_s = time.monotonic()
         self._fly(self.space.guess, [0])
         draw_s = max(1e-3, time.monotonic() - begun_s)
-        trials = WIDE_TRIALS / 2 + len(self.restriction.arrivals) * FINE_TRIALS
-        return int(min(_MOST_DRAWS, max(1, 60 * self.minutes / (trials * draw_s))))
+        of_first, of_other = (
+            SHARPENING_TRIALS + FINALISTS * FINAL_DRAWS,
+            FIRST_TRIALS + FIRST_ROUNDS * ROUND_TRIALS,
+        )
+        trials = WIDE_TRIALS / 2 + of_first + (len(self.restriction.arrivals) - 1) * of_other
+        return int(min(_MOST_DRAWS, max(1, 60 * self.minutes * _PLANNED_SHARE / (trials * draw_s))))
 
     def _planned_draws(self, storage: JournalStorage) -> int:
         """As many as the search began with: one that goes on may find the machine faster or slower."""
@@ -259,6 +319,56 @@ class Search:
             )
         )
         return tried.score
+
+    def _sharpen(self, storage: JournalStorage, starts: list[Candidate], begun_s: float) -> None:
+        """Flights where the likelihood is high, around each start; after some rounds what fits goes on."""
+        measurements = Measurements(self.target.measured)
+        self.sharpened = {
+            start.arrivals: Sharpening(
+                self.space, measurements, start, len(self.draws), _FIRST_SHARP_DRAW, _SEED
+            )
+            for start in starts
+        }
+        for start, ends_s in self._parts(starts, begun_s, _FIRST_SHARE):
+            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(flights, FIRST_ROUNDS)
+        starts = [] if self.sharpest is None else [each.start for each in self._probable()]
+        for start, ends_s in self._parts(starts, begun_s, _SHARP_SHARE):
+            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(flights, ROUNDS)
+
+    def _probable(self) -> list[Sharpening]:
+        """Those that are not out of the question beside the best."""
+        most = max(each.log_evidence for each in self.sharpened.values())
+        return [each for each in self.sharpened.values() if each.log_evidence > most - _OUT_OF_THE_QUESTION]
+
+    def _compare(self, storage: JournalStorage, ends_s: float) -> None:
+        """Finalists of all arrivals that are still probable."""
+        for each in self._probable():
+            each.compare(self._recorded_flights(storage, f"final-{each.start.arrivals}", ends_s))
+
+    def _recorded_flights(self, storage: JournalStorage, stage: str, ends_s: float) -> Fly:
+        """Flies a candidate with so many draws from the first one on, unless it did so before."""
+        study = optuna.create_study(
+            storage=storage, study_name=f"{self._digest()}/{stage}", load_if_exists=True
+        )
+        known = {trial.user_attrs["flight"]: trial.user_attrs["figures"] for trial in study.get_trials()}
+
+        def fly(candidate: Candidate, first_draw: int, draws: int) -> Array | None:
+            flight = json.dumps([asdict(candidate), first_draw, draws])
+            if flight in known:
+                return np.array(known[flight])
+            if time.monotonic() > ends_s:
+                return None
+            figures = self._fly(candidate, range(first_draw, first_draw + draws))
+            attributes = {"flight": flight, "figures": figures.tolist()}
+            study.add_trial(optuna.create_trial(value=self.score(figures), user_attrs=attributes))
+            known[flight] = attributes["figures"]
+            error = float(scheme_errors(figures, self.measured).mean())
+            self.report(len(self.tried) + len(known), error, candidate)
+            return figures
+
+        return fly
 
     def _flown(self, candidate: Candidate) -> Tried:
         figures = self._fly(candidate, self.draws)

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.host.memory import check_memory
+from ccgym.envs.specs.link_spec import OPPORTUNITY_BITS
+from ccgym.evaluation.sessions.flying import PACKET_LOG_BYTES
 
 FEWEST_SCHEMES = 4
 """With fewer the fit needs an explicit wish: it has four parameters."""
 
-HIGHEST_MBPS, LONGEST_DELAY_MS = 10_000.0, 60_000.0
-"""What an emulator can have."""
+HIGHEST_MBPS, SHORTEST_DELAY_MS, LONGEST_DELAY_MS = 10_000.0, 1.0, 60_000.0
+"""What an emulator can have: its clock counts ms."""
+MOST_RATIO = 1000.0
+"""Between the figures of two schemes on one path; beyond it one of them has another unit."""
 _MOST_NAMED = 150
 
 
@@ -84,10 +89,17 @@ def checked_run(run: Run, where: str) -> Run:
             f"{figures}: p95 delay {run.p95_delay_ms:g} ms; one-way delays are above 0: "
             "correct the offset between the clocks of both ends"
         )
+    if run.p95_delay_ms < SHORTEST_DELAY_MS:
+        raise InputError(
+            f"{figures}: p95 delay {run.p95_delay_ms:g} ms is below {SHORTEST_DELAY_MS:g} ms, "
+            "the clock of an emulator; expected ms, not s"
+        )
     if run.p95_delay_ms > LONGEST_DELAY_MS:
         raise InputError(f"{figures}: p95 delay {run.p95_delay_ms:g} ms is above a minute; expected ms")
     if run.loss is not None and not 0 <= run.loss <= 1:
         raise InputError(f"{figures}: loss {run.loss:g}; expected a share from 0 to 1")
+    if run.loss == 1 and run.throughput_mbps > 0:
+        raise InputError(f"{figures}: loss 1, all, with throughput {run.throughput_mbps:g} Mbit/s")
     return run
 
 
@@ -135,6 +147,23 @@ def check_target(target: Target, *, few: bool) -> Target:
             f"a fit needs {FEWEST_SCHEMES}, or say --few"
         )
     for measured in target.measured:
-        if measured.throughput_mbps <= 0:
-            raise InputError(f"{target.name}: {measured.scheme}: throughput 0 Mbit/s; leave the scheme out")
+        if measured.throughput_mbps * 1e6 * target.seconds < OPPORTUNITY_BITS:
+            raise InputError(
+                f"{target.name}: {excerpt(measured.scheme)}: throughput {measured.throughput_mbps:g} Mbit/s, "
+                f"less than a packet in {target.seconds:g} s; leave the scheme out"
+            )
+    _check_ratio(target, "throughput", "Mbit/s", {row.scheme: row.throughput_mbps for row in target.measured})
+    _check_ratio(target, "p95 delay", "ms", {row.scheme: row.p95_delay_ms for row in target.measured})
+    fastest_mbps = max(row.throughput_mbps for row in target.measured)
+    packets = fastest_mbps * 1e6 / OPPORTUNITY_BITS * target.seconds
+    check_memory(PACKET_LOG_BYTES * packets, f"{target.name}: a flight at {fastest_mbps:g} Mbit/s")
     return target
+
+
+def _check_ratio(target: Target, name: str, unit: str, figures: dict[str, float]) -> None:
+    low, high = min(figures, key=figures.__getitem__), max(figures, key=figures.__getitem__)
+    if figures[high] > MOST_RATIO * figures[low]:
+        raise InputError(
+            f"{target.name}: {name} {figures[low]:g} of {excerpt(low, 40)} and {figures[high]:g} {unit} of "
+            f"{excerpt(high, 40)} are no figures of one path; are both in {unit}?"
+        )

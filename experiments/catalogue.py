@@ -94,6 +94,10 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "calibration-truth": Entry(
         "calibration.known_truth", "known emulators found again from measurements alone"
     ),
+    "calibration-mahimahi": Entry(
+        "calibration.in_mahimahi",
+        "emulators measured in real mahimahi by kernel TCP and ours, found again from that alone",
+    ),
     "calibration-ablation": Entry(
         "calibration.ablation",
         "what each parameter of a calibrated emulator is worth, as in the Pantheon paper's Figure 5",

@@ -159,6 +159,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "tunnel-transparency": ["--emulators", "nothing", "--out", "empty/out"],
     "ns3-cross-validation": ["--seconds", "0"],
     "calibration-truth": ["--out", "empty/out"],
+    "calibration-mahimahi": ["--emulators", "nothing", "--out", "empty/out"],
     "calibration-ablation": ["--out", "empty/out"],
     "replay-rate-trace": ["--quick", "--out", "empty/out"],
     "california-stanford": ["--quick", "--document", "report.txt", "--out", "empty/out"],

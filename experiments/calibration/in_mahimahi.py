@@ -1,0 +1,126 @@
+"""Emulators measured in real mahimahi by kernel TCP and by ours, and found again from those figures alone.
+
+What was found flies in real mahimahi as well: it has to measure there what was measured over the truth.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer
+from ccgym.calibration.candidate import Candidate
+from ccgym.calibration.load_target import load_target
+from ccgym.calibration.target import check_target
+from ccgym.calibration.verification import verify_in_mahimahi
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.session import Plan
+from ccgym.experiments.arguments import add_flight_arguments
+from ccgym.experiments.check import Check
+from ccgym.experiments.flights import plan_flights
+
+from .known_truth import Found, found_line, parameter_checks
+
+EMULATORS = "calibrated"
+SCHEMES = "kernel-bbr,kernel-cubic,kernel-reno,copa,vegas,ledbat,vivace,verus"
+MOST_ERROR = 0.10
+
+
+@dataclass(frozen=True)
+class RealFound(Found):
+    """One truth that was measured in real mahimahi, and what was found."""
+
+    name: str
+    real_errors: dict[str, float]
+    """Of each scheme, the found emulator in real mahimahi beside what was measured there; and their mean."""
+
+
+def truth_of(emulator: NamedEmulator) -> Candidate:
+    """The emulator as one that calibration can find.
+
+    Raises:
+        InputError: it is of another kind.
+    """
+    spec = emulator.spec
+    link = spec.uplink if isinstance(spec, EmulatorSpec) else None
+    if link is None or link.rate_mbps is None or link.packets is None or link.queue != "droptail":
+        raise InputError(
+            f"{emulator.label}: expected a link of constant or Poisson arrivals, queue: droptail"
+        )
+    return Candidate(link.rate_mbps, round(spec.delay_ms), link.packets, link.loss, link.arrivals)
+
+
+def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: float) -> RealFound:
+    """Measures, calibrates and verifies; what was done before is not done again."""
+    truth, measured, out = truth_of(emulator), folder / "measured", folder / "found.yaml"
+    folder.mkdir(parents=True, exist_ok=True)
+    fly_plan(replace(plan, emulators=[emulator]), measured)
+    target = check_target(replace(load_target(measured), name=truth_name(emulator)), few=True)
+    answer, _ = calibrate(target, storage_of(out), minutes, lambda *_: None)
+    write_answer(answer, target, out)
+    errors = verify_in_mahimahi(target, found_spec(answer, target), folder / "verified")
+    return RealFound(truth, answer, emulator.label, errors)
+
+
+def truth_name(emulator: NamedEmulator) -> str:
+    """Without its group."""
+    return emulator.label.rpartition("/")[2]
+
+
+def all_found(args: argparse.Namespace) -> Iterator[RealFound]:
+    """One after the other."""
+    plan = plan_flights(args, "mahimahi", args.schemes)
+    for emulator in plan.emulators:
+        assert isinstance(emulator, NamedEmulator)
+        yield found_again(plan, emulator, args.out / truth_name(emulator), args.minutes)
+
+
+def checks(found: Sequence[RealFound]) -> list[Check]:
+    """The same as of those that are measured through the twin, and what real mahimahi says."""
+    met = [each.real_errors["mean"] <= MOST_ERROR for each in found]
+    real = Check("in real mahimahi", "error of 10 % at most each", f"{sum(met)} of {len(met)}", all(met))
+    return [*parameter_checks(found), real]
+
+
+def line(each: RealFound) -> str:
+    """For people."""
+    return f"{each.name}: {found_line(each)}, in real mahimahi {100 * each.real_errors['mean']:.1f} %"
+
+
+DESCRIPTION = (
+    "Measures emulators in real mahimahi, kernel TCP and ours, calibrates on these figures, and flies what "
+    "was found there. Exit code 1: a parameter is off by more than `calibration-truth` allows, or the mean "
+    "error of the found emulator in real mahimahi is above 10 %."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to measure, how often, and for how long it is searched."""
+    add_flight_arguments(parser, EMULATORS, SCHEMES, runs=3)
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, metavar="M", help="of each search at most (default: 5)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Each in turn."""
+    found = []
+    for each in all_found(args):
+        found.append(each)
+        if not args.json:
+            print(line(each), flush=True)
+    held = checks(found)
+    if args.json:
+        rows = [
+            {"emulator": each.name, "truth": asdict(each.truth), "real_errors": each.real_errors}
+            | each.answer.as_json()
+            for each in found
+        ]
+        print(json.dumps({"found": rows, "checks": [asdict(check) for check in held]}))
+    else:
+        print("\n".join(check.line for check in held))
+    return 0 if all(check.met for check in held) else 1
