@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kEmptyPart = 16;          // empty: no more than this part of the standing queue is left
 constexpr double kDrainedShare = 0.85;  // of what the path holds: the rest makes up for flows that are late
-constexpr double kNoticeable = 0.9;     // a window that cannot fall below this share of itself drains nothing
+constexpr double kNoticeable = 0.9;  // a window that cannot fall below this share of itself is at its least
 constexpr double kLeastPackets = 2;
 
 struct Habit {
@@ -78,8 +78,7 @@ void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, dou
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
   const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // as good as drained
-  const bool can_drain = drained_cwnd_packets_ <= kNoticeable * cwnd_packets;
-  const bool drains = is_least || (can_drain && chance(now, cwnd_packets) >= listens);
+  const bool drains = is_least || chance(now, cwnd_packets) >= listens;
   phase_ = drains ? Phase::draining : Phase::listening;
   before_ = {.cwnd_packets = cwnd_packets,
              .smoothed_rtt = rtt.smoothed,
