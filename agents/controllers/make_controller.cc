@@ -55,7 +55,7 @@ double number(std::string_view scheme, std::string_view text, double lowest, dou
 
 std::unique_ptr<CongestionController> make_fixed(std::string_view argument, const ControllerConfig& config) {
   const double packets =
-      number("fixed", argument, 1, 1e9, "is not a window in packets, 1 to 1e9, as in fixed:40");
+      number("fixed", argument, 1, 1e6, "is not a window in packets, 1 to 1e6, as in fixed:40");
   return std::make_unique<FixedWindow>(config.packet_bytes, packets);
 }
 

@@ -69,7 +69,7 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
         ("nonsense", "unknown scheme 'nonsense'; known: .*copa.*see .ccgym schemes"),
         ("", "unknown scheme ''; known: "),
         ("indgo2", "unknown scheme 'indgo2', did you mean indigo2"),
-        ("fixed:1e8", "floods a link"),
+        ("fixed:1e8", "is not a window in packets, 1 to 1e6"),
         ("copa,", "unknown scheme ''; known: "),
         ("copa+nonsense", "unknown scheme 'copa.nonsense'"),
         ("copa+", "unknown scheme 'copa.'"),
