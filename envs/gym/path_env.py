@@ -29,7 +29,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     the agent sets the congestion window, the number of packets that may be in flight; it sees what the
     acknowledgements of the last step tell, nothing of the path itself. A small window leaves the link idle, a
     large one fills its queue and makes every packet wait. The setting is that of Indigo in "Pantheon: the
-    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 4.
+    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 6.
 
     The path is mahimahi's in virtual time: packet for packet what the real program would do.
 
