@@ -16,7 +16,7 @@ from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .rewards import Info, Reward
 
 if TYPE_CHECKING:
-    from .rendering import EpisodePicture
+    from .rendering import EpisodePlot
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
@@ -301,12 +301,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         self.render_mode = render_mode
         self._picture = None if render_mode is None else self._make_picture()
 
-    def _make_picture(self) -> "EpisodePicture":
+    def _make_picture(self) -> "EpisodePlot":
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
-        from .rendering import EpisodePicture  # matplotlib takes a while to load
+        from .rendering import EpisodePlot  # matplotlib takes a while to load
 
-        return EpisodePicture(
+        return EpisodePlot(
             self._engine.specs[0].name,
             float(self._engine.capacity_mbps[0]),
             float(self._engine.propagation_rtt_ms[0]),

@@ -16,7 +16,7 @@ from ccgym.envs import _core
 from ccgym.envs.logs.event_log import Array
 from ccgym.envs.outside_files import replace_file
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
-from ccgym.evaluation.backends.backend import Flow
+from ccgym.evaluation.backends.backend import PlannedFlow
 from ccgym.evaluation.backends.mahimahi_backend import MahimahiBackend
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.report.palette import styles
@@ -26,7 +26,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, mean_text
+from .reproduction import Line, Reproduction, ReproductionOptions, mean_text
 
 TITLE = "Copa: Jain's index of flows that come and go"
 DOCUMENT = "document 004"
@@ -115,13 +115,13 @@ SINGLE_SHARE = 0.85
 """Of the link, as a single Copa flow of theirs had it."""
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies each scheme against itself under every condition, and Copa alone."""
     lines: list[Line] = []
     figures = {}
-    runs = QUICK_RUNS if circumstances.quick else RUNS
-    fly = _flyer(circumstances)
-    conditions = [each for each in CONDITIONS if circumstances.backend == "twin" or not each.extra_ms]
+    runs = QUICK_RUNS if options.quick else RUNS
+    fly = _flyer(options)
+    conditions = [each for each in CONDITIONS if options.backend == "twin" or not each.extra_ms]
     for condition in conditions:
         found = {
             scheme: [_jain(condition, fly(condition, scheme, run)) for run in range(1, runs + 1)]
@@ -129,7 +129,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         }
         lines += _condition_lines(condition, found)
         figures[f"copa-fairness-{condition.file_name}"] = _cdf(condition, found)
-    alone, figure = _alone(fly, in_twin=circumstances.backend == "twin")
+    alone, figure = _alone(fly, in_twin=options.backend == "twin")
     notes = [
         "the published curves are held against at their medians, which the documents give as numbers",
         "one Copa flow: 1 / delta = 2 packets are wanted in the queue, 0.5 ms at 46 Mbit/s; a clock of 1 ms, "
@@ -169,18 +169,18 @@ Fly = Callable[[Condition, str, int], NDArray[np.float64]]
 """Condition, scheme and run -> bytes of each flow that left the link in each ms, shape (flows, ms)."""
 
 
-def _flyer(circumstances: Circumstances) -> Fly:
+def _flyer(options: ReproductionOptions) -> Fly:
     """In the twin, or in real shells, where what has been flown is kept.
 
     Raises:
         InputError: real shells cannot be flown here.
     """
-    if circumstances.backend == "twin":
-        return lambda condition, scheme, run: _in_twin(condition, scheme, circumstances.seed + run)
-    names = dict(zip(SCHEMES, circumstances.kernels(list(SCHEMES)), strict=True))
+    if options.backend == "twin":
+        return lambda condition, scheme, run: _in_twin(condition, scheme, options.seed + run)
+    names = dict(zip(SCHEMES, options.kernels(list(SCHEMES)), strict=True))
     MahimahiBackend().check([], [[each] * FLOWS for each in select_schemes(",".join(names.values()))])
     return lambda condition, scheme, run: _in_shells(
-        condition, names.get(scheme, scheme), run, circumstances.folder
+        condition, names.get(scheme, scheme), run, options.folder
     )
 
 
@@ -204,7 +204,7 @@ def _in_shells(condition: Condition, name: str, run: int, folder: Path) -> NDArr
     kept = files.measured.with_suffix(".npy")
     if not kept.exists():
         files.folder.mkdir(parents=True, exist_ok=True)
-        flows = [Flow(scheme, *each) for each in condition.flows]
+        flows = [PlannedFlow(scheme, *each) for each in condition.flows]
         logs = MahimahiBackend().fly(_spec(condition), flows, run, files)
         begun_ms = min(log.arrival_ms[0] for log in logs)
         left = [(log.departure_ms - begun_ms, log.departure_bytes) for log in logs]

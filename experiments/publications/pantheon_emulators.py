@@ -17,7 +17,7 @@ from ccgym.evaluation.report.palette import styles
 from matplotlib.figure import Figure
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, evaluate, failure_text, mean_text
+from .reproduction import Line, Reproduction, ReproductionOptions, evaluate, failure_text, mean_text
 
 TITLE = "Pantheon's emulators: calibrated and pathological"
 DOCUMENT = "document 002"
@@ -38,17 +38,17 @@ PATIENT_INTERVAL_S = 40.0
 POLICIES = ("indigo", "indigo2")
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies both, one flow and three."""
-    quick = circumstances.quick
+    quick = options.quick
     runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
-    schemes = circumstances.kernels(chosen)
+    schemes = options.kernels(chosen)
     lines: list[Line] = []
     figures = {}
     for flows, interval_s in ((1, 0.0), (3, INTERVAL_S)):
         emulators = select_emulators(QUICK_SHARED if quick and flows > 1 else EMULATORS)
         evaluation = evaluate(
-            circumstances, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
+            options, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
         )
         lines += [*_leaderboard_lines(evaluation, flows), *_wired_lines(evaluation, flows)]
         for scenario in evaluation.scenarios:
@@ -57,8 +57,8 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
                 draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
                 axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
                 figures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
-    lines += _patient_lines(circumstances, runs)
-    figures |= _over_time(circumstances)
+    lines += _patient_lines(options, runs)
+    figures |= _over_time(options)
     return Reproduction(
         TITLE,
         DOCUMENT,
@@ -68,10 +68,10 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     )
 
 
-def _patient_lines(circumstances: Circumstances, runs: int) -> list[Line]:
+def _patient_lines(options: ReproductionOptions, runs: int) -> list[Line]:
     """Whether the shares become even where the flows are given more time."""
     evaluation = evaluate(
-        circumstances, "pantheon-emulators-patient", select_emulators(",".join(WIRED)), POLICIES, runs,
+        options, "pantheon-emulators-patient", select_emulators(",".join(WIRED)), POLICIES, runs,
         3 * PATIENT_INTERVAL_S, 3, PATIENT_INTERVAL_S,
     )  # fmt: skip
     return [
@@ -86,10 +86,10 @@ def _patient_lines(circumstances: Circumstances, runs: int) -> list[Line]:
     ]
 
 
-def _over_time(circumstances: Circumstances) -> dict[str, Figure]:
+def _over_time(options: ReproductionOptions) -> dict[str, Figure]:
     """Figure 7b: three flows on the path from India."""
     evaluation = evaluate(
-        circumstances, "pantheon-emulators-over-time", select_emulators(WIRED[0]), POLICIES, 1, SECONDS, 3,
+        options, "pantheon-emulators-over-time", select_emulators(WIRED[0]), POLICIES, 1, SECONDS, 3,
         INTERVAL_S, over_time=True,
     )  # fmt: skip
     figures = {}

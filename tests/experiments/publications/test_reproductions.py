@@ -10,11 +10,16 @@ from ccgym.cli.main import main
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
 from ccgym.experiments.publications import calibration_benefit, copa_fairness, pantheon_paper, verizon_lte
 from ccgym.experiments.publications.page import page
-from ccgym.experiments.publications.reproduction import Circumstances, Line, Reproduction, reproduction_lines
+from ccgym.experiments.publications.reproduction import (
+    Line,
+    Reproduction,
+    ReproductionOptions,
+    reproduction_lines,
+)
 
 
-def circumstances(folder: Path) -> Circumstances:
-    return Circumstances("twin", True, folder)
+def options(folder: Path) -> ReproductionOptions:
+    return ReproductionOptions("twin", True, folder)
 
 
 def test_every_metric_of_the_page_of_ccperf_has_a_line(
@@ -42,7 +47,7 @@ def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest
 
 
 def test_copa_shares_a_link_as_its_paper_says() -> None:
-    fly = copa_fairness._flyer(circumstances(Path()))
+    fly = copa_fairness._flyer(options(Path()))
     delivered = fly(copa_fairness.BASE, "copa", 1)
     assert 0.90 <= np.median(copa_fairness._jain(copa_fairness.BASE, delivered)) <= 0.99
     lines, _ = copa_fairness._alone(fly, in_twin=True)
@@ -73,7 +78,7 @@ def test_traces_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("CCGYM_TRACES", raising=False)
     assert main(["reproduce", "verizon-lte", "--out", str(tmp_path)]) == 2
     with pytest.raises(ValueError, match="set CCGYM_TRACES"):
-        verizon_lte.reproduce(circumstances(tmp_path))
+        verizon_lte.reproduce(options(tmp_path))
 
 
 def test_neighbours_of_a_path_differ_in_one_parameter_by_a_fifth() -> None:
