@@ -36,6 +36,7 @@ FAIR = 0.9
 PATIENT_INTERVAL_S = 40.0
 """With some 450 and 860 packets under way, flows may need longer than 10 s to come to an even share."""
 POLICIES = ("indigo", "indigo2")
+_WHY_UNEVEN = "a flow that joins needs 5 to 10 of its 10 s to come to an even share: see 40 s apart"
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
@@ -57,7 +58,9 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
                 draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
                 axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
                 figures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
-    lines += _patient_lines(options, runs)
+    # One run says little of an index: 0.88 to 0.94 over five of indigo2 on the path from India.
+    lines += _sharing_lines(options, INTERVAL_S, RUNS, f">= {FAIR:g}")
+    lines += _sharing_lines(options, PATIENT_INTERVAL_S, runs, "")
     figures |= _over_time(options)
     return Reproduction(
         TITLE,
@@ -68,22 +71,22 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
     )
 
 
-def _patient_lines(options: ReproductionOptions, runs: int) -> list[Line]:
-    """Whether the shares become even where the flows are given more time."""
+def _sharing_lines(options: ReproductionOptions, interval_s: float, runs: int, tolerance: str) -> list[Line]:
+    """How evenly flows of a policy share a wired path."""
     evaluation = evaluate(
-        options, "pantheon-emulators-patient", select_emulators(",".join(WIRED)), POLICIES, runs,
-        3 * PATIENT_INTERVAL_S, 3, PATIENT_INTERVAL_S,
+        options, f"pantheon-emulators-{interval_s:g}-s-apart", select_emulators(",".join(WIRED)), POLICIES,
+        runs, 3 * interval_s, 3, interval_s,
     )  # fmt: skip
-    return [
-        Line(
-            f"{scenario.label}: three flows of {scheme}, {PATIENT_INTERVAL_S:g} s apart, mean Jain's index",
-            "-",
-            mean_text(_jain(scenario, scheme)),
-            why=failure_text(scenario, scheme),
-        )
-        for scenario in evaluation.scenarios
-        for scheme in POLICIES
-    ]
+    lines = []
+    for scenario in evaluation.scenarios:
+        for scheme in POLICIES:
+            jain = [run.fairness.mean for run in scenario.runs if run.scheme == scheme and run.fairness]
+            met = float(np.mean(jain)) >= FAIR if tolerance and jain else None
+            name = f"{scenario.label}: three flows of {scheme}, {interval_s:g} s apart, mean Jain's index"
+            why = failure_text(scenario, scheme) or (_WHY_UNEVEN if tolerance else "")
+            theirs = "shares fairly (figure 7b)" if tolerance else "-"
+            lines.append(Line(name, theirs, mean_text(jain), tolerance, met, why))
+    return lines
 
 
 def _over_time(options: ReproductionOptions) -> dict[str, Figure]:
@@ -121,49 +124,29 @@ def _flows(flows: int) -> str:
 
 
 def _wired_lines(evaluation: Evaluation, flows: int) -> list[Line]:
-    lines = []
-    for scenario in evaluation.scenarios:
-        if scenario.label not in WIRED:
-            continue
-        for scheme in POLICIES:
-            lines += _claims(scenario, scheme, flows)
-    return lines
+    return [
+        _frontier_line(scenario, scheme, flows)
+        for scenario in evaluation.scenarios
+        if scenario.label in WIRED
+        for scheme in POLICIES
+    ]
 
 
-def _claims(scenario: Scenario, scheme: str, flows: int) -> list[Line]:
+def _frontier_line(scenario: Scenario, scheme: str, flows: int) -> Line:
     means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}
     what = f"{scenario.label}, {_flows(flows)}: {scheme} is at the frontier (figures 6, 7a)"
     if scheme not in means:
-        return [Line(what, "yes", "-", met=False, why=failure_text(scenario, scheme))]
+        return Line(what, "yes", "-", met=False, why=failure_text(scenario, scheme))
     own = means[scheme]
     better = [mean.scheme for mean in means.values() if mean.clearly_beats(own)]
-    lines = [
-        Line(
-            what,
-            "yes",
-            f"beaten by {', '.join(better)}" if better else "yes",
-            "no scheme has 2 % more of both",
-            not better,
-            "theirs was held against fewer schemes, without indigo2",
-        )
-    ]
-    jain = _jain(scenario, scheme)
-    if jain:
-        lines.append(
-            Line(
-                f"{scenario.label}: three flows of {scheme}, mean Jain's index (figure 7b)",
-                "shares fairly",
-                mean_text(jain),
-                f">= {FAIR:g}",
-                float(np.mean(jain)) >= FAIR,
-                f"still on the way to an even share: see {PATIENT_INTERVAL_S:g} s apart",
-            )
-        )
-    return lines
-
-
-def _jain(scenario: Scenario, scheme: str) -> list[float]:
-    return [run.fairness.mean for run in scenario.runs if run.scheme == scheme and run.fairness is not None]
+    return Line(
+        what,
+        "yes",
+        f"beaten by {', '.join(better)}" if better else "yes",
+        "no scheme has 2 % more of both",
+        not better,
+        "theirs was held against fewer schemes, without indigo2",
+    )
 
 
 DESCRIPTION = description_of("pantheon-emulators")

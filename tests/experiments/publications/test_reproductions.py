@@ -8,6 +8,7 @@ import pytest
 from ccgym.bench import ns3
 from ccgym.cli.main import main
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
+from ccgym.experiments.joining_flows import jain_over_time
 from ccgym.experiments.publications import calibration_benefit, copa_fairness, pantheon_paper, verizon_lte
 from ccgym.experiments.publications.page import page
 from ccgym.experiments.publications.reproduction import (
@@ -49,7 +50,7 @@ def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest
 def test_copa_shares_a_link_as_its_paper_says() -> None:
     fly = copa_fairness._flyer(options(Path()))
     delivered = fly(copa_fairness.BASE, "copa", 1)
-    assert 0.90 <= np.median(copa_fairness._jain(copa_fairness.BASE, delivered)) <= 0.99
+    assert 0.90 <= np.median(jain_over_time(copa_fairness.BASE, delivered)) <= 0.99
     lines, _ = copa_fairness._alone(fly, in_twin=True)
     shares = {line.what: float(line.ours.rstrip("%")) for line in lines}
     assert shares["Copa's flows together: of the link"] >= 90
