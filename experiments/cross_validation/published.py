@@ -13,7 +13,7 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.sessions.executors import open_executor
-from ccgym.experiments.flights import SEED
+from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
 
 from .published_figures import PUBLISHED, Published, Range

@@ -30,8 +30,8 @@ from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.sessions.lateness import SMALLEST_DATA_BYTES, p95_lateness_ms
 from ccgym.evaluation.sessions.session import Plan, PlannedRun, emulator_folder
-from ccgym.experiments.arguments import add_flight_arguments
-from ccgym.experiments.flights import fly, plan_flights
+from ccgym.experiments.arguments import add_evaluation_arguments
+from ccgym.experiments.evaluations import fly, plan_evaluation
 from ccgym.experiments.json_text import json_text
 
 THROUGHPUT_SHARE = 0.03
@@ -188,7 +188,7 @@ EMULATORS = (
 )
 
 add_arguments = partial(
-    add_flight_arguments, emulators=EMULATORS, schemes="fixed:60,reno,copa,indigo2", runs=3
+    add_evaluation_arguments, emulators=EMULATORS, schemes="fixed:60,reno,copa,indigo2", runs=3
 )
 
 
@@ -196,6 +196,6 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left in real mahimahi, then the same in the twin."""
     real = fly(args, "mahimahi", args.schemes)
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        rows = compare(plan_flights(args, "mahimahi", args.schemes), real, executor)
+        rows = compare(plan_evaluation(args, "mahimahi", args.schemes), real, executor)
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

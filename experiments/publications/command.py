@@ -10,7 +10,7 @@ from typing import Protocol
 from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.outside_files import replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
-from ccgym.experiments.flights import SEED
+from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
 
 from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
