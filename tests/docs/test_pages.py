@@ -132,6 +132,12 @@ def test_every_page_is_reached_from_the_start_page(site: Path) -> None:
     assert pages <= reached
 
 
+def test_the_page_of_tutorials_shows_the_scripts_themselves(site: Path) -> None:
+    text = re.sub(r"<[^>]+>", "", (site / "tutorials.html").read_text())
+    assert "--8" not in text
+    assert "optimiser.zero_grad()" in text
+
+
 def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         assert not re.search(
