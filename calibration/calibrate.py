@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.run_files import replaced
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 
 from .answer import Answer, answer_of
 from .candidate import Candidate, Restriction
@@ -44,7 +44,7 @@ def calibrate(
         if not search.tried:
             raise
         whole = False
-    with open_flyers(ray_address) as executor:
+    with open_executor(ray_address) as executor:
         return answer_of(search, Replicator(target, executor)), whole
 
 

@@ -70,7 +70,9 @@ def _fly(
     return _figures(flights, spec, at_link=target.at_link)
 
 
-def _figures(flights: list[_core.Flight], spec: EmulatorSpec, *, at_link: bool) -> tuple[float, float, float]:
+def _figures(
+    flights: list[_core.FlowRecord], spec: EmulatorSpec, *, at_link: bool
+) -> tuple[float, float, float]:
     """Of all flows together: throughput of what arrived, p95 of its one-way delay, loss."""
     arrived = [
         np.ones(len(flight.departure_ms), bool) if at_link else ~np.isnan(flight.received_ms)

@@ -23,7 +23,7 @@ import optuna
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import Array
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from optuna.distributions import FloatDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
@@ -155,7 +155,7 @@ class Search:
     def run(self) -> None:
         """Searches until the time is over or all stages are; an interruption leaves what was tried."""
         begun_s = time.monotonic()
-        with open_flyers(self.ray_address) as executor, _quiet_optuna(), _storage(self.storage) as storage:
+        with open_executor(self.ray_address) as executor, _quiet_optuna(), _storage(self.storage) as storage:
             self._fly = Replicator(self.target, executor).fly
             self.draws = list(range(self._planned_draws(storage)))
             wide_s, kinds = 60 * self.minutes * _WIDE_SHARE, self.restriction.arrivals

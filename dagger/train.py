@@ -13,8 +13,8 @@ from functools import partial
 
 import torch
 from ccgym.oracle.ideal import refuse_unread
-from ccgym.oracle.window import ideal_windows as searched_windows
-from ccgym.training.config import TrainingConfig, provenance
+from ccgym.oracle.window import find_windows
+from ccgym.training.config import TrainingConfig, trained_on
 from ccgym.training.dataset import Dataset
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
@@ -98,7 +98,7 @@ def train(
         progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in tasks.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
-        validation_windows = searched_windows([emulator.spec for emulator in validation], flyers)
+        validation_windows = find_windows([emulator.spec for emulator in validation], flyers)
         memory = state_size(policy)
         collector = Collector(config, tasks, memory)
         unseen = validation_tasks(config)
@@ -142,7 +142,7 @@ def train(
             best_criterion = done.best_criterion
             figures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                flown.make_candidate(provenance(config, iteration), seen)
+                flown.make_candidate(trained_on(config, iteration), seen)
                 flights = partial(
                     flown.rollouts, validation, validation_windows, config.evaluation_seconds, threads
                 )
@@ -171,7 +171,7 @@ def train(
                     best_criterion = criterion
                     flown.keep_candidate()
             if last:
-                ideal = searched_windows([emulator.spec for emulator in emulators], flyers)
+                ideal = find_windows([emulator.spec for emulator in emulators], flyers)
                 final = flown.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
                 metrics |= rollout_metrics(final)
                 curves = flown.curves(monitored, config.preference_points, WATCH_SECONDS, threads)

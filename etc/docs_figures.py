@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 
+import gymnasium
 import matplotlib as mpl
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
-from ccgym.envs.specs.emulators import select_emulators
+from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.schemes import select_native
 from ccgym.oracle.preference import PREFERENCES
@@ -131,6 +132,86 @@ def schemes() -> Figure:
     return figure
 
 
+def emulators() -> Figure:
+    """What links of each kind can deliver over time."""
+    figure, (axes,) = _figure(1, "time (s)")
+    kinds = {
+        "constant": LinkSpec(rate_mbps=12),
+        "poisson": LinkSpec(rate_mbps=12, arrivals="poisson", seed=1),
+        "markov": LinkSpec(arrivals="markov", rates_mbps=(4, 20), mean_stay_ms=2000, seed=1),
+        "cellular": LinkSpec(rate_mbps=12, arrivals="cellular", seed=1),
+    }
+    edges_ms = np.arange(0, 60_200, 200)
+    for name, link in kinds.items():
+        packets = np.diff(link.schedule().count_through(edges_ms))
+        axes.plot(edges_ms[:-1] / 1e3, packets * 0.06, lw=1, label=name)
+    axes.set_ylabel("Mbit/s, in bins of 200 ms")
+    axes.set_title("What four kinds of links can deliver, each 12 Mbit/s in the long run")
+    axes.legend(ncols=4)
+    return figure
+
+
+def features() -> Figure:
+    """Three of the scale-free features of a window that is too small, too large and right."""
+    uplink = LinkSpec(rate_mbps=12, queue="droptail", packets=200)
+    spec = EmulatorSpec(name="link", delay_ms=20, uplink=uplink)
+    env = gymnasium.make("ccgym.envs:ccgym/Path-v0", emulator=spec, features="scale_free", actions="window")
+    env.reset(seed=1)
+    times_s, seen = [0.0], []
+    while times_s[-1] < 6:
+        window = (20, 80, 40)[int(times_s[-1] / 2)]
+        observation, _, _, _, info = env.step(np.array([window], np.float32))
+        times_s.append(info["time_ms"] / 1e3)
+        seen.append(observation)
+    figure, (axes,) = _figure(1, "time (s)")
+    names = {
+        2: "2: ln(1 + queueing delay / min RTT)",
+        6: "6: ln(bdp(delivery rate) / W)",
+        9: "9: as 6, maximum over 10 round trips",
+    }
+    for entry, name in names.items():
+        axes.plot(times_s[1:], np.array(seen)[:, entry], lw=1, label=name)
+    axes.set_ylabel("entry of the observation, scaled")
+    axes.set_title("Windows of 20, 80 and 40 packets, 2 s each; the path holds 40 (12 Mbit/s, 40 ms)")
+    axes.legend(loc="lower right")
+    return figure
+
+
+def metrics() -> Figure:
+    """How the delays of three schemes are distributed, with mean and 95th percentile."""
+    uplink = LinkSpec(rate_mbps=20, queue="droptail", packets=200)
+    emulator = NamedEmulator("figure", EmulatorSpec(name="link", delay_ms=40, uplink=uplink))
+    figure, (axes,) = _figure(1, "one-way delay (ms)")
+    for scheme in ("cubic", "copa", "indigo2"):
+        flight = _core.fly(emulator.spec.to_path(), select_native(scheme), seconds=30, seed=1)
+        measured = fly_measured(emulator, select_native(scheme), 30, seed=1)
+        delays_ms = np.quantile(flight.departure_delay_ms + emulator.spec.delay_ms, np.linspace(0, 1, 400))
+        label = f"{scheme}: {measured.throughput_mbps:.1f} Mbit/s, power {measured.power:.2f}"
+        (line,) = axes.plot(delays_ms, np.linspace(0, 1, 400), lw=1, label=label)
+        axes.plot(measured.p95_delay_ms, 0.95, "o", color=line.get_color())
+    axes.set_ylabel("share of the packets")
+    axes.set_title("20 Mbit/s, 40 ms one way, queue of 200 packets, 30 s; dots: p95 delay")
+    axes.legend(loc="lower right")
+    return figure
+
+
+def splits() -> Figure:
+    """The policy beside Copa on random links that it may and on links that it cannot have met."""
+    figure, (axes,) = _figure(1, "log power of indigo2 less that of Copa, same draw")
+    for name in ("train", "test"):
+        links = select_emulators(f"random:{name}:60")
+        ours, theirs = (
+            [fly_measured(link, select_native(scheme), 10).power for link in links]
+            for scheme in ("indigo2", "copa")
+        )
+        axes.plot(np.sort(np.log(np.divide(ours, theirs))), np.linspace(0, 1, 60), label=f"random:{name}:60")
+    axes.axvline(0, color="grey", lw=0.8)
+    axes.set_ylabel("share of the links")
+    axes.set_title("60 random links of each split, 10 s each")
+    axes.legend()
+    return figure
+
+
 def sharing() -> Figure:
     """A policy that joins a Cubic flow, which leaves."""
     uplink = LinkSpec(rate_mbps=24.0, queue="droptail", packets=160)
@@ -204,7 +285,19 @@ def tensorboard(page: Page) -> None:
 
 
 PLOTS: dict[str, Callable[[], Figure]] = {
-    each.__name__: each for each in (schemes, twin, oracle, preference, sharing, imitation)
+    each.__name__: each
+    for each in (
+        schemes,
+        twin,
+        oracle,
+        preference,
+        sharing,
+        imitation,
+        emulators,
+        features,
+        metrics,
+        splits,
+    )
 }
 PICTURES: dict[str, Callable[[Page], None]] = {each.__name__: each for each in (report, tensorboard)}
 

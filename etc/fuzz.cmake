@@ -1,7 +1,7 @@
 # Fuzz targets for everything that parses what comes from outside: built by `make fuzz`, with clang, which
 # brings libFuzzer.
 set(SANITIZED_FOR_FUZZING -g -O1 -fno-sanitize-recover=all)
-set(TUNNEL_PARSERS authenticated_protocol caller compatible_protocol doorkeeper inner_header introduction
+set(TUNNEL_PARSERS authenticated_protocol client_handshake compatible_protocol server_handshake inner_header handshake
   one_time_keys segment_joiner segmenter)
 list(TRANSFORM TUNNEL_PARSERS REPLACE "(.+)" "tunnel/\\1.cc")
 

@@ -15,7 +15,7 @@ ENDS_WELL = "it raises no exception, and neither crashes nor hangs"
 
 @dataclass(frozen=True)
 class Promise:
-    """One of them."""
+    """One promise, and how it was broken."""
 
     text: str
     breach: str = ""

@@ -214,11 +214,11 @@ def _fly(
 
 def _fly_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: str) -> list[dict[str, Any]]:
     """The same; a candidate in a file travels as that file, and flies in a process of its own there, too."""
-    from .sessions.flyers import open_flyers
+    from .sessions.executors import open_executor
 
     files = {name: _travelling(name) for name in jobs[0]["controllers"]}
-    with open_flyers(ray_address) as flyers:
-        return list(flyers.map(partial(_fly_there, files, timeout_s), jobs))
+    with open_executor(ray_address) as executor:
+        return list(executor.map(partial(_fly_there, files, timeout_s), jobs))
 
 
 def _travelling(controller: str) -> tuple[str, bytes] | None:

@@ -5,6 +5,9 @@ from collections.abc import Callable
 import ccgym.envs  # noqa: F401  registers the environments
 import gymnasium as gym
 import numpy as np
+import torch
+from ccgym.agents.policy_file import load_policy
+from ccgym.agents.shipped import policy_path
 
 LINKS = "random:validation:12"
 STEPS = 1000
@@ -31,3 +34,18 @@ def mean_log_power(act: Callable[[np.ndarray], np.ndarray], features: str, actio
         one_way_ms = rtt_ms[p95, flow] - envs.unwrapped.engine.propagation_rtt_ms[flow] / 2
         powers.append(np.log(max(delivered.sum() / time_ms[-1, flow], 1e-3) / one_way_ms))
     return float(np.mean(powers))
+
+
+def shipped() -> float:
+    """The same of the policy that ships, its network alone."""
+    network, spec = load_policy(policy_path("indigo2"))
+
+    def act(seen: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            return network(torch.from_numpy(seen)).clamp(-1, 1).numpy()
+
+    return mean_log_power(act, spec.feature_set, spec.actions)
+
+
+if __name__ == "__main__":
+    print(f"mean log power {shipped():.2f}")

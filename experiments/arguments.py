@@ -35,7 +35,9 @@ def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: s
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs go")
 
 
-def add_flight_arguments(parser: argparse.ArgumentParser, emulators: str, schemes: str, runs: int) -> None:
+def add_evaluation_arguments(
+    parser: argparse.ArgumentParser, emulators: str, schemes: str, runs: int
+) -> None:
     """What to fly, how often and how long, and where it is kept; with the defaults of the experiment."""
     parser.add_argument("--emulators", default=emulators, metavar="X,Y,...", help=f"default: {emulators}")
     parser.add_argument("--schemes", default=schemes, metavar="A,B,...", help=f"default: {schemes}")

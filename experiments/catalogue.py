@@ -51,7 +51,7 @@ PUBLICATIONS: Mapping[str, Entry] = {
         "calibration-benefit": "what calibrated emulators are worth in training, on a path that is known",
     }.items()
 }
-"""Those of `ccgym reproduce all`: each has `reproduce(circumstances)` as well."""
+"""Those of `ccgym reproduce all`: each has `reproduce(options)` as well."""
 
 EXPERIMENTS: Mapping[str, Entry] = {
     "oracle-table": Entry(

@@ -60,7 +60,7 @@ class OracleWindow:
     """One way, with propagation."""
 
 
-def ideal_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> NDArray[np.float64]:
+def find_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> NDArray[np.float64]:
     """The windows of many emulators in packets, (N,), searched for side by side."""
     return np.array([window.cwnd_packets for window in executor.map(find_window, specs)], np.float64)
 

@@ -17,8 +17,8 @@ from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
-from ccgym.oracle.window import ideal_windows
-from ccgym.training.config import provenance
+from ccgym.oracle.window import find_windows
+from ccgym.training.config import trained_on
 from ccgym.training.device import CPU
 from ccgym.training.rollouts import fly_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
@@ -107,7 +107,7 @@ def train(
         TrainingProgress(done.iterations, config.iterations) as progress,
     ):
         progress.say(f"finding oracle windows: {len(validation)} emulators to validate")
-        windows = ideal_windows([emulator.spec for emulator in validation], executor)
+        windows = find_windows([emulator.spec for emulator in validation], executor)
 
         for iteration in range(done.iterations, config.iterations):
             # Fly and learn.
@@ -126,7 +126,7 @@ def train(
                 flies = False
                 if native and isinstance(module, PolicyModule):
                     flies = True
-                    made = provenance(config, iteration)
+                    made = trained_on(config, iteration)
                     save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
                     rollouts = fly_rollouts(
                         run.candidate_policy, validation, windows, config.evaluation_seconds, executor

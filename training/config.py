@@ -249,7 +249,7 @@ def config_file(name_or_path: str) -> Path:
     return config_files("training").get(name_or_path, Path(name_or_path))
 
 
-def provenance(config: RunConfig, iteration: int) -> str:
+def trained_on(config: RunConfig, iteration: int) -> str:
     """What a policy file says of its training: enough to repeat it."""
     command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
     shipped = config_files("training").get(config.name)

@@ -42,7 +42,7 @@ class RayExecutor(Executor):
         self._call: Any = ray.remote(num_cpus=1, max_retries=-1)(_call)
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """The result of `fn(*args, **kwargs)`, some time."""
+        """A future of `fn(*args, **kwargs)`."""
         future: Future[Result] = self._call.remote(fn, args, kwargs).future()
         return future
 
@@ -69,7 +69,7 @@ def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, An
 def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Executor, Executor]]:
     """Threads of this process for what shares its memory, and who flies: the same ones, or a Ray cluster.
 
-    Each thread computes alone, for PyTorch asks that of every one: no sum is shared out by chance.
+    PyTorch computes with one thread in each: the order of a sum does not depend on scheduling.
 
     Raises:
         InputError: see `RayExecutor`.

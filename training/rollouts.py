@@ -80,7 +80,7 @@ def beside_oracle(
 
 
 def mean_regret(rollouts: Sequence[Rollout]) -> float:
-    """What the best checkpoint has least of: on the validation emulators, with and without stalls."""
+    """Mean regret on the validation emulators, with and without stalls: the best checkpoint has the least."""
     return float(np.mean([rollout.regret for rollout in rollouts]))
 
 

@@ -19,7 +19,7 @@ constexpr uint32_t kElidedBit = uint32_t{1} << 30;
 
 static_assert(kKeyBytes == crypto_onetimeauth_KEYBYTES);
 static_assert(kUidBytes + kMacBytes == kMostOverheadBytes);
-static_assert(kIntroductionBytes <= kLongestControlBytes);
+static_assert(kHandshakeBytes <= kLongestControlBytes);
 static_assert(kUidBytes + kElidedHeaderBytes + kMacBytes == kIpHeaderBytes + kWireOverheadBytes);
 
 using Mac = std::array<unsigned char, kMacBytes>;
@@ -45,11 +45,11 @@ Mac mac_of(std::span<const std::byte> bytes, const Key& key) {
 }  // namespace
 
 AuthenticatedProtocol::AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
-                                             std::optional<Doorkeeper> doorkeeper)
+                                             std::optional<ServerHandshake> handshake)
     : outgoing_keys_(keys.outgoing),
       incoming_keys_(keys.incoming),
       addresses_(addresses),
-      doorkeeper_(std::move(doorkeeper)) {}
+      handshake_(std::move(handshake)) {}
 
 Sealed AuthenticatedProtocol::finish(std::span<std::byte> out, std::size_t body_bytes, bool elided) {
   const uint64_t uid = next_uid_++;
@@ -68,7 +68,7 @@ Sealed AuthenticatedProtocol::seal(std::span<const std::byte> packet, std::span<
 }
 
 Opened AuthenticatedProtocol::open(std::span<const std::byte> datagram, std::span<std::byte> scratch) {
-  if (parse_introduction(datagram)) return {.verdict = Verdict::request};
+  if (parse_handshake(datagram)) return {.verdict = Verdict::request};
   if (datagram.size() < kUidBytes + kMacBytes) return {.verdict = Verdict::malformed};
   const uint32_t head = read_u32(datagram);
   if ((head & kSessionBit) == 0) return {.verdict = Verdict::malformed};
@@ -100,8 +100,8 @@ std::size_t AuthenticatedProtocol::bye(std::span<std::byte> out) {
 }
 
 std::size_t AuthenticatedProtocol::answer(std::span<const std::byte> request, std::span<std::byte> out) {
-  if (!doorkeeper_) return 0;
-  const std::optional<IntroductionBytes> reply = doorkeeper_->answer(request, 0);  // its client knows the MTU
+  if (!handshake_) return 0;
+  const std::optional<HandshakeBytes> reply = handshake_->answer(request, 0);  // its client knows the MTU
   if (!reply) return 0;
   std::ranges::copy(*reply, out.begin());
   return reply->size();

@@ -9,12 +9,12 @@
 
 #include <optional>
 
-#include "tunnel/doorkeeper.hh"
-#include "tunnel/introduction.hh"
+#include "tunnel/handshake.hh"
 #include "tunnel/one_time_keys.hh"
 #include "tunnel/private_addresses.hh"
 #include "tunnel/protocol.hh"
 #include "tunnel/replay_window.hh"
+#include "tunnel/server_handshake.hh"
 
 namespace ccgym::tunnel {
 
@@ -25,9 +25,9 @@ class AuthenticatedProtocol final : public Protocol {
     Key incoming;
   };
 
-  // `doorkeeper`: the server's, who still has to answer.
+  // `handshake`: of the server, which still has to answer.
   AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
-                        std::optional<Doorkeeper> doorkeeper);
+                        std::optional<ServerHandshake> handshake);
 
   Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) override;
   Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) override;
@@ -43,7 +43,7 @@ class AuthenticatedProtocol final : public Protocol {
   OneTimeKeys outgoing_keys_;
   OneTimeKeys incoming_keys_;
   PrivateAddresses addresses_;
-  std::optional<Doorkeeper> doorkeeper_;
+  std::optional<ServerHandshake> handshake_;
   ReplayWindow window_{};
   uint64_t next_uid_{0};
 };

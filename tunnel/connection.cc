@@ -6,7 +6,7 @@
 #include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/errors.hh"
 #include "tunnel/authenticated_protocol.hh"
-#include "tunnel/caller.hh"
+#include "tunnel/client_handshake.hh"
 #include "tunnel/compatible_protocol.hh"
 
 namespace ccgym::tunnel {
@@ -95,40 +95,40 @@ int inner_mtu(int outer_mtu, std::size_t outer_headers) {
 
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedServer& server,
                                   StopSignals& stop) {
-  Doorkeeper doorkeeper{server.secret, server.addresses};
+  ServerHandshake handshake{server.secret, server.addresses};
   ReceiveBatch batch;
   bool stopped = false;
   Connection made{.settings = {server.addresses, 0}};
   hear(socket, batch, stop, std::nullopt, stopped, [&](auto datagram, const Origin& origin) {
     made.peer = origin;
     made.settings.mtu = inner_mtu(server.outer_mtu, outer_header_bytes(origin));
-    const auto reply = doorkeeper.answer(datagram, made.settings.mtu);
+    const auto reply = handshake.answer(datagram, made.settings.mtu);
     if (reply) send_to(socket, *reply, origin);
-    return doorkeeper.session_keys().has_value();
+    return handshake.session_keys().has_value();
   });
   if (stopped) return std::nullopt;
-  const SessionKeys keys = *doorkeeper.session_keys();
+  const SessionKeys keys = *handshake.session_keys();
   made.protocol = std::make_unique<AuthenticatedProtocol>(
       AuthenticatedProtocol::Direction{keys.server_to_client, keys.client_to_server}, server.addresses,
-      doorkeeper);
+      handshake);
   return made;
 }
 
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedClient& client,
                                   StopSignals& stop) {
-  Caller caller{client.secret};
+  ClientHandshake handshake{client.secret};
   const Origin server = origin_of(client.server);
   const auto answered = call(
-      socket, server, stop, [&] { return caller.request(); },
-      [&](auto datagram, const Origin&) { return caller.on_datagram(datagram); },
-      [&] { return caller.welcome(); });
+      socket, server, stop, [&] { return handshake.request(); },
+      [&](auto datagram, const Origin&) { return handshake.on_datagram(datagram); },
+      [&] { return handshake.welcome(); });
   if (!answered) return std::nullopt;
   if (!*answered) report_silence(client.server, "");
-  const SessionKeys keys = caller.session_keys();
+  const SessionKeys keys = handshake.session_keys();
   auto protocol = std::make_unique<AuthenticatedProtocol>(
-      AuthenticatedProtocol::Direction{keys.client_to_server, keys.server_to_client}, caller.addresses(),
+      AuthenticatedProtocol::Direction{keys.client_to_server, keys.server_to_client}, handshake.addresses(),
       std::nullopt);
-  return Connection{std::move(protocol), server, {caller.addresses(), caller.mtu()}};
+  return Connection{std::move(protocol), server, {handshake.addresses(), handshake.mtu()}};
 }
 
 std::optional<Connection> connect(const FileDescriptor& socket, const CompatibleServer& server,

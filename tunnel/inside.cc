@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "deploy/endpoint/errors.hh"
+#include "tunnel/init_process.hh"
 #include "tunnel/tun_device.hh"
-#include "tunnel/warden.hh"
 
 namespace ccgym::tunnel {
 
@@ -57,7 +57,7 @@ std::vector<std::string> or_shell(std::vector<std::string> command) {
 }
 
 // The kernel's clone, like fork, but into a process namespace; there is no thread yet to mind.
-pid_t start_warden(FileDescriptor& control, const std::vector<std::string>& command) {
+pid_t start_init(FileDescriptor& control, const std::vector<std::string>& command) {
   auto [reading, writing] = open_pipe();
   const auto child =
       static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -65,7 +65,7 @@ pid_t start_warden(FileDescriptor& control, const std::vector<std::string>& comm
   if (child == 0) {
     const int kept = check_system_call("keep the pipe", dup2(reading.number(), STDERR_FILENO + 1));
     close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);  // device and socket are the outside's alone
-    run_warden(kept, command);
+    run_init(kept, command);
   }
   control = std::move(writing);
   return child;
@@ -76,8 +76,8 @@ pid_t start_warden(FileDescriptor& control, const std::vector<std::string>& comm
 Inside::Inside(std::vector<std::string> command, bool offload)
     : tun_(enter_and_open_tun(offload)),
       control_(-1),
-      warden_(start_warden(control_, or_shell(std::move(command)))),
-      process_(check_system_call("pidfd_open", static_cast<int>(syscall(SYS_pidfd_open, warden_, 0)))) {}
+      init_(start_init(control_, or_shell(std::move(command)))),
+      process_(check_system_call("pidfd_open", static_cast<int>(syscall(SYS_pidfd_open, init_, 0)))) {}
 
 Inside::~Inside() { exit_code(); }
 
@@ -97,7 +97,7 @@ int Inside::exit_code() {
     const FileDescriptor closed = std::move(control_);
   }
   int status = 0;
-  while (waitpid(warden_, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(init_, &status, 0) < 0 && errno == EINTR) {
   }
   exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return *exit_code_;

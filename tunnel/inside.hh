@@ -43,7 +43,7 @@ class Inside {
  private:
   FileDescriptor tun_;
   FileDescriptor control_;  // closed: the inside ends
-  pid_t warden_;
+  pid_t init_;
   FileDescriptor process_;
   std::optional<int> exit_code_{};
 };

@@ -128,7 +128,7 @@ void Pump::take(std::size_t index) {
       return count_refused(opened.verdict, incoming_.origin(index));
     case Verdict::request:
       answer(datagram, incoming_.origin(index));
-      if (protocol_.peer_may_move()) return;  // an introduction: anyone may send that
+      if (protocol_.peer_may_move()) return;  // a handshake: anyone may send that
       break;
     case Verdict::bye:
       bye_ = true;

@@ -46,8 +46,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--algo",
         choices=list(DEFAULT_CONFIGS),
         default=None,
-        help="training algorithm (default: the config's); "
-        "their own configs are " + ", ".join(DEFAULT_CONFIGS.values()),
+        help="training algorithm (default: the config's); without --config, each has one of its own: "
+        + ", ".join(DEFAULT_CONFIGS.values()),
     )
     parser.add_argument(
         "--init",

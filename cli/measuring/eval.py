@@ -34,7 +34,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--schemes",
         required=True,
         metavar="A,B,...",
-        help="names of `ccgym schemes`, all, policy:FILE, run:DIR, pantheon:NAME; A+B: both share the link",
+        help="names of `ccgym schemes`, all, policy:FILE, run:DIR, python:FILE.py:CLASS, so:FILE.so, "
+        "pantheon:NAME; A+B: both share the link",
     )
     parser.add_argument(
         "--emulators",
@@ -161,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left of the plan, then reports all of it."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.specs.emulators import select_emulators
-    from ccgym.evaluation.backends.backend import Emulators
+    from ccgym.evaluation.backends.backend import EmulatorsOrPaths
     from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
     from ccgym.evaluation.report.publish import leaderboard_lines
     from ccgym.evaluation.schemes import select_schemes
@@ -172,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
     if (args.remote is None) == (args.emulators is None):
         raise InputError("give either --emulators or --remote")
-    emulators: Emulators
+    emulators: EmulatorsOrPaths
     if args.remote is None:
         emulators, backend = select_emulators(args.emulators), args.backend
     else:

@@ -119,13 +119,13 @@ std::map<std::string, std::size_t> actions_table() {
 
 // Flights as they were when they were copied.
 struct BatchState {
-  PathBatch::State flights;
+  PathBatch::State paths;
 };
 
 }  // namespace
 
 void bind_path_batch(nb::module_& module) {
-  nb::class_<BatchState>(module, "BatchState", "The flights of a PathBatch in mid-air.");
+  nb::class_<BatchState>(module, "BatchState", "Where the flows of a PathBatch stand.");
   nb::class_<PathBatch>(
       module, "PathBatch",
       "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "
@@ -155,10 +155,10 @@ void bind_path_batch(nb::module_& module) {
            "not decide yet.")
       .def(
           "save", [](const PathBatch& batch) { return BatchState{batch.save()}; },
-          "A copy of all flights in mid-air; nothing is flown again.")
+          "A copy of where all flows stand; nothing is flown again.")
       .def(
-          "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.flights); },
-          "state"_a, "Goes on from there; with as many paths, of the same policy.")
+          "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.paths); }, "state"_a,
+          "Goes on from there; with as many paths, of the same policy.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
            "Applies `actions` (rows, action_size) float32 of those who decide, flies to the next decisions, "
            "writes "

@@ -76,7 +76,7 @@ def action_space(actions: str) -> spaces.Discrete | spaces.Box:
 
 
 def _sign(space: spaces.Space[Any], **names: object) -> None:
-    """Writes into a space whose it is: stable-baselines3 saves it with the model, and an export reads it."""
+    """Marks a space with its set: stable-baselines3 saves it with the model, and an export reads it."""
     for name, value in names.items():
         setattr(space, name, value)
 
@@ -238,8 +238,8 @@ class PathEngine:
         learners = sum(flow.scheme is None for flow in spec.flows) if spec.flows else 1
         if not self._flows and learners != 1:
             raise InputError(
-                f"emulator: {spec.name} has {learners} flows that learn, a row of the environment is one: "
-                "take another, or PathParallelEnv"
+                f"emulator: {spec.name} has {learners} flows that learn, this environment has one: "
+                "take another emulator, or PathParallelEnv"
             )
         return spec if self._live else spec.to_path(flows=self._flows)
 
@@ -281,7 +281,7 @@ class PathEngine:
     def cwnd_packets(self) -> Floats:
         """The window of each row now."""
         if isinstance(self._batch, LiveBatch):
-            raise InputError("cwnd_packets: a flow in real shells tells its window in info alone")
+            raise InputError("cwnd_packets: not known of a flow in real shells; see info")
         return self._batch.cwnd_packets
 
     @property
@@ -324,7 +324,9 @@ class PathEngine:
             InputError: it was saved by an environment of other emulators, flows, features or actions.
         """
         if state.arguments != self._arguments():
-            raise InputError("restore_state: saved with another emulator, features or actions: make the same")
+            raise InputError(
+                "restore_state: the state is of an environment of another emulator, features or actions"
+            )
         self._seeds[:], self._episodes[:] = state.seeds, state.episodes
         if state.flights is None:
             self.reset()

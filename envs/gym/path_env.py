@@ -16,7 +16,7 @@ from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .rewards import Info, Reward
 
 if TYPE_CHECKING:
-    from .rendering import EpisodePicture
+    from .rendering import EpisodePlot
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
@@ -29,7 +29,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     the agent sets the congestion window, the number of packets that may be in flight; it sees what the
     acknowledgements of the last step tell, nothing of the path itself. A small window leaves the link idle, a
     large one fills its queue and makes every packet wait. The setting is that of Indigo in "Pantheon: the
-    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 4.
+    training ground for Internet congestion-control research" (Yan et al., USENIX ATC 2018), section 6.
 
     The path is mahimahi's in virtual time: packet for packet what the real program would do.
 
@@ -301,12 +301,12 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         self.render_mode = render_mode
         self._picture = None if render_mode is None else self._make_picture()
 
-    def _make_picture(self) -> "EpisodePicture":
+    def _make_picture(self) -> "EpisodePlot":
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
-        from .rendering import EpisodePicture  # matplotlib takes a while to load
+        from .rendering import EpisodePlot  # matplotlib takes a while to load
 
-        return EpisodePicture(
+        return EpisodePlot(
             self._engine.specs[0].name,
             float(self._engine.capacity_mbps[0]),
             float(self._engine.propagation_rtt_ms[0]),

@@ -13,7 +13,7 @@ WIDTH_PIXELS, HEIGHT_PIXELS = 640, 480
 _DOTS_PER_INCH = 100
 
 
-class EpisodePicture:
+class EpisodePlot:
     """Keeps what each step of one flow told, and draws it."""
 
     def __init__(self, title: str, capacity_mbps: float, propagation_rtt_ms: float) -> None:

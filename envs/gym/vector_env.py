@@ -16,7 +16,7 @@ from .registration import EPISODE_STEPS
 from .rewards import Reward
 
 if TYPE_CHECKING:
-    from .rendering import EpisodePicture
+    from .rendering import EpisodePlot
 
 T = TypeVar("T")
 
@@ -145,14 +145,14 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         """The flows underneath."""
         return self._engine
 
-    def _make_pictures(self) -> list["EpisodePicture"]:
+    def _make_pictures(self) -> list["EpisodePlot"]:
         if self.render_mode not in self.metadata["render_modes"]:
             raise InputError(f"render_mode: {excerpt(self.render_mode)!r} is unknown; known is rgb_array")
-        from .rendering import EpisodePicture  # matplotlib takes a while to load
+        from .rendering import EpisodePlot  # matplotlib takes a while to load
 
         capacities, round_trips = self._engine.capacity_mbps, self._engine.propagation_rtt_ms
         return [
-            EpisodePicture(spec.name, float(capacity), float(rtt))
+            EpisodePlot(spec.name, float(capacity), float(rtt))
             for spec, capacity, rtt in zip(self._engine.specs, capacities, round_trips, strict=True)
         ]
 

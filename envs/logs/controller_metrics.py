@@ -10,7 +10,7 @@ from ccgym.envs.outside_files import replace_file
 from .event_log import Array
 
 
-def metrics_table(flight: _core.Flight) -> tuple[list[str], Array]:
+def metrics_table(flight: _core.FlowRecord) -> tuple[list[str], Array]:
     """What the controller of a flight published, every 10 ms while it was in the air.
 
     Returns:
@@ -24,7 +24,7 @@ def metrics_table(flight: _core.Flight) -> tuple[list[str], Array]:
     return heads, np.column_stack(columns)
 
 
-def write_metrics(flight: _core.Flight, file: Path) -> None:
+def write_metrics(flight: _core.FlowRecord, file: Path) -> None:
     """Writes `metrics_table` as tab-separated values, a head above them."""
     heads, rows = metrics_table(flight)
     settings: dict[str, Any] = {"fmt": "%.9g", "delimiter": "\t", "header": "\t".join(heads), "comments": ""}

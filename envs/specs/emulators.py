@@ -2,7 +2,7 @@
 
 The file format is a contract:
 
-    split: train                           # or validation, test; of links that are nobody's: none
+    split: train                           # or validation, test; leave it out for links of no split
     emulators:
       - name: nepal
         delay_ms: 28                       # one way, each direction

@@ -67,9 +67,9 @@ struct PathFlows {
 
 // `Controller` is Learner where everyone learns, so that learners are called directly.
 template <class Controller>
-class CrewedPath final : public GymPath {
+class TypedGymPath final : public GymPath {
  public:
-  CrewedPath(const PathSpec& path, std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed)
+  TypedGymPath(const PathSpec& path, std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed)
       : path_flows_(flows, policy, seed),
         meters_(path_flows_.learners.size()),
         twin_(path, path_flows_.template slots<Controller>(flows, seed), seed),
@@ -77,7 +77,7 @@ class CrewedPath final : public GymPath {
     for (std::size_t i = 0; i < path_flows_.learners.size(); ++i)
       learner_of_flow_[path_flows_.learner_flows[i]] = i;
   }
-  CrewedPath(const CrewedPath& other)
+  TypedGymPath(const TypedGymPath& other)
       : GymPath{other},
         path_flows_(other.path_flows_),
         meters_(other.meters_),
@@ -85,11 +85,11 @@ class CrewedPath final : public GymPath {
         learner_of_flow_(other.learner_of_flow_) {
     twin_.relink(path_flows_.template controllers<Controller>());
   }
-  CrewedPath& operator=(const CrewedPath&) = delete;
-  ~CrewedPath() override = default;
+  TypedGymPath& operator=(const TypedGymPath&) = delete;
+  ~TypedGymPath() override = default;
 
   [[nodiscard]] std::unique_ptr<GymPath> clone() const override {
-    return std::make_unique<CrewedPath>(*this);
+    return std::make_unique<TypedGymPath>(*this);
   }
 
   void fly_to_decisions() override {
@@ -148,9 +148,9 @@ std::size_t count_learners(std::span<const FlowSpec> flows) {
 std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed) {
   const std::vector<FlowSpec> flows = flows_of(path);
   if (std::ranges::all_of(flows, learns)) {
-    return std::make_unique<CrewedPath<Learner>>(path, flows, policy, seed);
+    return std::make_unique<TypedGymPath<Learner>>(path, flows, policy, seed);
   }
-  return std::make_unique<CrewedPath<CongestionController>>(path, flows, policy, seed);
+  return std::make_unique<TypedGymPath<CongestionController>>(path, flows, policy, seed);
 }
 
 }  // namespace ccgym

@@ -21,7 +21,7 @@ class GymPath {
   GymPath& operator=(const GymPath&) = delete;
   virtual ~GymPath() = default;
 
-  // The flight as it is in mid-air.
+  // A copy of where its flows stand.
   [[nodiscard]] virtual std::unique_ptr<GymPath> clone() const = 0;
 
   // Flies until at least one learner decides, or all of them are gone. Learners on one path decide in

@@ -39,7 +39,7 @@ PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
     : policy_(spec.policy),
       paths_(std::move(paths)),
       first_rows_(first_rows_of(paths_)),
-      flights_(paths_.size()),
+      gym_paths_(paths_.size()),
       workers_(spec.threads) {}
 
 std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
@@ -65,18 +65,18 @@ PathBatch::Slot PathBatch::slot(std::size_t row) const {
 
 void PathBatch::set_cwnd(std::size_t row, double cwnd_packets) {
   const auto [path, learner] = slot(row);
-  if (!flights_[path]) throw std::logic_error("path " + std::to_string(path) + " was never reset");
-  flights_[path]->set_cwnd(learner, cwnd_packets);
+  if (!gym_paths_[path]) throw std::logic_error("path " + std::to_string(path) + " was never reset");
+  gym_paths_[path]->set_cwnd(learner, cwnd_packets);
 }
 
 double PathBatch::cwnd_packets(std::size_t row) const {
   const auto [path, learner] = slot(row);
-  return flights_[path] ? flights_[path]->cwnd_packets(learner) : 0;
+  return gym_paths_[path] ? gym_paths_[path]->cwnd_packets(learner) : 0;
 }
 
 double PathBatch::now_ms(std::size_t row) const {
-  const auto& flight = flights_[slot(row).path];
-  return flight ? flight->now_ms() : 0;
+  const auto& gym_path = gym_paths_[slot(row).path];
+  return gym_path ? gym_path->now_ms() : 0;
 }
 
 Act PathBatch::act_of(std::size_t row, std::span<const float> actions) const {
@@ -86,7 +86,7 @@ Act PathBatch::act_of(std::size_t row, std::span<const float> actions) const {
 
 FlowState PathBatch::state(std::size_t row) const {
   const auto [path, learner] = slot(row);
-  return flights_[path] ? flights_[path]->state(learner) : FlowState::waiting;
+  return gym_paths_[path] ? gym_paths_[path]->state(learner) : FlowState::waiting;
 }
 
 void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds,
@@ -95,34 +95,34 @@ void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> 
   const std::size_t width = observation_size();
   workers_.for_each(paths.size(), [&](std::size_t i) {
     const auto path = static_cast<std::size_t>(paths[i]);
-    flights_.at(path) = make_gym_path(paths_[path], policy_, seeds[i]);
-    GymPath& flight = *flights_[path];
-    flight.fly_to_decisions();
+    gym_paths_.at(path) = make_gym_path(paths_[path], policy_, seeds[i]);
+    GymPath& gym_path = *gym_paths_[path];
+    gym_path.fly_to_decisions();
     for (std::size_t row = first_rows_[path]; row < first_rows_[path + 1]; ++row) {
       const std::size_t learner = row - first_rows_[path];
       const auto observation = observations.subspan(row * width, width);
       std::ranges::fill(observation, 0.0F);
-      if (flight.state(learner) != FlowState::paused) continue;
-      flight.observe(learner, observation);
+      if (gym_path.state(learner) != FlowState::paused) continue;
+      gym_path.observe(learner, observation);
       std::array<double, kTelemetry.size()> unused{};
-      flight.measure(learner, unused);
+      gym_path.measure(learner, unused);
     }
   });
 }
 
 PathBatch::State PathBatch::save() const {
   State state;
-  for (const std::unique_ptr<GymPath>& flight : flights_)
-    state.push_back(flight ? std::shared_ptr<const GymPath>{flight->clone()} : nullptr);
+  for (const std::unique_ptr<GymPath>& gym_path : gym_paths_)
+    state.push_back(gym_path ? std::shared_ptr<const GymPath>{gym_path->clone()} : nullptr);
   return state;
 }
 
 void PathBatch::restore(const State& state) {
-  if (state.size() != flights_.size()) {
+  if (state.size() != gym_paths_.size()) {
     throw std::invalid_argument("a state of " + std::to_string(state.size()) + " paths, not of " +
-                                std::to_string(flights_.size()));
+                                std::to_string(gym_paths_.size()));
   }
-  for (std::size_t i = 0; i < state.size(); ++i) flights_[i] = state[i] ? state[i]->clone() : nullptr;
+  for (std::size_t i = 0; i < state.size(); ++i) gym_paths_[i] = state[i] ? state[i]->clone() : nullptr;
 }
 
 void PathBatch::step(std::span<const float> actions, std::span<float> observations,
@@ -132,21 +132,21 @@ void PathBatch::step(std::span<const float> actions, std::span<float> observatio
 
 void PathBatch::step_path(std::size_t path, std::span<const float> actions, std::span<float> observations,
                           std::span<double> telemetry) {
-  if (!flights_[path])
+  if (!gym_paths_[path])
     throw std::logic_error("path " + std::to_string(path) + " of the batch was never reset");
-  GymPath& flight = *flights_[path];
+  GymPath& gym_path = *gym_paths_[path];
   const std::size_t first = first_rows_[path];
   const std::size_t learners = first_rows_[path + 1] - first;
   const std::size_t width = observation_size();
   for (std::size_t i = 0; i < learners; ++i) {
-    if (flight.state(i) == FlowState::paused) flight.act(i, act_of(first + i, actions));
+    if (gym_path.state(i) == FlowState::paused) gym_path.act(i, act_of(first + i, actions));
   }
-  flight.fly_to_decisions();
+  gym_path.fly_to_decisions();
   for (std::size_t i = 0; i < learners; ++i) {
     const auto measured = telemetry.subspan((first + i) * kTelemetry.size(), kTelemetry.size());
-    if (flight.state(i) == FlowState::paused) {
-      flight.observe(i, observations.subspan((first + i) * width, width));
-      flight.measure(i, measured);
+    if (gym_path.state(i) == FlowState::paused) {
+      gym_path.observe(i, observations.subspan((first + i) * width, width));
+      gym_path.measure(i, measured);
     } else {
       std::ranges::fill(measured, 0.0);
     }

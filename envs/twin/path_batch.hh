@@ -48,7 +48,7 @@ class PathBatch {
   // reset.
   void step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry);
 
-  // Where all flights stand, and back to there, in this batch or in one of the same paths and policy. Throws
+  // Where all flows stand, and back to there, in this batch or in one of the same paths and policy. Throws
   // std::invalid_argument for a state of another number of paths.
   using State = std::vector<std::shared_ptr<const GymPath>>;  // null: never reset
   [[nodiscard]] State save() const;
@@ -67,7 +67,7 @@ class PathBatch {
   PolicySpec policy_;
   std::vector<PathSpec> paths_;
   std::vector<std::size_t> first_rows_;  // of each path, and the number of rows
-  std::vector<std::unique_ptr<GymPath>> flights_;
+  std::vector<std::unique_ptr<GymPath>> gym_paths_;
   WorkerPool workers_;
 };
 

@@ -19,7 +19,7 @@
 #include "envs/twin/direction.hh"
 #include "envs/twin/fifo.hh"
 #include "envs/twin/flow.hh"
-#include "envs/twin/host_stalls.hh"
+#include "envs/twin/host_jitter.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/tournament.hh"
 #include "transport/random.hh"
@@ -58,7 +58,7 @@ class Twin {
         acks_(extra_delays_ns_.size()),
         wake_ups_ns_(slots.size()),
         random_(seed),
-        stalls_(path.stall_probability, path.stall_max_ms, random_),
+        jitter_(path.stall_probability, path.stall_max_ms, random_),
         observer_(std::move(observer)) {
     flows_.reserve(slots.size());
     for (const Slot& slot : slots) {
@@ -136,7 +136,7 @@ class Twin {
   CCGYM_HOT_LOOP bool step(int64_t end_ns, Pauses& pauses) {
     const int64_t network_ns = std::min({uplink_.link.next_ns(), downlink_.link.next_ns(), cross_.next_ns(),
                                          due_ns(data_), acks_.next_ns(), due_ns(returned_acks_)});
-    const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(stalls_.until(), now_).count();
+    const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(jitter_.until(), now_).count();
     const int64_t next_ns = std::min({network_ns, host_ns, wake_ups_ns_.earliest()});
     if (next_ns > end_ns || (paused_ > 0 && next_ns > now_.count())) return false;
     if (network_ns == next_ns) {
@@ -209,7 +209,7 @@ class Twin {
 
   void take_ack(const AckInFlight& ack) {
     const HeldAck heard{ack.seq, ack.received_ns, ack.label};
-    if (!held_acks_.empty() || stalls_.stalled(now_, random_)) return held_acks_.push(heard);
+    if (!held_acks_.empty() || jitter_.stalled(now_, random_)) return held_acks_.push(heard);
     hear(heard);
   }
 
@@ -221,18 +221,18 @@ class Twin {
   }
 
   void take_held_acks() {
-    now_ = std::max(stalls_.until(), now_);
-    if (stalls_.stalled(now_, random_)) return;
+    now_ = std::max(jitter_.until(), now_);
+    if (jitter_.stalled(now_, random_)) return;
     while (!held_acks_.empty()) hear(held_acks_.pop());
   }
 
   // A host that is known to be stalled is not even asked.
   void wake(std::size_t flow) {
-    if (wake_ups_ns_.earliest() >= stalls_.until().count()) {
+    if (wake_ups_ns_.earliest() >= jitter_.until().count()) {
       now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
-      if (!stalls_.stalled(now_, random_)) return make_ready(flow);
+      if (!jitter_.stalled(now_, random_)) return make_ready(flow);
     }
-    wake_ups_ns_.set(flow, stalls_.until().count());
+    wake_ups_ns_.set(flow, jitter_.until().count());
   }
 
   void make_ready(std::size_t flow) {
@@ -284,7 +284,7 @@ class Twin {
   std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};
   Random random_;
-  HostStalls stalls_;
+  HostJitter jitter_;
   [[no_unique_address]] Observer observer_;
   Time now_{};
 };

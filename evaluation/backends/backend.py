@@ -10,12 +10,12 @@ from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, 
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Scheme
 
-Emulators = list[NamedEmulator] | list[NamedPath]
+EmulatorsOrPaths = list[NamedEmulator] | list[NamedPath]
 """What an evaluation flies over, under the names that reports use."""
 
 
 @dataclass(frozen=True)
-class Flow:
+class PlannedFlow:
     """One flow of a run."""
 
     scheme: Scheme
@@ -31,13 +31,13 @@ class Backend(Protocol):
     in_real_time: bool
     """Whether two flights at once would disturb each other."""
 
-    def check(self, emulators: Emulators, line_ups: list[list[Scheme]]) -> None:
+    def check(self, emulators: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
         """Raises InputError or OutsideError when a machine lacks what flying these takes."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Why these schemes cannot fly over this emulator here, in one line; None: they can."""
 
-    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
         """What the link that carried the data saw of each flow.
 
         Delays are within the link. What else the backend records goes into `files`.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.process_group import ProcessGroup
 
-from .backend import Flow
+from .backend import PlannedFlow
 from .programs import FlowPrograms
 
 SETTLING_S = 2.0
@@ -16,8 +16,10 @@ OVERRUN_S = 15.0
 _POLL_S = 0.05
 
 
-def run_flows(flows: list[Flow], programs: list[FlowPrograms], start: Callable[[int], ProcessGroup]) -> None:
-    """Starts each flow when its time has come; returns when all have had theirs, the last ones cut off.
+def run_flows(
+    flows: list[PlannedFlow], programs: list[FlowPrograms], start: Callable[[int], ProcessGroup]
+) -> None:
+    """Starts each flow at its time; returns when all are over, the last ones cut off.
 
     Args:
         flows: in the order in which they begin.
@@ -31,7 +33,7 @@ def run_flows(flows: list[Flow], programs: list[FlowPrograms], start: Callable[[
 
 
 class _Schedule:
-    def __init__(self, flows: list[Flow], programs: list[FlowPrograms]) -> None:
+    def __init__(self, flows: list[PlannedFlow], programs: list[FlowPrograms]) -> None:
         self._flows = flows
         self._programs = programs
         self._callers: list[ProcessGroup] = []
@@ -68,5 +70,5 @@ class _Schedule:
             self._cut_off.add(index)
 
 
-def _end_s(flow: Flow) -> float:
+def _end_s(flow: PlannedFlow) -> float:
     return flow.start_s + flow.seconds

@@ -29,7 +29,7 @@ from ccgym.evaluation.backends.tunnelled.two_ends import matched_flow
 from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 
-from .backend import Emulators, Flow
+from .backend import EmulatorsOrPaths, PlannedFlow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, check_real_time, flow_programs, sender_listens
 
@@ -40,7 +40,7 @@ class MahimahiBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
@@ -52,7 +52,7 @@ class MahimahiBackend:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """What no shell does is the twin's; flows that cannot be told apart need a tunnel."""
+        """Only the twin flies what shells cannot do; flows that cannot be told apart need a tunnel."""
         if (reason := not_in_shells(spec)) is not None:
             return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
@@ -60,7 +60,7 @@ class MahimahiBackend:
             return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
         return None
 
-    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         mirrored = sender_listens(flows[0].scheme)
@@ -88,7 +88,7 @@ def _write_ack_log(acks: LinkLog, delay_ms: float, files: RunFiles) -> None:
 
 
 def not_in_shells(spec: Network) -> str | None:
-    """What of an emulator no shell does, in one line."""
+    """What of an emulator mahimahi's shells cannot do, in one line."""
     assert isinstance(spec, EmulatorSpec)
     try:
         shell_command(spec)
@@ -97,7 +97,7 @@ def not_in_shells(spec: Network) -> str | None:
     return None
 
 
-def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
+def _fly_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
     shell.serve(programs.listen(port), programs.protocol, port)
@@ -112,7 +112,7 @@ def _fly_alone(shell: MahimahiShell, flow: Flow) -> None:
         raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}")
 
 
-def _fly_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[Flow]) -> list[LinkLog]:
+def _fly_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:
     """Every flow with programs of its own, begun in its turn."""
 
     def stage(file: Path) -> str:

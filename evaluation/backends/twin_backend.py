@@ -10,7 +10,7 @@ from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
 
-from .backend import Emulators, Flow
+from .backend import EmulatorsOrPaths, PlannedFlow
 
 
 class TwinBackend:
@@ -19,7 +19,7 @@ class TwinBackend:
     name = "twin"
     in_real_time = False
 
-    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
         """It needs nothing of the machine."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
@@ -34,7 +34,7 @@ class TwinBackend:
             return str(error)
         return None
 
-    def fly(self, spec: Network, flows: list[Flow], seed: int, _: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, _: RunFiles) -> list[LinkLog]:
         """Flows begin at their time after the links' schedules."""
         assert isinstance(spec, EmulatorSpec)
         path = spec.to_path()
@@ -53,7 +53,7 @@ class TwinBackend:
         return [replace(log, opportunity_ms=longest) for log in logs]
 
 
-def _log(flight: _core.Flight, spec: EmulatorSpec, end_s: float) -> LinkLog:
+def _log(flight: _core.FlowRecord, spec: EmulatorSpec, end_s: float) -> LinkLog:
     """Where the delay varies, what is more than the delay it begins with counts as the link's."""
     schedule = spec.uplink.schedule()
     if spec.delay_varies:

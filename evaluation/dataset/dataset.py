@@ -30,7 +30,7 @@ from ccgym.envs.outside_files import read_json, replace_file
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
-from ccgym.evaluation.sessions.flyers import check_travels, open_flyers, policies_of, with_policies
+from ccgym.evaluation.sessions.executors import check_travels, open_executor, policies_of, with_policies
 from gymnasium.envs.registration import EnvSpec
 
 from .episodes import (
@@ -123,11 +123,11 @@ def make_dataset(
     if ray_address is not None:
         check_travels(request.schemes)
     policies = {} if ray_address is None else policies_of(request.schemes)
-    with open_flyers(ray_address, workers) as flyers, folder_lock(folder):
+    with open_executor(ray_address, workers) as executor, folder_lock(folder):
         _open(request, folder)
         data = folder / "data"
         if not data.exists():
-            _fly(request, folder / "flights", show, flyers, policies)
+            _fly(request, folder / "flights", show, executor, policies)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
         made = json.loads((data / "metadata.json").read_text())
@@ -164,7 +164,7 @@ def _fly(
     request: Request,
     flights: Path,
     show: Callable[[int], None],
-    flyers: Executor,
+    executor: Executor,
     policies: dict[Path, bytes],
 ) -> None:
     left = [index for index in range(len(request.emulators)) if not _chunk(flights, index).exists()]
@@ -176,12 +176,12 @@ def _fly(
             while waiting and len(flying) < MOST_AT_ONCE:
                 index = waiting.popleft()
                 job = (request.emulators[index], request.schemes, request.seed, policies)
-                flying[flyers.submit(_fly_there, *job)] = index
+                flying[executor.submit(_fly_there, *job)] = index
             for future in wait(flying, return_when=FIRST_COMPLETED).done:
                 _keep(future.result(), _chunk(flights, flying.pop(future)))
                 show(len(request.emulators) - len(waiting) - len(flying))
     finally:
-        flyers.shutdown(cancel_futures=True)
+        executor.shutdown(cancel_futures=True)
 
 
 def _fly_there(

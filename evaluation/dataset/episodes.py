@@ -15,7 +15,7 @@ from ccgym.envs.gym.rewards import REWARDS
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.schemes import Scheme
-from ccgym.evaluation.sessions.session import Flight
+from ccgym.evaluation.sessions.session import PlannedRun
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> l
 
 def draw_of(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> tuple[EmulatorSpec, int]:
     """The draw of an emulator that all schemes meet, and its seed."""
-    flight_seed = Flight(emulator, schemes[0], 1).seed(seed)
+    flight_seed = PlannedRun(emulator, schemes[0], 1).seed(seed)
     return emulator.spec.drawn(flight_seed), flight_seed
 
 

@@ -71,7 +71,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two or more data directories, the first of which the others are held against."""
+    """Two or more data directories, the first of which is compared with each other one."""
 
     names: list[str]
     overall: list[Change]

@@ -186,7 +186,7 @@ def _check_clocks(logs: list[LinkLog], delay_ms: float) -> None:
         lasted_ms = max(log.departure_ms[-1] for log in logs) - min(log.departure_ms[0] for log in logs)
         raise ValueError(
             f"{8 * arrived / (1000 * lasted_ms):.2f} Mbit/s came through, but their p95 one-way delay is "
-            f"{p95_ms:.1f} ms: the clocks of both ends were apart"
+            f"{p95_ms:.1f} ms: the clocks of both ends differ"
         )
 
 

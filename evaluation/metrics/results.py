@@ -57,7 +57,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Every scenario of a data directory, and what the session said of itself."""
+    """Every scenario of a data directory, and the description of its session."""
 
     folder: Path
     session: dict[str, Any]

@@ -29,7 +29,7 @@ from .heat_maps import heat_maps
 from .packed import packed_json, packed_text
 from .palette import styles
 from .run_figures import has_series, runs_over_time
-from .static_picture import static_picture
+from .static_plot import static_plot
 
 UNKNOWN = "\N{EN DASH}"
 MOST_CELLS = 100
@@ -114,7 +114,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
             **{name: packed_json(figure) for name, figure in of_runs.items()},
             **{name: packed_text(str(section)) for name, section in sections.items()},
         },
-        "overall": static_picture(figures["overall"]) if "overall" in figures else "",
+        "overall": static_plot(figures["overall"]) if "overall" in figures else "",
         "session": evaluation.session,
         "generated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "colours": hexes,
@@ -142,7 +142,7 @@ def _section(index: int, scenario: Scenario, colours: dict[str, str], figures: d
         "scenario": _scenario_content(index, scenario),
         "colours": colours,
         "columns": COLUMNS,
-        "picture": static_picture(frontier) if frontier else "",
+        "picture": static_plot(frontier) if frontier else "",
     }
     return page_environment().get_template("scenario.html").render(content)
 

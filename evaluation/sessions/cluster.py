@@ -16,8 +16,8 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.outside_files import replace_file
 from ccgym.evaluation.backends.make_backend import make_backend
 
-from .flyers import check_travels, policies_of, with_policies
-from .session import Flight, Outcome, Plan, emulator_folder, fly_flight
+from .executors import check_travels, policies_of, with_policies
+from .session import Outcome, Plan, PlannedRun, emulator_folder, fly_run
 
 MOST_AT_ONCE = 1000
 """Tasks that are given out and have not come back."""
@@ -44,9 +44,11 @@ def open_cluster(plan: Plan, address: str) -> Executor:
     return RayExecutor(address)
 
 
-def fly_on_cluster(plan: Plan, folder: Path, flights: list[Flight], cluster: Executor) -> Iterator[Outcome]:
+def fly_on_cluster(
+    plan: Plan, folder: Path, flights: list[PlannedRun], cluster: Executor
+) -> Iterator[Outcome]:
     """As `fly_session`, on the cluster, which it leaves at the end; outcomes come as they are ready."""
-    waiting, flying = deque(flights), dict[Future[_Flown], Flight]()
+    waiting, flying = deque(flights), dict[Future[_Flown], PlannedRun]()
     with cluster:
         while waiting or flying:
             while waiting and len(flying) < MOST_AT_ONCE:
@@ -57,18 +59,18 @@ def fly_on_cluster(plan: Plan, folder: Path, flights: list[Flight], cluster: Exe
                 yield _keep(flying.pop(future), folder, future.result())
 
 
-def _fly_there(plan: Plan, flight: Flight, policies: dict[Path, bytes]) -> _Flown:
+def _fly_there(plan: Plan, flight: PlannedRun, policies: dict[Path, bytes]) -> _Flown:
     """The task: flies in a folder of its own."""
     with with_policies([flight.scheme], policies) as (scheme,), tempfile.TemporaryDirectory() as name:
         there = Path(name)
         written = emulator_folder(there, flight.emulator.label)
         written.mkdir(parents=True)
-        outcome = fly_flight(plan, there, replace(flight, scheme=scheme), make_backend(plan.backend))
+        outcome = fly_run(plan, there, replace(flight, scheme=scheme), make_backend(plan.backend))
         files = {file.name: file.read_bytes() for file in written.iterdir()}
         return _Flown(outcome.metrics, outcome.failure, files)
 
 
-def _keep(flight: Flight, folder: Path, flown: _Flown) -> Outcome:
+def _keep(flight: PlannedRun, folder: Path, flown: _Flown) -> Outcome:
     """Puts its files where they belong, last the page that says that it is complete."""
     files = flight.files(folder)
     for name, content in sorted(flown.files.items(), key=lambda each: each[0] == files.statistics.name):

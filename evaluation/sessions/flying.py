@@ -1,4 +1,4 @@
-"""Flying a plan from the command line: checked, resumed, watched, published."""
+"""Flying a plan from the command line: checked, resumed, monitored, published."""
 
 import signal
 import sys
@@ -59,7 +59,7 @@ def fly_plan(
 
 
 def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
-    """Flies what is left of several plans in real time, a run of each in turn: all meet the same weather.
+    """Flies what is left of several plans in real time, a run of each in turn, on the same state of the host.
 
     Raises:
         InputError: as `fly_plan`.
@@ -99,7 +99,7 @@ def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None 
 
 
 def _check_cost(plan: Plan) -> None:
-    """Raises InputError when a flight of the plan fits into no memory, or the plan into no lifetime."""
+    """Raises InputError when a flight of the plan does not fit into memory, or the plan would never end."""
     for emulator in plan.emulators:
         if isinstance(emulator.spec, EmulatorSpec) and emulator.spec.uplink.trace is None:
             rate_mbps = emulator.spec.uplink.schedule().mean_rate_mbps

@@ -28,7 +28,13 @@ from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.schedules import opportunities_through
-from ccgym.evaluation.backends.backend import Backend, Emulators, Flow, flown_seconds, unseen_loss
+from ccgym.evaluation.backends.backend import (
+    Backend,
+    EmulatorsOrPaths,
+    PlannedFlow,
+    flown_seconds,
+    unseen_loss,
+)
 from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
@@ -52,7 +58,7 @@ _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
 class Plan:
     """What an evaluation is to fly."""
 
-    emulators: Emulators
+    emulators: EmulatorsOrPaths
     schemes: list[Scheme]
     runs: int
     seconds: float
@@ -77,16 +83,16 @@ class Plan:
                     f"{latest_s:g} s, when the run of {self.seconds:g} s is over"
                 )
 
-    def flows_of(self, scheme: Scheme) -> list[Flow]:
+    def flows_of(self, scheme: Scheme) -> list[PlannedFlow]:
         """The flows of a run of `scheme`."""
         return [
-            Flow(member, index * self.interval_s, self.seconds - index * self.interval_s)
+            PlannedFlow(member, index * self.interval_s, self.seconds - index * self.interval_s)
             for index, member in enumerate(scheme.line_up(self.flows))
         ]
 
 
 @dataclass(frozen=True)
-class Flight:
+class PlannedRun:
     """One run of the plan."""
 
     emulator: NamedEmulator | NamedPath
@@ -112,7 +118,7 @@ class Flight:
 class Outcome:
     """How a run ended: with metrics, or with the reason why it failed."""
 
-    flight: Flight
+    flight: PlannedRun
     metrics: FlowMetrics | None
     failure: str
 
@@ -127,7 +133,7 @@ def emulator_folder(folder: Path, label: str) -> Path:
     return folder / "data" / label
 
 
-def open_session(plan: Plan, folder: Path) -> list[Flight]:
+def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
     """Prepares the folder, new or interrupted, and returns what is left to fly, in the order to fly it in.
 
     Raises:
@@ -149,14 +155,14 @@ def open_session(plan: Plan, folder: Path) -> list[Flight]:
     return [flight for flight in _flights(plan) if not flight.files(folder).statistics.exists()]
 
 
-def fly_session(plan: Plan, folder: Path, flights: list[Flight], backend: Backend) -> Iterator[Outcome]:
+def fly_session(plan: Plan, folder: Path, flights: list[PlannedRun], backend: Backend) -> Iterator[Outcome]:
     """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
     for flight in flights:
-        yield fly_flight(plan, folder, flight, backend)
+        yield fly_run(plan, folder, flight, backend)
 
 
-def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Outcome:
-    """Flies one run, whatever befalls it."""
+def fly_run(plan: Plan, folder: Path, flight: PlannedRun, backend: Backend) -> Outcome:
+    """Flies one run; what goes wrong becomes its outcome."""
     files = flight.files(folder)
     refused = backend.refusal(flight.emulator.spec, flight.scheme.line_up(plan.flows))
     if refused is not None:
@@ -173,14 +179,14 @@ def fly_flight(plan: Plan, folder: Path, flight: Flight, backend: Backend) -> Ou
     return Outcome(flight, metrics, "")
 
 
-def failed(flight: Flight, files: RunFiles, reason: str) -> Outcome:
+def failed(flight: PlannedRun, files: RunFiles, reason: str) -> Outcome:
     """Keeps the reason why a run failed."""
     with replaced(files.failure) as stream:
         stream.write(reason + "\n")
     return Outcome(flight, None, reason)
 
 
-def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> MeasuredRun:
+def _fly(plan: Plan, flight: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
     started = time.time()
     logs, measured = fly_measured(plan, flight, files, backend)
     if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
@@ -198,7 +204,7 @@ def _fly(plan: Plan, flight: Flight, files: RunFiles, backend: Backend) -> Measu
 
 
 def fly_measured(
-    plan: Plan, flight: Flight, files: RunFiles, backend: Backend
+    plan: Plan, flight: PlannedRun, files: RunFiles, backend: Backend
 ) -> tuple[list[LinkLog], MeasuredRun]:
     """Flies one run; returns what the link saw of its flows, and their figures.
 
@@ -237,12 +243,14 @@ def _expected_s(spec: Network, seconds: float) -> float:
     return max(0.0, spec.own_flow_seconds(seconds) - silent_s)
 
 
-def _flights(plan: Plan) -> list[Flight]:
+def _flights(plan: Plan) -> list[PlannedRun]:
     """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
     order = np.random.default_rng(plan.seed)
     flights = []
     for run in range(1, plan.runs + 1):
-        this_round = [Flight(emulator, scheme, run) for emulator in plan.emulators for scheme in plan.schemes]
+        this_round = [
+            PlannedRun(emulator, scheme, run) for emulator in plan.emulators for scheme in plan.schemes
+        ]
         flights += [this_round[index] for index in order.permutation(len(this_round))]
     return flights
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ccgym.envs.host.memory import limit_own_memory
 from ccgym.evaluation.backends.make_backend import make_backend
 
-from .session import Flight, Outcome, Plan, failed, fly_flight
+from .session import Outcome, Plan, PlannedRun, failed, fly_run
 
 STALL_S = 60.0
 """A flight that takes so much more processor time than its own, in virtual time, does not end at all."""
@@ -32,11 +32,11 @@ class _Worker:
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder, workers), daemon=True)
         self._process.start()
         theirs.close()
-        self._flight: Flight | None = None
+        self._flight: PlannedRun | None = None
         self._limit_s = plan.seconds + STALL_S
         self._since_s = self._since_cpu_s = 0.0
 
-    def give(self, flight: Flight) -> None:
+    def give(self, flight: PlannedRun) -> None:
         """Lets it begin."""
         self._flight = flight
         self._since_s, self._since_cpu_s = time.monotonic(), self._cpu_s()
@@ -84,7 +84,7 @@ class _Worker:
         self.connection.close()
 
 
-def fly_in_workers(plan: Plan, folder: Path, flights: list[Flight]) -> Iterator[Outcome]:
+def fly_in_workers(plan: Plan, folder: Path, flights: list[PlannedRun]) -> Iterator[Outcome]:
     """Flies what is left on all cores; outcomes come as they are ready. See `fly_session`."""
     waiting = deque(flights)
     count = min(len(os.sched_getaffinity(0)), len(flights))
@@ -117,10 +117,10 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
     backend = make_backend(plan.backend)
     while True:
         try:
-            flight: Flight = connection.recv()
+            flight: PlannedRun = connection.recv()
         except EOFError:
             return
-        connection.send(fly_flight(plan, folder, flight, backend))
+        connection.send(fly_run(plan, folder, flight, backend))
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "agents/controllers/make_controller.hh"
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 #include "my_controller.hh"
 
 namespace {
@@ -15,12 +15,12 @@ std::unique_ptr<ccgym::CongestionController> make(std::string_view, const ccgym:
 }
 
 void report(const std::string& scheme, const ccgym::PathSpec& path, double seconds) {
-  const ccgym::Flight flight = ccgym::fly(path, scheme, seconds, /*seed=*/1).front();
+  const ccgym::FlowRecord record = ccgym::fly(path, scheme, seconds, /*seed=*/1).front();
   double bits = 0;
   std::vector<double> delays_ms;
-  for (std::size_t i = 0; i < flight.departure_ms.size(); ++i) {
-    bits += 8.0 * flight.departure_bytes[i];
-    delays_ms.push_back(flight.received_ms[i] - flight.departed_sent_ms[i]);
+  for (std::size_t i = 0; i < record.departure_ms.size(); ++i) {
+    bits += 8.0 * record.departure_bytes[i];
+    delays_ms.push_back(record.received_ms[i] - record.departed_sent_ms[i]);
   }
   const auto p95 = delays_ms.begin() + static_cast<std::ptrdiff_t>(delays_ms.size() * 95 / 100);
   std::nth_element(delays_ms.begin(), p95, delays_ms.end());

@@ -19,7 +19,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
 from ccgym.evaluation.schemes import select_native
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.check import Check, all_met
 from ccgym.experiments.json_text import json_text
 
@@ -182,7 +182,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(check.line, flush=True)
 
-    with open_flyers(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         checks = competition_checks(scheme, RIVALRIES, args.random, drawn, executor, say)
     if args.json:
         print(json_text({"seed": drawn, "checks": [asdict(check) for check in checks]}))

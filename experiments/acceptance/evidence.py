@@ -12,14 +12,14 @@ from pathlib import Path
 
 from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs.outside_files import replace_file
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 
 from .competition import RIVALRIES, competition_checks
-from .policy_checks import Loss, measure_checks
+from .policy_checks import Deficit, measure_checks
 
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
 
@@ -32,7 +32,7 @@ class Evidence:
     seed: int
     alone: list[Check]
     competing: list[Check]
-    farthest_behind: list[Loss]
+    farthest_behind: list[Deficit]
 
     @property
     def checks(self) -> list[Check]:
@@ -154,7 +154,7 @@ def run(args: argparse.Namespace) -> int:
     def say(check: Check) -> None:
         print(check.line, file=sys.stderr, flush=True)
 
-    with open_flyers(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         evidence = measure_evidence(
             policy,
             executor,

@@ -22,7 +22,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
@@ -50,7 +50,7 @@ SMALL_WINDOW_PACKETS = 6
 
 
 @dataclass(frozen=True)
-class Loss:
+class Deficit:
     """An emulator on which the policy is behind, and by what."""
 
     emulator: str
@@ -114,7 +114,7 @@ class PolicyChecks:
             ours.utilisation >= 0.94 and ratio <= 0.45,
         )
 
-    def frontier(self, count: int) -> tuple[Check, list[Loss]]:
+    def frontier(self, count: int) -> tuple[Check, list[Deficit]]:
         """Random unseen emulators, against the native schemes."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
         rows = list(self._executor.map(self._against_rivals, specs))
@@ -129,7 +129,7 @@ class PolicyChecks:
         )
         return check, losses
 
-    def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Loss]:
+    def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Deficit]:
         ours = _fly(spec, self.scheme())
         rivals = {name: _fly(spec, name) for name in RIVALS}
         beaten = any(
@@ -139,7 +139,7 @@ class PolicyChecks:
         best = max(rivals, key=lambda name: rivals[name].power)
         behind = float(np.log(rivals[best].power / ours.power))
         reason = "; ".join([_reason(ours, rivals[best], best), *difficulty_tags(spec)])
-        return not beaten, Loss(f"{spec.name}: {describe(spec)}", behind, reason)
+        return not beaten, Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
 
     def starvation(self, count: int) -> Check:
         """The least utilisation over many random emulators."""
@@ -211,7 +211,7 @@ class PolicyChecks:
 
 
 def settling_step(near: NDArray[np.bool_]) -> int:
-    """The first step from which on SETTLED_SHARE of all that follow are near; how many there are: none is."""
+    """The first step from which on SETTLED_SHARE of all that follow are near; their number, where none is."""
     share_of_rest = np.cumsum(near[::-1])[::-1] / np.arange(len(near), 0, -1)
     settled = near & (share_of_rest >= SETTLED_SHARE)
     return int(np.argmax(settled)) if settled.any() else len(near)
@@ -248,7 +248,7 @@ def difficulty_tags(spec: EmulatorSpec) -> list[str]:
 
 
 def _silent_share(link: LinkSpec) -> float:
-    """Of the time, that lies in gaps of SILENCE_MS or more between a link's opportunities."""
+    """Share of the time within gaps of SILENCE_MS or more between a link's opportunities."""
     schedule = link.schedule()
     gaps_ms = np.diff(schedule.opportunities_ms().astype(np.float64), prepend=0.0)
     return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
@@ -290,7 +290,7 @@ def measure_checks(
     starvation: int,
     seed: int,
     say: Callable[[Check], None],
-) -> tuple[list[Check], list[Loss]]:
+) -> tuple[list[Check], list[Deficit]]:
     """Everything, with the emulators on which the policy is farthest behind.
 
     Args:
@@ -363,7 +363,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(check.line)
 
-    with open_flyers(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         checks, losses = measure_checks(
             policy_file, executor, emulators=args.random, starvation=args.starvation, seed=drawn, say=say
         )

@@ -18,7 +18,7 @@ from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.metrics.intervals import share_interval
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
@@ -241,7 +241,7 @@ def run(args: argparse.Namespace) -> int:
     """Flies all three curves over every emulator."""
     policy_file = policy_file_of(args.scheme)
     select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a preference
-    with open_flyers(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         rows = preference_rows(policy_file, args.random, args.seeds, executor)
     checks = preference_checks(rows)
     if args.json:

@@ -52,7 +52,7 @@ def _median_text(values: Sequence[float]) -> str:
 def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     """Median Jain index and utilisation of 46 Mbit/s, 20 ms of round trip and 1 BDP.
 
-    Ten flows join, one a second, and leave in that order; all at other fractions of it in every run.
+    Ten flows join, one a second, and leave in that order; at another fraction of the second in each run.
     """
     late_s = _generator(Family.TIMES_OF_FLOWS, seed, number).uniform(0, LATEST_S, 10)
     flows = [_core.Flow(scheme, start_s=i + late, stop_s=20.0 + i + late) for i, late in enumerate(late_s)]

@@ -19,9 +19,9 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.sessions.flying import fly_plan
 from ccgym.evaluation.sessions.session import Plan
-from ccgym.experiments.arguments import add_flight_arguments
+from ccgym.experiments.arguments import add_evaluation_arguments
 from ccgym.experiments.check import Check
-from ccgym.experiments.flights import plan_flights
+from ccgym.experiments.evaluations import plan_evaluation
 
 from .known_truth import Found, found_line, parameter_checks
 
@@ -73,7 +73,7 @@ def truth_name(emulator: NamedEmulator) -> str:
 
 def all_found(args: argparse.Namespace) -> Iterator[RealFound]:
     """One after the other."""
-    plan = plan_flights(args, "mahimahi", args.schemes)
+    plan = plan_evaluation(args, "mahimahi", args.schemes)
     for emulator in plan.emulators:
         assert isinstance(emulator, NamedEmulator)
         yield found_again(plan, emulator, args.out / truth_name(emulator), args.minutes)
@@ -100,7 +100,7 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to measure, how often, and for how long it is searched."""
-    add_flight_arguments(parser, EMULATORS, SCHEMES, runs=3)
+    add_evaluation_arguments(parser, EMULATORS, SCHEMES, runs=3)
     parser.add_argument(
         "--minutes", type=float, default=5.0, metavar="M", help="of each search at most (default: 5)"
     )

@@ -16,7 +16,7 @@ from ccgym.envs import _core
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.experiments.flights import SEED
+from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
 
 SCHEME = "copa"

@@ -8,8 +8,8 @@ from statistics import median
 
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.metrics.results import Evaluation
-from ccgym.experiments.arguments import add_flight_arguments
-from ccgym.experiments.flights import fly
+from ccgym.experiments.arguments import add_evaluation_arguments
+from ccgym.experiments.evaluations import fly
 
 from .comparison import Bounds, Comparison, print_comparisons
 
@@ -50,7 +50,9 @@ DESCRIPTION = (
     "delay."
 )
 
-add_arguments = partial(add_flight_arguments, emulators="field,calibrated", schemes="cubic,reno,bbr", runs=1)
+add_arguments = partial(
+    add_evaluation_arguments, emulators="field,calibrated", schemes="cubic,reno,bbr", runs=1
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,10 +4,10 @@ import argparse
 
 from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
-from ccgym.oracle.window import ideal_windows
+from ccgym.oracle.window import find_windows
 
 DESCRIPTION = "Searches the windows of the published training emulators and prints both."
 
@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Searches every window."""
     emulators = select_emulators("synthetic,calibrated")
-    with open_flyers(args.ray) as executor:
-        found = ideal_windows([emulator.spec for emulator in emulators], executor)
+    with open_executor(args.ray) as executor:
+        found = find_windows([emulator.spec for emulator in emulators], executor)
     windows = {emulator.label: int(packets) for emulator, packets in zip(emulators, found, strict=True)}
     deviation = mean_relative_deviation(windows)
     if args.json:

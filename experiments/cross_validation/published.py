@@ -12,8 +12,8 @@ from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.evaluation.sessions.flyers import open_flyers
-from ccgym.experiments.flights import SEED
+from ccgym.evaluation.sessions.executors import open_executor
+from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
 
 from .published_figures import PUBLISHED, Published, Range
@@ -124,7 +124,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Flies every scheme that has figures."""
-    with open_flyers(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         rows = PublishedComparison(executor, SEED).rows()
     if args.json:
         print(json_text({"emulators": [asdict(row) for row in rows]}))

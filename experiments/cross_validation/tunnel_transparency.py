@@ -19,8 +19,8 @@ from ccgym.envs.logs.link_log import read_link_log
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.sessions.flying import fly_in_turns
 from ccgym.evaluation.sessions.session import Plan, emulator_folder
-from ccgym.experiments.arguments import add_flight_arguments
-from ccgym.experiments.flights import plan_flights
+from ccgym.experiments.arguments import add_evaluation_arguments
+from ccgym.experiments.evaluations import plan_evaluation
 from ccgym.experiments.json_text import json_text
 
 LEAST_P = 0.2
@@ -133,12 +133,14 @@ DESCRIPTION = (
     "1: one of them differs (p < 0.2)."
 )
 
-add_arguments = partial(add_flight_arguments, emulators="field", schemes="kernel-cubic,kernel-bbr", runs=20)
+add_arguments = partial(
+    add_evaluation_arguments, emulators="field", schemes="kernel-cubic,kernel-bbr", runs=20
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Flies what is left of both, then compares them."""
-    outside = plan_flights(args, "mahimahi", args.schemes)
+    outside = plan_evaluation(args, "mahimahi", args.schemes)
     inside = replace(outside, tunnel=True)
     folders = (args.out / "outside", args.out / "inside")
     fly_in_turns([(outside, folders[0]), (inside, folders[1])])

@@ -1,9 +1,9 @@
 """The twin beside real mahimahi: the same controller over the same emulator, in both.
 
-A link's schedule begins with its shell, a flow some time later, once its programs run: how much later is the
-host's whim, and on a link that varies it decides what the flow meets. So each flight in real mahimahi is
-repeated in the twin from the same time of the schedule on, as the real link's log tells it: to the ms. Where
-in that ms a flow began matters to some controllers, so that the twin flies from several places of it.
+A link's schedule begins with its shell, a flow some time later, once its programs run. How much later
+differs from run to run, and on a link that varies it decides what the flow meets. So each flight in real
+mahimahi is repeated in the twin from the same ms of the schedule on, as the real link's log tells it. Where
+in that ms a flow began matters to some controllers, so the twin flies from several places of it.
 
 The twin keeps its promise where throughput and p95 one-way delay agree within what is stated here. How late
 the real shells were, by their own logs, stands beside it: it is no part of the comparison.
@@ -21,7 +21,7 @@ from statistics import median
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.backends.backend import Flow, unseen_loss
+from ccgym.evaluation.backends.backend import PlannedFlow, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.measured_run import measure_run
@@ -29,9 +29,9 @@ from ccgym.evaluation.metrics.results import Evaluation, FlowResult
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.sessions.lateness import SMALLEST_DATA_BYTES, p95_lateness_ms
-from ccgym.evaluation.sessions.session import Flight, Plan, emulator_folder
-from ccgym.experiments.arguments import add_flight_arguments
-from ccgym.experiments.flights import fly, plan_flights
+from ccgym.evaluation.sessions.session import Plan, PlannedRun, emulator_folder
+from ccgym.experiments.arguments import add_evaluation_arguments
+from ccgym.experiments.evaluations import fly, plan_evaluation
 from ccgym.experiments.json_text import json_text
 
 THROUGHPUT_SHARE = 0.03
@@ -79,7 +79,7 @@ def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]
     schemes = {scheme.label: scheme for scheme in plan.schemes}
     delays_ms = {scenario.label: scenario.delay_ms for scenario in real.scenarios}
     flights = {
-        key: [Flight(emulators[key[0]], schemes[key[1]], flow.run) for flow in flows]
+        key: [PlannedRun(emulators[key[0]], schemes[key[1]], flow.run) for flow in flows]
         for key, flows in reals.items()
         if _twin_flies(emulators[key[0]].spec, schemes[key[1]])
     }
@@ -108,13 +108,13 @@ def _twin_flies(spec: Network, scheme: Scheme) -> bool:
     return TwinBackend().refusal(spec, [scheme]) is None
 
 
-def _fly_likewise(plan: Plan, flight: Flight, real: Path, phase_ms: float) -> FlowMetrics:
+def _fly_likewise(plan: Plan, flight: PlannedRun, real: Path, phase_ms: float) -> FlowMetrics:
     """A flight of `real` again, in the twin, from `phase_ms` after its ms began."""
     seed, files = flight.seed(plan.seed), flight.files(real)
     spec = flight.drawn_spec(seed, begins=False)  # the real shells' draw
     assert isinstance(spec, EmulatorSpec)
     start_s = begun_s(files, spec) + phase_ms / 1000
-    flow = Flow(flight.scheme, start_s, plan.seconds)
+    flow = PlannedFlow(flight.scheme, start_s, plan.seconds)
     logs = TwinBackend().fly(spec, [flow], seed, files)
     loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
     return measure_run(logs, spec.delay_ms, seconds=plan.seconds, unseen_loss=loss).total
@@ -188,7 +188,7 @@ EMULATORS = (
 )
 
 add_arguments = partial(
-    add_flight_arguments, emulators=EMULATORS, schemes="fixed:60,reno,copa,indigo2", runs=3
+    add_evaluation_arguments, emulators=EMULATORS, schemes="fixed:60,reno,copa,indigo2", runs=3
 )
 
 
@@ -196,6 +196,6 @@ def run(args: argparse.Namespace) -> int:
     """Flies what is left in real mahimahi, then the same in the twin."""
     real = fly(args, "mahimahi", args.schemes)
     with ThreadPoolExecutor(os.cpu_count()) as executor:
-        rows = compare(plan_flights(args, "mahimahi", args.schemes), real, executor)
+        rows = compare(plan_evaluation(args, "mahimahi", args.schemes), real, executor)
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

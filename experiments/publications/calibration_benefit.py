@@ -24,7 +24,7 @@ from .command import (
     description_of,
     run_reproduction,
 )
-from .reproduction import Circumstances, Line, Reproduction
+from .reproduction import Line, Reproduction, ReproductionOptions
 from .trainings import fly, trained_policy
 
 TITLE = "Calibrated emulators in training"
@@ -43,22 +43,22 @@ CHANGE = 0.2
 UNSEEN = "random:24:780"
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Measures, calibrates, trains and flies."""
-    paths = QUICK_PATHS if circumstances.quick else tuple(PATHS)
-    synthetic = trained_policy(circumstances, "synthetic", {"emulators": "synthetic"})
-    lines = [line for name in paths for line in _path_lines(circumstances, name, synthetic)]
-    notes = [f"trainings of {circumstances.minutes:g} minutes each; theirs took days"]
+    paths = QUICK_PATHS if options.quick else tuple(PATHS)
+    synthetic = trained_policy(options, "synthetic", {"emulators": "synthetic"})
+    lines = [line for name in paths for line in _path_lines(options, name, synthetic)]
+    notes = [f"trainings of {options.minutes:g} minutes each; theirs took days"]
     return Reproduction(TITLE, DOCUMENT, lines, {}, notes)
 
 
-def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list[Line]:
+def _path_lines(options: ReproductionOptions, name: str, synthetic: str) -> list[Line]:
     truth = PATHS[name]
-    found = _calibrated(circumstances, name, truth)
+    found = _calibrated(options, name, truth)
     policies = {"synthetic alone": synthetic}
     for kind, file in {"calibrated": found, "ensemble": posterior_of(found)}.items():
         changed: dict[str, object] = {"emulators": f"synthetic,file:{file}"}
-        policies[f"with the {kind}"] = trained_policy(circumstances, f"{name}-{kind}", changed)
+        policies[f"with the {kind}"] = trained_policy(options, f"{name}-{kind}", changed)
     places = {
         "on the path": ([NamedEmulator(name, truth.spec(name))], DRAWS),
         "on its neighbours": (neighbours(truth, name), 1),
@@ -66,11 +66,11 @@ def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list
     }
     lines = []
     for place, (emulators, draws) in places.items():
-        flown = fly(circumstances, f"{name} {place}".replace(" ", "-"), emulators, policies, draws)
+        flown = fly(options, f"{name} {place}".replace(" ", "-"), emulators, policies, draws)
         lines += [each.line(f"{name}: log power {place}, trained on {kind}") for kind, each in flown.items()]
         lines += [
             each.at_least_as_good(
-                f"{name}: {kind}, at least as good {place}", flown["synthetic alone"], circumstances.minutes
+                f"{name}: {kind}, at least as good {place}", flown["synthetic alone"], options.minutes
             )
             for kind, each in flown.items()
             if kind != "synthetic alone"
@@ -78,13 +78,13 @@ def _path_lines(circumstances: Circumstances, name: str, synthetic: str) -> list
     return lines
 
 
-def _calibrated(circumstances: Circumstances, name: str, truth: Candidate) -> Path:
+def _calibrated(options: ReproductionOptions, name: str, truth: Candidate) -> Path:
     """The emulator found from what the schemes measured; it stands where it was found before."""
-    file = circumstances.folder / f"{name}.yaml"
+    file = options.folder / f"{name}.yaml"
     if not file.exists():
         with ThreadPoolExecutor(os.cpu_count()) as executor:
             target = measured_over(truth, SCHEMES, range(FIRST_RUN, FIRST_RUN + RUNS), executor)
-        search_minutes = QUICK_CALIBRATION_MINUTES if circumstances.quick else CALIBRATION_MINUTES
+        search_minutes = QUICK_CALIBRATION_MINUTES if options.quick else CALIBRATION_MINUTES
         answer, _ = calibrate(target, file.with_suffix(".search"), search_minutes, lambda *_: None)
         write_answer(answer, target, file)
     return file.resolve()

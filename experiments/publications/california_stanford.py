@@ -20,7 +20,7 @@ from .command import (
     run_reproduction,
 )
 from .pantheon_tables import Row
-from .reproduction import Circumstances, Reproduction, evaluate
+from .reproduction import Reproduction, ReproductionOptions, evaluate
 
 TITLE = "Pantheon: AWS California to Stanford, cellular"
 DOCUMENT = "document 000"
@@ -64,21 +64,21 @@ ROWS = (
 )
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies the same schemes over the calibrated emulator."""
-    documented = tables.document_lines(ROWS, circumstances.document)
-    schemes = circumstances.kernels([row.ours for row in ROWS if row.ours])
+    documented = tables.document_lines(ROWS, options.document)
+    schemes = options.kernels([row.ours for row in ROWS if row.ours])
     evaluation = evaluate(
-        circumstances, "california-stanford", [NamedEmulator("published/california-stanford", SPEC)],
+        options, "california-stanford", [NamedEmulator("published/california-stanford", SPEC)],
         schemes, RUNS, SECONDS,
     )  # fmt: skip
     lines = [
-        *tables.table_lines(ROWS, evaluation, circumstances),
-        *tables.order_lines(ROWS, evaluation, circumstances, LEAST_CORRELATION),
-        tables.read_back_line(evaluation, circumstances.folder),
+        *tables.table_lines(ROWS, evaluation, options),
+        *tables.order_lines(ROWS, evaluation, options, LEAST_CORRELATION),
+        tables.read_back_line(evaluation, options.folder),
         *documented,
     ]
-    figure = tables.figure(ROWS, evaluation, circumstances)
+    figure = tables.figure(ROWS, evaluation, options)
     notes = [
         "the emulator: 12.37 Mbit/s, 18 ms, 480 packets, loss 0.0305 %, ACKs over 0.77 Mbit/s in Poisson "
         "arrivals, by `ccgym calibrate` on the report's text",

@@ -10,16 +10,16 @@ from typing import Protocol
 from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.outside_files import replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
-from ccgym.experiments.flights import SEED
+from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
 
-from .reproduction import Circumstances, Reproduction, reproduction_lines
+from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
 
 
 class Publication(Experiment, Protocol):
     """An experiment of a published document, which the page of all runs as well."""
 
-    def reproduce(self, circumstances: Circumstances) -> Reproduction:
+    def reproduce(self, options: ReproductionOptions) -> Reproduction:
         """Theirs beside ours."""
 
 
@@ -88,9 +88,11 @@ def _minutes(text: str) -> float:
     return value
 
 
-def run_reproduction(reproduce: Callable[[Circumstances], Reproduction], args: argparse.Namespace) -> int:
+def run_reproduction(
+    reproduce: Callable[[ReproductionOptions], Reproduction], args: argparse.Namespace
+) -> int:
     """Does the experiment, keeps its figures, prints the table."""
-    found = reproduce(circumstances(args, args.out))
+    found = reproduce(options_of(args, args.out))
     keep_figures(found, args.out)
     if args.json:
         lines = [asdict(line) for line in found.lines]
@@ -101,11 +103,11 @@ def run_reproduction(reproduce: Callable[[Circumstances], Reproduction], args: a
     return 0 if found.met else 1
 
 
-def circumstances(args: argparse.Namespace, folder: Path) -> Circumstances:
+def options_of(args: argparse.Namespace, folder: Path) -> ReproductionOptions:
     """Of the arguments; not every experiment has all."""
     folder.mkdir(parents=True, exist_ok=True)
     given = vars(args)
-    return Circumstances(
+    return ReproductionOptions(
         given.get("backend", "twin"),
         args.quick,
         folder,

@@ -21,7 +21,7 @@ from ccgym.evaluation.schemes import select_schemes
 from matplotlib.figure import Figure
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
+from .reproduction import Line, Reproduction, ReproductionOptions, evaluate, mean_text
 
 TITLE = "Copa over Pantheon's paths: Table 1"
 DOCUMENT = "document 004"
@@ -116,26 +116,26 @@ class Averages:
         return float(np.mean(self.queueing_delays_ms))
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Measures the archives, or flies ours."""
-    if circumstances.archives:
-        measured = averages(load_evaluation(folder) for folder in circumstances.archives)
-        notes = [f"ours: {len(circumstances.archives)} data directories"]
+    if options.archives:
+        measured = averages(load_evaluation(folder) for folder in options.archives)
+        notes = [f"ours: {len(options.archives)} data directories"]
         return Reproduction(TITLE, DOCUMENT, _archive_lines(measured), notes=notes)
-    flown = {kind: _fly(circumstances, kind) for kind in TABLE}
+    flown = {kind: _fly(options, kind) for kind in TABLE}
     lines = [line for kind, ours in flown.items() for line in _lines(kind, ours)]
     lines += [_claim(kind, ours) for kind, ours in flown.items()]
     return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(flown)})
 
 
-def _fly(circumstances: Circumstances, kind: str) -> dict[str, Averages]:
+def _fly(options: ReproductionOptions, kind: str) -> dict[str, Averages]:
     """Every scheme of the table, by the name it has there."""
     recorded = kind == "cellular" and "CCGYM_TRACES" in os.environ
     emulators = select_emulators(f"{EMULATORS[kind]},{RECORDED}" if recorded else EMULATORS[kind])
     schemes = [*TABLE[kind], *BEST_OF]
-    flying = circumstances.kernels(schemes)
-    runs = QUICK_RUNS if circumstances.quick else RUNS
-    evaluation = evaluate(circumstances, f"copa-pantheon-{kind}", emulators, flying, runs, SECONDS)
+    flying = options.kernels(schemes)
+    runs = QUICK_RUNS if options.quick else RUNS
+    evaluation = evaluate(options, f"copa-pantheon-{kind}", emulators, flying, runs, SECONDS)
     measured = averages([evaluation])
     labels = [select_schemes(scheme)[0].label for scheme in flying]
     names = dict(zip(labels, schemes, strict=True))

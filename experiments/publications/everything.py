@@ -13,9 +13,9 @@ from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.json_text import json_text
 
-from .command import Publication, add_common_arguments, circumstances, keep_figures
+from .command import Publication, add_common_arguments, keep_figures, options_of
 from .page import page
-from .reproduction import Circumstances, Reproduction, reproduction_lines
+from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
 
 DESCRIPTION = (
     "Runs the experiments of the published documents in the twin, one after the other, and writes the page "
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     for name, entry in PUBLICATIONS.items():
         begun_s = time.monotonic()
         try:
-            done = reproduced(entry, circumstances(args, args.out / name))
+            done = reproduced(entry, options_of(args, args.out / name))
         except InputError as error:
             found[name] = str(error)
             continue
@@ -73,6 +73,6 @@ def run(args: argparse.Namespace) -> int:
     return 0 if all(isinstance(each, Reproduction) and each.met for each in found.values()) else 1
 
 
-def reproduced(entry: Entry, how: Circumstances) -> Reproduction:
+def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:
     """The experiment of that line of the catalogue, done."""
     return cast(Publication, entry.load()).reproduce(how)

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
-from ccgym.oracle.window import ideal_windows
+from ccgym.oracle.window import find_windows
 from matplotlib.figure import Figure
 
 from .command import (
@@ -23,7 +23,7 @@ from .command import (
     description_of,
     run_reproduction,
 )
-from .reproduction import Circumstances, Line, Reproduction
+from .reproduction import Line, Reproduction, ReproductionOptions
 from .trainings import CHECKED_MINUTES, UNCHECKED, fly, trained_policy
 
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
@@ -39,15 +39,15 @@ RUNS, QUICK_RUNS, INTERVAL_S = 5, 2, 10.0
 UNSEEN = "random:24:780"
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Searches the windows, trains, flies."""
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         lines, figure = _windows(executor)
         figures = {"indigo-oracle-windows": figure}
-        lines += _calibration(circumstances)
-        swept, sweep = _hidden_units(circumstances)
+        lines += _calibration(options)
+        swept, sweep = _hidden_units(options)
     notes = [
-        f"trainings of {circumstances.minutes:g} minutes each; theirs took days",
+        f"trainings of {options.minutes:g} minutes each; theirs took days",
         "figures 6 and 7, all schemes: `ccgym reproduce pantheon-emulators`",
     ]
     return Reproduction(TITLE, DOCUMENT, [*lines, *swept], {**figures, "indigo-hidden-units": sweep}, notes)
@@ -55,7 +55,7 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
 
 def _windows(executor: ThreadPoolExecutor) -> tuple[list[Line], Figure]:
     emulators = select_emulators("synthetic,calibrated")
-    found = ideal_windows([emulator.spec for emulator in emulators], executor)
+    found = find_windows([emulator.spec for emulator in emulators], executor)
     windows = {emulator.label: int(packets) for emulator, packets in zip(emulators, found, strict=True)}
     lines = [
         Line(f"oracle's window, {label} (packets)", str(PUBLISHED_WINDOWS[label]), str(ours))
@@ -81,35 +81,35 @@ def _windows(executor: ThreadPoolExecutor) -> tuple[list[Line], Figure]:
     return lines, figure
 
 
-def _calibration(circumstances: Circumstances) -> list[Line]:
+def _calibration(options: ReproductionOptions) -> list[Line]:
     """With and without calibrated emulators in the training, on wired calibrated paths."""
     schemes = {
-        name: trained_policy(circumstances, f"training-{kind}", {"emulators": emulators})
+        name: trained_policy(options, f"training-{kind}", {"emulators": emulators})
         for name, kind, emulators in (
             ("trained with calibrated emulators", "calibrated", "synthetic,calibrated"),
             ("without them", "synthetic", "synthetic"),
         )
     } | {"the policy that comes along": "indigo"}
-    runs = QUICK_RUNS if circumstances.quick else RUNS
+    runs = QUICK_RUNS if options.quick else RUNS
     lines = []
     for flows, interval_s, figure in ((1, 0.0, "6"), (3, INTERVAL_S, "7a")):
         flown = fly(
-            circumstances, f"calibration-{flows}", select_emulators(WIRED), schemes, runs, flows, interval_s
+            options, f"calibration-{flows}", select_emulators(WIRED), schemes, runs, flows, interval_s
         )
         who = "alone" if flows == 1 else "three flows"
         lines += [each.line(f"log power on wired paths, {who}, {name}") for name, each in flown.items()]
         calibrated, synthetic, _ = flown.values()
         what = f"with calibrated emulators at least as good, {who} (figure {figure})"
-        lines.append(calibrated.at_least_as_good(what, synthetic, circumstances.minutes))
+        lines.append(calibrated.at_least_as_good(what, synthetic, options.minutes))
     return lines
 
 
-def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
-    hidden = QUICK_HIDDEN if circumstances.quick else HIDDEN
+def _hidden_units(options: ReproductionOptions) -> tuple[list[Line], Figure]:
+    hidden = QUICK_HIDDEN if options.quick else HIDDEN
     schemes = {
-        str(units): trained_policy(circumstances, f"hidden-{units}", {"hidden": (units,)}) for units in hidden
+        str(units): trained_policy(options, f"hidden-{units}", {"hidden": (units,)}) for units in hidden
     }
-    flown = fly(circumstances, "hidden-units", select_emulators(UNSEEN), schemes)
+    flown = fly(options, "hidden-units", select_emulators(UNSEEN), schemes)
     means = {int(units): float(np.mean(list(each.log_powers.values()))) for units, each in flown.items()}
     best = max(means.values())
     lines = []
@@ -117,7 +117,7 @@ def _hidden_units(circumstances: Circumstances) -> tuple[list[Line], Figure]:
         good = GOOD[0] <= units <= GOOD[1]
         what = f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators"
         line = flown[str(units)].line(what, "good" if good else "-")
-        if good and circumstances.minutes >= CHECKED_MINUTES:
+        if good and options.minutes >= CHECKED_MINUTES:
             met = mean >= best - GOOD_MARGIN
             line = replace(line, tolerance=f"within {GOOD_MARGIN:g} of the best", met=met)
         elif good:

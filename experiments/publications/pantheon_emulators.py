@@ -17,7 +17,7 @@ from ccgym.evaluation.report.palette import styles
 from matplotlib.figure import Figure
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, evaluate, failure_text, mean_text
+from .reproduction import Line, Reproduction, ReproductionOptions, evaluate, failure_text, mean_text
 
 TITLE = "Pantheon's emulators: calibrated and pathological"
 DOCUMENT = "document 002"
@@ -36,19 +36,20 @@ FAIR = 0.9
 PATIENT_INTERVAL_S = 40.0
 """With some 450 and 860 packets under way, flows may need longer than 10 s to come to an even share."""
 POLICIES = ("indigo", "indigo2")
+_WHY_UNEVEN = "a flow that joins needs 5 to 10 of its 10 s to come to an even share: see 40 s apart"
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies both, one flow and three."""
-    quick = circumstances.quick
+    quick = options.quick
     runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
-    schemes = circumstances.kernels(chosen)
+    schemes = options.kernels(chosen)
     lines: list[Line] = []
     figures = {}
     for flows, interval_s in ((1, 0.0), (3, INTERVAL_S)):
         emulators = select_emulators(QUICK_SHARED if quick and flows > 1 else EMULATORS)
         evaluation = evaluate(
-            circumstances, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
+            options, f"pantheon-emulators-{flows}", emulators, schemes, runs, SECONDS, flows, interval_s
         )
         lines += [*_leaderboard_lines(evaluation, flows), *_wired_lines(evaluation, flows)]
         for scenario in evaluation.scenarios:
@@ -57,8 +58,10 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
                 draw_summary(axes, scenario, styles(evaluation.schemes), means=True)
                 axes.set_title(f"{scenario.label}, {flows} flow{'s' if flows > 1 else ''}", fontsize=9)
                 figures[f"pantheon-emulators-{scenario.label.replace('/', '-')}-{flows}"] = figure
-    lines += _patient_lines(circumstances, runs)
-    figures |= _over_time(circumstances)
+    # One run says little of an index: 0.88 to 0.94 over five of indigo2 on the path from India.
+    lines += _sharing_lines(options, INTERVAL_S, RUNS, f">= {FAIR:g}")
+    lines += _sharing_lines(options, PATIENT_INTERVAL_S, runs, "")
+    figures |= _over_time(options)
     return Reproduction(
         TITLE,
         DOCUMENT,
@@ -68,28 +71,28 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
     )
 
 
-def _patient_lines(circumstances: Circumstances, runs: int) -> list[Line]:
-    """Whether the shares become even where the flows are given more time."""
+def _sharing_lines(options: ReproductionOptions, interval_s: float, runs: int, tolerance: str) -> list[Line]:
+    """How evenly flows of a policy share a wired path."""
     evaluation = evaluate(
-        circumstances, "pantheon-emulators-patient", select_emulators(",".join(WIRED)), POLICIES, runs,
-        3 * PATIENT_INTERVAL_S, 3, PATIENT_INTERVAL_S,
+        options, f"pantheon-emulators-{interval_s:g}-s-apart", select_emulators(",".join(WIRED)), POLICIES,
+        runs, 3 * interval_s, 3, interval_s,
     )  # fmt: skip
-    return [
-        Line(
-            f"{scenario.label}: three flows of {scheme}, {PATIENT_INTERVAL_S:g} s apart, mean Jain's index",
-            "-",
-            mean_text(_jain(scenario, scheme)),
-            why=failure_text(scenario, scheme),
-        )
-        for scenario in evaluation.scenarios
-        for scheme in POLICIES
-    ]
+    lines = []
+    for scenario in evaluation.scenarios:
+        for scheme in POLICIES:
+            jain = [run.fairness.mean for run in scenario.runs if run.scheme == scheme and run.fairness]
+            met = float(np.mean(jain)) >= FAIR if tolerance and jain else None
+            name = f"{scenario.label}: three flows of {scheme}, {interval_s:g} s apart, mean Jain's index"
+            why = failure_text(scenario, scheme) or (_WHY_UNEVEN if tolerance else "")
+            theirs = "shares fairly (figure 7b)" if tolerance else "-"
+            lines.append(Line(name, theirs, mean_text(jain), tolerance, met, why))
+    return lines
 
 
-def _over_time(circumstances: Circumstances) -> dict[str, Figure]:
+def _over_time(options: ReproductionOptions) -> dict[str, Figure]:
     """Figure 7b: three flows on the path from India."""
     evaluation = evaluate(
-        circumstances, "pantheon-emulators-over-time", select_emulators(WIRED[0]), POLICIES, 1, SECONDS, 3,
+        options, "pantheon-emulators-over-time", select_emulators(WIRED[0]), POLICIES, 1, SECONDS, 3,
         INTERVAL_S, over_time=True,
     )  # fmt: skip
     figures = {}
@@ -121,49 +124,29 @@ def _flows(flows: int) -> str:
 
 
 def _wired_lines(evaluation: Evaluation, flows: int) -> list[Line]:
-    lines = []
-    for scenario in evaluation.scenarios:
-        if scenario.label not in WIRED:
-            continue
-        for scheme in POLICIES:
-            lines += _claims(scenario, scheme, flows)
-    return lines
+    return [
+        _frontier_line(scenario, scheme, flows)
+        for scenario in evaluation.scenarios
+        if scenario.label in WIRED
+        for scheme in POLICIES
+    ]
 
 
-def _claims(scenario: Scenario, scheme: str, flows: int) -> list[Line]:
+def _frontier_line(scenario: Scenario, scheme: str, flows: int) -> Line:
     means = {mean.scheme: mean for mean in scheme_means(scenario.runs)}
     what = f"{scenario.label}, {_flows(flows)}: {scheme} is at the frontier (figures 6, 7a)"
     if scheme not in means:
-        return [Line(what, "yes", "-", met=False, why=failure_text(scenario, scheme))]
+        return Line(what, "yes", "-", met=False, why=failure_text(scenario, scheme))
     own = means[scheme]
     better = [mean.scheme for mean in means.values() if mean.clearly_beats(own)]
-    lines = [
-        Line(
-            what,
-            "yes",
-            f"beaten by {', '.join(better)}" if better else "yes",
-            "no scheme has 2 % more of both",
-            not better,
-            "theirs was held against fewer schemes, without indigo2",
-        )
-    ]
-    jain = _jain(scenario, scheme)
-    if jain:
-        lines.append(
-            Line(
-                f"{scenario.label}: three flows of {scheme}, mean Jain's index (figure 7b)",
-                "shares fairly",
-                mean_text(jain),
-                f">= {FAIR:g}",
-                float(np.mean(jain)) >= FAIR,
-                f"still on the way to an even share: see {PATIENT_INTERVAL_S:g} s apart",
-            )
-        )
-    return lines
-
-
-def _jain(scenario: Scenario, scheme: str) -> list[float]:
-    return [run.fairness.mean for run in scenario.runs if run.scheme == scheme and run.fairness is not None]
+    return Line(
+        what,
+        "yes",
+        f"beaten by {', '.join(better)}" if better else "yes",
+        "no scheme has 2 % more of both",
+        not better,
+        "theirs was held against fewer schemes, without indigo2",
+    )
 
 
 DESCRIPTION = description_of("pantheon-emulators")

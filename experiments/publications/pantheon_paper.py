@@ -11,7 +11,7 @@ from ccgym.experiments.calibration.ablation import STEPS, Ablation, ablations, c
 
 from . import california_stanford
 from .command import add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction
+from .reproduction import Line, Reproduction, ReproductionOptions
 
 TITLE = "Pantheon: calibrated emulators, tunnel, paths"
 DOCUMENT = "document 002"
@@ -42,12 +42,12 @@ PATHS = {
 }
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Searches the emulators with a parameter more each time; the rest is named."""
-    minutes = QUICK_SEARCH_MINUTES if circumstances.quick else SEARCH_MINUTES
-    found = list(ablations(circumstances.folder, minutes))
+    minutes = QUICK_SEARCH_MINUTES if options.quick else SEARCH_MINUTES
+    found = list(ablations(options.folder, minutes))
     lines = [
-        *_parameter_lines(found, checked=not circumstances.quick),
+        *_parameter_lines(found, checked=not options.quick),
         *(
             Line(f"replication error, {path}: %", theirs, "-", why=GONE)
             for path, theirs in REPLICATION.items()

@@ -14,7 +14,7 @@ from ccgym.evaluation.report.pantheon_text import write_text
 from matplotlib.figure import Figure
 from scipy.stats import rankdata, spearmanr
 
-from .reproduction import Circumstances, Line, failure_text, mean_text
+from .reproduction import Line, ReproductionOptions, failure_text, mean_text
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Row:
     """Why there is none, or what differs."""
 
 
-def table_lines(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumstances) -> list[Line]:
+def table_lines(rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
     """A line for each row: Mbit/s, p95 ms, loss in %."""
     (scenario,) = evaluation.scenarios
     lines = []
     for row in rows:
-        name = None if row.ours is None else circumstances.kernels([row.ours])[0]
+        name = None if row.ours is None else options.kernels([row.ours])[0]
         runs = [run for run in scenario.runs if run.scheme == name]
         theirs = (
             "N/A" if row.mbps is None else f"{row.mbps:.2f} / {row.p95_delay_ms:.2f} / {row.loss_percent:.2f}"
@@ -64,7 +64,7 @@ def _text(runs: list[RunResult]) -> str:
 
 
 def order_lines(
-    rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumstances, least: float
+    rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions, least: float
 ) -> list[Line]:
     """Whether the schemes stand in the same order: Spearman's rank correlation of both figures."""
     means = _means(evaluation)
@@ -72,7 +72,7 @@ def order_lines(
         (row, means[name])
         for row in rows
         if row.ours and row.mbps is not None
-        for name in circumstances.kernels([row.ours])
+        for name in options.kernels([row.ours])
         if name in means
     ]
     lines = []
@@ -152,7 +152,7 @@ def document_lines(rows: Sequence[Row], document: Path | None) -> list[Line]:
     ]
 
 
-def figure(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumstances) -> Figure:
+def figure(rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions) -> Figure:
     """Ours with ellipses; an open mark for each of theirs."""
     figure, axes = single_figure()
     (scenario,) = evaluation.scenarios
@@ -160,7 +160,7 @@ def figure(rows: Sequence[Row], evaluation: Evaluation, circumstances: Circumsta
     draw_summary(axes, scenario, colours, means=True)
     limits, top = axes.get_xlim(), axes.get_ylim()[1]
     for row in rows:
-        name = circumstances.kernels([row.ours])[0] if row.ours else ""
+        name = options.kernels([row.ours])[0] if row.ours else ""
         if name in colours and row.mbps is not None and row.p95_delay_ms is not None:
             style = colours[name]
             axes.plot(row.p95_delay_ms, row.mbps, style.pen, mfc="none", color=style.colour, ms=9)

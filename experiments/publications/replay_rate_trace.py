@@ -24,7 +24,7 @@ from ccgym.experiments.cross_validation.ns3 import REFERENCES
 from matplotlib.figure import Figure
 
 from .command import add_backend_argument, add_common_arguments, description_of, run_reproduction
-from .reproduction import Circumstances, Line, Reproduction, evaluate, mean_text
+from .reproduction import Line, Reproduction, ReproductionOptions, evaluate, mean_text
 
 TITLE, DOCUMENT = "ccperf: replay rate trace, experiment 79", "document 003"
 SECONDS, DELAY_MS = 15.0, 28
@@ -65,23 +65,23 @@ _OF_TRANSPORT = {"total_retransmissions_l4", "total_rtos_l4"}
 _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies the draws and holds every metric of the page against them."""
-    scheme = circumstances.scheme or SCHEME
+    scheme = options.scheme or SCHEME
     chosen = select_schemes(scheme)[0]
     if chosen.kind not in IN_TWIN:
         raise InputError(
             f"--scheme {chosen.label}: the experiment flies in the twin, which has no such scheme"
         )
-    spec = _spec(circumstances)
-    runs = QUICK_RUNS if circumstances.quick else RUNS
-    drawn = [spec.drawn(circumstances.seed + run, begins=True) for run in range(runs)]
+    spec = _spec(options)
+    runs = QUICK_RUNS if options.quick else RUNS
+    drawn = [spec.drawn(options.seed + run, begins=True) for run in range(runs)]
     flights = [
-        _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=circumstances.seed + run)
+        _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
         for run, each in enumerate(drawn)
     ]
     metrics = [endpoint_metrics(flight, spec.delay_ms, SECONDS) for flight in flights]
-    theirs_flown = circumstances.trace is None and scheme == SCHEME
+    theirs_flown = options.trace is None and scheme == SCHEME
     lines = [_line(name, *published, metrics, checked=theirs_flown) for name, published in _PAGE.items()]
     notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
     try:
@@ -89,10 +89,10 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         notes.append("in ns-3 here: the same draws; it repeats what is lost, as theirs did")
     except InputError as error:
         notes.append(f"in ns-3 here: not flown: {error}")
-    if circumstances.backend == "mahimahi":
+    if options.backend == "mahimahi":
         real = evaluate(
-            circumstances, "replay", [NamedEmulator("published/nepal", spec)],
-            circumstances.kernels([scheme]), 3, SECONDS,
+            options, "replay", [NamedEmulator("published/nepal", spec)],
+            options.kernels([scheme]), 3, SECONDS,
         )  # fmt: skip
         throughputs = [run.total.throughput_mbps for run in real.scenarios[0].runs]
         name = "mean_throughput_l4 (Mbit/s)"
@@ -134,9 +134,9 @@ def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> 
     ]
 
 
-def _spec(circumstances: Circumstances) -> EmulatorSpec:
-    timing = {"trace": str(circumstances.trace)} if circumstances.trace else {"rate_mbps": 0.57}
-    arrivals = {} if circumstances.trace else {"arrivals": "poisson"}
+def _spec(options: ReproductionOptions) -> EmulatorSpec:
+    timing = {"trace": str(options.trace)} if options.trace else {"rate_mbps": 0.57}
+    arrivals = {} if options.trace else {"arrivals": "poisson"}
     uplink = LinkSpec.model_validate(
         {**timing, **arrivals, "loss": 0.0477, "queue": "droptail", "packets": 14}
     )
@@ -158,7 +158,7 @@ def _line(
     return Line(name, f"{theirs:g}", text, TOLERANCE, bool(near or low <= theirs <= high), why)
 
 
-def _figure(flight: "_core.Flight") -> Figure:
+def _figure(flight: "_core.FlowRecord") -> Figure:
     """The operating point over time: window, and what was received."""
     figure = Figure(figsize=(8, 4), layout="constrained")
     window, rate = figure.subplots(2, sharex=True)

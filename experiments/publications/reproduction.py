@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.evaluation.backends.backend import Flow, unseen_loss
+from ccgym.evaluation.backends.backend import PlannedFlow, unseen_loss
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.evaluation.metrics.measured_run import measure_run
@@ -67,7 +67,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class ReproductionOptions:
     """How an experiment is done."""
 
     backend: str
@@ -98,7 +98,7 @@ _KERNELS = {"bbr": "kernel-bbr", "cubic": "kernel-cubic", "reno": "kernel-reno"}
 
 
 def evaluate(
-    circumstances: Circumstances,
+    options: ReproductionOptions,
     name: str,
     emulators: list[NamedEmulator],
     schemes: Sequence[str],
@@ -114,44 +114,44 @@ def evaluate(
     Raises:
         InputError: the backend cannot fly it here.
     """
-    folder = circumstances.folder / f"{name}-{circumstances.backend}"
+    folder = options.folder / f"{name}-{options.backend}"
     plan = Plan(
         emulators,
         select_schemes(",".join(schemes)),
         runs,
         seconds,
-        circumstances.seed,
-        circumstances.backend,
+        options.seed,
+        options.backend,
         shlex.join(["ccgym", *sys.argv[1:]]),
         flows,
         interval_s,
-        keep_logs=over_time or circumstances.backend != "twin",
+        keep_logs=over_time or options.backend != "twin",
     )
-    fly_plan(plan, folder, leave_out=True, ray_address=circumstances.ray_address)
+    fly_plan(plan, folder, leave_out=True, ray_address=options.ray_address)
     return load_evaluation(folder)
 
 
 def evaluate_from_the_start(
-    circumstances: Circumstances, emulator: NamedEmulator, schemes: Sequence[str], runs: int, seconds: float
+    options: ReproductionOptions, emulator: NamedEmulator, schemes: Sequence[str], runs: int, seconds: float
 ) -> Evaluation:
     """The same in the twin over a recorded trace, each run from the trace's beginning, as in real shells.
 
     Flows begin some 3 s after the link, as Pantheon's do.
     """
     spec, backend = emulator.spec, TwinBackend()
-    generator = np.random.default_rng(circumstances.seed)
+    generator = np.random.default_rng(options.seed)
     results = []
     for scheme in select_schemes(",".join(schemes)):
         for run in range(1, runs + 1):
-            flow = Flow(scheme, float(generator.uniform(*SET_UP_S)), seconds)
-            files = RunFiles(circumstances.folder, scheme.label, run)
-            logs = backend.fly(spec, [flow], circumstances.seed + run, files)
+            flow = PlannedFlow(scheme, float(generator.uniform(*SET_UP_S)), seconds)
+            files = RunFiles(options.folder, scheme.label, run)
+            logs = backend.fly(spec, [flow], options.seed + run, files)
             loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
             measured = measure_run(logs, spec.delay_ms, seconds=seconds, unseen_loss=loss)
             flows = [FlowResult(scheme.label, run, 1, scheme.label, measured.total, None)]
             results.append(RunResult(scheme.label, run, flows, measured.total, None))
     scenario = Scenario(emulator.label, "twin", "from the trace's beginning", spec.delay_ms, results, [])
-    return Evaluation(circumstances.folder, {"seconds": seconds}, [scenario])
+    return Evaluation(options.folder, {"seconds": seconds}, [scenario])
 
 
 def failure_text(scenario: Scenario, scheme: str) -> str:

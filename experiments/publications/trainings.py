@@ -17,7 +17,7 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.training.config import TrainingConfig, config_file, load_config
 from ccgym.training.runs.run_directory import RunDirectory
 
-from .reproduction import Circumstances, Line, evaluate, failure_text, mean_text
+from .reproduction import Line, ReproductionOptions, evaluate, failure_text, mean_text
 
 SECONDS = 30.0
 CHECKED_MINUTES = 5.0
@@ -48,15 +48,15 @@ class Flown:
         return line if minutes >= CHECKED_MINUTES else replace(line, tolerance="", met=None, why=UNCHECKED)
 
 
-def trained_policy(circumstances: Circumstances, name: str, changed: dict[str, object]) -> str:
+def trained_policy(options: ReproductionOptions, name: str, changed: dict[str, object]) -> str:
     """The scheme that Indigo's configuration with these changes makes in the minutes of a training.
 
     Raises:
         InputError: a run of other settings stands in its place.
     """
     config = load_config(config_file("indigo-2018"), changed, TrainingConfig)
-    folder = circumstances.folder / f"{name}-{circumstances.minutes:g}min"
-    _train(config, folder, circumstances.minutes)
+    folder = options.folder / f"{name}-{options.minutes:g}min"
+    _train(config, folder, options.minutes)
     return f"run:{folder}"
 
 
@@ -72,7 +72,7 @@ def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
 
 
 def fly(
-    circumstances: Circumstances,
+    options: ReproductionOptions,
     name: str,
     emulators: list[NamedEmulator],
     schemes: Mapping[str, str],
@@ -81,9 +81,7 @@ def fly(
     interval_s: float = 0.0,
 ) -> dict[str, Flown]:
     """Flies `schemes`, each under a name of ours."""
-    evaluation = evaluate(
-        circumstances, name, emulators, list(schemes.values()), runs, SECONDS, flows, interval_s
-    )
+    evaluation = evaluate(options, name, emulators, list(schemes.values()), runs, SECONDS, flows, interval_s)
     labels = {each: select_schemes(scheme)[0].label for each, scheme in schemes.items()}
     return {each: _flown(evaluation, label) for each, label in labels.items()}
 

@@ -20,7 +20,14 @@ from .command import (
     run_reproduction,
 )
 from .pantheon_tables import Row
-from .reproduction import Circumstances, Line, Reproduction, evaluate, evaluate_from_the_start, mean_text
+from .reproduction import (
+    Line,
+    Reproduction,
+    ReproductionOptions,
+    evaluate,
+    evaluate_from_the_start,
+    mean_text,
+)
 
 TITLE = "Pantheon: Verizon LTE in mahimahi"
 DOCUMENT = "document 001"
@@ -45,7 +52,7 @@ TAILS = {"bbr": (303.55, 89.42), "allegro": (879.55, 99.09), "aurora": (2150.70,
 """p99 and mean one-way delay in ms."""
 
 
-def reproduce(circumstances: Circumstances) -> Reproduction:
+def reproduce(options: ReproductionOptions) -> Reproduction:
     """Flies the same schemes over the same trace.
 
     Raises:
@@ -55,28 +62,26 @@ def reproduce(circumstances: Circumstances) -> Reproduction:
         raise InputError(
             "verizon-lte: set CCGYM_TRACES to the folder with mahimahi's Verizon-LTE-short.up and .down"
         )
-    documented = tables.document_lines(ROWS, circumstances.document)
-    runs = QUICK_RUNS if circumstances.quick else RUNS
-    schemes = circumstances.kernels([row.ours for row in ROWS if row.ours])
+    documented = tables.document_lines(ROWS, options.document)
+    runs = QUICK_RUNS if options.quick else RUNS
+    schemes = options.kernels([row.ours for row in ROWS if row.ours])
     (emulator,) = select_emulators("cellular/verizon-lte")
-    if circumstances.backend == "twin":
-        evaluation = evaluate_from_the_start(circumstances, emulator, schemes, runs, SECONDS)
+    if options.backend == "twin":
+        evaluation = evaluate_from_the_start(options, emulator, schemes, runs, SECONDS)
     else:
-        evaluation = evaluate(circumstances, "verizon-lte", [emulator], schemes, runs, SECONDS)
+        evaluation = evaluate(options, "verizon-lte", [emulator], schemes, runs, SECONDS)
     lines = [
-        *tables.table_lines(ROWS, evaluation, circumstances),
-        *(line for ours in TAILS for line in _lines(ours, evaluation, circumstances)),
-        tables.read_back_line(evaluation, circumstances.folder),
+        *tables.table_lines(ROWS, evaluation, options),
+        *(line for ours in TAILS for line in _lines(ours, evaluation, options)),
+        tables.read_back_line(evaluation, options.folder),
         *documented,
     ]
-    return Reproduction(
-        TITLE, DOCUMENT, lines, {"verizon-lte": tables.figure(ROWS, evaluation, circumstances)}
-    )
+    return Reproduction(TITLE, DOCUMENT, lines, {"verizon-lte": tables.figure(ROWS, evaluation, options)})
 
 
-def _lines(ours: str, evaluation: Evaluation, circumstances: Circumstances) -> list[Line]:
+def _lines(ours: str, evaluation: Evaluation, options: ReproductionOptions) -> list[Line]:
     """The tails of one scheme, and whether its means are within the range of their runs."""
-    (name,) = circumstances.kernels([ours])
+    (name,) = options.kernels([ours])
     totals = [run.total for run in evaluation.scenarios[0].runs if run.scheme == name]
     p99_ms, mean_ms = TAILS[ours]
     lines = [

@@ -21,7 +21,7 @@ AIMD = """class Aimd:
 """
 
 
-def fly(controller: str, seconds: float = 10) -> _core.Flight:
+def fly(controller: str, seconds: float = 10) -> _core.FlowRecord:
     link = _core.Link(_core.Schedule.constant(12))
     return _core.fly(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
 

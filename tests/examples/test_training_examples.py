@@ -16,6 +16,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
     ("name", "arguments", "left"),
     [
         ("random_agent", [], []),
+        ("twelve_links", [], []),
         ("sb3_ppo", ["--iterations", "1"], ["ppo.zip"]),
         ("sb3_sac", ["--steps", "25"], ["sac.zip"]),
         ("cleanrl_ppo", ["--iterations", "1"], []),

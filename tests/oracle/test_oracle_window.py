@@ -9,7 +9,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.oracle import cache
 from ccgym.oracle import window as search
 from ccgym.oracle.published import PUBLISHED_WINDOWS
-from ccgym.oracle.window import bdp_packets, find_window, ideal_windows, score, search_window
+from ccgym.oracle.window import bdp_packets, find_window, find_windows, score, search_window
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_poisson_link_settles_between_throughput_and_delay() -> None:
 def test_windows_are_near_the_published_ones_of_the_30_training_emulators() -> None:
     emulators = select_emulators("synthetic,calibrated")
     with ThreadPoolExecutor(2) as executor:
-        found = ideal_windows([emulator.spec for emulator in emulators], executor)
+        found = find_windows([emulator.spec for emulator in emulators], executor)
     published = np.array([PUBLISHED_WINDOWS[emulator.label] for emulator in emulators])
     deviations = np.abs(found / published - 1)
     assert deviations.mean() <= 0.06

@@ -1,4 +1,4 @@
-"""The documentation's paragraph on adding a controller, followed to the letter in a copy of the tree."""
+"""The page on adding a controller, followed to the letter in a copy of the tree."""
 
 import re
 import shutil
@@ -63,13 +63,11 @@ LINE = f'    TableEntry{{{{"{NAME}", "this test", ""}}, make_plain<Steady>}},\n'
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++", "-Werror", "-O0")
 
 
-def places_named_in_the_readme() -> list[str]:
-    """What the paragraph has one write or edit, in its order."""
-    paragraph = re.search(
-        r"^- \*\*a controller\*\*:.*$", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE
-    )
-    assert paragraph
-    quoted = re.findall(r"`((?:agents|tests)/[^`]+)`", paragraph[0])
+def places_named_on_the_page() -> list[str]:
+    """What the page has one write or edit, in its order."""
+    page = (ROOT / "docs" / "how_to" / "controller.md").read_text()
+    assert "Files touched: four." in page
+    quoted = re.findall(r"^\d\. `((?:agents|tests)/[^`]+)`", page, re.MULTILINE)
     return [path.replace("NAME", NAME) for path in quoted]
 
 
@@ -82,7 +80,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_one_file_pair_one_line_and_one_test_make_a_scheme(tree: Path, core_libraries: list[Path]) -> None:
-    pair, table, test = places_named_in_the_readme()
+    pair, table, test = places_named_on_the_page()
     assert pair == f"agents/controllers/{NAME}.{{hh,cc}}"
     header, source = (tree / pair.replace("{hh,cc}", suffix) for suffix in ("hh", "cc"))
     header.write_text(HEADER)

@@ -20,13 +20,17 @@ CPP = [
 ]
 INSTEAD = {
     "audible": "detected",
+    "befall": "go wrong",
+    "circumstance": "option",
     "crew": "shared path",
-    "deck": "sampling without replacement",
     "dealt": "sampled",
+    "deck": "sampling without replacement",
     "dial": "preference",
+    "doorkeeper": "server handshake",
     "examiner": "validator",
     "freezing": "starvation",
     "hardship": "difficulty tag",
+    "journey": "run",
     "judge": "reference, or cross-validation",
     "judged": "evaluated, or validated",
     "judgement": "comparison",
@@ -38,6 +42,9 @@ INSTEAD = {
     "pilot": "inference policy",
     "precedence": "scheduling priority",
     "seat": "slot",
+    "warden": "init process",
+    "weather": "state of the host",
+    "whim": "variation",
 }
 """What was ours alone, each with its plural, and what a reader of papers looks for."""
 FORMER = {

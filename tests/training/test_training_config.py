@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from ccgym.envs.errors import InputError
-from ccgym.training.config import TrainingConfig, config_file, load_config, provenance, save_config
+from ccgym.training.config import TrainingConfig, config_file, load_config, save_config, trained_on
 from ccgym.training.tasks.links import links_to_train_on
 from ccgym.training.tasks.task_distribution import training_tasks
 from pydantic import ValidationError
@@ -76,12 +76,12 @@ def test_the_experts_share_of_the_flights_falls_to_nothing(
 def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> None:
     shipped = load_config(config_file("indigo2"), {"seed": 3}, TrainingConfig)
     command = "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 3"
-    assert provenance(shipped, 6) == f"{command}, iteration 7"
+    assert trained_on(shipped, 6) == f"{command}, iteration 7"
     ablated = load_config(
         config_file("indigo2"), {"seed": 3, "actions": "indigo", "hidden": [32]}, TrainingConfig
     )
-    assert provenance(ablated, 6) == f"{command} --set 'actions=\"indigo\"' --set 'hidden=[32]', iteration 7"
-    assert " --config tiny " in provenance(tiny_config(), 0)
+    assert trained_on(ablated, 6) == f"{command} --set 'actions=\"indigo\"' --set 'hidden=[32]', iteration 7"
+    assert " --config tiny " in trained_on(tiny_config(), 0)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_altered_replayed_truncated_and_oversized_datagrams_are_counted_and_drop
     sent: dict[str, int] = {"altered": 0, "replayed": 0, "malformed": 0, "oversized": 0}
 
     def meddled(datagram: bytes) -> list[bytes]:
-        if datagram[0] < 0x80 or len(datagram) < 60:  # introductions, keep-alives and the bye
+        if datagram[0] < 0x80 or len(datagram) < 60:  # handshakes, keep-alives and the bye
             return [datagram]
         flipped = bytearray(datagram)
         flipped[rng.randrange(4, len(datagram))] ^= 1 << rng.randrange(8)

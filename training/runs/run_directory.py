@@ -116,7 +116,7 @@ class RunDirectory(Generic[Config]):
             return
         origin: Any = read_json(self._origin_file, "what the run began with")
         if not isinstance(origin, dict) or not isinstance(origin.get("links"), dict):
-            raise InputError(f"{self._origin_file}: not what a run began with: begin another with --out")
+            raise InputError(f"{self._origin_file}: not the origin of a run: begin another run with --out")
         for label, digest in links.items():
             if origin["links"].get(label, digest) != digest:
                 raise InputError(
@@ -232,7 +232,7 @@ class RunDirectory(Generic[Config]):
             metrics = None
         if not isinstance(metrics, dict) or "iteration" not in metrics:
             raise InputError(
-                f"{self._metrics_file}:{number}: no metrics of an iteration: delete the line, which is lost"
+                f"{self._metrics_file}:{number}: not the metrics of an iteration: delete the line"
             )
         return metrics
 

@@ -85,8 +85,8 @@ def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) ->
     """What a configuration trains on: the emulators named, others like them, random ones.
 
     Raises:
-        InputError: the oracle does not know what is right on one of the emulators named; one of one's own is
-            asked about the first.
+        InputError: the oracle does not know what is right on one of the emulators named; an oracle of
+            one's own is tried on the first.
     """
     others = _random_links(config, config.random_emulators, Split.TRAIN)
     for spec in emulators if not config.oracle else ():

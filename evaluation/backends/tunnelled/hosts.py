@@ -61,7 +61,7 @@ class LocalHost:
         return str(self._stage(file))
 
     def keep_secret(self, file: Path) -> str:
-        """It is where it is."""
+        """It stays where it is."""
         return str(file)
 
     def fetch(self, path: str, target: Path) -> None:

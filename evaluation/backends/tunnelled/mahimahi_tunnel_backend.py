@@ -11,7 +11,7 @@ from ccgym.envs.host.scheduling_priority import program_first
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.mahimahi.shells import MahimahiShell, require, require_mahimahi
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.backends.backend import Emulators, Flow
+from ccgym.evaluation.backends.backend import EmulatorsOrPaths, PlannedFlow
 from ccgym.evaluation.backends.mahimahi_backend import not_in_shells
 from ccgym.evaluation.backends.programs import check_programs, check_real_time
 from ccgym.evaluation.run_files import RunFiles, write_merged_log
@@ -30,7 +30,7 @@ class MahimahiTunnelBackend:
     name = "mahimahi"
     in_real_time = True
 
-    def check(self, _: Emulators, line_ups: list[list[Scheme]]) -> None:
+    def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
         """Looks for mahimahi, rights, the tunnel, and what the schemes need."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
@@ -46,7 +46,7 @@ class MahimahiTunnelBackend:
         """Every scheme flies over what shells can do."""
         return not_in_shells(spec)
 
-    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         user = HostUser.unprivileged()

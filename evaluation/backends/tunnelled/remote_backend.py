@@ -11,7 +11,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.staged_files import StagedFiles
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.evaluation.backends.backend import Emulators, Flow
+from ccgym.evaluation.backends.backend import EmulatorsOrPaths, PlannedFlow
 from ccgym.evaluation.backends.programs import check_programs, check_real_time
 from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
@@ -39,7 +39,7 @@ class RemoteBackend:
     name = "remote"
     in_real_time = True
 
-    def check(self, emulators: Emulators, line_ups: list[list[Scheme]]) -> None:
+    def check(self, emulators: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
         """Looks for the programs here, reaches the other machine, and looks for them there."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
@@ -68,7 +68,7 @@ class RemoteBackend:
         """Every scheme flies where its programs are."""
         return None
 
-    def fly(self, spec: Network, flows: list[Flow], _: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and a new connection; keeps what is known of both clocks."""
         assert isinstance(spec, RemotePathSpec)
         with ExitStack() as stack:

@@ -62,7 +62,7 @@ class SshHost:
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        """What is lost already does not mind."""
+        """A connection that is lost already is no error."""
         for command in (
             [*self._ssh, f"rm -rf {shlex.quote(self.folder)}"],
             [*self._ssh[:-1], "-O", "exit", self._destination],

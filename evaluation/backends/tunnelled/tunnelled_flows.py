@@ -9,7 +9,7 @@ from typing import Any
 
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
 from ccgym.envs.logs.packet_capture import PacketRecords
-from ccgym.evaluation.backends.backend import Flow
+from ccgym.evaluation.backends.backend import PlannedFlow
 from ccgym.evaluation.backends.flow_schedule import run_flows
 from ccgym.evaluation.backends.programs import FlowPrograms, flow_programs
 from ccgym.tunnel import session
@@ -52,7 +52,7 @@ class TunnelPlace:
     """For what the ends print, secrets, and logs that were fetched."""
 
 
-def fly_through_tunnels(place: TunnelPlace, flows: list[Flow]) -> list[TunnelRecords]:
+def fly_through_tunnels(place: TunnelPlace, flows: list[PlannedFlow]) -> list[TunnelRecords]:
     """Flies the flows of a run, in real time.
 
     Raises:
@@ -69,7 +69,7 @@ def fly_through_tunnels(place: TunnelPlace, flows: list[Flow]) -> list[TunnelRec
 class _FlowTunnel:
     """One tunnel, a shell in each end that waits to be told what to run."""
 
-    def __init__(self, place: TunnelPlace, flow: Flow, number: int) -> None:
+    def __init__(self, place: TunnelPlace, flow: PlannedFlow, number: int) -> None:
         self._place, self._number = place, number
         self._stack = ExitStack()
         sender = place.client if place.client_sends else place.server

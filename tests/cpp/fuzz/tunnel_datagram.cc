@@ -4,7 +4,7 @@
 
 #include "tests/cpp/fuzz/parser_checks.hh"
 #include "tunnel/authenticated_protocol.hh"
-#include "tunnel/caller.hh"
+#include "tunnel/client_handshake.hh"
 #include "tunnel/compatible_protocol.hh"
 #include "tunnel/inner_header.hh"
 #include "tunnel/segment_joiner.hh"
@@ -31,7 +31,7 @@ Key key_of(unsigned char byte) {
 // Nobody who does not know the keys gets a packet through.
 void check_forgery(std::span<const std::byte> bytes) {
   AuthenticatedProtocol server{
-      {key_of(1), key_of(2)}, kClientEnd.swapped(), Doorkeeper{key_of(3), kClientEnd.swapped()}};
+      {key_of(1), key_of(2)}, kClientEnd.swapped(), ServerHandshake{key_of(3), kClientEnd.swapped()}};
   std::vector<std::byte> scratch(bytes.size() + kIpHeaderBytes);
   const Verdict verdict = server.open(bytes, scratch).verdict;
   require(verdict == Verdict::malformed || verdict == Verdict::altered || verdict == Verdict::request);
@@ -78,9 +78,9 @@ void check_joining(std::span<const std::byte> packet) {
   }
 }
 
-void check_introduction(std::span<const std::byte> bytes) {
-  Caller caller{key_of(3)};
-  require(!caller.on_datagram(bytes) && !caller.welcome());
+void check_handshake(std::span<const std::byte> bytes) {
+  ClientHandshake client{key_of(3)};
+  require(!client.on_datagram(bytes) && !client.welcome());
 }
 
 void check_compatible(std::span<const std::byte> bytes) {
@@ -98,7 +98,7 @@ void check_tunnel_datagram(std::span<const std::byte> bytes) {
   check_round_trip(bytes);
   check_restoring(bytes);
   check_joining(bytes);
-  check_introduction(bytes);
+  check_handshake(bytes);
   check_compatible(bytes);
 }
 

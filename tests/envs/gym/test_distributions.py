@@ -125,7 +125,7 @@ def test_a_distribution_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({}, "an empty mix"),
         (7, "'7' is no name, spec, distribution"),
         ("random:tarin", "random:tarin: not random:N"),
-        ("shared/three-flows", "three-flows has 3 flows that learn, a row of the environment is one"),
+        ("shared/three-flows", "three-flows has 3 flows that learn, this environment has one"),
     ],
 )
 def test_what_is_no_emulator_is_refused_in_one_line(emulator: Any, complaint: str) -> None:

@@ -23,7 +23,7 @@ def spec_of(**fields: Any) -> EmulatorSpec:
     return EmulatorSpec.model_validate({"name": "a", "delay_ms": 20, "uplink": {"rate_mbps": 12}, **fields})
 
 
-def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.Flight:
+def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord:
     return _core.fly(spec.to_path(), f"fixed:{window}", seconds=SECONDS, seed=seed)
 
 

@@ -22,7 +22,7 @@ def emulator(**queue: Any) -> EmulatorSpec:
     return EmulatorSpec.model_validate({"name": "marks", "delay_ms": 10, "uplink": uplink})
 
 
-def fly(scheme: str, seconds: float = 20, **queue: Any) -> _core.Flight:
+def fly(scheme: str, seconds: float = 20, **queue: Any) -> _core.FlowRecord:
     return _core.fly(emulator(**queue).to_path(), scheme, seconds=seconds, seed=1)
 
 

@@ -10,7 +10,7 @@ from ccgym.calibration.candidate import Candidate
 from ccgym.calibration.replication import Replicator
 from ccgym.calibration.target import Measured, Target
 from ccgym.cli.main import main
-from ccgym.evaluation.sessions.flyers import open_flyers
+from ccgym.evaluation.sessions.executors import open_executor
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
@@ -80,7 +80,7 @@ def test_the_same_candidate_of_a_calibration(cluster: str) -> None:
     candidate = Candidate(5.0, 20, 50, 0.001, "poisson")
     figures = {}
     for address in (None, cluster):
-        with open_flyers(address) as flyers:
+        with open_executor(address) as flyers:
             figures[address] = Replicator(target, flyers).fly(candidate, [0, 1])
     np.testing.assert_array_equal(figures[None], figures[cluster])
 

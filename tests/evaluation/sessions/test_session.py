@@ -17,7 +17,7 @@ from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
-from ccgym.evaluation.backends.backend import Flow
+from ccgym.evaluation.backends.backend import PlannedFlow
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.backends.twin_backend import TwinBackend
@@ -26,13 +26,13 @@ from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.report.publish import leaderboard_lines
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
-from ccgym.evaluation.sessions.session import Flight, Outcome, Plan, fly_session, open_session
+from ccgym.evaluation.sessions.session import Outcome, Plan, PlannedRun, fly_session, open_session
 
 
 class FailingBackend(TwinBackend):
     """The twin, but for one scheme."""
 
-    def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
         if flows[0].scheme.label == "reno":
             raise RuntimeError("stalled:\n no ACK")
         return super().fly(spec, flows, seed, files)
@@ -68,7 +68,7 @@ def test_order_is_drawn_from_the_seed(plan: Plan, tmp_path: Path) -> None:
 
 def test_schemes_of_a_run_share_the_seed_of_the_network(plan: Plan) -> None:
     def seed(emulator: int, scheme: int, run: int) -> int:
-        return Flight(plan.emulators[emulator], plan.schemes[scheme], run).seed(plan.seed)
+        return PlannedRun(plan.emulators[emulator], plan.schemes[scheme], run).seed(plan.seed)
 
     assert seed(0, 0, 1) == seed(0, 1, 1)
     assert len({seed(0, 0, 1), seed(0, 0, 2), seed(1, 0, 1)}) == 3
@@ -238,7 +238,7 @@ def test_a_program_whose_flow_ends_early_is_a_failure(plan: Plan, tmp_path: Path
         name = "mahimahi"
         in_real_time = True
 
-        def fly(self, spec: Network, flows: list[Flow], seed: int, files: RunFiles) -> list[LinkLog]:
+        def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
             halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
             return super().fly(spec, halved, seed, files)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ccgym.cli.main import main
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.backends.backend import Flow
+from ccgym.evaluation.backends.backend import PlannedFlow
 from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import select_schemes
@@ -84,10 +84,10 @@ def test_the_twin_begins_when_the_real_flow_did(tmp_path: Path) -> None:
     assert begun_s(files, spec) == 0.5
     inside = spec.model_copy(update={"nesting": ("link", "loss", "onoff", "delay")})
     assert begun_s(files, inside) == 0.49
-    (log,) = TwinBackend().fly(spec, [Flow(select_schemes("fixed:20")[0], 0.5, 0.4)], 1, files)
+    (log,) = TwinBackend().fly(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.5, 0.4)], 1, files)
     assert log.arrival_ms[0] == 500
     assert len(log.departure_ms) == 0
-    (log,) = TwinBackend().fly(spec, [Flow(select_schemes("fixed:20")[0], 0.9, 0.4)], 1, files)
+    (log,) = TwinBackend().fly(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.9, 0.4)], 1, files)
     assert 1000 <= log.departure_ms[0] <= log.departure_ms[-1] <= 1300
 
 

@@ -8,13 +8,19 @@ import pytest
 from ccgym.bench import ns3
 from ccgym.cli.main import main
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
+from ccgym.experiments.joining_flows import jain_over_time
 from ccgym.experiments.publications import calibration_benefit, copa_fairness, pantheon_paper, verizon_lte
 from ccgym.experiments.publications.page import page
-from ccgym.experiments.publications.reproduction import Circumstances, Line, Reproduction, reproduction_lines
+from ccgym.experiments.publications.reproduction import (
+    Line,
+    Reproduction,
+    ReproductionOptions,
+    reproduction_lines,
+)
 
 
-def circumstances(folder: Path) -> Circumstances:
-    return Circumstances("twin", True, folder)
+def options(folder: Path) -> ReproductionOptions:
+    return ReproductionOptions("twin", True, folder)
 
 
 def test_every_metric_of_the_page_of_ccperf_has_a_line(
@@ -42,9 +48,9 @@ def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest
 
 
 def test_copa_shares_a_link_as_its_paper_says() -> None:
-    fly = copa_fairness._flyer(circumstances(Path()))
+    fly = copa_fairness._flyer(options(Path()))
     delivered = fly(copa_fairness.BASE, "copa", 1)
-    assert 0.90 <= np.median(copa_fairness._jain(copa_fairness.BASE, delivered)) <= 0.99
+    assert 0.90 <= np.median(jain_over_time(copa_fairness.BASE, delivered)) <= 0.99
     lines, _ = copa_fairness._alone(fly, in_twin=True)
     shares = {line.what: float(line.ours.rstrip("%")) for line in lines}
     assert shares["Copa's flows together: of the link"] >= 90
@@ -73,7 +79,7 @@ def test_traces_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("CCGYM_TRACES", raising=False)
     assert main(["reproduce", "verizon-lte", "--out", str(tmp_path)]) == 2
     with pytest.raises(ValueError, match="set CCGYM_TRACES"):
-        verizon_lte.reproduce(circumstances(tmp_path))
+        verizon_lte.reproduce(options(tmp_path))
 
 
 def test_neighbours_of_a_path_differ_in_one_parameter_by_a_fifth() -> None:

@@ -65,7 +65,7 @@ def test_a_line_of_metrics_that_a_kill_has_cut_is_left_out_and_a_damaged_one_nam
     metrics.write_text('{"iteration": 0, "loss": 1}\n{"iteration": 1, "lo')
     assert run.final_metrics() == {"iteration": 0, "loss": 1}
     metrics.write_text('{"iteration": 0}\n\x00\x00\n{"iteration": 2}\n')
-    with pytest.raises(InputError, match=r"metrics\.jsonl:2: no metrics of an iteration: delete the line"):
+    with pytest.raises(InputError, match=r"metrics\.jsonl:2: not the metrics of an iteration: delete"):
         run.final_metrics()
 
 

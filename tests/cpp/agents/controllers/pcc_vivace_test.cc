@@ -160,7 +160,7 @@ TEST(VivaceFlight, SharesALinkWithItself) {
                 .downlink = {.schedule = schedule}};
   path.flows = {{.scheme = "vivace"}, {.scheme = "vivace", .start_s = 5}};
   std::array<double, 2> packets{};
-  const std::vector<Flight> flights = fly(path, "", /*seconds=*/40, /*seed=*/1);
+  const std::vector<FlowRecord> flights = fly(path, "", /*seconds=*/40, /*seed=*/1);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto late = [](double ms) { return ms > 20e3; };
     packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 
 namespace ccgym {
 
@@ -32,20 +32,20 @@ inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) 
   const PathSpec path{.delay_ms = scenario.delay_ms,
                       .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
                       .downlink = {.schedule = schedule}};
-  const Flight flight = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
+  const FlowRecord record = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
   std::vector<double> delays_ms;
   double bits = 0;
-  for (std::size_t i = 0; i < flight.departure_ms.size(); ++i) {
-    if (flight.departure_ms[i] < 1000 * scenario.start_up_seconds) continue;
-    delays_ms.push_back(flight.departure_delay_ms[i]);
-    bits += 8.0 * static_cast<double>(flight.departure_bytes[i] - kTunHeaderBytes);
+  for (std::size_t i = 0; i < record.departure_ms.size(); ++i) {
+    if (record.departure_ms[i] < 1000 * scenario.start_up_seconds) continue;
+    delays_ms.push_back(record.departure_delay_ms[i]);
+    bits += 8.0 * static_cast<double>(record.departure_bytes[i] - kTunHeaderBytes);
   }
   if (delays_ms.empty()) return {};
   const auto p95 = delays_ms.begin() + static_cast<std::ptrdiff_t>(delays_ms.size() * 95 / 100);
   std::ranges::nth_element(delays_ms, p95);
   return {.mbps = bits / 1e6 / (scenario.seconds - scenario.start_up_seconds),
           .p95_delay_ms = scenario.delay_ms + *p95,
-          .lost_share = static_cast<double>(flight.lost_packets) / static_cast<double>(flight.sent_packets)};
+          .lost_share = static_cast<double>(record.lost_packets) / static_cast<double>(record.sent_packets)};
 }
 
 }  // namespace ccgym

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 
 namespace ccgym {
 namespace {
@@ -38,7 +38,7 @@ PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
 
 class SingleFlow : public testing::TestWithParam<Scenario> {};
 
-double mean_queueing_ms(const Flight& flight) {
+double mean_queueing_ms(const FlowRecord& flight) {
   const auto& delays = flight.departure_delay_ms;
   return std::accumulate(delays.begin(), delays.end(), 0.0) / static_cast<double>(delays.size());
 }
@@ -47,7 +47,7 @@ TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
   const Scenario& scenario = GetParam();
   PathSpec path = path_of(scenario.rate_mbps, scenario.delay_ms, scenario.queue_packets);
   path.timing = scenario.timing;
-  const Flight flight = fly(path, scenario.scheme, kSeconds, 1).front();
+  const FlowRecord flight = fly(path, scenario.scheme, kSeconds, 1).front();
   const double mbps = static_cast<double>(flight.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
   EXPECT_GE(mbps / scenario.rate_mbps, scenario.least_utilisation);
   EXPECT_LE(mbps / scenario.rate_mbps, scenario.most_utilisation);
@@ -98,7 +98,7 @@ class TwoFlows : public testing::TestWithParam<const char*> {};
 TEST_P(TwoFlows, OfOneSchemeShareALink) {
   PathSpec path = path_of(12, 20, 42);
   path.flows = {{.scheme = GetParam()}, {.scheme = GetParam(), .start_s = 5}};
-  const std::vector<Flight> flights = fly(path, "", kSeconds, 1);
+  const std::vector<FlowRecord> flights = fly(path, "", kSeconds, 1);
   std::array<double, 2> packets{};
   for (std::size_t i = 0; i < 2; ++i) {
     const auto late = [](double ms) { return ms > 10e3; };

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 
 namespace ccgym {
 namespace {

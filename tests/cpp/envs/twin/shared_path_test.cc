@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 #include "envs/twin/path_batch.hh"
 
 namespace ccgym {
@@ -22,14 +22,14 @@ PathSpec with(PathSpec path, std::span<const FlowSpec> flows) {
   return path;
 }
 
-std::vector<Flight> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
-                        uint64_t seed) {
+std::vector<FlowRecord> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
+                            uint64_t seed) {
   return fly(with(path, flows), "", seconds, seed);
 }
 
-double share_of(const std::vector<Flight>& flights, std::size_t flow) {
+double share_of(const std::vector<FlowRecord>& flights, std::size_t flow) {
   int64_t total = 0;
-  for (const Flight& flight : flights) total += flight.delivered_packets;
+  for (const FlowRecord& flight : flights) total += flight.delivered_packets;
   return static_cast<double>(flights[flow].delivered_packets) / static_cast<double>(total);
 }
 
@@ -55,7 +55,7 @@ TEST(SharedPath, ManyShortFlowsAreFlownAfterOneAnother) {
   std::vector<FlowSpec> flows;
   for (int i = 0; i < 100; ++i)
     flows.push_back({.scheme = "cubic", .start_s = 0.2 * i, .traffic = {.packets = 11}});
-  for (const Flight& flight : fly(path_of(12, 20, 100), flows, 30, 1)) {
+  for (const FlowRecord& flight : fly(path_of(12, 20, 100), flows, 30, 1)) {
     ASSERT_EQ(flight.completion_ms.size(), 1U);
     EXPECT_NEAR(flight.completion_ms[0], 42 + 43, 12);
   }
@@ -97,7 +97,7 @@ TEST(SharedPath, EveryPacketIsOneFlowsAndNoneGetsLostOnTheWay) {
   std::vector<FlowSpec> flows;
   for (const char* scheme : {"reno", "copa", "fixed:30", "reno"}) flows.push_back({scheme});
   const auto flights = fly(path_of(20, 15, 60), flows, 20, 2);
-  for (const Flight& flight : flights) {
+  for (const FlowRecord& flight : flights) {
     EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
     EXPECT_LE(flight.delivered_packets + flight.lost_packets, flight.sent_packets);
     EXPECT_GE(static_cast<int64_t>(flight.departure_ms.size()), flight.delivered_packets);

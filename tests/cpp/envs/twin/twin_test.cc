@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agents/controllers/fixed_window.hh"
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 #include "tests/cpp/transport/recording_controller.hh"
 
 namespace ccgym {
@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Flight fly(const PathSpec& path, const char* scheme, double run_seconds, uint64_t seed) {
+FlowRecord fly(const PathSpec& path, const char* scheme, double run_seconds, uint64_t seed) {
   return ccgym::fly(path, scheme, run_seconds, seed).front();
 }
 
@@ -21,7 +21,7 @@ PathSpec path_of(double rate_mbps, double delay_ms, const QueueSpec& queue = {})
   return {delay_ms, {schedule, queue, 0}, {schedule, {}, 0}};
 }
 
-double throughput_mbps(const Flight& flight, double run_seconds) {
+double throughput_mbps(const FlowRecord& flight, double run_seconds) {
   return static_cast<double>(flight.delivered_packets) * 1464 * 8 / run_seconds / 1e6;
 }
 
@@ -50,7 +50,7 @@ TEST(Twin, PacketsAreConserved) {
   for (const double loss : {0.0, 0.1}) {
     PathSpec path = path_of(5, 10, {"droptail", 20});
     path.uplink.loss = loss;
-    const Flight flight = fly(path, "fixed:60", 10, 1);
+    const FlowRecord flight = fly(path, "fixed:60", 10, 1);
     EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
     EXPECT_LE(flight.delivered_packets + flight.lost_packets, flight.sent_packets);
     EXPECT_GE(flight.delivered_packets + flight.lost_packets,
@@ -67,7 +67,7 @@ TEST(Twin, AWindowOfTheBdpFillsTheLinkAndOneOfHalfOfItHalf) {
 TEST(Twin, LossTakesItsShare) {
   PathSpec path = path_of(12, 10);
   path.uplink.loss = 0.05;
-  const Flight flight = fly(path, "fixed:20", 60, 5);
+  const FlowRecord flight = fly(path, "fixed:20", 60, 5);
   const double share = static_cast<double>(flight.lost_packets) / static_cast<double>(flight.sent_packets);
   EXPECT_NEAR(share, 0.05, 0.004);  // 50,000 packets: sd 0.001
 }
@@ -77,8 +77,8 @@ TEST(Twin, SameSeedSameFlight) {
   path.uplink.loss = 0.01;
   path.stall_probability = 0.02;
   path.stall_max_ms = 4;
-  const Flight one = fly(path, "copa", 10, 9);
-  const Flight two = fly(path, "copa", 10, 9);
+  const FlowRecord one = fly(path, "copa", 10, 9);
+  const FlowRecord two = fly(path, "copa", 10, 9);
   EXPECT_EQ(one.departure_ms, two.departure_ms);
   EXPECT_NE(one.departure_ms, fly(path, "copa", 10, 10).departure_ms);
 }

@@ -1,18 +1,18 @@
-#include "tunnel/caller.hh"
+#include "tunnel/client_handshake.hh"
 
 #include "deploy/endpoint/errors.hh"
 
 namespace ccgym::tunnel {
 
-using Type = Introduction::Type;
+using Type = HandshakeMessage::Type;
 
-IntroductionBytes Caller::request() const {
+HandshakeBytes ClientHandshake::request() const {
   if (!challenge_) return key_.serialize({.type = Type::hello, .client_nonce = nonce_});
   return key_.serialize(
       {.type = Type::confirm, .client_nonce = nonce_, .server_nonce = challenge_->server_nonce});
 }
 
-void Caller::check_accepted(const Introduction& reply) {
+void ClientHandshake::check_accepted(const HandshakeMessage& reply) {
   if (reply.version != kVersion)
     throw InputError{"the server speaks version " + std::to_string(reply.version) + " of the protocol, we " +
                      std::to_string(kVersion) + ": install the same ccgym at both ends"};
@@ -22,8 +22,8 @@ void Caller::check_accepted(const Introduction& reply) {
     throw InputError{"the server has a client already: start another server, or end that client first"};
 }
 
-bool Caller::on_datagram(std::span<const std::byte> datagram) {
-  const std::optional<Introduction> reply = parse_introduction(datagram);
+bool ClientHandshake::on_datagram(std::span<const std::byte> datagram) {
+  const std::optional<HandshakeMessage> reply = parse_handshake(datagram);
   if (!reply || reply->client_nonce != nonce_) return false;
   check_accepted(*reply);
   if (!key_.is_authentic(datagram)) return false;
@@ -36,11 +36,11 @@ bool Caller::on_datagram(std::span<const std::byte> datagram) {
   return welcome_ = true;
 }
 
-SessionKeys Caller::session_keys() const {
+SessionKeys ClientHandshake::session_keys() const {
   return derive_session_keys(secret_, nonce_, challenge_->server_nonce);
 }
 
-PrivateAddresses Caller::addresses() const {
+PrivateAddresses ClientHandshake::addresses() const {
   return {challenge_->client_address, challenge_->server_address};
 }
 

@@ -13,7 +13,7 @@ from ccgym.evaluation.sessions.session import Plan
 SEED = 1
 
 
-def plan_flights(args: argparse.Namespace, backend: str, schemes: str) -> Plan:
+def plan_evaluation(args: argparse.Namespace, backend: str, schemes: str) -> Plan:
     """The arguments as a plan.
 
     Raises:
@@ -28,8 +28,8 @@ def fly(args: argparse.Namespace, backend: str, schemes: str) -> Evaluation:
     """Flies what is left of the evaluation in the backend's folder.
 
     Raises:
-        InputError: as `plan_flights`, or the backend cannot fly it here.
+        InputError: as `plan_evaluation`, or the backend cannot fly it here.
     """
     folder = args.out / backend
-    fly_plan(plan_flights(args, backend, schemes), folder)
+    fly_plan(plan_evaluation(args, backend, schemes), folder)
     return load_evaluation(folder)

@@ -26,12 +26,12 @@
 namespace ccgym::tunnel {
 
 inline constexpr uint8_t kVersion = 1;
-inline constexpr std::size_t kIntroductionBytes = 64;
+inline constexpr std::size_t kHandshakeBytes = 64;
 
 using Nonce = std::array<std::byte, 16>;
-using IntroductionBytes = std::array<std::byte, kIntroductionBytes>;
+using HandshakeBytes = std::array<std::byte, kHandshakeBytes>;
 
-struct Introduction {
+struct HandshakeMessage {
   enum class Type : uint8_t { hello = 1, challenge, confirm, welcome, busy, wrong_secret };
 
   uint8_t version{kVersion};
@@ -47,14 +47,14 @@ Nonce random_nonce();
 
 // nullopt for anything that is not 64 bytes behind the right magic. Of another version than ours, only
 // version and client nonce are to be believed; of any, nothing before is_authentic().
-std::optional<Introduction> parse_introduction(std::span<const std::byte> bytes);
+std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes);
 
 // What the secret is used for directly.
-class IntroductionKey {
+class HandshakeKey {
  public:
-  explicit IntroductionKey(const Key& secret);
+  explicit HandshakeKey(const Key& secret);
 
-  [[nodiscard]] IntroductionBytes serialize(const Introduction& introduction) const;
+  [[nodiscard]] HandshakeBytes serialize(const HandshakeMessage& handshake) const;
   [[nodiscard]] bool is_authentic(std::span<const std::byte> bytes) const;
 
  private:

@@ -12,7 +12,7 @@ namespace ccgym {
 
 // Times in ms since the path began, to the microsecond; bytes with the 4-byte TUN header; arrivals,
 // departures and delays are the link's own.
-struct Flight {
+struct FlowRecord {
   std::vector<double> arrival_ms{};
   std::vector<int32_t> arrival_bytes{};
   std::vector<double> departure_ms{};
@@ -37,9 +37,9 @@ struct Flight {
 
 enum class Log { packets, totals };  // totals: arrivals, departures and metrics stay empty
 
-// One flight for each flow of the path; `scheme` flies where a flow names none. Schemes as in
+// One record for each flow of the path; `scheme` flies where a flow names none. Schemes as in
 // make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.
-std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
-                        Log log = Log::packets);
+std::vector<FlowRecord> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                            Log log = Log::packets);
 
 }  // namespace ccgym

@@ -13,7 +13,7 @@ from ccgym.evaluation.schemes import Scheme
 
 
 @contextmanager
-def open_flyers(ray_address: str | None, workers: int | None = None) -> Iterator[Executor]:
+def open_executor(ray_address: str | None, workers: int | None = None) -> Iterator[Executor]:
     """So many threads (None: one for each core), or a cluster.
 
     On a cluster, functions and arguments are pickled; a task whose worker or machine is lost flies again.

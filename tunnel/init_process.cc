@@ -1,4 +1,4 @@
-#include "tunnel/warden.hh"
+#include "tunnel/init_process.hh"
 
 #include <poll.h>
 #include <signal.h>
@@ -92,7 +92,7 @@ void serve(int control, const std::vector<std::string>& command) {
 
 }  // namespace
 
-void run_warden(int control, const std::vector<std::string>& command) {
+void run_init(int control, const std::vector<std::string>& command) {
   _exit(run_program("ccgym-tunnel", [&] {
     serve(control, command);
     return 1;

@@ -21,7 +21,7 @@ Place = Callable[[float], float]
 """From a value to px."""
 
 
-def static_picture(figure: Figure) -> str:
+def static_plot(figure: Figure) -> str:
     """The SVG; its ink is that of the page."""
     layout = figure["layout"]
     x = _place(layout["xaxis"], _LEFT, _WIDTH - _RIGHT)

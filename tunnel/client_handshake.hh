@@ -1,20 +1,20 @@
-// The client's side of the introduction.
+// The client's side of the handshake.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 
-#include "tunnel/introduction.hh"
+#include "tunnel/handshake.hh"
 
 namespace ccgym::tunnel {
 
-class Caller {
+class ClientHandshake {
  public:
-  explicit Caller(const Key& secret) : secret_(secret), key_(secret) {}
+  explicit ClientHandshake(const Key& secret) : secret_(secret), key_(secret) {}
 
   // What to send now, and again until the state changes.
-  [[nodiscard]] IntroductionBytes request() const;
+  [[nodiscard]] HandshakeBytes request() const;
 
   // False: not from our server, or nothing new. Throws InputError, saying why and what would be right,
   // when the server refuses us.
@@ -27,12 +27,12 @@ class Caller {
   [[nodiscard]] uint16_t mtu() const { return challenge_->mtu; }
 
  private:
-  static void check_accepted(const Introduction& reply);
+  static void check_accepted(const HandshakeMessage& reply);
 
   Key secret_;
-  IntroductionKey key_;
+  HandshakeKey key_;
   Nonce nonce_{random_nonce()};
-  std::optional<Introduction> challenge_{};
+  std::optional<HandshakeMessage> challenge_{};
   bool welcome_{false};
 };
 

@@ -1,4 +1,4 @@
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -33,11 +33,11 @@ using Int32Vector = nb::ndarray<const int32_t, nb::numpy, nb::ndim<1>, nb::c_con
 using ReplayResult =
     std::tuple<NumpyVector<int32_t>, NumpyVector<int32_t>, NumpyVector<int32_t>, int64_t, int64_t>;
 
-// Not a copy: the flight lives as long as an array of it does.
+// Not a copy: the record lives as long as an array of it does.
 template <class T>
-auto array_of(std::vector<T> Flight::* member) {
+auto array_of(std::vector<T> FlowRecord::* member) {
   return [member](const nb::object& self) {
-    std::vector<T>& values = nb::cast<Flight&>(self).*member;
+    std::vector<T>& values = nb::cast<FlowRecord&>(self).*member;
     return NumpyVector<T>{values.data(), {values.size()}, self};
   };
 }
@@ -58,11 +58,11 @@ std::size_t own_flow(const PathSpec& path) {
   return static_cast<std::size_t>(own - path.flows.begin());
 }
 
-nb::dict metrics_of(const Flight& flight) {
+nb::dict metrics_of(const FlowRecord& record) {
   nb::dict metrics;
-  for (std::size_t i = 0; i < flight.metric_values.size(); ++i) {
-    metrics[nb::str(flight.metric_names[i].c_str())] =
-        nb::make_tuple(flight.metric_units[i], to_numpy(std::vector<double>{flight.metric_values[i]}));
+  for (std::size_t i = 0; i < record.metric_values.size(); ++i) {
+    metrics[nb::str(record.metric_names[i].c_str())] =
+        nb::make_tuple(record.metric_units[i], to_numpy(std::vector<double>{record.metric_values[i]}));
   }
   return metrics;
 }
@@ -84,33 +84,33 @@ std::vector<std::tuple<std::string, std::string, std::string>> promises_of(const
 
 }  // namespace
 
-void bind_flight(nb::module_& module) {
-  nb::class_<Flight>(
-      module, "Flight",
-      "One flow of a flight, as mm-link would log its uplink: ms since the path began, bytes with the "
+void bind_fly(nb::module_& module) {
+  nb::class_<FlowRecord>(
+      module, "FlowRecord",
+      "One flow of a run, as mm-link would log its uplink: ms since the path began, bytes with the "
       "4-byte TUN header, delays within the link only. Of each arrival there is when it was sent, of each "
       "departure that and when it was received: NaN where it was lost on the way. completion_ms: how long a "
       "flow of so many bytes took until its last ACK, or each of its answers.")
-      .def_prop_ro("arrival_ms", array_of(&Flight::arrival_ms))
-      .def_prop_ro("arrival_bytes", array_of(&Flight::arrival_bytes))
-      .def_prop_ro("departure_ms", array_of(&Flight::departure_ms))
-      .def_prop_ro("departure_bytes", array_of(&Flight::departure_bytes))
-      .def_prop_ro("departure_delay_ms", array_of(&Flight::departure_delay_ms))
-      .def_prop_ro("sent_ms", array_of(&Flight::sent_ms))
-      .def_prop_ro("departed_sent_ms", array_of(&Flight::departed_sent_ms))
-      .def_prop_ro("received_ms", array_of(&Flight::received_ms))
-      .def_prop_ro("cwnd_ms", array_of(&Flight::cwnd_ms))
-      .def_prop_ro("cwnd_packets", array_of(&Flight::cwnd_packets))
+      .def_prop_ro("arrival_ms", array_of(&FlowRecord::arrival_ms))
+      .def_prop_ro("arrival_bytes", array_of(&FlowRecord::arrival_bytes))
+      .def_prop_ro("departure_ms", array_of(&FlowRecord::departure_ms))
+      .def_prop_ro("departure_bytes", array_of(&FlowRecord::departure_bytes))
+      .def_prop_ro("departure_delay_ms", array_of(&FlowRecord::departure_delay_ms))
+      .def_prop_ro("sent_ms", array_of(&FlowRecord::sent_ms))
+      .def_prop_ro("departed_sent_ms", array_of(&FlowRecord::departed_sent_ms))
+      .def_prop_ro("received_ms", array_of(&FlowRecord::received_ms))
+      .def_prop_ro("cwnd_ms", array_of(&FlowRecord::cwnd_ms))
+      .def_prop_ro("cwnd_packets", array_of(&FlowRecord::cwnd_packets))
       .def_prop_ro("metrics", &metrics_of,
                    "name: (unit, values), float64 (n,) at the times of cwnd_ms, of each metric that its "
                    "controller publishes; with a log only.")
-      .def_prop_ro("completion_ms", array_of(&Flight::completion_ms))
-      .def_ro("opportunities", &Flight::opportunities)
-      .def_ro("sent_packets", &Flight::sent_packets)
-      .def_ro("delivered_packets", &Flight::delivered_packets)
-      .def_ro("lost_packets", &Flight::lost_packets)
-      .def_ro("unrecorded_bytes", &Flight::unrecorded_bytes)
-      .def_ro("marked_packets", &Flight::marked_packets);
+      .def_prop_ro("completion_ms", array_of(&FlowRecord::completion_ms))
+      .def_ro("opportunities", &FlowRecord::opportunities)
+      .def_ro("sent_packets", &FlowRecord::sent_packets)
+      .def_ro("delivered_packets", &FlowRecord::delivered_packets)
+      .def_ro("lost_packets", &FlowRecord::lost_packets)
+      .def_ro("unrecorded_bytes", &FlowRecord::unrecorded_bytes)
+      .def_ro("marked_packets", &FlowRecord::marked_packets);
   module.def(
       "fly",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed, bool log) {
@@ -129,10 +129,9 @@ void bind_flight(nb::module_& module) {
         return fly(path, "", seconds, seed, log ? Log::packets : Log::totals);
       },
       "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
-      "Flies these flows, each with its scheme, over one path; a Flight for each.");
-  nb::class_<AckStream>(
-      module, "AckStream",
-      "The calls that one flight of a scheme makes to its controller, to be made to others.")
+      "Flies these flows, each with its scheme, over one path; a FlowRecord for each.");
+  nb::class_<AckStream>(module, "AckStream",
+                        "The calls that one run of a scheme makes to its controller, to be made to others.")
       .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
            nb::kw_only(), "seconds"_a, "seed"_a)
       .def("replay", &AckStream::replay, "scheme"_a, "Makes all calls to a new controller.")
@@ -149,9 +148,8 @@ void bind_flight(nb::module_& module) {
         return std::make_pair(to_numpy(std::move(record.observations)), to_numpy(std::move(record.actions)));
       },
       "path"_a, "scheme"_a, nb::kw_only(), "decisions"_a, "most_seconds"_a, "seed"_a,
-      "A flight as an agent of the gym would have made it: of each decision, flat, the raw features, and "
-      "window in "
-      "packets and pacing rate in Mbit/s, 100,000 where there is no pacing.");
+      "What an agent of the gym would have seen and done: of each decision, flat, the raw features, and "
+      "window in packets and pacing rate in Mbit/s, 100,000 where there is no pacing.");
   module.def(
       "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
       "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "

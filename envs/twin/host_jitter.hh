@@ -8,10 +8,10 @@
 
 namespace ccgym {
 
-class HostStalls {
+class HostJitter {
  public:
   // A stall begins with `probability` per ms and lasts up to `max_ms`. Draws from `random`, its owner's.
-  HostStalls(double probability, double max_ms, Random& random)
+  HostJitter(double probability, double max_ms, Random& random)
       : mean_gap_ms_(probability > 0 ? 1 / probability : 0), max_ms_(max_ms) {
     if (mean_gap_ms_ > 0) next_ = to_time(random.exponential(mean_gap_ms_));
   }

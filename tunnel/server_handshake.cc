@@ -1,16 +1,16 @@
-#include "tunnel/doorkeeper.hh"
+#include "tunnel/server_handshake.hh"
 
 namespace ccgym::tunnel {
 
-using Type = Introduction::Type;
+using Type = HandshakeMessage::Type;
 
-Doorkeeper::Doorkeeper(const Key& secret, const PrivateAddresses& server)
+ServerHandshake::ServerHandshake(const Key& secret, const PrivateAddresses& server)
     : secret_(secret), key_(secret), addresses_(server) {}
 
-std::optional<IntroductionBytes> Doorkeeper::answer(std::span<const std::byte> datagram, int mtu) {
-  const std::optional<Introduction> asked = parse_introduction(datagram);
+std::optional<HandshakeBytes> ServerHandshake::answer(std::span<const std::byte> datagram, int mtu) {
+  const std::optional<HandshakeMessage> asked = parse_handshake(datagram);
   if (!asked) return std::nullopt;
-  Introduction reply = challenge_for(*asked, mtu);
+  HandshakeMessage reply = challenge_for(*asked, mtu);
   if (asked->version != kVersion) {
     // Any answer shows our version.
   } else if (asked->type != Type::hello && asked->type != Type::confirm) {
@@ -26,7 +26,7 @@ std::optional<IntroductionBytes> Doorkeeper::answer(std::span<const std::byte> d
   return key_.serialize(reply);
 }
 
-Introduction Doorkeeper::challenge_for(const Introduction& asked, int mtu) const {
+HandshakeMessage ServerHandshake::challenge_for(const HandshakeMessage& asked, int mtu) const {
   return {.type = Type::challenge,
           .client_nonce = asked.client_nonce,
           .server_nonce = nonce_,
@@ -35,7 +35,7 @@ Introduction Doorkeeper::challenge_for(const Introduction& asked, int mtu) const
           .mtu = static_cast<uint16_t>(mtu)};
 }
 
-std::optional<SessionKeys> Doorkeeper::session_keys() const {
+std::optional<SessionKeys> ServerHandshake::session_keys() const {
   if (!admitted_) return std::nullopt;
   return derive_session_keys(secret_, *admitted_, nonce_);
 }

@@ -1,4 +1,4 @@
-#include "tunnel/introduction.hh"
+#include "tunnel/handshake.hh"
 
 #include <sodium.h>
 
@@ -49,42 +49,41 @@ Nonce random_nonce() {
   return nonce;
 }
 
-std::optional<Introduction> parse_introduction(std::span<const std::byte> bytes) {
-  if (bytes.size() != kIntroductionBytes || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes) {
+  if (bytes.size() != kHandshakeBytes || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return std::nullopt;
-  Introduction introduction;
-  introduction.version = std::to_integer<uint8_t>(bytes[kVersionAt]);
-  introduction.type = Introduction::Type{std::to_integer<uint8_t>(bytes[kTypeAt])};
-  std::memcpy(&introduction.client_nonce, &bytes[kClientNonceAt], sizeof(Nonce));
-  std::memcpy(&introduction.server_nonce, &bytes[kServerNonceAt], sizeof(Nonce));
-  std::memcpy(&introduction.client_address, &bytes[kClientAddressAt], sizeof(in_addr));
-  std::memcpy(&introduction.server_address, &bytes[kServerAddressAt], sizeof(in_addr));
-  introduction.mtu = static_cast<uint16_t>(std::to_integer<unsigned>(bytes[kMtuAt]) << 8 |
-                                           std::to_integer<unsigned>(bytes[kMtuAt + 1]));
-  return introduction;
+  HandshakeMessage handshake;
+  handshake.version = std::to_integer<uint8_t>(bytes[kVersionAt]);
+  handshake.type = HandshakeMessage::Type{std::to_integer<uint8_t>(bytes[kTypeAt])};
+  std::memcpy(&handshake.client_nonce, &bytes[kClientNonceAt], sizeof(Nonce));
+  std::memcpy(&handshake.server_nonce, &bytes[kServerNonceAt], sizeof(Nonce));
+  std::memcpy(&handshake.client_address, &bytes[kClientAddressAt], sizeof(in_addr));
+  std::memcpy(&handshake.server_address, &bytes[kServerAddressAt], sizeof(in_addr));
+  handshake.mtu = static_cast<uint16_t>(std::to_integer<unsigned>(bytes[kMtuAt]) << 8 |
+                                        std::to_integer<unsigned>(bytes[kMtuAt + 1]));
+  return handshake;
 }
 
-IntroductionKey::IntroductionKey(const Key& secret)
-    : key_(derive_key(secret, "ccgym-tunnel introduction", {}, {})) {}
+HandshakeKey::HandshakeKey(const Key& secret) : key_(derive_key(secret, "ccgym-tunnel handshake", {}, {})) {}
 
-IntroductionBytes IntroductionKey::serialize(const Introduction& introduction) const {
-  IntroductionBytes bytes{};
+HandshakeBytes HandshakeKey::serialize(const HandshakeMessage& handshake) const {
+  HandshakeBytes bytes{};
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  bytes[kVersionAt] = std::byte{introduction.version};
-  bytes[kTypeAt] = static_cast<std::byte>(introduction.type);
-  std::memcpy(&bytes[kClientNonceAt], &introduction.client_nonce, sizeof(Nonce));
-  std::memcpy(&bytes[kServerNonceAt], &introduction.server_nonce, sizeof(Nonce));
-  std::memcpy(&bytes[kClientAddressAt], &introduction.client_address, sizeof(in_addr));
-  std::memcpy(&bytes[kServerAddressAt], &introduction.server_address, sizeof(in_addr));
-  bytes[kMtuAt] = static_cast<std::byte>(introduction.mtu >> 8);
-  bytes[kMtuAt + 1] = static_cast<std::byte>(introduction.mtu);
+  bytes[kVersionAt] = std::byte{handshake.version};
+  bytes[kTypeAt] = static_cast<std::byte>(handshake.type);
+  std::memcpy(&bytes[kClientNonceAt], &handshake.client_nonce, sizeof(Nonce));
+  std::memcpy(&bytes[kServerNonceAt], &handshake.server_nonce, sizeof(Nonce));
+  std::memcpy(&bytes[kClientAddressAt], &handshake.client_address, sizeof(in_addr));
+  std::memcpy(&bytes[kServerAddressAt], &handshake.server_address, sizeof(in_addr));
+  bytes[kMtuAt] = static_cast<std::byte>(handshake.mtu >> 8);
+  bytes[kMtuAt + 1] = static_cast<std::byte>(handshake.mtu);
   const auto mac = mac_of(bytes, key_);
   std::memcpy(&bytes[kMacAt], mac.data(), mac.size());
   return bytes;
 }
 
-bool IntroductionKey::is_authentic(std::span<const std::byte> bytes) const {
-  return bytes.size() == kIntroductionBytes &&
+bool HandshakeKey::is_authentic(std::span<const std::byte> bytes) const {
+  return bytes.size() == kHandshakeBytes &&
          sodium_memcmp(mac_of(bytes, key_).data(), &bytes[kMacAt], kMacBytes) == 0;
 }
 

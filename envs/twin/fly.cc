@@ -1,4 +1,4 @@
-#include "envs/twin/flight.hh"
+#include "envs/twin/fly.hh"
 
 #include <algorithm>
 #include <chrono>
@@ -32,33 +32,33 @@ double in_ms(int64_t ns) { return us_in_ms(in_us(ns)); }
 
 using Controllers = std::vector<std::unique_ptr<CongestionController>>;
 
-class FlightRecorder {
+class FlowRecorder {
  public:
-  explicit FlightRecorder(std::span<Flight> flights) : flights_(flights) {}
+  explicit FlowRecorder(std::span<FlowRecord> records) : records_(records) {}
 
   void on_arrival(const LinkPacket& packet) {
-    Flight& flight = flights_[packet.label.flow()];
+    FlowRecord& record = records_[packet.label.flow()];
     if (++unserved_ > kMostUnserved) {  // who floods a link would fill any memory
-      flight.unrecorded_bytes += packet.bytes;
+      record.unrecorded_bytes += packet.bytes;
       return;
     }
-    flight.arrival_ms.push_back(in_ms(packet.arrival_ns));
-    flight.sent_ms.push_back(in_ms(packet.tag));
-    flight.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
+    record.arrival_ms.push_back(in_ms(packet.arrival_ns));
+    record.sent_ms.push_back(in_ms(packet.tag));
+    record.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
   void on_departure(const LinkPacket& packet, int64_t now_ns, int64_t received_ns) {
     --unserved_;
-    Flight& flight = flights_[packet.label.flow()];
-    flight.departure_ms.push_back(in_ms(now_ns));
-    flight.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
-    flight.departure_delay_ms.push_back(us_in_ms(in_us(now_ns) - in_us(packet.arrival_ns)));
-    flight.departed_sent_ms.push_back(in_ms(packet.tag));
-    flight.received_ms.push_back(received_ns == kNeverNs ? std::numeric_limits<double>::quiet_NaN()
+    FlowRecord& record = records_[packet.label.flow()];
+    record.departure_ms.push_back(in_ms(now_ns));
+    record.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
+    record.departure_delay_ms.push_back(us_in_ms(in_us(now_ns) - in_us(packet.arrival_ns)));
+    record.departed_sent_ms.push_back(in_ms(packet.tag));
+    record.received_ms.push_back(received_ns == kNeverNs ? std::numeric_limits<double>::quiet_NaN()
                                                          : in_ms(received_ns));
   }
 
  private:
-  std::span<Flight> flights_;
+  std::span<FlowRecord> records_;
   int64_t unserved_{};  // came to the link, and waits or was dropped
 };
 
@@ -83,33 +83,33 @@ std::vector<FlowSlot<Controller>> slots_of(const Controllers& controllers, std::
   return slots;
 }
 
-void sample_metrics(const CongestionController& controller, Flight& flight) {
+void sample_metrics(const CongestionController& controller, FlowRecord& record) {
   const std::vector<Metric> metrics = controller.metrics();
-  if (flight.metric_values.empty()) {
+  if (record.metric_values.empty()) {
     for (const Metric& metric : metrics) {
-      flight.metric_names.push_back(metric.name);
-      flight.metric_units.push_back(metric.unit);
+      record.metric_names.push_back(metric.name);
+      record.metric_units.push_back(metric.unit);
     }
-    flight.metric_values.resize(metrics.size());
+    record.metric_values.resize(metrics.size());
   }
-  if (metrics.size() != flight.metric_values.size())
+  if (metrics.size() != record.metric_values.size())
     throw std::runtime_error(std::string{controller.name()} + ": has published other metrics before");
-  for (std::size_t i = 0; i < metrics.size(); ++i) flight.metric_values[i].push_back(metrics[i].value);
+  for (std::size_t i = 0; i < metrics.size(); ++i) record.metric_values[i].push_back(metrics[i].value);
 }
 
 template <class Controller>
 void sample_windows(const std::vector<FlowSlot<Controller>>& slots, Time now, Log log,
-                    std::vector<Flight>& flights) {
+                    std::vector<FlowRecord>& records) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (now <= slots[i].start || now > slots[i].stop) continue;
-    flights[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
-    flights[i].cwnd_packets.push_back(static_cast<double>(slots[i].controller->limits().cwnd_bytes) /
+    records[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
+    records[i].cwnd_packets.push_back(static_cast<double>(slots[i].controller->limits().cwnd_bytes) /
                                       static_cast<double>(kDataBytes));
-    if (log == Log::packets) sample_metrics(*slots[i].controller, flights[i]);
+    if (log == Log::packets) sample_metrics(*slots[i].controller, records[i]);
   }
 }
 
-struct Journey {
+struct RunSettings {
   const PathSpec& path;
   std::span<const FlowSpec> flows;
   Time duration;
@@ -118,52 +118,52 @@ struct Journey {
 };
 
 template <class Controller, class Observer>
-void fly_slots(const Journey& journey, const std::vector<FlowSlot<Controller>>& slots,
-               const Observer& observer, std::vector<Flight>& flights) {
-  Twin<Controller, Observer> twin{journey.path, slots, journey.seed, observer};
-  for (Time now{}; now < journey.duration; now += kSamplePeriod) {
-    twin.run(std::min(journey.duration, now + kSamplePeriod));
-    sample_windows(slots, twin.now(), journey.log, flights);
+void fly_slots(const RunSettings& run, const std::vector<FlowSlot<Controller>>& slots,
+               const Observer& observer, std::vector<FlowRecord>& records) {
+  Twin<Controller, Observer> twin{run.path, slots, run.seed, observer};
+  for (Time now{}; now < run.duration; now += kSamplePeriod) {
+    twin.run(std::min(run.duration, now + kSamplePeriod));
+    sample_windows(slots, twin.now(), run.log, records);
   }
-  const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(journey.duration).count();
-  for (std::size_t i = 0; i < flights.size(); ++i) {
-    flights[i].opportunities = journey.path.uplink.schedule->count_through(duration_ms);
-    flights[i].sent_packets = twin.sender(i).sent_packets();
-    flights[i].delivered_packets = twin.sender(i).delivered_packets();
-    flights[i].lost_packets = twin.sender(i).lost_packets();
-    flights[i].marked_packets = twin.sender(i).ce_packets();
+  const auto duration_ms = std::chrono::duration_cast<std::chrono::milliseconds>(run.duration).count();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].opportunities = run.path.uplink.schedule->count_through(duration_ms);
+    records[i].sent_packets = twin.sender(i).sent_packets();
+    records[i].delivered_packets = twin.sender(i).delivered_packets();
+    records[i].lost_packets = twin.sender(i).lost_packets();
+    records[i].marked_packets = twin.sender(i).ce_packets();
     for (const Time time : twin.flow(i).traffic().completion_times())
-      flights[i].completion_ms.push_back(in_ms(time.count()));
+      records[i].completion_ms.push_back(in_ms(time.count()));
   }
 }
 
 // As the first of these types that all the controllers are, at last what every controller is.
 template <class Controller, class... Others>
-std::vector<Flight> fly_as(const Journey& journey, const Controllers& controllers) {
-  const auto slots = slots_of<Controller>(controllers, journey.flows, journey.seed);
+std::vector<FlowRecord> fly_as(const RunSettings& run, const Controllers& controllers) {
+  const auto slots = slots_of<Controller>(controllers, run.flows, run.seed);
   if constexpr (sizeof...(Others) > 0) {
-    if (slots.empty()) return fly_as<Others...>(journey, controllers);
+    if (slots.empty()) return fly_as<Others...>(run, controllers);
   }
-  std::vector<Flight> flights(slots.size());
-  if (journey.log == Log::packets) {
-    fly_slots(journey, slots, FlightRecorder{flights}, flights);
+  std::vector<FlowRecord> records(slots.size());
+  if (run.log == Log::packets) {
+    fly_slots(run, slots, FlowRecorder{records}, records);
   } else {
-    fly_slots(journey, slots, NoObserver{}, flights);
+    fly_slots(run, slots, NoObserver{}, records);
   }
-  return flights;
+  return records;
 }
 
 }  // namespace
 
-std::vector<Flight> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
-                        Log log) {
+std::vector<FlowRecord> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                            Log log) {
   std::vector<FlowSpec> flows = flows_of(path);
   for (FlowSpec& flow : flows) {
     if (flow.scheme.empty()) flow.scheme = scheme;
   }
-  const Journey journey{path, flows, Time{static_cast<int64_t>(seconds * 1e9)}, seed, log};
+  const RunSettings run{path, flows, Time{static_cast<int64_t>(seconds * 1e9)}, seed, log};
   return fly_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
-      journey, make_controllers(flows, seed));
+      run, make_controllers(flows, seed));
 }
 
 }  // namespace ccgym

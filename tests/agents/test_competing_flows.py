@@ -14,7 +14,7 @@ def _path(rate_mbps: float, delay_ms: int, queue_packets: int) -> _core.Path:
     return EmulatorSpec(name="shared", delay_ms=delay_ms, uplink=uplink).to_path()
 
 
-def _departed(flight: _core.Flight, from_s: float, to_s: float) -> int:
+def _departed(flight: _core.FlowRecord, from_s: float, to_s: float) -> int:
     return int(np.count_nonzero((flight.departure_ms >= 1e3 * from_s) & (flight.departure_ms < 1e3 * to_s)))
 
 
