@@ -38,10 +38,10 @@ CUTS: Mapping[str, Cut] = {
     "base-RTT probe": Cut(
         "base_rtt_probe.cc", "now - *empty_at_ > round_trips * rtt.smoothed", "round_trips < 0"
     ),
-    "listening": Cut(
+    "observing in place of drains": Cut(
         "base_rtt_probe.cc",
-        "chance(now, cwnd_packets) >= listens",
-        "chance(now, cwnd_packets) >= 0 * listens",
+        "chance(now, cwnd_packets) >= observed_share",
+        "chance(now, cwnd_packets) >= 0 * observed_share",
     ),
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
     "own packets in the queue": Cut("companion.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),

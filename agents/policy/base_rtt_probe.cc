@@ -13,14 +13,14 @@ constexpr double kDrainedShare = 0.85;  // of what the path holds: the rest make
 constexpr double kNoticeable = 0.9;  // a window that cannot fall below this share of itself is at its least
 constexpr double kLeastPackets = 2;
 
-struct Habit {
-  int round_trips;  // without an empty queue before a probe
-  double listens;   // share of the probes in which a flow listens
+struct Schedule {
+  int round_trips;        // without an empty queue before a probe
+  double observed_share;  // share of the probes in which a flow only observes
 };
 
 // Copa expects an empty queue every five round trips; flows of our kind, which share one clock, have twice
 // the time to empty it together.
-Habit habit(Urgency urgency) {
+Schedule schedule(Urgency urgency) {
   switch (urgency) {
     case Urgency::low:
       return {15, 0.9};
@@ -54,8 +54,8 @@ std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const RttStats& rtt, d
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
     standing_.on_ack(now, rtt);
-    const auto [round_trips, listens] = habit(urgency);
-    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, listens);
+    const auto [round_trips, observed_share] = schedule(urgency);
+    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, observed_share);
     return std::nullopt;
   }
   follow(now, rtt);
@@ -74,12 +74,12 @@ double BaseRttProbe::limit(double cwnd_packets) const {
   return limiting() ? std::min(cwnd_packets, drained_cwnd_packets_) : cwnd_packets;
 }
 
-void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double listens) {
+void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
   const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // as good as drained
-  const bool drains = is_least || chance(now, cwnd_packets) >= listens;
-  phase_ = drains ? Phase::draining : Phase::listening;
+  const bool drains = is_least || chance(now, cwnd_packets) >= observed_share;
+  phase_ = drains ? Phase::draining : Phase::observing;
   before_ = {.cwnd_packets = cwnd_packets,
              .smoothed_rtt = rtt.smoothed,
              .queueing = rtt.smoothed - rtt.min,
@@ -94,8 +94,8 @@ void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, dou
 void BaseRttProbe::follow(Time now, const RttStats& rtt) {
   least_rtt_ = std::min(least_rtt_, rtt.latest);
   if (now <= ends_at_) return;
-  if (phase_ != Phase::watching) empty_at_ = now;
-  phase_ = phase_ == Phase::watching ? Phase::filled : Phase::watching;
+  if (phase_ != Phase::settling) empty_at_ = now;
+  phase_ = phase_ == Phase::settling ? Phase::filled : Phase::settling;
   ends_at_ = now + rtt.min;
 }
 

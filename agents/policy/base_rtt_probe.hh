@@ -7,8 +7,9 @@
 // all their clocks, so that they drain together from then on (as BBR's ProbeRTT, but within some round trips,
 // not in 10 s).
 //
-// Some of its drains, at random, a flow leaves out and listens instead: a queue that falls without its doing
-// is somebody else's drain. A flow that knows of nobody else mostly listens, for a drain costs throughput.
+// Some of its drains, at random, a flow leaves out and only observes the queue: if it falls nevertheless,
+// somebody else has drained it. A flow that knows of nobody else mostly observes, for a drain costs
+// throughput.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,26 @@
 
 namespace ccgym {
 
-// What a drain has shown, or a time of listening.
+// What a drain has shown, or a time of observing.
 struct ProbeResult {
   double cwnd_packets{0};  // before it
   Time smoothed_rtt{};     // before it
   Time queueing{};         // before it: how much longer that is than the path
   double left{0};          // of the queue, as a share: little if it was ours, or the others drained as well
   bool detected{true};     // the queue was long enough for its fall to be seen; a drain of ours always is
-  bool ours{true};         // we drained; else we listened
+  bool ours{true};         // we drained; else we observed
 };
 
 // How much a drain is worth, which costs throughput.
 enum class Urgency : uint8_t {
-  low,     // of a flow that knows of nobody else: it mostly listens
+  low,     // of a flow that knows of nobody else: it mostly observes
   normal,  // in company
-  high,    // where somebody seems to fill the queue: at once, and no listening
+  high,    // where somebody seems to fill the queue: at once, and always a drain
 };
 
 class BaseRttProbe {
  public:
-  // Of the drain, or the listening, whose effect has been seen by now.
+  // Of the drain, or the observing, whose effect has been seen by now.
   std::optional<ProbeResult> on_ack(Time now, const RttStats& rtt, double cwnd_packets, Urgency urgency);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
@@ -50,11 +51,11 @@ class BaseRttProbe {
   enum class Phase : uint8_t {
     filled,     // there is a queue, or none
     draining,   // the window is limited, for a round trip
-    listening,  // it is not, as long
-    watching,   // the ACKs tell what has come of it
+    observing,  // it is not, as long
+    settling,   // the ACKs tell what has come of it
   };
 
-  void begin(Time now, const RttStats& rtt, double cwnd_packets, double listens);
+  void begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share);
   void follow(Time now, const RttStats& rtt);
   [[nodiscard]] ProbeResult drained(const RttStats& rtt) const;
 

@@ -7,11 +7,11 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kOwnPackets = 1.2;  // kept in the queue at 1 packet per ms; as the root of the rate
-constexpr double kDip = 0.6;         // others drain, if no more than this share of the queue is left
-constexpr double kFewPackets = 30;   // a huge queue is not theirs, but on slow links
-constexpr int kRemembered = 12;      // drains of ours
-constexpr int kYoung = 8;            // a flow of fewer drains does not know yet whether it is alone
+constexpr double kOwnPackets = 1.2;     // kept in the queue at 1 packet per ms; as the root of the rate
+constexpr double kOthersDrained = 0.6;  // others drain, if no more than this share of the queue is left
+constexpr double kFewPackets = 30;      // a huge queue is not theirs, but on slow links
+constexpr int kRemembered = 12;         // drains of ours
+constexpr int kFewProbes = 8;           // a flow of fewer drains does not know yet whether it is alone
 
 double own_packets(const RttStats& rtt, double cwnd_packets) {
   const double smoothed_rtt_ms = std::chrono::duration<double, std::milli>(rtt.smoothed).count();
@@ -25,30 +25,30 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   const bool train_changes = !was_draining && competitive_.on_ack(now, ack, cwnd_packets);
   if (competitive_.on()) return train_changes;  // a drain would give the rival its room
   if (const auto result = probe_.on_ack(now, ack.rtt, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
-    learn_from(*result);
+    on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
 }
 
 Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
-  const bool drowns = cwnd_packets <= kFewPackets && is_huge(rtt.smoothed - rtt.min, rtt.min);
-  if (competitive_.suspects() || drowns) return Urgency::high;
-  return in_company() || probes_ < kYoung ? Urgency::normal : Urgency::low;
+  const bool queue_dominates = cwnd_packets <= kFewPackets && is_huge(rtt.smoothed - rtt.min, rtt.min);
+  if (competitive_.wants_probe() || queue_dominates) return Urgency::high;
+  return sees_others() || probes_ < kFewProbes ? Urgency::normal : Urgency::low;
 }
 
-void Companion::learn_from(const ProbeResult& result) {
+void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
   if (result.ours) {
     competitive_.on_probe_result(result);
-    if (drains_in_company_ > 0) --drains_in_company_;
+    if (drains_with_others_ > 0) --drains_with_others_;
   } else if (result.detected) {
-    drains_in_company_ = result.left <= kDip ? kRemembered : 0;
+    drains_with_others_ = result.left <= kOthersDrained ? kRemembered : 0;
   }
 }
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   if (rtt.smoothed == Time::zero()) return wanted_packets;
   if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
-  const double own = in_company() ? own_packets(rtt, cwnd_packets) : 0;
+  const double own = sees_others() ? own_packets(rtt, cwnd_packets) : 0;
   return competitive_.window(now, rtt, wanted_packets + own);
 }
 

@@ -29,16 +29,16 @@ class Companion {
     return std::min(probe_.limit(cwnd_packets), competitive_.limit(cwnd_packets));
   }
   [[nodiscard]] bool in_train() const { return competitive_.in_train(); }  // packets leave unpaced
-  [[nodiscard]] bool in_company() const { return drains_in_company_ > 0 || competitive_.on(); }
+  [[nodiscard]] bool sees_others() const { return drains_with_others_ > 0 || competitive_.on(); }
 
  private:
-  void learn_from(const ProbeResult& result);
+  void on_probe_result(const ProbeResult& result);
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_{};
   CompetitiveMode competitive_{};
-  int probes_{0};             // so far, with the times of listening
-  int drains_in_company_{0};  // of ours to come, before others count as gone unless they are heard again
+  int probes_{0};              // so far, drains and observing ones
+  int drains_with_others_{0};  // of ours to come, before others count as gone unless they drain again
 };
 
 }  // namespace ccgym

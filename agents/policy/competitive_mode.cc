@@ -19,7 +19,7 @@ constexpr Time kLongQueue = std::chrono::milliseconds{30};  // counts double
 // 0.94.
 constexpr int kEnoughEvidence = 10;
 constexpr int kMostEvidence = 2 * kEnoughEvidence;
-constexpr int kSuspicion = 4;  // from here on the next probe does not wait
+constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not wait
 
 constexpr double kShared = 0.8;     // of the link: with less there are others, ...
 constexpr double kAlone = 0.9;      // ... with more there are none
@@ -37,16 +37,16 @@ double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time)
 }  // namespace
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result) {
-  if (result.left <= kStayed || result.queueing <= kQueue) return acquit();
+  if (result.left <= kStayed || result.queueing <= kQueue) return on_probe_success();
   const bool huge = is_huge(result.queueing, result.smoothed_rtt - result.queueing);
   const bool is_long = result.queueing > kLongQueue;
-  suspects_ = is_long || evidence_ >= kSuspicion;
+  wants_probe_ = is_long || evidence_ >= kEarlyProbeEvidence;
   evidence_ = std::min(evidence_ + (huge ? kEnoughEvidence : is_long ? 2 : 1), kMostEvidence);
 }
 
-void CompetitiveMode::acquit() {
+void CompetitiveMode::on_probe_success() {
   if (evidence_ <= 1) return leave();
-  suspects_ = false;
+  wants_probe_ = false;
   --evidence_;
 }
 
@@ -81,7 +81,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
 }
 
 void CompetitiveMode::leave() {
-  on_ = suspects_ = false;
+  on_ = wants_probe_ = false;
   evidence_ = 0;
   link_share_ = {};
 }

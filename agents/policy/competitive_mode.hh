@@ -29,16 +29,16 @@ class CompetitiveMode {
   [[nodiscard]] bool in_train() const { return link_share_.in_train(); }
   [[nodiscard]] bool on() const { return on_; }
   // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
-  [[nodiscard]] bool suspects() const { return suspects_; }
+  [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 
  private:
-  void acquit();
+  void on_probe_success();
   void decide(Time now, const RttStats& rtt, double wanted_packets);
   void leave();
   [[nodiscard]] double even_packets(const RttStats& rtt) const;
 
   bool on_{false};
-  bool suspects_{false};
+  bool wants_probe_{false};
   int evidence_{0};
   LinkShare link_share_{};  // measured while there is evidence
   CubicWindow window_{};

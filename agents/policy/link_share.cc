@@ -8,7 +8,7 @@ namespace ccgym {
 namespace {
 
 constexpr double kHeldShare = 0.125;  // of the window: more would let the rival take the room
-constexpr double kClockPackets = 4;   // the clock of a link (1 ms in mahimahi) drowns a shorter train, ...
+constexpr double kClockPackets = 4;   // the clock of a link (1 ms in mahimahi) hides a shorter train, ...
 constexpr double kLeastPackets = 2;   // ... but of a small window no more than half is held, or a pair
 constexpr int kEnoughTrains = 4;
 constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
@@ -90,7 +90,7 @@ bool LinkShare::of_train(const AckedPacket& packet) const {
   return packet.sent_at >= train_.sent_at && packet.sent_at <= train_.sent_at + kAtOnce;
 }
 
-void LinkShare::Flow::add(double more_packets, double more_ms) {
+void LinkShare::RateEstimate::add(double more_packets, double more_ms) {
   packets = kRemembered * packets + more_packets;
   ms = kRemembered * ms + more_ms;
 }

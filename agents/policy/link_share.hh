@@ -36,7 +36,7 @@ class LinkShare {
     Time first_arrival{};
     Time last_arrival{};
   };
-  struct Flow {  // packets over milliseconds; older ones count less
+  struct RateEstimate {  // packets over milliseconds; older ones count less
     double packets{0};
     double ms{0};
 
@@ -58,9 +58,9 @@ class LinkShare {
   double held_packets_{0};
   Train train_{};
   int trains_{0};
-  int lost_trains_{0};  // in a row
-  Flow link_{};         // within trains
-  Flow own_{};          // between them
+  int lost_trains_{0};   // in a row
+  RateEstimate link_{};  // within trains
+  RateEstimate own_{};   // between them
 };
 
 }  // namespace ccgym

@@ -3,8 +3,8 @@
 namespace ccgym {
 
 void RawFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
-  const bool heard = step_.acks > 0;
-  const auto per_ack = [&](double sum) { return heard ? sum / static_cast<double>(step_.acks) : 0; };
+  const bool has_acks = step_.acks > 0;
+  const auto per_ack = [&](double sum) { return has_acks ? sum / static_cast<double>(step_.acks) : 0; };
   const std::array<double, kNames.size()> values{
       in_ms(now),
       in_ms(now - step_start_),
@@ -15,7 +15,7 @@ void RawFeatures::observe(Time now, double cwnd_packets, std::span<float> observ
       static_cast<double>(step_.lost_bytes),
       static_cast<double>(step_.ce_packets),
       in_ms(latest_.rtt.min),
-      heard ? in_ms(step_.least_rtt) : 0,
+      has_acks ? in_ms(step_.least_rtt) : 0,
       per_ack(step_.rtt_sum_ms),
       in_ms(latest_.rtt.latest),
       in_ms(latest_.rtt.smoothed),
@@ -32,7 +32,7 @@ void RawFeatures::observe(Time now, double cwnd_packets, std::span<float> observ
       static_cast<double>(latest_.limited_by),
   };
   std::ranges::transform(values, observation.begin(), [](double value) { return static_cast<float>(value); });
-  if (heard) step_arrival_ = last_arrival_;
+  if (has_acks) step_arrival_ = last_arrival_;
   step_ = {};
   step_start_ = now;
 }

@@ -1,4 +1,4 @@
-// The queue that stands on a flow's path: what a flow that listens for others hears fall when they give way.
+// The queue that stands on a flow's path: it falls when others drain it.
 #pragma once
 
 #include <algorithm>

@@ -29,7 +29,7 @@ class BaseRttProbeTest : public testing::Test {
 
   [[nodiscard]] bool limited() const { return probe_.limit(kWindow) < kWindow; }
 
-  // Until the next drain, or time of listening, begins.
+  // Until the next drain, or time of observing, begins.
   void begin() {
     while (!probe_.on()) ack(kQueued);
   }
@@ -39,18 +39,18 @@ class BaseRttProbeTest : public testing::Test {
     while (!limited()) ack(kQueued);
   }
 
-  // Of so many drains and times of listening, the share that was spent listening.
-  double listens(int count) {
-    int listened = 0;
+  // Of so many drains and times of observing, the share that was spent observing.
+  double observed_share(int count) {
+    int observed = 0;
     for (int i = 0; i < count; ++i) {
       begin();
-      if (!finish(kQueued)->ours) ++listened;
+      if (!finish(kQueued)->ours) ++observed;
     }
-    return static_cast<double>(listened) / count;
+    return static_cast<double>(observed) / count;
   }
 
-  // A time of listening, through which the round trip is `rtt`.
-  ProbeResult listen(milliseconds rtt) {
+  // A time of observing, through which the round trip is `rtt`.
+  ProbeResult observe(milliseconds rtt) {
     urgency_ = Urgency::low;
     begin();
     while (limited()) {
@@ -120,32 +120,32 @@ TEST_F(BaseRttProbeTest, TellsHowMuchOfTheQueueStayed) {
 }
 
 // Standard deviation: 0.018.
-TEST_F(BaseRttProbeTest, ListensSometimesInsteadOfADrain) { EXPECT_NEAR(listens(400), 0.15, 0.06); }
+TEST_F(BaseRttProbeTest, ObservesSometimesInsteadOfADrain) { EXPECT_NEAR(observed_share(400), 0.15, 0.06); }
 
-TEST_F(BaseRttProbeTest, HearsTheQueueFall) {
-  const ProbeResult heard = listen(milliseconds{110});
-  EXPECT_FALSE(heard.ours);
-  EXPECT_TRUE(heard.detected);
-  EXPECT_DOUBLE_EQ(heard.left, 0.25);
+TEST_F(BaseRttProbeTest, SeesTheQueueFall) {
+  const ProbeResult seen = observe(milliseconds{110});
+  EXPECT_FALSE(seen.ours);
+  EXPECT_TRUE(seen.detected);
+  EXPECT_DOUBLE_EQ(seen.left, 0.25);
 }
 
 // Of 3 packets in 140 ms one takes 47 ms, more than the 40 ms of queue; of 4, one takes 35 ms.
-TEST_F(BaseRttProbeTest, AQueueOfLessThanAPacketCannotBeHeardFalling) {
+TEST_F(BaseRttProbeTest, AQueueOfLessThanAPacketCannotBeSeenFalling) {
   window_ = 3;
-  EXPECT_FALSE(listen(kMinRtt).detected);
+  EXPECT_FALSE(observe(kMinRtt).detected);
   window_ = 4;
-  EXPECT_TRUE(listen(kMinRtt).detected);
+  EXPECT_TRUE(observe(kMinRtt).detected);
 }
 
-TEST_F(BaseRttProbeTest, MostlyListensWhereDrainsAreNotWorthTheirCost) {
+TEST_F(BaseRttProbeTest, MostlyObservesWhereDrainsAreNotWorthTheirCost) {
   urgency_ = Urgency::low;
-  EXPECT_NEAR(listens(400), 0.9, 0.06);
+  EXPECT_NEAR(observed_share(400), 0.9, 0.06);
 }
 
 // 0.85 * 2 * 100 / 140 packets would be 1.2; two is the least, and hardly adds to a queue.
 TEST_F(BaseRttProbeTest, AWindowThatCannotFallCountsAsDrained) {
   window_ = 2;
-  EXPECT_EQ(listens(20), 0);
+  EXPECT_EQ(observed_share(20), 0);
 }
 
 // Flows whose drains began at different times see the same empty queue, and count from it.

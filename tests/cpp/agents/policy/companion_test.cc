@@ -31,13 +31,13 @@ class CompanionTest : public testing::Test {
   [[nodiscard]] bool limited() const { return companion_.limit(64) < 50; }  // an eighth less is a train
   [[nodiscard]] bool waits() { return companion_.window(now_, kStanding, 64, 20) == 64; }
 
-  // A time of listening, at the end of which the queue has been seen at `rtt`.
-  void listen(Time rtt) {
-    bool listened = false;
-    while (!listened) {
+  // A time of observing, at the end of which the queue has been seen at `rtt`.
+  void observe(Time rtt) {
+    bool observed = false;
+    while (!observed) {
       while (!waits()) ack(kStanding.latest, 64);
-      listened = !limited();
-      while (waits()) ack(listened ? rtt : kStanding.latest, 64);
+      observed = !limited();
+      while (waits()) ack(observed ? rtt : kStanding.latest, 64);
     }
   }
 
@@ -49,18 +49,18 @@ class CompanionTest : public testing::Test {
 
 TEST_F(CompanionTest, AloneTheNetworkDecides) {
   EXPECT_EQ(companion_.window(now_, kStanding, 16, 20), 20);
-  listen(milliseconds{64});
-  EXPECT_FALSE(companion_.in_company());
+  observe(milliseconds{64});
+  EXPECT_FALSE(companion_.sees_others());
   EXPECT_EQ(companion_.window(now_, kStanding, 16, 20), 20);
 }
 
 // 16 packets in 64 ms: 1.2 times the root of 0.25 packets per ms.
-TEST_F(CompanionTest, WhoHearsOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
-  listen(milliseconds{50});
-  EXPECT_TRUE(companion_.in_company());
+TEST_F(CompanionTest, WhoSeesOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
+  observe(milliseconds{50});
+  EXPECT_TRUE(companion_.sees_others());
   EXPECT_DOUBLE_EQ(companion_.window(now_, kStanding, 16, 20), 20.6);
-  listen(milliseconds{64});
-  EXPECT_FALSE(companion_.in_company());
+  observe(milliseconds{64});
+  EXPECT_FALSE(companion_.sees_others());
 }
 
 TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {

@@ -61,7 +61,7 @@ TEST_F(CompetitiveModeTest, AQueueThatEmptiesLeavesTheWindowToTheNetwork) {
 
 TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMostOfTheLink) {
   fail(4);
-  EXPECT_TRUE(mode_.suspects());
+  EXPECT_TRUE(mode_.wants_probe());
   measure(0.25);
   decide(5);
   EXPECT_FALSE(mode_.on());
@@ -72,10 +72,10 @@ TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMost
 
 TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
   fail(1, kShort);
-  EXPECT_FALSE(mode_.suspects());
+  EXPECT_FALSE(mode_.wants_probe());
   measure(0.25);
   fail(8, kShort);
-  EXPECT_TRUE(mode_.suspects());
+  EXPECT_TRUE(mode_.wants_probe());
   decide(5);
   EXPECT_FALSE(mode_.on());
   fail(1, kShort);
@@ -87,7 +87,7 @@ TEST_F(CompetitiveModeTest, AProbeThatEmptiesTheQueueTakesBackOneThatFailed) {
   fail(9, kShort);
   measure(0.25);
   probe(kEmpty);
-  EXPECT_FALSE(mode_.suspects());
+  EXPECT_FALSE(mode_.wants_probe());
   fail(1, kShort);
   decide(5);
   EXPECT_FALSE(mode_.on());
