@@ -25,6 +25,8 @@ constexpr double kShared = 0.8;     // of the link: with less there are others, 
 constexpr double kAlone = 0.9;      // ... with more there are none
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
+constexpr double kFirstPart =
+    0.25;  // of an even share: from two packets it takes 15 round trips, of seconds each
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
@@ -54,9 +56,10 @@ double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, doub
   return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
 }
 
-bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
   const double least_packets = evidence_ < kEnoughEvidence ? kWindowToMeasure : kWindowToAsk;
-  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets, least_packets);
+  const bool may_measure = may_hold && cwnd_packets >= least_packets;
+  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets, may_measure);
 }
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
@@ -77,7 +80,8 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   if (*share > kAlone) return leave();
   if (on_ || *share > kShared) return;
   on_ = true;
-  window_ = {now, wanted_packets, even_packets(rtt)};
+  const double even = even_packets(rtt);
+  window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
 }
 
 void CompetitiveMode::leave() {

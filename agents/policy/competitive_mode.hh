@@ -20,8 +20,8 @@ class CompetitiveMode {
   // The window from now on. An answer that waited for the network's next decision would lose packets
   // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
-  // Whether `limit` or `in_train` is another from now on.
-  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
+  // Whether `limit` or `in_train` is another from now on. `may_hold`: no drain limits the window.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
 
   // The window where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets);

@@ -15,10 +15,10 @@ constexpr double kMostGrowth = 1.5;                       // section 4.2, in a r
 constexpr double kLeastPackets = 2;
 
 // How far W_max moves from the lost window towards what part of an even share with one rival. Half-way to
-// the whole of it takes from several rivals: of four Cubics each kept 80 % of its share on 44 % of 36 links,
-// by this pull on 89 %. Beside one Cubic both give 40 % of the link in the mean, no pull gives 36 %.
+// the whole of it takes from several rivals: four Cubics kept 80 % of their part on 44 % of 36 links, with
+// this pull on 89 %. Beside one Cubic both give 40 % of the link in the mean.
 constexpr double kPull = 0.3;
-constexpr double kPulledTo = 0.7;
+constexpr double kPulledTo = 0.6;
 
 double in_s(Time time) { return std::chrono::duration<double>{time}.count(); }
 

@@ -24,14 +24,15 @@ double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time)
 
 }  // namespace
 
-bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, double least_cwnd_packets) {
+bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
   const auto packet_bytes = static_cast<double>(ack.newest().bytes);
   switch (phase_) {
     case Phase::waiting:
       waited_packets_ += static_cast<double>(ack.acked.size());
-      return cwnd_packets >= least_cwnd_packets && hold(now, cwnd_packets);
+      return may_hold && hold(now, cwnd_packets);
     case Phase::holding:
-      return send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes);
+      return may_hold ? send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes)
+                      : let_go();
     case Phase::sending:
       phase_ = Phase::arriving;
       return true;
@@ -54,6 +55,11 @@ bool LinkShare::hold(Time now, double cwnd_packets) {
 // Only while nothing is held back: with a small window that would be half of the rate.
 void LinkShare::note_own_rate(Time now) {
   if (waits_since_) own_.add(waited_packets_, in_ms(now - *waits_since_));
+}
+
+bool LinkShare::let_go() {
+  phase_ = Phase::waiting;
+  return true;
 }
 
 bool LinkShare::send(Time now, double held_packets) {

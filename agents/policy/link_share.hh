@@ -14,8 +14,8 @@ namespace ccgym {
 
 class LinkShare {
  public:
-  // Whether `limit` or `in_train` is another from now on. A smaller window than the least is not asked.
-  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, double least_cwnd_packets);
+  // Whether `limit` or `in_train` is another from now on. `may_hold`: packets may be held back now.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
@@ -46,6 +46,7 @@ class LinkShare {
 
   bool hold(Time now, double cwnd_packets);
   void note_own_rate(Time now);
+  bool let_go();
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);

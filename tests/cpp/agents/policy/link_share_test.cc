@@ -45,8 +45,8 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
     LinkShare& share;
     double least_limit{64};
     bool was_in_train{false};
-    void on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
-      share.on_ack(now, ack, cwnd_packets, 8);
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+      share.on_ack(now, ack, cwnd_packets, may_hold);
       least_limit = std::min(least_limit, share.limit(cwnd_packets));
       was_in_train |= share.in_train();
     }

@@ -36,15 +36,6 @@ class PacketTrains {
     trained_at_ = now_;
   }
 
-  // One that is told the least window to ask, as LinkShare, or decides itself.
-  template <class Listener>
-  static void tell(Listener& listener, Time now, const AckEvent& event) {
-    if constexpr (requires { listener.on_ack(now, event, kWindow, kLeastWindow); })
-      listener.on_ack(now, event, kWindow, kLeastWindow);
-    else
-      listener.on_ack(now, event, kWindow);
-  }
-
   [[nodiscard]] Time now() const { return now_; }
 
   static constexpr Time kRtt = std::chrono::milliseconds{100};
@@ -52,7 +43,6 @@ class PacketTrains {
 
  private:
   static constexpr double kWindow = 64;
-  static constexpr double kLeastWindow = 8;
 
   // What has been delivered since the last train, told at once.
   template <class Listener>
@@ -75,7 +65,7 @@ class PacketTrains {
   void ack(Listener& listener, int64_t inflight_packets, std::span<const AckedPacket> acked) {
     AckEvent event{.acked = acked, .inflight_bytes = inflight_packets * kBytes};
     event.rtt = {.latest = kRtt, .smoothed = kRtt, .min = kRtt / 2};
-    tell(listener, now_, event);
+    listener.on_ack(now_, event, kWindow, true);
   }
 
   Time packet_time_;
