@@ -112,6 +112,13 @@ TEST_F(CompetitiveModeTest, APathThatHasBecomeLongerIsNoRival) {
 }
 
 // An even share is half of 2 packets per ms in 100 ms: 100.
+TEST_F(CompetitiveModeTest, BeginsAtAQuarterOfAnEvenShareAtLeast) {
+  fail(1);
+  measure(0.25);
+  fail(4);
+  EXPECT_NEAR(decide(5), 25, 1);
+}
+
 TEST_F(CompetitiveModeTest, GrowsToALittleMoreThanAnEvenShareAndNoFurther) {
   enter();
   for (int i = 0; i < 3000; ++i) decide(64);

@@ -55,8 +55,8 @@ TEST_F(CubicWindowTest, IsBackAtTheLostWindowAfterKSeconds) {
 
 TEST_F(CubicWindowTest, FarBelowAnEvenShareTheNextPlateauLiesNearerToIt) {
   grow(std::chrono::seconds{1});
-  lose(now_ - milliseconds{100}, 200);  // 100 packets, on the way to 140: K is 5.1 s
-  EXPECT_NEAR(grow(milliseconds{5000}), 112, 1);
+  lose(now_ - milliseconds{100}, 200);  // 100 packets, on the way to 120: K is 4.5 s
+  EXPECT_NEAR(grow(milliseconds{4500}), 106, 1);
 }
 
 }  // namespace

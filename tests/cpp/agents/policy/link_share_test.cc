@@ -61,5 +61,20 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
   EXPECT_EQ(link_share.limit(64), 64);
 }
 
+TEST(LinkShare, LetsGoWhereNothingMayBeHeldBack) {
+  struct Drain {
+    LinkShare& share;
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool /*may_hold*/) {
+      share.on_ack(now, ack, cwnd_packets, share.limit(64) == 64);
+      EXPECT_FALSE(share.in_train());
+    }
+  };
+  LinkShare link_share;
+  Drain drain{link_share};
+  PacketTrains trains{2, 0.5};
+  for (int train = 0; train < 6; ++train) trains.fly(drain);
+  EXPECT_FALSE(link_share.share());
+}
+
 }  // namespace
 }  // namespace ccgym
