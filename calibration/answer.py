@@ -31,12 +31,13 @@ _RESAMPLES, _RARE = 1000, 100
 _NEAREST = 80
 _SEED = 16
 _FEWEST_DEGREES = 2
-_MUCH_WORSE, _AS_GOOD = 1.5, 0.01
-"""Factor and difference of scores, above which another candidate is taken than the middle."""
+_AS_GOOD = 0.02
+"""Difference of scores, above which another candidate is taken than the middle: a search that goes on answers
+no worse than by this."""
 _TELLABLE_LOSS = 3e-4
 """Less is some packets of a run, which one scheme or the other loses to the queue as well."""
-_DETERMINED = 1.25 / 0.75
-"""Between the ends of an interval: a quarter more or less than the middle."""
+_DETERMINED = 2.0
+"""Between the ends of an interval: with more the data say little of a parameter."""
 _OPEN_QUEUE_CHANGE = 0.003
 """Of the error: a queue that may be four times as long without more was never full."""
 
@@ -124,11 +125,11 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
 
 
 def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
-    """The middle of what fits, unless it fits much worse: between two modes of a scheme lies neither."""
+    """The middle of what fits, unless it fits worse: between two modes of a scheme lies neither."""
     candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
     centre, *others = (_flown(search, candidate, replicator) for candidate in candidates)
     least = min(others, key=lambda tried: tried.score, default=centre)
-    return least if centre.score > _MUCH_WORSE * least.score + _AS_GOOD else centre
+    return least if centre.score > least.score + _AS_GOOD else centre
 
 
 def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:

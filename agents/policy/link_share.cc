@@ -58,6 +58,7 @@ void LinkShare::note_own_rate(Time now) {
 }
 
 bool LinkShare::let_go() {
+  waits_since_.reset();  // what was delivered until then has been noted
   phase_ = Phase::waiting;
   return true;
 }

@@ -20,7 +20,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr int64_t kMostUnserved = 10'000'000;
+constexpr int64_t kMostUnserved = 10'000'000;  // 0.3 GB of arrivals
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
 // Whole microseconds, so that what is sent, waits and is received adds up.
