@@ -16,7 +16,7 @@ constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of
 // What is held back is not sent, so trains are rarer once the share is known. With one in every round trip
 // 75 % of 84 links beside one BBR were shared between 25 and 75 %, with one in four 92 %; with one in eight
 // flows of our kind take each other for rivals.
-constexpr int kRoundTripsApart = 4;
+constexpr int kRoundTripsApart = 6;
 constexpr double kRemembered = 0.8;                       // of the sums, at every train
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
 
@@ -34,7 +34,9 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool 
       return may_hold ? send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes)
                       : let_go();
     case Phase::sending:
+      if (now < train_.sent_at + kAtOnce) return false;
       phase_ = Phase::arriving;
+      note_arrivals(now, ack);
       return true;
     case Phase::arriving:
       note_arrivals(now, ack);
