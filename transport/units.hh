@@ -9,6 +9,10 @@ namespace ccgym {
 
 using Time = std::chrono::nanoseconds;  // since the flow began
 
+[[nodiscard]] constexpr double in_ms(Time time) {
+  return std::chrono::duration<double, std::milli>{time}.count();
+}
+
 class Rate {
  public:
   constexpr Rate() = default;

@@ -11,8 +11,6 @@
 
 namespace ccgym {
 
-inline double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 // All throw std::runtime_error, which names the controller and what it asked for.
 int64_t checked_window_bytes(std::string_view controller, double cwnd_packets, int64_t packet_bytes);
 Rate checked_pacing(std::string_view controller, double pacing_mbps);

@@ -14,8 +14,6 @@ constexpr double kSlowAlpha = 1.0 / 256;  // SIGCOMM 2014 section 3.1: slow_rec_
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 50'000;  // of a rule that multiplies without end
 
-double milliseconds_of(Time time) { return std::chrono::duration<double, std::milli>{time}.count(); }
-
 }  // namespace
 
 Remy::Remy(int64_t packet_bytes, RemyTable table) : packet_bytes_{packet_bytes}, table_{std::move(table)} {
@@ -35,13 +33,13 @@ void Remy::on_timeout(Time /*now*/, const Timeout& /*timeout*/) { restart(); }
 
 void Remy::remember(const AckedPacket& packet, Time received_at, const RttStats& rtt) {
   if (last_) {
-    const double send_ms = milliseconds_of(packet.sent_at - last_->sent_at);
-    const double received_ms = milliseconds_of(received_at - last_->received_at);
+    const double send_ms = in_ms(packet.sent_at - last_->sent_at);
+    const double received_ms = in_ms(received_at - last_->received_at);
     memory_[0] += kAlpha * (send_ms - memory_[0]);
     memory_[1] += kAlpha * (received_ms - memory_[1]);
     memory_[3] += kSlowAlpha * (received_ms - memory_[3]);
   }
-  if (rtt.min > Time{}) memory_[2] = milliseconds_of(rtt.latest) / milliseconds_of(rtt.min);
+  if (rtt.min > Time{}) memory_[2] = in_ms(rtt.latest) / in_ms(rtt.min);
   last_ = {packet.sent_at, received_at};
 }
 

@@ -7,20 +7,15 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kOwnPackets = 1.2;     // kept in the queue at 1 packet per ms; as the root of the rate
 constexpr double kOthersDrained = 0.6;  // others drain, if no more than this share of the queue is left
 constexpr double kFewPackets = 30;      // a huge queue is not theirs, but on slow links
 constexpr int kRemembered = 12;         // drains of ours
 constexpr int kFewProbes = 8;           // a flow of fewer drains does not know yet whether it is alone
 
-double own_packets(const RttStats& rtt, double cwnd_packets) {
-  const double smoothed_rtt_ms = std::chrono::duration<double, std::milli>(rtt.smoothed).count();
-  return kOwnPackets * std::sqrt(cwnd_packets / smoothed_rtt_ms);
-}
-
 }  // namespace
 
 bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
+  shared_queue_.on_ack(ack);
   const bool was_draining = probe_.limiting();
   const bool train_changes = competitive_.on_ack(now, ack, cwnd_packets, !was_draining);
   if (competitive_.on()) return train_changes;  // a drain would give the rival its room
@@ -48,8 +43,9 @@ void Companion::on_probe_result(const ProbeResult& result) {
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   if (rtt.smoothed == Time::zero()) return wanted_packets;
   if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
-  const double own = sees_others() ? own_packets(rtt, cwnd_packets) : 0;
-  return competitive_.window(now, rtt, wanted_packets + own);
+  const double shared_packets =
+      sees_others() ? shared_queue_.window(rtt, cwnd_packets, wanted_packets) : wanted_packets;
+  return competitive_.window(now, rtt, shared_packets);
 }
 
 }  // namespace ccgym

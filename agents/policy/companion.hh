@@ -1,8 +1,8 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). In company every flow keeps some packets of its own
-// in it, fewer per rate the faster it is, so that one queue has one division of the rate; and flows that fill
-// every queue are answered (competitive_mode.hh). A flow alone hardly notices: its window is the network's.
+// The queue runs empty now and then (base_rtt_probe.hh). Beside others a flow keeps some packets of its own
+// in it, and not many more (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh).
+// A flow alone hardly notices: its window is the network's.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/competitive_mode.hh"
+#include "agents/policy/shared_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -36,6 +37,7 @@ class Companion {
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_{};
+  SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   int probes_{0};              // so far, drains and observing ones
   int drains_with_others_{0};  // of ours to come, before others count as gone unless they drain again

@@ -34,8 +34,6 @@ constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one 
 constexpr double kWindowToMeasure = 8;
 constexpr double kWindowToAsk = 2;
 
-double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
 }  // namespace
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result) {

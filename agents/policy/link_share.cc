@@ -13,14 +13,12 @@ constexpr double kLeastPackets = 2;   // ... but of a small window no more than 
 constexpr int kEnoughTrains = 4;
 constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
 
-// What is held back is not sent, so trains are rarer once the share is known. With one in every round trip
-// 75 % of 84 links beside one BBR were shared between 25 and 75 %, with one in four 92 %; with one in eight
-// flows of our kind take each other for rivals.
+// What is held back is not sent, so trains are rarer once the share is known. With one in four round trips a
+// flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave, with
+// one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
 constexpr double kRemembered = 0.8;                       // of the sums, at every train
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
-
-double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 }  // namespace
 

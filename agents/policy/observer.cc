@@ -17,10 +17,9 @@ void Observer::close_step(Time now, double cwnd_packets) {
 }
 
 StepRtt Observer::step_rtt() const {
-  using Milliseconds = std::chrono::duration<double, std::milli>;
   if (closed_rtts_.acks == 0) return {};
-  const double total_ms = Milliseconds{closed_rtts_.total}.count();
-  return {total_ms / static_cast<double>(closed_rtts_.acks), Milliseconds{closed_rtts_.max}.count()};
+  const double total_ms = in_ms(closed_rtts_.total);
+  return {total_ms / static_cast<double>(closed_rtts_.acks), in_ms(closed_rtts_.max)};
 }
 
 }  // namespace ccgym

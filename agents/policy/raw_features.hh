@@ -100,7 +100,6 @@ class RawFeatures {
     Limit limited_by{Limit::window};
   };
 
-  static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
   static double mbps(int64_t bytes, Time interval) {
     return 0.008 * static_cast<double>(bytes) / std::max(in_ms(interval), kLeastMs);
   }

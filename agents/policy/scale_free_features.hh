@@ -63,7 +63,6 @@ class ScaleFreeFeatures {
     double value;
   };
 
-  static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
   static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kLeastMs); }
 
   void note_arrival(Time sent_at, Time received_at) {

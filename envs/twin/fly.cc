@@ -28,7 +28,7 @@ int64_t in_us(int64_t ns) { return (ns + kNsPerUs / 2) / kNsPerUs; }
 
 double us_in_ms(int64_t us) { return static_cast<double>(us) / 1e3; }
 
-double in_ms(int64_t ns) { return us_in_ms(in_us(ns)); }
+double ns_in_ms(int64_t ns) { return us_in_ms(in_us(ns)); }
 
 using Controllers = std::vector<std::unique_ptr<CongestionController>>;
 
@@ -42,19 +42,19 @@ class FlowRecorder {
       record.unrecorded_bytes += packet.bytes;
       return;
     }
-    record.arrival_ms.push_back(in_ms(packet.arrival_ns));
-    record.sent_ms.push_back(in_ms(packet.tag));
+    record.arrival_ms.push_back(ns_in_ms(packet.arrival_ns));
+    record.sent_ms.push_back(ns_in_ms(packet.tag));
     record.arrival_bytes.push_back(static_cast<int32_t>(packet.bytes));
   }
   void on_departure(const LinkPacket& packet, int64_t now_ns, int64_t received_ns) {
     --unserved_;
     FlowRecord& record = records_[packet.label.flow()];
-    record.departure_ms.push_back(in_ms(now_ns));
+    record.departure_ms.push_back(ns_in_ms(now_ns));
     record.departure_bytes.push_back(static_cast<int32_t>(packet.bytes));
     record.departure_delay_ms.push_back(us_in_ms(in_us(now_ns) - in_us(packet.arrival_ns)));
-    record.departed_sent_ms.push_back(in_ms(packet.tag));
+    record.departed_sent_ms.push_back(ns_in_ms(packet.tag));
     record.received_ms.push_back(received_ns == kNeverNs ? std::numeric_limits<double>::quiet_NaN()
-                                                         : in_ms(received_ns));
+                                                         : ns_in_ms(received_ns));
   }
 
  private:
@@ -102,7 +102,7 @@ void sample_windows(const std::vector<FlowSlot<Controller>>& slots, Time now, Lo
                     std::vector<FlowRecord>& records) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (now <= slots[i].start || now > slots[i].stop) continue;
-    records[i].cwnd_ms.push_back(std::chrono::duration<double, std::milli>(now).count());
+    records[i].cwnd_ms.push_back(in_ms(now));
     records[i].cwnd_packets.push_back(static_cast<double>(slots[i].controller->limits().cwnd_bytes) /
                                       static_cast<double>(kDataBytes));
     if (log == Log::packets) sample_metrics(*slots[i].controller, records[i]);
@@ -133,7 +133,7 @@ void fly_slots(const RunSettings& run, const std::vector<FlowSlot<Controller>>& 
     records[i].lost_packets = twin.sender(i).lost_packets();
     records[i].marked_packets = twin.sender(i).ce_packets();
     for (const Time time : twin.flow(i).traffic().completion_times())
-      records[i].completion_ms.push_back(in_ms(time.count()));
+      records[i].completion_ms.push_back(ns_in_ms(time.count()));
   }
 }
 

@@ -101,9 +101,7 @@ class TypedGymPath final : public GymPath {
   [[nodiscard]] FlowState state(std::size_t learner) const override {
     return twin_.flow(path_flows_.learner_flows[learner]).state();
   }
-  [[nodiscard]] double now_ms() const override {
-    return std::chrono::duration<double, std::milli>{twin_.now()}.count();
-  }
+  [[nodiscard]] double now_ms() const override { return in_ms(twin_.now()); }
   void act(std::size_t learner, Act action) override {
     policy(learner).act(action);
     twin_.resume(path_flows_.learner_flows[learner]);

@@ -61,7 +61,6 @@ class StepMeter {
     int64_t sent_packets{};
   };
 
-  static double in_ms(Time time) { return std::chrono::duration<double, std::milli>(time).count(); }
   static double ip_bytes(int64_t packets) {
     return static_cast<double>(packets * (kDataTunBytes - kTunHeaderBytes));
   }

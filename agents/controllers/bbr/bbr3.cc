@@ -176,7 +176,7 @@ std::vector<Metric> Bbr3::metrics() const {
   const Time min_rtt = min_rtt_.known() ? min_rtt_.min() : Time{};
   return {{"mode", "", static_cast<double>(mode_)},
           {"max_bw", "Mbit/s", max_bw_mbps_.best()},
-          {"min_rtt", "ms", std::chrono::duration<double, std::milli>{min_rtt}.count()},
+          {"min_rtt", "ms", in_ms(min_rtt)},
           {"inflight_longterm", "bytes", bounds_.longterm_bytes},
           {"inflight_shortterm", "bytes", bounds_.short_bytes},
           {"ecn_alpha", "", marks_.alpha()}};

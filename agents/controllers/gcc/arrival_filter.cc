@@ -13,8 +13,6 @@ constexpr double kStateNoise = 1e-3;                   // section 5.3: q
 constexpr double kChi = 0.01;                          // section 5.3: in [0.001, 0.1]
 constexpr double kOutlier = 3;                         // section 5.3: z beyond 3 sqrt(var_v) counts as that
 
-double milliseconds_of(Time time) { return std::chrono::duration<double, std::milli>{time}.count(); }
-
 }  // namespace
 
 std::optional<ArrivalFilter::Estimate> ArrivalFilter::add(Time sent_at, Time received_at) {
@@ -41,8 +39,8 @@ bool ArrivalFilter::belongs(Time sent_at, Time received_at) const {
 std::optional<ArrivalFilter::Estimate> ArrivalFilter::close(const Group& group) {
   std::optional<Estimate> estimate;
   if (previous_) {
-    const double send_gap_ms = milliseconds_of(group.last_sent_at - previous_->last_sent_at);
-    const double arrival_gap_ms = milliseconds_of(group.last_received_at - previous_->last_received_at);
+    const double send_gap_ms = in_ms(group.last_sent_at - previous_->last_sent_at);
+    const double arrival_gap_ms = in_ms(group.last_received_at - previous_->last_received_at);
     const double gradient_ms = update(arrival_gap_ms - send_gap_ms, send_gap_ms);
     estimate = {group.last_received_at, gradient_ms, ++groups_};
   }

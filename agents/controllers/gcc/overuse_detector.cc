@@ -23,9 +23,7 @@ constexpr int kMaxGroups = 60;         // m(i) is per group: it stands for the l
 // min(i, 60) groups, as its authors' implementation takes it.
 LinkUse OveruseDetector::detect(const ArrivalFilter::Estimate& estimate) {
   const double offset_ms = std::min(estimate.groups, kMaxGroups) * estimate.gradient_ms;
-  const double elapsed_ms =
-      last_arrival_ ? std::chrono::duration<double, std::milli>{estimate.arrived_at - *last_arrival_}.count()
-                    : 0;
+  const double elapsed_ms = last_arrival_ ? in_ms(estimate.arrived_at - *last_arrival_) : 0;
   last_arrival_ = estimate.arrived_at;
   LinkUse use = LinkUse::normal;
   if (offset_ms > threshold_ms_) {

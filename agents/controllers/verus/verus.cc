@@ -21,8 +21,6 @@ constexpr double kDecrease = 0.7;      // M of eq. 6: its authors'
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 1 << 14;
 
-double milliseconds_of(Time time) { return std::chrono::duration<double, std::milli>{time}.count(); }
-
 }  // namespace
 
 Verus::Verus(int64_t packet_bytes, double delay_ratio)
@@ -54,13 +52,13 @@ void Verus::on_ack(Time now, const AckEvent& ack) {
   if (ack.acked.empty()) return;
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
   window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
-  min_ms_ = milliseconds_of(ack.rtt.min);
-  smoothed_rtt_ms_ = milliseconds_of(ack.rtt.smoothed);
+  min_ms_ = in_ms(ack.rtt.min);
+  smoothed_rtt_ms_ = in_ms(ack.rtt.smoothed);
   for (const AckedPacket& packet : ack.acked) hear(now, packet);
 }
 
 void Verus::hear(Time now, const AckedPacket& packet) {
-  const double delay_ms = milliseconds_of(now - packet.sent_at);
+  const double delay_ms = in_ms(now - packet.sent_at);
   epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
   const double sent_under = window_of(packet.seq);
   if (phase_ != Phase::recovery) profile_.add(sent_under, delay_ms);  // section 4.3: not while recovering

@@ -61,6 +61,27 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
   EXPECT_EQ(link_share.limit(64), 64);
 }
 
+// A link with a clock delivers several packets at one instant, and their ACKs come before one can be
+// answered.
+TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
+  struct Again {
+    LinkShare& share;
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+      share.on_ack(now, ack, cwnd_packets, may_hold);
+      if (!share.in_train()) return;
+      share.on_ack(now, ack, cwnd_packets, may_hold);
+      seen = true;
+      EXPECT_TRUE(share.in_train());
+    }
+    bool seen{false};
+  };
+  LinkShare link_share;
+  Again again{link_share};
+  PacketTrains trains{2, 0.5};
+  trains.fly(again);
+  EXPECT_TRUE(again.seen);
+}
+
 TEST(LinkShare, LetsGoWhereNothingMayBeHeldBack) {
   struct Drain {
     LinkShare& share;

@@ -22,7 +22,7 @@ class PacketTrains {
   // All ACKs of one train of `packets` of a window of 64, told to anything with LinkShare's `on_ack`.
   template <class Listener>
   void fly(Listener& listener, int packets = 8) {
-    now_ += 5 * kRtt;
+    now_ += 7 * kRtt;
     wait(listener);                     // and then it holds packets back
     ack(listener, 64 - packets, now_);  // it sends them now
     const Time sent_at = now_;
@@ -47,7 +47,7 @@ class PacketTrains {
   // What has been delivered since the last train, told at once.
   template <class Listener>
   void wait(Listener& listener) {
-    const double waited_ms = std::chrono::duration<double, std::milli>(now_ - trained_at_).count();
+    const double waited_ms = in_ms(now_ - trained_at_);
     const auto packets = static_cast<std::size_t>(own_packets_per_ms_ * waited_ms);
     ack(listener, 64, std::vector<AckedPacket>(std::max<std::size_t>(packets, 1), packet_sent_at(now_)));
   }

@@ -1,0 +1,24 @@
+// What a flow keeps in a queue that it shares.
+//
+// Some packets of its own, fewer per rate the faster it is, so that one queue has one division of the rate.
+// But not many more: the network of a policy leaves a queue of a millisecond or two, on a fast link more
+// packets than those keep that count them, as Copa and Vegas do. The bound is FAST TCP's law (Wei, Jin, Low
+// and Hegde, IEEE/ACM ToN 2006): what the path holds at the rate of delivery, and some packets.
+#pragma once
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class SharedQueue {
+ public:
+  void on_ack(const AckEvent& ack);
+
+  // The window where the network wants `wanted_packets` and has `cwnd_packets`.
+  [[nodiscard]] double window(const RttStats& rtt, double cwnd_packets, double wanted_packets) const;
+
+ private:
+  double delivered_packets_per_ms_{0};  // in the last round trip
+};
+
+}  // namespace ccgym
