@@ -46,6 +46,8 @@ class Shown {
 
 nb::object optional(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
 
+nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
+
 }  // namespace
 
 const AckEvent& AckView::get() const {
@@ -63,11 +65,17 @@ PythonController::Methods::Methods(nb::handle self)
       on_timer{optional(self, "on_timer")},
       metrics{optional(self, "metrics")} {}
 
+PythonController::Names::Names()
+    : cwnd_packets{interned("cwnd_packets")},
+      pacing_mbps{interned("pacing_mbps")},
+      next_timer_ms{interned("next_timer_ms")} {}
+
 PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
     : name_{std::move(name)},
       self_{std::move(self)},
       ack_{nb::cast(AckView{})},
       methods_{Methods{self_}},
+      names_{Names{}},
       packet_bytes_{packet_bytes} {
   guarded("__init__", [this] {
     const nb::object wanted = nb::getattr(self_, "wants_ecn", nb::bool_(false));
@@ -79,6 +87,7 @@ PythonController::PythonController(std::string name, nb::object self, int64_t pa
 PythonController::~PythonController() {
   const nb::gil_scoped_acquire locked;
   methods_.reset();
+  names_.reset();
   ack_.reset();
   self_.reset();
 }
@@ -152,23 +161,24 @@ void PythonController::guarded(const char* callback, const Call& call) {
 }
 
 void PythonController::read_back() {
-  limits_.cwnd_bytes = checked_window_bytes(name_, attribute("cwnd_packets"), packet_bytes_);
+  limits_.cwnd_bytes = checked_window_bytes(
+      name_, number_of(names_->cwnd_packets, self_.attr(names_->cwnd_packets)), packet_bytes_);
   limits_.pacing_rate.reset();
-  if (!self_.attr("pacing_mbps").is_none())
-    limits_.pacing_rate = checked_pacing(name_, attribute("pacing_mbps"));
+  const nb::object pacing = self_.attr(names_->pacing_mbps);
+  if (!pacing.is_none()) limits_.pacing_rate = checked_pacing(name_, number_of(names_->pacing_mbps, pacing));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
-  if (!optional(self_, "next_timer_ms").is_none())
-    next_timer_ = checked_timer(name_, attribute("next_timer_ms"));
+  const nb::object timer = nb::getattr(self_, names_->next_timer_ms, nb::none());
+  if (!timer.is_none()) next_timer_ = checked_timer(name_, number_of(names_->next_timer_ms, timer));
 }
 
-double PythonController::attribute(const char* name) const {
-  const nb::object value = self_.attr(name);
+double PythonController::number_of(nb::handle attribute, nb::handle value) const {
   try {
     return number(value);
   } catch (nb::python_error&) {
     const auto type = nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
-    throw std::runtime_error(name_ + ": " + name + " is of type " + type + ", expected a number");
+    throw std::runtime_error(name_ + ": " + nb::cast<std::string>(attribute) + " is of type " + type +
+                             ", expected a number");
   }
 }
 
