@@ -432,7 +432,7 @@ class PathEngine:
                 f"{expected}: one for each flow, as each entry of info is"
             )
         flown = info["time_ms"] > 0
-        rewards = np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0)
+        rewards = np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0.0)
         if not np.isfinite(rewards).all():
             raise InputError(
                 "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps "
