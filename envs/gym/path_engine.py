@@ -109,7 +109,7 @@ MANY_ROWS = 256
 PACKET_BYTES = 120
 """Of memory for each packet in flight, as measured."""
 NEGLIGIBLE_BYTES = 5e7
-"""Growth in a step that is not held against what is free: looking costs more than the step of a small batch."""
+"""Growth in a step that is not held against what is free: to look costs as much as a small step."""
 MOST_GROWTH = np.e
 """Of a window in a step, by whatever action."""
 _DRAW = 1
