@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ccgym.deploy.new_controller import write_controller
 from ccgym.envs import _core
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 
@@ -25,12 +26,13 @@ _ARGUMENTS = {"fixed": "400", "rate": "100"}
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """Every scheme of the table, in turns; all hear the same ACKs, those of a Reno flow."""
+    """Every scheme of the table, and one in Python; all hear the same ACKs, those of a Reno flow."""
     link = LinkSpec(rate_mbps=RATE_MBPS, queue="droptail", packets=QUEUE_PACKETS)
     path = EmulatorSpec(name="dumbbell", delay_ms=DELAY_MS, uplink=link).to_path()
     stream = _core.AckStream(path, "reno", seconds=FLIGHT_S, seed=1)
     with TemporaryDirectory(prefix="ccgym-bench-") as folder:
         schemes = {name: _with_argument(name, Path(folder)) for name, *_ in _core.known_schemes()}
+        schemes["python"] = _in_python(Path(folder))
         measurements = {
             name: lambda scheme=scheme: _ns_per_ack(stream, scheme) for name, scheme in schemes.items()
         }
@@ -53,6 +55,11 @@ def _with_argument(name: str, folder: Path) -> str:
     if name == "remy":
         return f"remy:{_remy_table(folder / 'table.json')}"
     return f"{name}:{_ARGUMENTS[name]}" if name in _ARGUMENTS else name
+
+
+def _in_python(folder: Path) -> str:
+    """The AIMD with which a controller of one's own begins."""
+    return f"python:{write_controller('aimd', 'python', folder) / 'aimd.py'}:Aimd"
 
 
 def _remy_table(file: Path) -> Path:

@@ -53,9 +53,16 @@ def telling(what: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{excerpt(Path(last.filename).name)}, line {last.lineno}"
-        raise InputError(f"{what} raised {type(error).__name__}: {excerpt(error)} ({place})") from error
+        raise InputError(f"{what} raised {type(error).__name__}: {excerpt(error)}{_place(error)}") from error
+
+
+def _place(error: Exception) -> str:
+    """Where users' code stood, the innermost of it; nothing where the call itself did not fit."""
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file, module = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__"))
+        if "site-packages" not in file.parts and not module.startswith("ccgym."):
+            return f" ({excerpt(file.name)}, line {line})"
+    return ""
 
 
 def _load_module(where: str, what: str) -> ModuleType:

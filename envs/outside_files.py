@@ -94,10 +94,6 @@ def parse_yaml(text: str, where: str) -> object:
     return content
 
 
-_BROKEN = (yaml.YAMLError, ValueError, AttributeError, TypeError, KeyError)
-"""What the parser raises, the latter for scalars whose tag promises more than they are."""
-
-
 def read_json(path: Path, what: str, most_bytes: int = MOST_BYTES) -> object:
     """The content of a JSON file.
 

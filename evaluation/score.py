@@ -18,11 +18,9 @@ from typing import Any
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
 from ccgym.envs.outside_files import read_bytes
-from ccgym.envs.specs.emulators import select_emulators
 
 from .isolation import IsolatedCall
 from .metrics.frontier import clearly_beats
-from .outside_schemes import library_file
 
 EMULATORS = "field,pathological,random:47"
 """60 links of the split `test`, which no training has seen."""
@@ -200,6 +198,8 @@ def _fly(
     if ray_address is not None:
         if "file:" in emulators:
             raise InputError("--ray: a file of emulators is of this machine; leave it or --ray out")
+        from ccgym.envs.specs.emulators import select_emulators
+
         parts = min(PARTS_ON_CLUSTER, len(select_emulators(emulators)))
     jobs = [
         {"controllers": controllers, "emulators": emulators, "part": part, "parts": parts}
@@ -226,6 +226,8 @@ def _travelling(controller: str) -> tuple[str, bytes] | None:
     kind, _, where = controller.partition(":")
     if kind not in ("python", "so"):
         return None
+    from .outside_schemes import library_file
+
     file = Path(where.rpartition(":")[0] if kind == "python" else library_file(where))
     if file.suffix not in (".py", ".so"):
         raise InputError(f"--ray: {controller} is no file: give python:FILE.py:CLASS or so:FILE.so")

@@ -18,6 +18,7 @@ from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.import_strings import load_object, telling
 
 _TRIED_FLOWS = 3
+_TRIED_STEPS = 3
 _BY_BATCH_OR_CHANCE = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
 
 
@@ -33,6 +34,8 @@ def load_network(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Mo
         network: torch.nn.Module = kind(inputs, outputs)
         _check_shape(network)
         _try_outputs(network, inputs, outputs)
+        _try_flows_apart(network, inputs)
+        _try_gradient(network, inputs)
         try:
             return as_stack(network, inputs)
         except UnknownLayersError:
@@ -55,15 +58,57 @@ def _check_shape(network: Any) -> None:
             )
 
 
+def _step(network: Any, observations: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+    """Raises InputError for what is no answer."""
+    answer = network.step(observations, state)
+    if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], torch.Tensor):
+        raise InputError(
+            f"network: step gave a {type(answer).__name__}, should give a tuple of outputs (flows, outputs) "
+            "and the next state"
+        )
+    return answer
+
+
 def _try_outputs(network: Any, inputs: int, outputs: int) -> None:
     """Raises InputError where a step answers something else than it should."""
     with torch.no_grad():
-        given, _ = network.step(torch.zeros(_TRIED_FLOWS, inputs), network.initial_state(_TRIED_FLOWS))
-    if given.shape != (_TRIED_FLOWS, outputs) or not given.isfinite().all():
+        given, _ = _step(network, torch.zeros(_TRIED_FLOWS, inputs), network.initial_state(_TRIED_FLOWS))
+    if given.shape != (_TRIED_FLOWS, outputs):
         raise InputError(
             f"network: step gave outputs of shape {tuple(given.shape)}, should give finite numbers of shape "
             f"(flows, {outputs}), here {(_TRIED_FLOWS, outputs)}"
         )
+    if not given.isfinite().all():
+        raise InputError("network: step gave NaN or infinity, should give finite numbers")
+
+
+def _try_flows_apart(network: Any, inputs: int) -> None:
+    """Raises InputError where the answer to one flow depends on the flows beside it."""
+    seen = torch.linspace(-1, 1, _TRIED_FLOWS * inputs).reshape(_TRIED_FLOWS, inputs)
+    with torch.no_grad():
+        together, _ = _step(network, seen, network.initial_state(_TRIED_FLOWS))
+        alone, _ = _step(network, seen[:1], network.initial_state(1))
+    if not torch.allclose(together[:1], alone, rtol=1e-3, atol=1e-4):
+        raise InputError(
+            "network: step answers a flow otherwise when others are beside it, or by chance; each row should "
+            "be answered by itself"
+        )
+
+
+def _try_gradient(network: Any, inputs: int) -> None:
+    """Raises InputError where nothing can be learnt."""
+    state = network.initial_state(_TRIED_FLOWS)
+    given = torch.zeros(())
+    for _ in range(_TRIED_STEPS):
+        outputs, state = _step(network, torch.zeros(_TRIED_FLOWS, inputs), state)
+        given = given + outputs.sum()
+    try:
+        given.backward()  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        raise InputError(
+            f"network: no gradient can be taken through {_TRIED_STEPS} steps: {excerpt(error)}"
+        ) from error
+    network.zero_grad()
 
 
 def _try_state(network: Any, inputs: int) -> None:
@@ -71,7 +116,7 @@ def _try_state(network: Any, inputs: int) -> None:
     state = network.initial_state(_TRIED_FLOWS)
     before = [tuple(tensor.shape) for tensor in _tensors(state)]
     with torch.no_grad():
-        _, state = network.step(torch.zeros(_TRIED_FLOWS, inputs), state)
+        _, state = _step(network, torch.zeros(_TRIED_FLOWS, inputs), state)
     after = [tuple(tensor.shape) for tensor in _tensors(state)]
     if after != before or any(shape[:1] != (_TRIED_FLOWS,) for shape in before):
         raise InputError(

@@ -84,7 +84,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--ray",
         default=None,
         metavar="ADDRESS",
-        help="HOST:PORT of a Ray cluster, or auto: dagger's environments and oracle searches run there",
+        help="HOST:PORT of a Ray cluster, or auto: dagger's environments and oracle searches run there; ppo "
+        "and recurrent-ppo refuse it: all their flows wait for each decision of one network",
     )
     parser.add_argument(
         "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
@@ -127,7 +128,9 @@ def run(args: argparse.Namespace) -> int:
         best, run = _train(args, file, TrainingConfig, partial(train, ray_address=args.ray))
     else:
         if args.ray is not None:
-            raise InputError(f"--ray: {algorithm} flies in one process; leave it out")
+            raise InputError(
+                f"--ray: {algorithm} flies in one process, its flows decide together; leave it out"
+            )
         from ccgym.rl.config import RlConfig
         from ccgym.rl.train import train as train_by_reward
 

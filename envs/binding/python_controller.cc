@@ -46,6 +46,12 @@ class Shown {
 
 nb::object optional(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
 
+std::string type_of(nb::handle value) {
+  return nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
+}
+
+nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
+
 }  // namespace
 
 const AckEvent& AckView::get() const {
@@ -63,54 +69,62 @@ PythonController::Methods::Methods(nb::handle self)
       on_timer{optional(self, "on_timer")},
       metrics{optional(self, "metrics")} {}
 
+PythonController::Names::Names()
+    : cwnd_packets{interned("cwnd_packets")},
+      pacing_mbps{interned("pacing_mbps")},
+      next_timer_ms{interned("next_timer_ms")} {}
+
 PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
     : name_{std::move(name)},
       self_{std::move(self)},
       ack_{nb::cast(AckView{})},
       methods_{Methods{self_}},
+      names_{Names{}},
       packet_bytes_{packet_bytes} {
   guarded("__init__", [this] {
     const nb::object wanted = nb::getattr(self_, "wants_ecn", nb::bool_(false));
     if (!nb::isinstance<nb::bool_>(wanted)) throw std::runtime_error(name_ + ": wants_ecn is no bool");
     wants_ecn_ = nb::cast<bool>(wanted);
+    return nb::object{nb::none()};
   });
 }
 
 PythonController::~PythonController() {
   const nb::gil_scoped_acquire locked;
   methods_.reset();
+  names_.reset();
   ack_.reset();
   self_.reset();
 }
 
 void PythonController::on_sent(Time now, const SentPacket& packet) {
-  if (!methods_->on_sent.is_none()) guarded("on_sent", [&] { methods_->on_sent(in_ms(now), packet); });
+  if (!methods_->on_sent.is_none()) guarded("on_sent", [&] { return methods_->on_sent(in_ms(now), packet); });
 }
 
 void PythonController::on_ack(Time now, const AckEvent& ack) {
   guarded("on_ack", [&] {
     const Shown shown{*nb::inst_ptr<AckView>(ack_), ack};
-    methods_->on_ack(in_ms(now), ack_);
+    return methods_->on_ack(in_ms(now), ack_);
   });
 }
 
 void PythonController::on_timeout(Time now, const Timeout& timeout) {
   if (methods_->on_timeout.is_none()) return;
-  guarded("on_timeout", [&] { methods_->on_timeout(in_ms(now), tuple_of(timeout.lost)); });
+  guarded("on_timeout", [&] { return methods_->on_timeout(in_ms(now), tuple_of(timeout.lost)); });
 }
 
 void PythonController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
   if (methods_->on_spurious_loss.is_none()) return;
-  guarded("on_spurious_loss", [&] { methods_->on_spurious_loss(in_ms(now), loss); });
+  guarded("on_spurious_loss", [&] { return methods_->on_spurious_loss(in_ms(now), loss); });
 }
 
 void PythonController::on_restart(Time now, Time idle) {
   if (methods_->on_restart.is_none()) return;
-  guarded("on_restart", [&] { methods_->on_restart(in_ms(now), in_ms(idle)); });
+  guarded("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
 }
 
 void PythonController::on_timer(Time now) {
-  guarded("on_timer", [&] { methods_->on_timer(in_ms(now)); });
+  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now)); });
   check_timer_moved(name_, next_timer_, now);
 }
 
@@ -144,7 +158,10 @@ template <class Call>
 void PythonController::guarded(const char* callback, const Call& call) {
   const nb::gil_scoped_acquire locked;
   try {
-    call();
+    const nb::object answer = call();
+    if (!answer.is_none())
+      throw std::runtime_error(name_ + ": " + callback + " returns something of type " + type_of(answer) +
+                               ": it should set cwnd_packets and pacing_mbps, and return nothing");
     read_back();
   } catch (nb::python_error& error) {
     rethrow(error, callback);
@@ -152,23 +169,23 @@ void PythonController::guarded(const char* callback, const Call& call) {
 }
 
 void PythonController::read_back() {
-  limits_.cwnd_bytes = checked_window_bytes(name_, attribute("cwnd_packets"), packet_bytes_);
+  limits_.cwnd_bytes = checked_window_bytes(
+      name_, number_of(names_->cwnd_packets, self_.attr(names_->cwnd_packets)), packet_bytes_);
   limits_.pacing_rate.reset();
-  if (!self_.attr("pacing_mbps").is_none())
-    limits_.pacing_rate = checked_pacing(name_, attribute("pacing_mbps"));
+  const nb::object pacing = self_.attr(names_->pacing_mbps);
+  if (!pacing.is_none()) limits_.pacing_rate = checked_pacing(name_, number_of(names_->pacing_mbps, pacing));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
-  if (!optional(self_, "next_timer_ms").is_none())
-    next_timer_ = checked_timer(name_, attribute("next_timer_ms"));
+  const nb::object timer = nb::getattr(self_, names_->next_timer_ms, nb::none());
+  if (!timer.is_none()) next_timer_ = checked_timer(name_, number_of(names_->next_timer_ms, timer));
 }
 
-double PythonController::attribute(const char* name) const {
-  const nb::object value = self_.attr(name);
+double PythonController::number_of(nb::handle attribute, nb::handle value) const {
   try {
     return number(value);
   } catch (nb::python_error&) {
-    const auto type = nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
-    throw std::runtime_error(name_ + ": " + name + " is of type " + type + ", expected a number");
+    throw std::runtime_error(name_ + ": " + nb::cast<std::string>(attribute) + " is of type " +
+                             type_of(value) + ", expected a number");
   }
 }
 

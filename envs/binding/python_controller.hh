@@ -48,16 +48,23 @@ class PythonController final : public CongestionController {
     nanobind::object on_sent, on_ack, on_timeout, on_spurious_loss, on_restart, on_timer, metrics;  // or None
   };
 
+  struct Names {  // of the attributes that are read after each call, made once
+    Names();
+
+    nanobind::object cwnd_packets, pacing_mbps, next_timer_ms;
+  };
+
   template <class Call>
   void guarded(const char* callback, const Call& call);
   void read_back();
-  [[nodiscard]] double attribute(const char* name) const;
+  [[nodiscard]] double number_of(nanobind::handle attribute, nanobind::handle value) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
   std::string name_;  // as the user gave it, for messages
   nanobind::object self_;
   nanobind::object ack_;  // one for all calls
   std::optional<Methods> methods_;
+  std::optional<Names> names_;
   int64_t packet_bytes_;
   bool wants_ecn_{false};
   SendLimits limits_{};

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.specs.distributions import Emulators, Source, sources_of
+from ccgym.envs.specs.distributions import Emulators, Source, emulator_of, sources_of
 from gymnasium.utils import EzPickle
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
@@ -329,8 +329,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         """
         super().reset(seed=seed, options=options)
         self._time_limits = list(_time_limits_around(self))
-        if options and "emulator" in options:
-            self._engine.set_emulators(one_source(options["emulator"]))
+        emulator = emulator_of(options)
+        if emulator is not None:
+            self._engine.set_emulators(one_source(emulator))
         if seed is None and not self._seeded:
             seed = int(self.np_random.integers(2**63))
         if seed is not None:

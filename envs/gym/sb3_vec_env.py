@@ -4,55 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.specs.distributions import Emulators
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from .path_env import one_source
+from .flow_of_batch import FlowOfBatch
 from .vector_env import PathVectorEnv
-
-
-class FlowOfBatch:
-    """One flow of the batch, for `get_attr`, `set_attr` and `env_method`; keeps what else is set on it."""
-
-    def __init__(self, envs: PathVectorEnv, flow: int) -> None:
-        self._envs = envs
-        self._flow = flow
-
-    @property
-    def emulator(self) -> EmulatorSpec:
-        """What it flies over in the present episode; another one, once set, from the next reset on."""
-        return self._envs.engine.specs[self._flow]
-
-    @emulator.setter
-    def emulator(self, emulator: Emulators) -> None:
-        self._envs.engine.set_emulator(self._flow, one_source(emulator)[0])
-
-    @property
-    def cwnd_packets(self) -> float:
-        """Its window now."""
-        return float(self._envs.engine.cwnd_packets[self._flow])
-
-    def set_emulator(self, emulator: Emulators) -> None:
-        """Another emulator, or a distribution of emulators, from the next reset on."""
-        self.emulator = emulator
-
-    def render(self) -> NDArray[np.uint8] | None:
-        """Its episode so far."""
-        pictures = self._envs.render()
-        return None if pictures is None else pictures[self._flow]
-
-    def __getattr__(self, name: str) -> Any:
-        """What one flow has as the batch has it."""
-        if name.startswith("_") or not hasattr(self._envs, name):
-            raise AttributeError(
-                f"a flow has no {name!r}; of its own it has emulator, cwnd_packets, set_emulator"
-            )
-        of_one = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
-        return getattr(self._envs, of_one.get(name, name))
 
 
 class PathSb3VecEnv(VecEnv):
@@ -88,7 +47,6 @@ class PathSb3VecEnv(VecEnv):
             raise InputError("PathSb3VecEnv: reward: stable-baselines3 wants one number, not vector")
         native.set_autoreset_mode(AutoresetMode.SAME_STEP)
         self._envs = native  # read by the base class at once
-        self._flows = [FlowOfBatch(native, flow) for flow in range(native.num_envs)]
         super().__init__(native.num_envs, native.single_observation_space, native.single_action_space)
         self._actions: NDArray[Any] = np.zeros(0)
         self._returns = np.zeros(native.num_envs)
@@ -168,7 +126,10 @@ class PathSb3VecEnv(VecEnv):
         return [getattr(flow, method_name)(*method_args, **method_kwargs) for flow in self._some(indices)]
 
     def _some(self, indices: int | Iterable[int] | None) -> list[FlowOfBatch]:
-        return [self._flows[index] for index in self._get_indices(indices)]
+        chosen = list(self._get_indices(indices))
+        if not all(-self.num_envs <= index < self.num_envs for index in chosen):
+            raise InputError(f"indices: {excerpt(chosen)}: there are {self.num_envs} flows, from 0 on")
+        return [self._envs.flows[index] for index in chosen]
 
     def env_is_wrapped(
         self,

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
-from ccgym.envs.specs.distributions import Emulators, sources_of
+from ccgym.envs.specs.distributions import Emulators, emulator_of, sources_of
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .flow_of_batch import FlowOfBatch
 from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .registration import EPISODE_STEPS
 from .rewards import Reward
@@ -118,6 +119,7 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         self._flows = np.arange(num_envs, dtype=np.int32)
         self._everywhere = np.ones(num_envs, dtype=np.bool_)
         self._everywhere.flags.writeable = False  # handed out with every step
+        self._each: list[FlowOfBatch] = []
         self._seeded = False
         self.render_mode = render_mode
         self._pictures = [] if render_mode is None else self._make_pictures()
@@ -144,6 +146,36 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
     def engine(self) -> PathEngine:
         """The flows underneath."""
         return self._engine
+
+    @property
+    def flows(self) -> list[FlowOfBatch]:
+        """Each by itself."""
+        if not self._each:
+            self._each = [FlowOfBatch(self, flow) for flow in range(self.num_envs)]
+        return self._each
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """The attribute of each flow, see `FlowOfBatch`; as Gymnasium's own vector environments have it."""
+        return tuple(getattr(flow, name) for flow in self.flows)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Sets the attribute of each flow: one value for all, or a list or tuple with one for each.
+
+        Raises:
+            InputError: so many values as flows are missing.
+        """
+        each = list(values) if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        if len(each) != self.num_envs:
+            raise InputError(
+                f"set_attr: {len(each)} values for {self.num_envs} flows; give one, or one for each"
+            )
+        for flow, value in zip(self.flows, each, strict=True):
+            setattr(flow, name, value)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """What the method, or the attribute, of each flow gives, see `FlowOfBatch`."""
+        found = self.get_attr(name)
+        return tuple(each(*args, **kwargs) if callable(each) else each for each in found)
 
     def _make_pictures(self) -> list["EpisodePlot"]:
         if self.render_mode not in self.metadata["render_modes"]:
@@ -181,8 +213,9 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
             Observations of shape (num_envs, entries), and info.
         """
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
-        if options and "emulator" in options:
-            self._engine.set_emulators(self._of_flows("emulator", sources_of(options["emulator"])))
+        emulator = emulator_of(options)
+        if emulator is not None:
+            self._engine.set_emulators(self._of_flows("emulator", sources_of(emulator)))
         if not self._seeded:
             self._engine.seed(self._flows, self.np_random.integers(2**63, size=self.num_envs).tolist())
             self._seeded = True

@@ -3,15 +3,18 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.import_strings import is_import_string, load_object, telling
+from pydantic import ValidationError
 
 from .emulator_spec import EmulatorSpec
 from .emulators import select_emulators
 from .random_emulators import random_emulators
+from .spec_errors import first_mistake
+from .spec_fields import SpecModel
 from .splits import Split
 
 Draw: TypeAlias = Callable[[np.random.Generator], EmulatorSpec]
@@ -73,6 +76,20 @@ def sources_of(emulators: Emulators) -> list[Source]:
     return [source for one in emulators for source in sources_of(one)]
 
 
+def emulator_of(options: Any) -> Emulators | None:
+    """What `reset(options={"emulator": ...})` asks for, if anything.
+
+    Raises:
+        InputError: it asks for something else.
+    """
+    if not options:
+        return None
+    if not isinstance(options, Mapping) or options.keys() != {"emulator"}:
+        raise InputError(f"options: {excerpt(options)}: known is {{'emulator': ...}}")
+    emulator: Emulators = options["emulator"]
+    return emulator
+
+
 def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
     """The emulator of an episode.
 
@@ -82,10 +99,22 @@ def draw(source: Source, generator: np.random.Generator) -> EmulatorSpec:
     if isinstance(source, EmulatorSpec):
         return source
     with telling("emulator: the distribution"):
-        drawn = source(generator)
+        drawn = _drawn(source, generator)
     if not isinstance(drawn, EmulatorSpec):
         raise InputError(f"emulator: the distribution gave {excerpt(drawn)!r}, should give an EmulatorSpec")
     return drawn
+
+
+def _drawn(source: Draw, generator: np.random.Generator) -> object:
+    """Raises InputError where the specs that it writes are none."""
+    kinds = {kind.__name__: kind for kind in SpecModel.__subclasses__()}
+    try:
+        return source(generator)
+    except ValidationError as error:
+        if error.title not in kinds:
+            raise
+        mistake = first_mistake(error, kinds[error.title])
+        raise InputError(f"emulator: the distribution: {error.title}: {mistake}") from error
 
 
 def _selected(selection: str) -> list[Source]:

@@ -135,16 +135,20 @@ def _find(item: str) -> list[NamedEmulator]:
         return _load_group(path.stem, path)
     if item.startswith("random:"):
         return _random_group(item)
-    groups = emulator_groups()
-    if item in groups:
-        return groups[item]
-    found = [emulator for emulator in groups.get(item.split("/")[0], []) if emulator.label == item]
+    files, group = config_files("emulators"), item.split("/")[0]
+    of_group = _load_group(group, files[group]) if group in files else []
+    found = [emulator for emulator in of_group if item in (group, emulator.label)]
     if not found:
-        labels = [emulator.label for group in groups.values() for emulator in group]
-        near = did_you_mean(item, [*groups, "all", *labels])
-        known = f"known: {', '.join(groups)}, all, random:[SPLIT:]N[:SEED], file:PATH, see `ccgym emulators`"
-        raise InputError(f"unknown emulator {excerpt(item)!r}{near}; {known}")
+        raise _unknown(item)
     return found
+
+
+def _unknown(item: str) -> InputError:
+    groups = emulator_groups()
+    labels = [emulator.label for group in groups.values() for emulator in group]
+    near = did_you_mean(item, [*groups, "all", *labels])
+    known = f"known: {', '.join(groups)}, all, random:[SPLIT:]N[:SEED], file:PATH, see `ccgym emulators`"
+    return InputError(f"unknown emulator {excerpt(item)!r}{near}; {known}")
 
 
 def _random_group(item: str) -> list[NamedEmulator]:

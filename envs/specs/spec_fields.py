@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from ccgym.envs import _core
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, model_validator
 
 QUEUES = dict(_core.known_queues())
 """By name, the keys that each takes beyond a limit in packets or bytes."""
@@ -16,6 +17,17 @@ class SpecModel(BaseModel):
     """A part of a spec: immutable, no unknown keys, no value taken for one of another type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_numpy(cls, given: Any) -> Any:
+        """What a generator of NumPy draws are numbers and lists as well."""
+        if not isinstance(given, dict):
+            return given
+        return {
+            key: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+            for key, value in given.items()
+        }
 
 
 def _within(low: float, high: float) -> AfterValidator:

@@ -1,82 +1,107 @@
-"""What the offline examples share: flights of a dataset as ratios, and how a policy is measured."""
+"""What the offline examples share: a dataset as networks see it, and how a policy is measured."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import minari
 import numpy as np
 import torch
 from ccgym.envs import _core
+from ccgym.envs.gym.own_features import ScaleFreeFeatures
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.training.rollouts import fly_measured
 from torch import nn
 from twelve_links import LINKS, mean_log_power
 
-INPUTS = 9
+INPUTS = ScaleFreeFeatures.size
+PREVIOUS_ACTION = 19
+"""Of the inputs, left out: who is shown it learns to repeat it, and nothing else."""
+AHEAD = 10
+"""Steps. A window is the sum of all changes before, errors included: over ten steps it shows what a scheme is
+after, and what comes of it; over a single one there is hardly more than noise."""
 NAMES = _core.RAW_FEATURES
 
 
-def ratios(raw: np.ndarray) -> np.ndarray:
-    """Raw features (n, 24) as numbers without a scale (n, INPUTS), which carry over to other links."""
-    see = {name: raw[..., place].astype(np.float64) for place, name in enumerate(NAMES)}
-    least = np.maximum(see["least_rtt_ms"], 1)
-    bdp = np.maximum(see["delivery_rate_mbps"] * least * 1e3 / (8 * 1464), 1)
-    answered = see["acks"] > 0
-    columns = [
-        np.log(np.maximum(see["window_packets"], 1) / bdp),
-        np.log(np.maximum(see["inflight_packets"], 1) / bdp),
-        np.log(np.where(answered, np.maximum(see["mean_rtt_ms"], 1), least) / least),
-        np.log(np.maximum(see["smoothed_rtt_ms"], 1) / least),
-        np.log(np.maximum(see["send_rate_mbps"], 0.01) / np.maximum(see["delivery_rate_mbps"], 0.01)),
-        see["lost_packets"] / np.maximum(see["acked_packets"] + see["lost_packets"], 1),
-        np.log(bdp) / 4,
-        np.log(least) / 4,
-        answered,
-    ]
-    return np.stack(columns, axis=-1).clip(-3, 3).astype(np.float32)
+@dataclass
+class Flight:
+    """An episode of n steps."""
+
+    scheme: str
+    emulator: str
+    states: torch.Tensor
+    """(n, INPUTS)"""
+    later: torch.Tensor
+    """(n, INPUTS): the states ten steps on, or the last one."""
+    changes: torch.Tensor
+    """(n, 1): logarithms of the factors on the window, means of the next ten steps."""
+    rewards: torch.Tensor
+    """(n,): means of the next ten steps."""
 
 
-def load(folder: Path) -> list[dict[str, torch.Tensor | str]]:
-    """Each episode: states (n + 1, INPUTS), actions (n, 1) as the logarithm of a factor on the window."""
+def load(folder: Path) -> list[Flight]:
+    """All flights of a dataset."""
     dataset = minari.MinariDataset(folder / "data")
     told = dataset.storage.get_episode_metadata(range(dataset.total_episodes))
-    episodes = []
-    for episode, named in zip(dataset, told, strict=True):
-        before = np.maximum(episode.observations[:-1, NAMES.index("window_packets")], 1)
-        factors = np.log(np.maximum(episode.actions[:, 0], 1) / before).clip(-1, 1)
-        episodes.append(
-            {
-                "scheme": str(named["scheme"]),
-                "states": torch.from_numpy(ratios(episode.observations)),
-                "actions": torch.from_numpy(factors.astype(np.float32))[:, None],
-                "rewards": torch.from_numpy(episode.rewards),
-            }
-        )
-    return episodes
+    episodes = list(dataset)
+    changes = [_changes(episode.observations, episode.actions) for episode in episodes]
+    states = _scale_free([episode.observations for episode in episodes], changes)
+    flights = []
+    for number, (episode, named) in enumerate(zip(episodes, told, strict=True)):
+        steps = len(episode.actions)
+        seen = torch.from_numpy(states[: steps + 1, number].copy())
+        later = seen[torch.clamp(torch.arange(steps) + AHEAD, max=steps)]
+        ahead = _ahead(changes[number])[:, None], _ahead(episode.rewards)
+        flights.append(Flight(str(named["scheme"]), str(named["emulator"]), seen[:-1], later, *ahead))
+    return flights
+
+
+def _changes(raw: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    before = np.maximum(raw[:-1, NAMES.index("window_packets")], 1)
+    return np.log(np.maximum(actions[:, 0], 1) / before).clip(-1, 1)
+
+
+def _ahead(values: np.ndarray) -> torch.Tensor:
+    """Each one's mean with those of the next steps, as far as there are any."""
+    sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    first = np.arange(len(values))
+    last = np.minimum(first + AHEAD, len(values))
+    return torch.from_numpy(((sums[last] - sums[first]) / (last - first)).astype(np.float32))
+
+
+def _scale_free(raws: list[np.ndarray], changes: list[np.ndarray]) -> np.ndarray:
+    """What an environment with `features="scale_free"` shows: (steps, flights, INPUTS)."""
+    features, longest = ScaleFreeFeatures(len(raws)), max(len(raw) for raw in raws)
+    seen = np.zeros((longest, len(raws), INPUTS), np.float32)
+    for step in range(longest):
+        rows = np.stack([raw[min(step, len(raw) - 1)] for raw in raws]).astype(np.float64)
+        before = [each[min(step, len(each)) - 1] if step else 0.0 for each in changes]
+        seen[step] = features.observe(dict(zip(NAMES, rows.T, strict=True)), np.array(before)[:, None])
+    seen[:, :, PREVIOUS_ACTION] = 0
+    return seen
 
 
 def perceptron(inputs: int, outputs: int) -> nn.Sequential:
     """Two hidden layers."""
     return nn.Sequential(
-        nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, outputs)
+        nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs)
     )
 
 
-def measure(act: Callable[[torch.Tensor], torch.Tensor], schemes: set[str]) -> float:
-    """Prints what a policy reaches on the twelve links, beside the best scheme of the data."""
+def measure(act: Callable[[torch.Tensor], torch.Tensor], flights: list[Flight]) -> float:
+    """Prints what a policy reaches on the twelve links, beside the schemes of the data."""
     links = select_emulators(LINKS)
-    reached = {}
-    for scheme in schemes:
+    for scheme in sorted({flight.scheme for flight in flights}):
         flown = [fly_measured(link, scheme, 10) for link in links]
         powers = [np.log(max(each.throughput_mbps, 1e-3) / each.p95_delay_ms) for each in flown]
-        reached[scheme] = float(np.mean(powers))
-    best = max(reached, key=reached.__getitem__)
-    print(f"best scheme of the data, flown alike: {best}, {reached[best]:.2f}")
+        print(f"{scheme}, flown alike: {np.mean(powers):.2f}")
 
-    def answer(raw: np.ndarray) -> np.ndarray:
+    def answer(seen: np.ndarray) -> np.ndarray:
+        shown = torch.from_numpy(seen)
+        shown[:, PREVIOUS_ACTION] = 0
         with torch.no_grad():
-            return act(torch.from_numpy(ratios(raw))).clamp(-1, 1).numpy()
+            return act(shown).clamp(-1, 1).numpy()
 
-    power = mean_log_power(answer, "raw", "log_window")
+    power = mean_log_power(answer, "scale_free", "log_window")
     print(f"mean log power {power:.2f}")
     return power

@@ -2,9 +2,6 @@
 
 import os
 import signal
-import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pytest
 import torch
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
+from ccgym.tests.ray_workers import workers_killed
 from ccgym.training.config import TrainingConfig
 from ccgym.training.executors import RayExecutor
 from ccgym.training.runs.run_directory import RunDirectory
@@ -19,7 +17,6 @@ from ccgym.training.runs.run_directory import RunDirectory
 TinyConfig = Callable[..., TrainingConfig]
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
-PATIENCE_S = 60.0
 PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
 """A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
 
@@ -44,21 +41,6 @@ def die_once(mark: Path, answer: int) -> int:
     return answer
 
 
-def workers_of(cluster: str) -> list[int]:
-    """The worker processes of the cluster's machines."""
-    listed = subprocess.run(
-        ["ps", "-e", "-ww", "-o", "pid=,ppid=,args="],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    ).stdout
-    rows = [line.split(maxsplit=2) for line in listed.splitlines()]
-    machines = {pid for pid, _, args in rows if "/raylet" in args.split()[0] and cluster in args}
-    at_work = ("ray::_call", "ray::IDLE")  # not the agents, with which a machine lives and dies
-    return [int(pid) for pid, parent, args in rows if parent in machines and args.startswith(at_work)]
-
-
 def test_what_a_killed_worker_was_at_is_done_by_another(cluster: str, tmp_path: Path) -> None:
     with RayExecutor(cluster) as executor:
         assert list(executor.map(die_once, [tmp_path / "killed"] * 3, range(3))) == [0, 1, 2]
@@ -71,21 +53,8 @@ def test_the_weights_are_those_of_one_process_though_workers_are_killed(
     config = tiny_config(environments=130, iterations=6)  # three paths
     alone, shared = (RunDirectory(tmp_path / name, TrainingConfig) for name in ("alone", "shared"))
     train(config, alone, resume=False, workers=2)
-    killed: list[int] = []
-    done = threading.Event()
-
-    def kill_some() -> None:
-        while len(killed) < 2 and not done.wait(0.02):
-            for pid in workers_of(cluster)[:1]:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
-                time.sleep(1)
-
-    killer = threading.Thread(target=kill_some)
-    killer.start()
-    train(config, shared, resume=False, workers=2, ray_address=cluster)
-    done.set()
-    killer.join(PATIENCE_S)
+    with workers_killed(cluster, 2) as killed:
+        train(config, shared, resume=False, workers=2, ray_address=cluster)
     assert killed
     ours, theirs = shared.load(), alone.load()
     assert ours.decisions == theirs.decisions

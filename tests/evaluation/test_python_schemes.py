@@ -60,6 +60,12 @@ def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> N
         fly(scheme)
 
 
+def test_what_a_callback_returns_is_not_overlooked(tmp_path: Path) -> None:
+    scheme = write(tmp_path, AIMD.replace("if ack.lost:", "if True: return 100\n        if ack.lost:"))
+    with pytest.raises(RuntimeError, match="on_ack returns something of type int: it should set"):
+        fly(scheme)
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [

@@ -21,6 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
         ("sb3_sac", ["--steps", "25"], ["sac.zip"]),
         ("cleanrl_ppo", ["--iterations", "1"], []),
         ("torchrl_ppo", ["--iterations", "1"], []),
+        ("rllib_ppo", ["--iterations", "1"], []),
         ("dagger_in_pytorch", ["--iterations", "1"], []),
     ],
 )

@@ -120,6 +120,28 @@ class Batched(Plain):
         super().__init__(inputs, outputs)
         self.norm = torch.nn.BatchNorm1d(outputs)
 
+class Beside(Plain):  # a flow is answered by what others see
+    def step(self, observation, state):
+        outputs, state = super().step(observation, state)
+        return outputs - outputs.mean(0), state
+
+class InPlace(Net):
+    def step(self, observation, state):
+        state += 1
+        return super().step(observation, state)
+
+class Fixed(Plain):
+    def step(self, observation, state):
+        return super().step(observation, state)[0].detach(), state
+
+class OutputsOnly(Plain):
+    def step(self, observation, state):
+        return self.layers(observation)
+
+class Undefined(Plain):
+    def step(self, observation, state):
+        return torch.nan * self.layers(observation), state
+
 class Around(Plain):  # no stack
     def step(self, observation, state):
         return self.layers(observation) + observation[:, :1], state
@@ -346,6 +368,11 @@ def test_what_ppo_cannot_do_is_one_line(
         ),
         ("network=nets:Layered", "the state has shapes [(2, 3, 8)]"),
         ("network=nets:Batched", "BatchNorm1d: its answers depend on the batch or on chance"),
+        ("network=nets:Beside", "step answers a flow otherwise when others are beside it"),
+        ("network=nets:InPlace", "no gradient can be taken through 3 steps"),
+        ("network=nets:Fixed", "no gradient can be taken through 3 steps"),
+        ("network=nets:OutputsOnly", "step gave a Tensor, should give a tuple of outputs (flows, outputs)"),
+        ("network=nets:Undefined", "step gave NaN or infinity, should give finite numbers"),
         ("oracle=right:divides", "oracle: right:divides raised ZeroDivisionError"),
         ("links=paths:old", "the distribution raised AttributeError"),
         ("reward=worth:misspelt", "reward: raised KeyError: 'rtt_ms' (worth.py, line 5)"),

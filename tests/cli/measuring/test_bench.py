@@ -13,10 +13,11 @@ def test_prints_what_scripts_rely_on(capsys: pytest.CaptureFixture[str]) -> None
     assert all(case["value"] > 0 for case in cases)
 
 
-def test_measures_every_scheme_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_measures_every_scheme_of_the_table_and_one_in_python(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "schemes", "--rounds", "1", "--json"]) == 0
     cases = {case["case"]: case for case in json.loads(capsys.readouterr().out)["cases"]}
-    assert set(cases) == {f"schemes, {name}" for name, *_ in _core.known_schemes()}
+    names = [*(name for name, *_ in _core.known_schemes()), "python"]
+    assert set(cases) == {f"schemes, {name}" for name in names}
     assert all(case["unit"] == "ns/ACK" and case["value"] > 0 for case in cases.values())
     assert cases["schemes, sprout"]["ratio"] > 0
 

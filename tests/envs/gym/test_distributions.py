@@ -132,3 +132,32 @@ def test_what_is_no_emulator_is_refused_in_one_line(emulator: Any, complaint: st
     with pytest.raises(InputError, match=complaint) as caught:
         gymnasium.make("ccgym/Path-v0", emulator=emulator)
     assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_numpy_are_taken_as_they_are_drawn() -> None:
+    def drawn(rng: np.random.Generator) -> EmulatorSpec:
+        link = LinkSpec(rate_mbps=rng.uniform(1, 5), queue="droptail", packets=rng.integers(10, 20))  # type: ignore[arg-type]
+        return EmulatorSpec(name="drawn", delay_ms=rng.integers(5, 60), uplink=link)  # type: ignore[arg-type]
+
+    spec = draw(drawn, np.random.default_rng(1))
+    assert EmulatorSpec.model_validate_json(spec.model_dump_json()) == spec
+
+
+def test_what_a_distribution_does_wrong_is_told_as_of_a_file_and_with_its_place() -> None:
+    def late(_: np.random.Generator) -> EmulatorSpec:
+        return EmulatorSpec(name="late", delay_ms=-5, uplink=LinkSpec(rate_mbps=3))
+
+    def misspelt(_: np.random.Generator) -> EmulatorSpec:
+        return EmulatorSpec(name="m", delay_ms=5, uplink=LinkSpec(rate_mpbs=3))  # type: ignore[call-arg]
+
+    def misdrawn(rng: np.random.Generator) -> EmulatorSpec:
+        return fast_or_slow(rng.choice(["a"]))
+
+    for wrong, complaint in [
+        (late, r"the distribution: EmulatorSpec: delay_ms: -5.0 is not within \[0, "),
+        (misspelt, "the distribution: LinkSpec: rate_mpbs: unknown key; .*did you mean rate_mbps"),
+        (misdrawn, r"raised AttributeError: .* \(test_distributions.py, line 2[0-9]\)"),
+        (dict, r"should give an EmulatorSpec$|raised TypeError: [^(]*$"),
+    ]:
+        with pytest.raises(InputError, match=complaint):
+            draw(wrong, np.random.default_rng(1))  # type: ignore[arg-type]

@@ -107,6 +107,8 @@ def test_each_flow_has_attributes_and_methods() -> None:
     np.testing.assert_array_equal(observations[1], right.reset(seed=2)[0][0])
     with pytest.raises(AttributeError, match="has no 'colour'"):
         envs.get_attr("colour")
+    with pytest.raises(InputError, match=r"indices: \[9\]: there are 3 flows"):
+        envs.set_attr("mark", 7, indices=[9])
 
 
 def test_takes_what_make_vec_makes_and_says_so_otherwise() -> None:

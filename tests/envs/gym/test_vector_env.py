@@ -321,3 +321,28 @@ def test_an_unknown_autoreset_mode_is_refused() -> None:
         InputError, match="autoreset_mode: 'Disabled' is unknown; known are NextStep, SameStep"
     ):
         PathVectorEnv(2, autoreset_mode=AutoresetMode.DISABLED)
+
+
+def test_flows_have_attributes_and_methods_as_gymnasiums_own_vectors_have() -> None:
+    envs = gymnasium.make_vec(PATH_ENV_ID, num_envs=3, emulator="calibrated/india")
+    assert isinstance(envs, PathVectorEnv)
+    envs.reset(seed=1)
+    envs.set_attr("emulator", ["calibrated/nepal", "calibrated/mexico", "calibrated/nepal"])
+    assert [spec.name for spec in envs.get_attr("emulator")] == ["india"] * 3  # until the reset
+    envs.reset(seed=1)
+    assert [spec.name for spec in envs.get_attr("emulator")] == ["nepal", "mexico", "nepal"]
+    assert envs.call("cwnd_packets") == (10.0,) * 3
+    assert envs.call("set_emulator", "calibrated/india") == (None,) * 3
+    with pytest.raises(InputError, match="set_attr: 2 values for 3 flows"):
+        envs.set_attr("emulator", ["calibrated/nepal"] * 2)
+    with pytest.raises(AttributeError, match="reward is given to make_vec"):
+        envs.set_attr("reward", "copa")
+    with pytest.raises(AttributeError, match="a flow has no 'reset'"):
+        envs.call("reset")
+
+
+@pytest.mark.parametrize("options", [{"emulatr": "calibrated/india"}, {"reset_mask": [True, False]}, "india"])
+def test_an_option_that_is_none_is_refused(options: Any) -> None:
+    for env in (PathEnv(), PathVectorEnv(2)):
+        with pytest.raises(InputError, match=r"options: .* known is "):
+            env.reset(seed=1, options=options)

@@ -12,6 +12,7 @@ from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
 from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+from ccgym.tests.ray_workers import workers_killed
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
@@ -48,6 +49,20 @@ def test_the_figures_are_those_of_this_machine(
     assert open_session(plan, there) == []
     names = [sorted(path.relative_to(root) for path in root.rglob("*")) for root in (there, here)]
     assert names[0] == names[1]
+
+
+def test_a_killed_worker_costs_time_only(
+    cluster: str, two_emulators: list[NamedEmulator], tmp_path: Path
+) -> None:
+    plan = Plan(two_emulators, select_schemes("copa,indigo2"), 6, 30.0, 1, "twin", "", keep_logs=False)
+    there, here = tmp_path / "there", tmp_path / "here"
+    with workers_killed(cluster, 2) as killed:
+        far = list(fly_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
+    assert killed
+    assert sorted(far, key=str) == sorted(
+        fly_session(plan, here, open_session(plan, here), TwinBackend()), key=str
+    )
+    assert summarise(load_evaluation(there)) == summarise(load_evaluation(here))
 
 
 def test_what_flies_on_this_machine_only_is_refused(two_emulators: list[NamedEmulator]) -> None:
