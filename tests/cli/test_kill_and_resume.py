@@ -23,7 +23,8 @@ MOST_SECONDS = 600
 MOST_KILLS_OF_ONE = 3
 SETTINGS = {
     "iterations": 4, "environments": 4, "variations": 0, "random_emulators": 2, "fading_emulators": 0,
-    "evaluation_seconds": 1, "evaluation_interval": 2, "hidden": [4],
+    "evaluation_seconds": 1, "evaluation_interval": 2, "hidden": [4], "validation": "validation/7mbps-15ms",
+    "monitored": "validation/7mbps-15ms",
 }  # fmt: skip
 TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
 fixed:2,0.3,75,0

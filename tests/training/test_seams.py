@@ -23,6 +23,12 @@ from ccgym.training.batch_flights import BatchPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.own_network import load_network, state_size
 
+SMALL = (
+    "iterations=2", "environments=4", "episode_steps=50", "evaluation_seconds=1", "batch_decisions=100",
+    "evaluation_interval=2", "validation=validation/7mbps-15ms",
+)  # fmt: skip
+"""Of a training with ppo; to validate on more links, windows would be searched for longer than it trains."""
+
 REWARD = """
 import numpy as np
 
@@ -225,6 +231,11 @@ def ccgym(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def small(*settings: str) -> list[str]:
+    """Words of the command line; what is given goes before what stands in SMALL."""
+    return [word for setting in (*SMALL, *settings) for word in ("--set", setting)]
+
+
 def weights(run: str) -> dict[str, Any]:
     checkpoint: dict[str, Any] = torch.load(Path(run) / "checkpoints" / "latest.pt", weights_only=False)
     policy: dict[str, Any] = checkpoint["policy"]
@@ -287,41 +298,23 @@ def test_everything_known_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_ppo_on_features_of_ones_own_keeps_weights() -> None:
-    settings = ["features=seen:Four", "iterations=1", "environments=4", "episode_steps=50"]
-    settings += ["evaluation_seconds=1", "batch_decisions=100", "evaluation_interval=1"]
-    words = [word for setting in settings for word in ("--set", setting)]
-    assert main(["train", "--algo", "ppo", *words, "--out", "run"]) == 0
+    settings = small("features=seen:Four", "iterations=1", "evaluation_interval=1")
+    assert main(["train", "--algo", "ppo", *settings, "--out", "run"]) == 0
     assert Path("run/best/network.pt").exists()
 
 
 @pytest.mark.slow
 def test_ppo_on_a_reward_and_links_of_ones_own() -> None:
-    settings = [
-        "reward=worth:thrifty",
-        "links=paths:slow",
-        "iterations=2",
-        "environments=4",
-        "episode_steps=50",
-    ]
-    settings += ["evaluation_seconds=1", "batch_decisions=100", "evaluation_interval=2"]
-    words = [word for setting in settings for word in ("--set", setting)]
-    done = ccgym("train", "--algo", "ppo", *words, "--out", "run")
+    settings = small("reward=worth:thrifty", "links=paths:slow")
+    done = ccgym("train", "--algo", "ppo", *settings, "--out", "run")
     assert done.returncode == 0, done.stderr
     assert Path("run/best/policy.safetensors").exists()
 
 
 @pytest.mark.parametrize(("network", "kept"), [("Plain", "policy.safetensors"), ("Around", "network.pt")])
 def test_ppo_on_a_network_of_ones_own(network: str, kept: str) -> None:
-    small = [
-        "iterations=2",
-        "environments=4",
-        "episode_steps=50",
-        "evaluation_seconds=1",
-        "batch_decisions=100",
-    ]
-    small += ["evaluation_interval=2", f"network=nets:{network}"]
-    words = [word for setting in small for word in ("--set", setting)]
-    assert main(["train", "--algo", "ppo", *words, "--out", "run"]) == 0
+    settings = small(f"network=nets:{network}")
+    assert main(["train", "--algo", "ppo", *settings, "--out", "run"]) == 0
     assert Path("run/best", kept).exists()
     before = Path("run/best", kept).read_bytes()
     assert main(["train", "--algo", "ppo", "--resume", "--set", "iterations=2", "--out", "run"]) == 0
