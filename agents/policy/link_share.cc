@@ -14,8 +14,8 @@ constexpr int kEnoughTrains = 4;
 constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
 
 // What is held back is not sent, so trains are rarer once the share is known. With one in four round trips a
-// flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave, with
-// one in six 42 % and 0.94, with one in ten 41 % and 0.92.
+// flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave,
+// with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
 constexpr double kRemembered = 0.8;                       // of the sums, at every train
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
