@@ -9,7 +9,6 @@ import pytest
 import torch
 from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
-from ccgym.tests.ray_workers import workers_killed
 from ccgym.training.config import TrainingConfig
 from ccgym.training.executors import RayExecutor
 from ccgym.training.runs.run_directory import RunDirectory
@@ -53,6 +52,9 @@ def test_the_weights_are_those_of_one_process_though_workers_are_killed(
     config = tiny_config(environments=130, iterations=6)  # three paths
     alone, shared = (RunDirectory(tmp_path / name, TrainingConfig) for name in ("alone", "shared"))
     train(config, alone, resume=False, workers=2)
+    # Not above: Ray's workers import this module, and do not find those beside it.
+    from ccgym.tests.ray_workers import workers_killed
+
     with workers_killed(cluster, 2) as killed:
         train(config, shared, resume=False, workers=2, ray_address=cluster)
     assert killed
