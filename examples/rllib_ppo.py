@@ -69,9 +69,8 @@ def main(iterations: int) -> float:
     def act(seen: np.ndarray) -> np.ndarray:
         with torch.no_grad():
             outputs = module.forward_inference({"obs": torch.from_numpy(seen)})["action_dist_inputs"]
-        return (
-            (outputs[:, :1] / SPREADS).clamp(-1, 1).numpy()
-        )  # the mean; the logarithm of the spread is beside it
+        mean = outputs[:, :1]  # the logarithm of the spread is beside it
+        return (mean / SPREADS).clamp(-1, 1).numpy()
 
     power = mean_log_power(act, "scale_free", "log_window")
     algorithm.stop()

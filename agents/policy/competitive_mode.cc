@@ -25,8 +25,7 @@ constexpr double kShared = 0.8;     // of the link: with less there are others, 
 constexpr double kAlone = 0.9;      // ... with more there are none
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
-constexpr double kFirstPart =
-    0.25;  // of an even share: from two packets it takes 15 round trips, of seconds each
+constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must

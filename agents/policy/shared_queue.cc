@@ -10,8 +10,7 @@ namespace {
 constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; as the root of the rate
 
 // Times as many at most. Beside one Copa a flow had 70 % of 36 links without a bound, on the fastest 90 %,
-// and 25 to 75 % on 53 % of them; with this bound 62 %, and on 92 %. With five times as many ten flows that
-// join and leave are less fair, as the network's own convergence no longer counts.
+// and 25 to 75 % on 53 % of them; with this bound 62 %, and on 92 %.
 constexpr double kMostOwn = 6;
 
 // A network that wants far more has seen the rate rise or the queue run empty: without this a flow used 80 %
