@@ -312,7 +312,9 @@ void bind_network(nb::module_& module) {
           "flows"_a = std::vector<FlowSpec>{},
           "delay_ms one way, each direction; the sender's host stalls with stall_probability per ms, "
           "for up to stall_max_ms. varying_delay_ms: instead of delay_ms. nesting: delay, onoff, loss and "
-          "link, outermost first.");
+          "link, outermost first.")
+      .def("beginning_at", &beginning_at, "begin_ms"_a,
+           "The same path for one who comes so much after the beginning of its schedules.");
 }
 
 }  // namespace ccgym

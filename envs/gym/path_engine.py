@@ -16,6 +16,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from .episode_paths import EpisodePaths
 from .own_features import Observer, OwnFeatures, own_features
 from .rewards import REWARDS, VECTOR, Floats, Info, Reward, vector_space
 
@@ -114,6 +115,7 @@ MOST_GROWTH = np.e
 """Of a window in a step, by whatever action."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
+_CWND = _core.TELEMETRY.index("cwnd_packets")
 _DECIDING = _core.FLOW_STATES.index("deciding")
 _TAUGHT = {False: "one number for each flow", True: "window in packets and rate in Mbit/s for each flow"}
 
@@ -203,7 +205,7 @@ class PathEngine:
         self._decided_by = (kind, actions, companion)
         self._live = _known("backend", backend, BACKENDS)
         self._sources = tuple(sources)
-        self._specs = tuple(draw(source, np.random.default_rng(0)) for source in sources)
+        self._fly_over([draw(source, np.random.default_rng(0)) for source in sources])
         paths = [self._path(spec) for spec in self._specs]
         self._batch: _core.PathBatch | LiveBatch
         least_packets = LEAST_WINDOW_PACKETS if actions in _OF_WINDOW else LEAST_CHANGED_PACKETS
@@ -228,7 +230,6 @@ class PathEngine:
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
         self._observer = None if self._own is None else Observer(self._own, size)
-        self._measure(self._specs)
         self._oracle = (
             None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
         )
@@ -237,13 +238,16 @@ class PathEngine:
         self._acted: list[NDArray[Any]] = []
 
     def _path(self, spec: EmulatorSpec) -> Any:
+        self._check_learners(spec)
+        return spec if self._live else spec.to_path(flows=self._flows)
+
+    def _check_learners(self, spec: EmulatorSpec) -> None:
         learners = sum(flow.scheme is None for flow in spec.flows) if spec.flows else 1
         if not self._flows and learners != 1:
             raise InputError(
                 f"emulator: {spec.name} has {learners} flows that learn, this environment has one: "
                 "take another emulator, or PathParallelEnv"
             )
-        return spec if self._live else spec.to_path(flows=self._flows)
 
     def close(self) -> None:
         """Takes down what runs outside this process."""
@@ -271,7 +275,9 @@ class PathEngine:
         """Another emulator of one path from its next reset on."""
         self.set_emulators([*self._sources[:path], source, *self._sources[path + 1 :]])
 
-    def _measure(self, specs: Sequence[EmulatorSpec]) -> None:
+    def _fly_over(self, specs: Sequence[EmulatorSpec]) -> None:
+        self._specs = tuple(specs)
+        self._episode_paths: dict[int, EpisodePaths] = {}  # by the identity of the emulator
         extra_ms = [flow.extra_delay_ms for flow in self._flows if not flow.scheme] or [0.0]
         capacities = [spec.uplink.schedule().mean_rate_mbps for spec in specs]
         self.capacity_mbps = np.repeat(capacities, len(extra_ms))
@@ -340,8 +346,7 @@ class PathEngine:
         self._acted = list(state.actions)
         self._batch.restore(state.flights)
         if state.specs != self._specs:
-            self._specs = state.specs
-            self._measure(self._specs)
+            self._fly_over(state.specs)
         self._observer = copy.deepcopy(state.observer)
         if self._observer is None:
             self._observations[:] = state.observations
@@ -362,12 +367,20 @@ class PathEngine:
         self._acted.clear()
         self._draw_emulators(seeds.tolist())
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
-            self._batch.set_path(index, self._path(spec.drawn(seed, begins=not self._live)))
+            self._batch.set_path(index, self._episode_path(spec, seed))
         self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
         if self._own is not None:
             self._observer = Observer(self._own, len(self._observations), apart=bool(self._flows))
             self._observe(np.zeros_like(self._actions))
         return self._shown().copy()
+
+    def _episode_path(self, spec: EmulatorSpec, seed: int) -> Any:
+        if self._live:
+            return spec.drawn(seed, begins=False)
+        if id(spec) not in self._episode_paths:
+            self._check_learners(spec)
+            self._episode_paths[id(spec)] = EpisodePaths(spec, self._flows)
+        return self._episode_paths[id(spec)].path(seed)
 
     def _draw_emulators(self, seeds: Sequence[int]) -> None:
         specs = tuple(
@@ -375,8 +388,7 @@ class PathEngine:
             for source, seed in zip(self._sources, seeds, strict=True)
         )
         if specs != self._specs:
-            self._specs = specs
-            self._measure(specs)
+            self._fly_over(specs)
 
     def _observe(self, actions: NDArray[Any]) -> None:
         if self._observer is not None:
@@ -420,9 +432,10 @@ class PathEngine:
 
     def _most_growth_packets(self, actions: NDArray[Any]) -> float:
         """By how much the windows may grow in a step, and with them what is in queues."""
-        windows = self.cwnd_packets
-        most = actions[:, 0] if self._decided_by[1] in _OF_WINDOW else MOST_GROWTH * windows
-        return float(np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum())
+        windows = float(self._telemetry[:, _CWND].sum())  # as the step before left them; 0 before the first
+        if self._decided_by[1] not in _OF_WINDOW:
+            return (MOST_GROWTH - 1) * windows
+        return float(np.minimum(actions[:, 0], MOST_WINDOW_PACKETS).sum()) - windows
 
     def _worth(self, info: Info) -> Floats:
         with telling("reward:"):

@@ -107,22 +107,45 @@ class EmulatorSpec(SpecModel):
             begins: whether to draw the place in the schedules at which a flight begins; traces that are not
                 repeated have no other than their beginning.
         """
-        generator = np.random.default_rng([_DRAW, seed])
-        open_seed, place = int(generator.integers(2**63)), float(generator.random())
-        links = {"uplink": self.uplink.drawn(open_seed), "downlink": self.downlink.drawn(open_seed)}
+        open_seed, place = _draw(seed)
+        spec = self._seeded(open_seed) if self.is_random else self
+        return spec._beginning_at(spec._begin_ms(place)) if begins and not self.once else spec
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its draws differ in more than where they begin."""
+        walk = self.delay_walk
+        links = self.uplink.is_random or self.downlink.is_random
+        return links or bool(self.cross_traffic) or (walk is not None and walk.seed is None)
+
+    def begin_ms(self, seed: int) -> int:
+        """How far into its schedules the draw of this seed begins, of an emulator that is not random."""
+        return 0 if self.once else self._begin_ms(_draw(seed)[1])
+
+    def _seeded(self, seed: int) -> "EmulatorSpec":
         changes: dict[str, object] = {
-            **links,
-            "cross_traffic": tuple(
-                traffic.drawn(open_seed + number) for number, traffic in enumerate(self.cross_traffic)
-            ),
+            "uplink": self.uplink.drawn(seed),
+            "downlink": self.downlink.drawn(seed),
         }
+        if self.cross_traffic:
+            changes["cross_traffic"] = tuple(
+                traffic.drawn(seed + number) for number, traffic in enumerate(self.cross_traffic)
+            )
         if self.delay_walk is not None and self.delay_walk.seed is None:
-            changes["delay_walk"] = self.delay_walk.model_copy(update={"seed": open_seed})
-        if begins and not self.once:
-            periods_ms = [link.schedule().period_ms for link in links.values()]
-            begin = {"begin_s": int(place * max(periods_ms)) / MS_PER_S}
-            changes |= {name: link.model_copy(update=begin) for name, link in links.items()}
+            changes["delay_walk"] = self.delay_walk.model_copy(update={"seed": seed})
         return self.model_copy(update=changes)
+
+    def _begin_ms(self, place: float) -> int:
+        return int(place * max(link.schedule().period_ms for link in (self.uplink, self.downlink)))
+
+    def _beginning_at(self, begin_ms: int) -> "EmulatorSpec":
+        begin_s = begin_ms / MS_PER_S
+        links = {
+            name: getattr(self, name).model_copy(update={"begin_s": begin_s})
+            for name in ("uplink", "downlink")
+            if getattr(self, name).begin_s != begin_s
+        }
+        return self.model_copy(update=links) if links else self
 
     @property
     def delay_varies(self) -> bool:
@@ -187,3 +210,9 @@ class EmulatorSpec(SpecModel):
             return None
         bounds = (self.delay_walk.low_ms, self.delay_walk.high_ms)
         return walk_function(self.delay_ms, self.delay_walk, bounds, self.delay_period_s)
+
+
+def _draw(seed: int) -> tuple[int, float]:
+    """The seed of what a spec leaves open, and the place in [0, 1) of its schedules where a flight begins."""
+    generator = np.random.default_rng([_DRAW, seed])
+    return int(generator.integers(2**63)), float(generator.random())

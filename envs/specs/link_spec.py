@@ -227,8 +227,16 @@ class LinkSpec(SpecModel):
             raise InputError(f"{self.trace}: set {variable} to the folder of the trace files; it is not set")
         return trace_schedule(self.trace, once=once)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether its opportunities depend on a seed that is left open."""
+        walks = self.rate_walk is not None and self.rate_walk.seed is None
+        return walks or (self.arrivals != "constant" and self.seed is None)
+
     def drawn(self, seed: int) -> "LinkSpec":
         """Returns this link with the seeds that it leaves open."""
+        if not self.is_random:
+            return self
         changes: dict[str, object] = {"seed": seed} if self.seed is None else {}
         if self.rate_walk is not None and self.rate_walk.seed is None:
             changes["rate_walk"] = self.rate_walk.model_copy(update={"seed": seed})

@@ -50,6 +50,12 @@ Nesting make_nesting(std::span<const std::string> names) {
   return nesting;
 }
 
+PathSpec beginning_at(PathSpec path, int64_t begin_ms) {
+  for (LinkSpec* link : {&path.uplink, &path.downlink})
+    link->schedule = link->schedule->beginning_at(begin_ms);
+  return path;
+}
+
 std::vector<FlowSpec> flows_of(const PathSpec& path) {
   if (path.flows.empty()) return {FlowSpec{}};
   if (path.flows.size() > kMaxFlows) {

@@ -85,6 +85,9 @@ struct PathSpec {
   std::vector<FlowSpec> flows{};  // empty: one flow, from beginning to end
 };
 
+// The same path for one who comes `begin_ms` after its schedules' beginning; throws as `Schedule` does.
+PathSpec beginning_at(PathSpec path, int64_t begin_ms);
+
 inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
 
 // The flows of a path, one where it names none; throws std::invalid_argument for too many of them, and

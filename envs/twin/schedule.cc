@@ -98,7 +98,7 @@ Schedule::Schedule(std::vector<uint32_t> timestamps, int64_t period_ms, Ending e
       opportunities_(static_cast<int64_t>(timestamps.size())),
       mean_rate_mbps_(kMsPerOpportunityAtOneMbps * static_cast<double>(opportunities_) /
                       static_cast<double>(period_ms_)),
-      timestamps_(std::move(timestamps)),
+      timestamps_(std::make_shared<const std::vector<uint32_t>>(std::move(timestamps))),
       ending_(ending),
       tick_ns_(tick_ns) {}
 
@@ -112,14 +112,10 @@ std::shared_ptr<const Schedule> Schedule::constant(double rate_mbps) {
 std::shared_ptr<const Schedule> Schedule::beginning_at(int64_t begin_ms) const {
   if (begin_ms < 0 || !repeats())
     throw std::invalid_argument("only a schedule that repeats has other beginnings, from 0 ms on");
-  const auto begin = static_cast<uint32_t>(begin_ms % period_ms_ * kNsPerMs / tick_ns_);
-  const auto period = static_cast<uint32_t>(period_ms_ * kNsPerMs / tick_ns_);
-  std::vector<uint32_t> times = is_constant() ? opportunities_ms() : timestamps_;
-  const auto later = std::ranges::upper_bound(times, begin);
-  for (uint32_t& time : std::span{times.begin(), later}) time += period - begin;
-  for (uint32_t& time : std::span{later, times.end()}) time -= begin;
-  std::rotate(times.begin(), later, times.end());
-  return std::shared_ptr<const Schedule>(new Schedule(std::move(times), period_ms_, ending_, tick_ns_));
+  const std::shared_ptr<Schedule> later(new Schedule(*this));
+  later->begin_ms_ = (begin_ms_ + begin_ms) % period_ms_;
+  later->skipped_ = later->begin_ms_ == 0 ? 0 : whole_count_through(later->begin_ms_);
+  return later;
 }
 
 std::shared_ptr<const Schedule> Schedule::repeating(std::vector<uint32_t> timestamps, int64_t tick_ns) {
@@ -172,31 +168,38 @@ std::shared_ptr<const Schedule> Schedule::trace(std::vector<uint32_t> timestamps
   return std::shared_ptr<const Schedule>(new Schedule(std::move(timestamps_ms), period_ms, ending, kNsPerMs));
 }
 
+std::span<const uint32_t> Schedule::timestamps() const {
+  return is_constant() ? std::span<const uint32_t>{} : std::span{*timestamps_};
+}
+
 int64_t Schedule::count_through(int64_t ms) const {
   if (ms < 0) return 0;
-  if (!repeats() && ms >= period_ms_) return opportunities_;
-  if (is_constant()) return ms * opportunities_ / period_ms_;
-  const auto begun = std::ranges::upper_bound(timestamps_, ms % period_ms_ * kNsPerMs / tick_ns_);
-  return ms / period_ms_ * opportunities_ + std::distance(timestamps_.begin(), begun);
+  return whole_count_through(begin_ms_ + ms) - skipped_;
 }
 
 int64_t Schedule::last_through(int64_t ms) const {
   const int64_t number = count_through(ms);
-  if (number == 0) return 0;
+  return number == 0 ? 0 : whole_time_ms(skipped_ + number) - begin_ms_;
+}
+
+int64_t Schedule::whole_count_through(int64_t ms) const {
+  if (!repeats() && ms >= period_ms_) return opportunities_;
+  if (is_constant()) return ms * opportunities_ / period_ms_;
+  const auto begun = std::ranges::upper_bound(*timestamps_, ms % period_ms_ * kNsPerMs / tick_ns_);
+  return ms / period_ms_ * opportunities_ + std::distance(timestamps_->begin(), begun);
+}
+
+int64_t Schedule::whole_time_ms(int64_t number) const {
   if (is_constant()) return (number * period_ms_ + opportunities_ - 1) / opportunities_;
   const int64_t before = number - 1;
   return before / opportunities_ * period_ms_ +
-         timestamps_[static_cast<std::size_t>(before % opportunities_)] * tick_ns_ / kNsPerMs;
+         (*timestamps_)[static_cast<std::size_t>(before % opportunities_)] * tick_ns_ / kNsPerMs;
 }
 
 std::vector<uint32_t> Schedule::opportunities_ms() const {
-  std::vector<uint32_t> lines;
-  lines.reserve(static_cast<std::size_t>(opportunities_));
-  for (const uint32_t at : timestamps_) lines.push_back(static_cast<uint32_t>(at * tick_ns_ / kNsPerMs));
-  if (!is_constant()) return lines;
-  for (int64_t i = 1; i <= opportunities_; ++i) {
-    lines.push_back(static_cast<uint32_t>((i * period_ms_ + opportunities_ - 1) / opportunities_));
-  }
+  std::vector<uint32_t> lines(static_cast<std::size_t>(opportunities_));
+  int64_t number = skipped_;
+  for (uint32_t& line : lines) line = static_cast<uint32_t>(whole_time_ms(++number) - begin_ms_);
   return lines;
 }
 
@@ -207,30 +210,34 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
       constant_(schedule_->is_constant()),
       repeats_(schedule_->repeats()),
       period_ms_(schedule_->period_ms()),
+      begin_ms_(schedule_->begin_ms()),
       opportunities_(schedule_->opportunities_per_period()),
       step_ms_(period_ms_ / opportunities_),
       step_remainder_(period_ms_ % opportunities_) {
-  if (constant_) {
-    place_constant(1);
+  if (constant_ || begin_ms_ > 0) {
+    place_after(0);
   } else {
     next_ns_ = timestamps_.front() * tick_ns_;
   }
 }
 
 void OpportunityCursor::search_after(int64_t ns) {
-  const int64_t ms = ns / kNsPerMs;
+  if (!repeats_ && ns / kNsPerMs >= period_ms_) return end();
+  place_after(ns);
+}
+
+void OpportunityCursor::place_after(int64_t ns) {
   if (constant_) {
-    place_constant(ms * opportunities_ / period_ms_ + 1);
-  } else if (!repeats_ && ms >= period_ms_) {
-    end();
+    place_constant(ns / kNsPerMs);
   } else {
     place_trace(ns);
   }
 }
 
-void OpportunityCursor::place_constant(int64_t number) {
+void OpportunityCursor::place_constant(int64_t after_ms) {
+  const int64_t number = (begin_ms_ + after_ms) * opportunities_ / period_ms_ + 1;
   const int64_t product = number * period_ms_;
-  quotient_ms_ = product / opportunities_;
+  quotient_ms_ = product / opportunities_ - begin_ms_;
   remainder_ = product % opportunities_;
   next_ns_ = (quotient_ms_ + (remainder_ > 0 ? 1 : 0)) * kNsPerMs;
 }
@@ -238,13 +245,12 @@ void OpportunityCursor::place_constant(int64_t number) {
 void OpportunityCursor::place_trace(int64_t after_ns) {
   // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
   const int64_t period_ns = period_ms_ * kNsPerMs;
-  loop_base_ns_ = after_ns / period_ns * period_ns;
-  const auto later = std::ranges::upper_bound(timestamps_, (after_ns - loop_base_ns_) / tick_ns_);
+  const int64_t begin_ns = begin_ms_ * kNsPerMs;
+  const int64_t whole_ns = begin_ns + after_ns;
+  const int64_t loop_ns = whole_ns / period_ns * period_ns;
+  const auto later = std::ranges::upper_bound(timestamps_, (whole_ns - loop_ns) / tick_ns_);
   index_ = std::distance(timestamps_.begin(), later);
-  if (index_ == opportunities_) {  // of a schedule that begins elsewhere the last one is not at the period
-    index_ = 0;
-    loop_base_ns_ += period_ns;
-  }
+  loop_base_ns_ = loop_ns - begin_ns;
   next_ns_ = loop_base_ns_ + timestamps_[static_cast<std::size_t>(index_)] * tick_ns_;
 }
 

@@ -14,7 +14,7 @@ namespace ccgym {
 inline constexpr int64_t kOpportunityBytes = 1504;  // 1500 of IP and mahimahi's 4-byte TUN header
 inline constexpr int64_t kTunHeaderBytes = 4;
 
-// Immutable, and shared by every link that uses it.
+// Immutable, and shared by every link that uses it; its opportunities by every other beginning of it.
 class Schedule {
  public:
   enum class Ending { repeats, once };        // after its last opportunity; `once` is mm-link's --once
@@ -37,7 +37,7 @@ class Schedule {
   // The same opportunities for one who comes `begin_ms` after the schedule's own beginning.
   [[nodiscard]] std::shared_ptr<const Schedule> beginning_at(int64_t begin_ms) const;
 
-  [[nodiscard]] bool is_constant() const { return timestamps_.empty(); }
+  [[nodiscard]] bool is_constant() const { return timestamps_ == nullptr; }
   [[nodiscard]] bool repeats() const { return ending_ == Ending::repeats; }
   [[nodiscard]] int64_t period_ms() const { return period_ms_; }
   [[nodiscard]] int64_t opportunities_per_period() const { return opportunities_; }
@@ -45,7 +45,9 @@ class Schedule {
   [[nodiscard]] int64_t count_through(int64_t ms) const;                   // opportunities at or before `ms`
   [[nodiscard]] int64_t last_through(int64_t ms) const;  // the latest opportunity at or before `ms`; 0: none
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
-  [[nodiscard]] const std::vector<uint32_t>& timestamps() const { return timestamps_; }  // in ticks
+  // Of one period from its own beginning, in ticks; empty for a constant rate, which needs no list.
+  [[nodiscard]] std::span<const uint32_t> timestamps() const;
+  [[nodiscard]] int64_t begin_ms() const { return begin_ms_; }  // what comes first, after its own beginning
   [[nodiscard]] int64_t tick_ns() const { return tick_ns_; }
 
  private:
@@ -54,10 +56,15 @@ class Schedule {
   // Over the time until the last one.
   static std::shared_ptr<const Schedule> repeating(std::vector<uint32_t> timestamps, int64_t tick_ns);
 
+  [[nodiscard]] int64_t whole_count_through(int64_t ms) const;  // from its own beginning on
+  [[nodiscard]] int64_t whole_time_ms(int64_t number) const;    // of an opportunity, the first is 1
+
   int64_t period_ms_;
   int64_t opportunities_;
   double mean_rate_mbps_;
-  std::vector<uint32_t> timestamps_{};  // empty for a constant rate, which needs no list
+  std::shared_ptr<const std::vector<uint32_t>> timestamps_{};  // none for a constant rate
+  int64_t begin_ms_{0};                                        // within the period
+  int64_t skipped_{0};                                         // opportunities until it, those at it as well
   Ending ending_{Ending::repeats};
   int64_t tick_ns_{kNsPerMs};
 };
@@ -99,7 +106,8 @@ class OpportunityCursor {
   }
   void end() { next_ns_ = kNeverNs; }
   void search_after(int64_t ns);
-  void place_constant(int64_t number);
+  void place_after(int64_t ns);
+  void place_constant(int64_t after_ms);
   void place_trace(int64_t after_ns);
 
   std::shared_ptr<const Schedule> schedule_;
@@ -108,6 +116,7 @@ class OpportunityCursor {
   bool constant_;
   bool repeats_;
   int64_t period_ms_;
+  int64_t begin_ms_;
   int64_t opportunities_;
   int64_t step_ms_;         // constant: opportunity n is due at ceil(n * period / opportunities), kept as
   int64_t step_remainder_;  // quotient and remainder so that no opportunity costs a division

@@ -77,3 +77,10 @@ def test_the_oracle_sees_the_draw_that_is_flown() -> None:
     whole, rest = ideal_windows(spec, 0.5, 1000), ideal_windows(late, 0.5, 500)
     # Ahead of one round trip, in which the late one has not seen the past.
     np.testing.assert_allclose(rest[20:], whole[420:900])
+
+
+def test_in_continuous_timing_a_constant_rate_is_the_same_wherever_it_begins() -> None:
+    link = LinkSpec(rate_mbps=7.3)
+    spec = EmulatorSpec(name="path", delay_ms=20, timing="continuous", uplink=link)
+    assert spec.drawn(1).uplink.begin_s != spec.drawn(2).uplink.begin_s
+    assert departures(spec, 1) == departures(spec, 2), "its packets are served as they come"

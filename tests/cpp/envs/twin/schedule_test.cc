@@ -59,6 +59,13 @@ TEST(Schedule, OneThatBeginsElsewhereGivesWhatIsLeftAndThenBeginsAnew) {
                std::invalid_argument);
 }
 
+TEST(Schedule, AConstantRateIsOneWhereverItBegins) {
+  const auto later = Schedule::constant(7.3)->beginning_at(12345);
+  EXPECT_TRUE(later->is_constant()) << "in continuous timing its packets are served as they come";
+  EXPECT_TRUE(later->timestamps().empty()) << "a minute of 1 Gbit/s would be 5 million of them";
+  EXPECT_EQ(later->mean_rate_mbps(), 7.3);
+}
+
 TEST(Schedule, SkippingLandsWhereAdvancingWould) {
   for (const auto& schedule : {Schedule::trace({0, 3, 3, 10}), Schedule::trace({5}), Schedule::constant(7.3),
                                Schedule::constant(100.42), Schedule::poisson(3, 1, 1000),
