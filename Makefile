@@ -26,7 +26,9 @@ train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
 # The Python tests that start programs, flights in real time above all, wait for most of their time: those that compute
-# run beside them and give way. The last of the first kind waits for the QUIC programs, built in the background.
+# run beside them, a process for each core, and give way. The last of the first kind waits for the QUIC programs, built
+# in the background. What is in one file stays in one process.
+share_cores := --numprocesses logical --maxprocesses 4 --dist loadfile
 test: cpp-tests check network
 	@mkdir -p build
 	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
@@ -34,7 +36,7 @@ test: cpp-tests check network
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
 	  echo '==> Python tests that compute'; \
-	  nice -n 10 .venv/bin/pytest -m 'not programs' || result=1; \
+	  nice -n 15 .venv/bin/pytest $(share_cores) -m 'not programs' || result=1; \
 	  wait $$programs || result=1; \
 	  echo '==> Python tests that start programs'; \
 	  cat build/programs.log; \
@@ -45,7 +47,7 @@ quick: build
 	@echo '==> ruff, mypy'
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && .venv/bin/mypy
 	@echo '==> Python tests but the slow ones'
-	@.venv/bin/pytest --quiet -m 'not slow'
+	@.venv/bin/pytest $(share_cores) --quiet -m 'not slow'
 
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup

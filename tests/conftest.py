@@ -28,11 +28,11 @@ SLOW = (
 """Folders and files of this one whose tests train, compile, or fly in real time: not for `make quick`."""
 
 PROGRAMS = (
-    "bench/", "cli/measuring/", "cli/test_kill_and_resume.py", "dagger/test_ray.py", "deploy/", "docs/",
-    "envs/gym/test_live_env.py", "envs/host/", "envs/logs/", "envs/mahimahi/", "evaluation/backends/",
-    "evaluation/sessions/", "experiments/cross_validation/", "experiments/publications/", "tunnel/",
+    "bench/", "cli/measuring/", "dagger/test_ray.py", "deploy/", "envs/gym/test_live_env.py", "envs/host/",
+    "envs/logs/", "envs/mahimahi/", "evaluation/backends/", "evaluation/sessions/",
+    "experiments/cross_validation/", "tunnel/",
 )  # fmt: skip
-"""What flies in real time, starts a cluster or runs commands: one after the other, beside what computes."""
+"""What flies in real time or starts a cluster: one after the other, beside what computes."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
