@@ -1,5 +1,6 @@
 """What every test relies on."""
 
+import os
 import shutil
 import signal
 import tempfile
@@ -7,6 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# The tests are the parallelism: threads that wait for one another take ten times the processor time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_configure() -> None:
