@@ -11,11 +11,11 @@ cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
-	@echo 'make test    set up, then all tests: C++ under ASan and UBSan, linters, Python'
+	@echo 'make test    set up, then all tests: C++ under ASan and UBSan, compiled with clang if there is one; linters, Python'
 	@echo 'make quick   before every commit: linters, types, and the Python tests that take no time; after make setup'
 	@echo 'make setup   system packages (as root on Debian), .venv, C++ build, the command .venv/bin/ccgym'
 	@echo 'make build   compile what has changed'
-	@echo 'make check   ruff, mypy, clang-format; compiles the C++ with clang, if there is one'
+	@echo 'make check   ruff, mypy, clang-format'
 	@echo 'make tidy    clang-tidy over the C++, with the checks of .clang-tidy; takes minutes'
 	@echo 'make format  bring every file into form'
 	@echo 'make docs    the documentation, build/site/index.html'
@@ -76,7 +76,7 @@ build: .venv/packages.installed
 
 cpp-tests: .venv/packages.installed test-packages
 	@echo '==> C++ tests under ASan and UBSan'
-	@$(in_venv) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
+	@$(in_venv) CXX=$$(etc/clang.sh) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
 	@$(in_venv) cmake --build build/tests --target cpp_tests
 	@$(in_venv) ctest --test-dir build/tests --output-on-failure --parallel 2
 
@@ -103,8 +103,6 @@ check: setup
 	@.venv/bin/mypy
 	@echo '==> clang-format'
 	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
-	@echo '==> clang'
-	@etc/check-clang.sh
 
 tidy: build
 	@find transport agents envs deploy -name '*.cc' -print0 | \

@@ -37,6 +37,13 @@ rust_packages() {  # QUIC programs are built with Rust 1.70 or later; Debian 12 
   if [[ ${ID:-}-${VERSION_ID:-} == debian-12 ]]; then echo cargo-web; else echo cargo; fi
 }
 
+clang_packages() {  # what its sanitizers link is only recommended, and named by the version
+  local runtime
+  runtime=$(apt-cache depends clang 2>/dev/null | sed -nE 's/.*Depends: clang-([0-9]+)$/libclang-rt-\1-dev/p') || true
+  echo clang clang-tidy
+  if [[ -n $runtime ]] && has_candidate "$runtime"; then echo "$runtime"; fi
+}
+
 libxtables_refuses() {
   local version
   version=$(dpkg-query -W -f '${Version}' libxtables12 2>/dev/null) || return 1
@@ -112,7 +119,8 @@ main() {
   local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev) missing
   # shellcheck disable=SC2046
   if [[ ${1:-} == --tests ]]; then
-    packages+=(libgtest-dev clang clang-tidy chromium openssh-server libns3-dev openssl $(rust_packages))
+    if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null && ! installed clang; then apt_update_once; fi
+    packages+=(libgtest-dev chromium openssh-server libns3-dev openssl $(clang_packages) $(rust_packages))
   fi
   # shellcheck disable=SC2046
   packages+=($(python_packages))

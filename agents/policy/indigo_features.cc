@@ -7,7 +7,7 @@ void IndigoFeatures::observe(Time /*now*/, double cwnd_packets, std::span<float>
                                   cwnd_packets};
   for (std::size_t i = 0; i < raw.size(); ++i) observation[i] = static_cast<float>(raw[i]) / kDivisors[i];
   for (std::size_t action = 0; action < kActions; ++action) {
-    observation[raw.size() + action] = action == previous_action_ ? 1.0F : 0.0F;
+    observation[raw.size() + action] = static_cast<float>(action) == previous_action_ ? 1.0F : 0.0F;
   }
 }
 

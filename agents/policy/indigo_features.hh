@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -27,7 +28,8 @@ class IndigoFeatures {
     sending_mbps_.add(mbps(ack.bytes_sent_since(), rtt_ms));
   }
   void on_loss(std::span<const LostPacket> /*lost*/) {}
-  void on_action(float action) { previous_action_ = static_cast<std::size_t>(action); }
+  // Any number: not every set of actions has these five.
+  void on_action(float action) { previous_action_ = std::trunc(action); }
   void observe(Time now, double cwnd_packets, std::span<float> observation);
 
  private:
@@ -54,13 +56,13 @@ class IndigoFeatures {
   }
 
   static constexpr std::size_t kActions = 5;
-  static constexpr std::size_t kFirstPreviousAction = 4;
+  static constexpr float kFirstPreviousAction = 4;
 
   int64_t min_rtt_ms_{std::numeric_limits<int64_t>::max()};
   StepEwma delay_ms_{};
   StepEwma delivery_mbps_{};
   StepEwma sending_mbps_{};
-  std::size_t previous_action_{kFirstPreviousAction};
+  float previous_action_{kFirstPreviousAction};
 };
 
 }  // namespace ccgym

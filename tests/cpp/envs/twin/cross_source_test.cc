@@ -46,7 +46,7 @@ TEST(CrossSource, MahimahisClockHasWholeMilliseconds) {
 
 TEST(CrossSource, EveryKindHasItsMeanRate) {
   const int64_t end_ns = 1'000'000 * kNsPerMs;  // at 12 Mbit/s a million datagrams
-  const auto count = [end_ns](CrossTrafficKind kind) {
+  const auto count = [](CrossTrafficKind kind) {
     return static_cast<double>(datagrams_before({traffic(kind, 12), Timing::continuous}, end_ns));
   };
   EXPECT_NEAR(count(CrossTrafficKind::constant), 1e6, 1);
