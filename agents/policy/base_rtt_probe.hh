@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "agents/policy/return_jitter.hh"
 #include "agents/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 
@@ -40,7 +41,7 @@ enum class Urgency : uint8_t {
 class BaseRttProbe {
  public:
   // Of the drain, or the observing, whose effect has been seen by now.
-  std::optional<ProbeResult> on_ack(Time now, const RttStats& rtt, double cwnd_packets, Urgency urgency);
+  std::optional<ProbeResult> on_ack(Time now, const AckEvent& ack, double cwnd_packets, Urgency urgency);
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
@@ -65,6 +66,7 @@ class BaseRttProbe {
   double drained_cwnd_packets_{0};
   ProbeResult before_{};  // what was before the drain
   Time least_rtt_{};      // since it began
+  ReturnJitter jitter_{};
   StandingQueue standing_{};
   Time standing_least_{};  // before it
 };

@@ -19,7 +19,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   const bool was_draining = probe_.limiting();
   const bool train_changes = competitive_.on_ack(now, ack, cwnd_packets, !was_draining);
   if (competitive_.on()) return train_changes;  // a drain would give the rival its room
-  if (const auto result = probe_.on_ack(now, ack.rtt, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
+  if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
     on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
 }

@@ -14,8 +14,7 @@ constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; as the root of the r
 constexpr double kMostOwn = 6;
 
 // A network that wants far more has seen the rate rise or the queue run empty: without this a flow used 80 %
-// of two recorded cellular links in place of 90 %. Where the host stalls the bound still costs: 11 of 24
-// synthetic links are at 97 % of the ideal window's throughput, in place of 18.
+// of two recorded cellular links in place of 90 %.
 constexpr double kLeastPart = 0.85;
 
 }  // namespace

@@ -114,7 +114,7 @@ std::shared_ptr<const Schedule> Schedule::beginning_at(int64_t begin_ms) const {
     throw std::invalid_argument("only a schedule that repeats has other beginnings, from 0 ms on");
   const std::shared_ptr<Schedule> later(new Schedule(*this));
   later->begin_ms_ = (begin_ms_ + begin_ms) % period_ms_;
-  later->skipped_ = later->begin_ms_ == 0 ? 0 : whole_count_through(later->begin_ms_);
+  later->skipped_ = whole_count_through(later->begin_ms_);
   return later;
 }
 
@@ -214,23 +214,25 @@ OpportunityCursor::OpportunityCursor(std::shared_ptr<const Schedule> schedule)
       opportunities_(schedule_->opportunities_per_period()),
       step_ms_(period_ms_ / opportunities_),
       step_remainder_(period_ms_ % opportunities_) {
-  if (constant_ || begin_ms_ > 0) {
-    place_after(0);
+  if (constant_) {
+    place_constant(0);
   } else {
-    next_ns_ = timestamps_.front() * tick_ns_;
+    place_trace(schedule_->skipped(), 0);
   }
 }
 
 void OpportunityCursor::search_after(int64_t ns) {
-  if (!repeats_ && ns / kNsPerMs >= period_ms_) return end();
-  place_after(ns);
-}
-
-void OpportunityCursor::place_after(int64_t ns) {
   if (constant_) {
     place_constant(ns / kNsPerMs);
+  } else if (!repeats_ && ns / kNsPerMs >= period_ms_) {
+    end();
   } else {
-    place_trace(ns);
+    const int64_t whole_ns = begin_ms_ * kNsPerMs + ns;
+    const int64_t loops = whole_ns / (period_ms_ * kNsPerMs);
+    // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
+    const int64_t within_ns = whole_ns - loops * period_ms_ * kNsPerMs;
+    const auto later = std::ranges::upper_bound(timestamps_, within_ns / tick_ns_);
+    place_trace(std::distance(timestamps_.begin(), later), loops);
   }
 }
 
@@ -242,15 +244,9 @@ void OpportunityCursor::place_constant(int64_t after_ms) {
   next_ns_ = (quotient_ms_ + (remainder_ > 0 ? 1 : 0)) * kNsPerMs;
 }
 
-void OpportunityCursor::place_trace(int64_t after_ns) {
-  // In the millisecond of a wrap the zeros of the new loop come after the last line of the old one.
-  const int64_t period_ns = period_ms_ * kNsPerMs;
-  const int64_t begin_ns = begin_ms_ * kNsPerMs;
-  const int64_t whole_ns = begin_ns + after_ns;
-  const int64_t loop_ns = whole_ns / period_ns * period_ns;
-  const auto later = std::ranges::upper_bound(timestamps_, (whole_ns - loop_ns) / tick_ns_);
-  index_ = std::distance(timestamps_.begin(), later);
-  loop_base_ns_ = loop_ns - begin_ns;
+void OpportunityCursor::place_trace(int64_t index, int64_t loops) {
+  index_ = index;
+  loop_base_ns_ = (loops * period_ms_ - begin_ms_) * kNsPerMs;
   next_ns_ = loop_base_ns_ + timestamps_[static_cast<std::size_t>(index_)] * tick_ns_;
 }
 

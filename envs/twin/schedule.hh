@@ -47,7 +47,9 @@ class Schedule {
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
   // Of one period from its own beginning, in ticks; empty for a constant rate, which needs no list.
   [[nodiscard]] std::span<const uint32_t> timestamps() const;
-  [[nodiscard]] int64_t begin_ms() const { return begin_ms_; }  // what comes first, after its own beginning
+  // What comes first lies so far from its own beginning, and so many opportunities.
+  [[nodiscard]] int64_t begin_ms() const { return begin_ms_; }
+  [[nodiscard]] int64_t skipped() const { return skipped_; }
   [[nodiscard]] int64_t tick_ns() const { return tick_ns_; }
 
  private:
@@ -106,9 +108,8 @@ class OpportunityCursor {
   }
   void end() { next_ns_ = kNeverNs; }
   void search_after(int64_t ns);
-  void place_after(int64_t ns);
   void place_constant(int64_t after_ms);
-  void place_trace(int64_t after_ns);
+  void place_trace(int64_t index, int64_t loops);
 
   std::shared_ptr<const Schedule> schedule_;
   std::span<const uint32_t> timestamps_;  // of the schedule held above, in ticks

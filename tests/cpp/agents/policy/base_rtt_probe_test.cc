@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
+#include <utility>
 
 namespace ccgym {
 namespace {
@@ -11,6 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kMinRtt{100};
 constexpr milliseconds kQueued{140};
+constexpr milliseconds kWayBack{50};
 constexpr double kWindow = 70;
 
 class BaseRttProbeTest : public testing::Test {
@@ -18,7 +21,9 @@ class BaseRttProbeTest : public testing::Test {
   // An ACK 10 ms after the last one, over a queue that has been standing.
   std::optional<ProbeResult> ack(milliseconds rtt, milliseconds smoothed = kQueued) {
     now_ += milliseconds{10};
-    return probe_.on_ack(now_, {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}, window_, urgency_);
+    const std::array acked{AckedPacket{.sent_at = now_ - rtt, .received_at = now_ - kWayBack - late_}};
+    const AckEvent event{.acked = acked, .rtt = {.latest = rtt, .smoothed = smoothed, .min = kMinRtt}};
+    return probe_.on_ack(now_, event, window_, urgency_);
   }
 
   // ACKs of so many standing round trips.
@@ -69,6 +74,7 @@ class BaseRttProbeTest : public testing::Test {
   BaseRttProbe probe_{};
   double window_{kWindow};
   Urgency urgency_{Urgency::normal};
+  milliseconds late_{0};  // ACKs are on their way back
   Time now_{};
 };
 
@@ -127,6 +133,27 @@ TEST_F(BaseRttProbeTest, SeesTheQueueFall) {
   EXPECT_FALSE(seen.ours);
   EXPECT_TRUE(seen.detected);
   EXPECT_DOUBLE_EQ(seen.left, 0.25);
+}
+
+// A host that did not hear, or send, for 30 ms has emptied a queue of 30 ms itself.
+TEST_F(BaseRttProbeTest, AFallOfNoMoreThanAPauseOfItsOwnSaysNothingOfOthers) {
+  begin();
+  late_ = milliseconds{30};
+  ack(kQueued);
+  late_ = milliseconds{0};
+  finish(kQueued);
+  EXPECT_TRUE(observe(milliseconds{110}).detected) << "many round trips later";
+
+  for (const auto& [rtt, detected] : {std::pair{110, false}, {109, true}, {140, true}}) {
+    urgency_ = Urgency::low;
+    do begin();
+    while (limited() && finish(kQueued));
+    late_ = milliseconds{30};
+    ack(kQueued);
+    late_ = milliseconds{0};
+    EXPECT_EQ(finish(milliseconds{rtt})->detected, detected) << rtt;
+    stand(5);
+  }
 }
 
 // Of 3 packets in 140 ms one takes 47 ms, more than the 40 ms of queue; of 4, one takes 35 ms.
