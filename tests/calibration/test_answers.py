@@ -8,6 +8,9 @@ from ccgym.calibration.answer import POSTERIOR
 from ccgym.calibration.calibrate import posterior_of, storage_of
 from ccgym.cli.main import main
 from ccgym.envs.specs.emulators import select_emulators
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.trial import TrialState
 
 # of 5 Mbit/s, 20 ms one way, 50 packets, in the twin
 TABLE = """\
@@ -28,6 +31,20 @@ def calibrated(folder: Path, table: str, capsys: pytest.CaptureFixture[str]) -> 
     return found
 
 
+def trials_of_studies(folder: Path) -> dict[str, list[dict[str, object]]]:
+    """The parameters of all trials that were ended, in order."""
+    storage = JournalStorage(JournalFileBackend(str(storage_of(folder / "found.yaml"))))
+    return {
+        study.study_name: [
+            trial.params
+            for trial in storage.get_all_trials(
+                study._study_id, states=(TrialState.COMPLETE, TrialState.PRUNED)
+            )
+        ]
+        for study in storage.get_all_studies()
+    }
+
+
 def test_the_answer_is_an_emulator_to_fly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = calibrated(tmp_path, TABLE, capsys)
     (emulator,) = select_emulators(f"file:{tmp_path / 'found.yaml'}")
@@ -43,13 +60,17 @@ def test_a_search_goes_on_and_does_not_mix_with_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = calibrated(tmp_path, TABLE, capsys)
+    of_first = trials_of_studies(tmp_path)
     again = calibrated(tmp_path, TABLE, capsys)
-    assert again["candidates"] >= first["candidates"]  # type: ignore[operator]
+    of_again = trials_of_studies(tmp_path)
     assert again["error"] <= first["error"] + 0.02  # type: ignore[operator]
-    size = storage_of(tmp_path / "found.yaml").stat().st_size
-    other = calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
-    assert storage_of(tmp_path / "found.yaml").stat().st_size > size
-    assert other["candidates"] < again["candidates"] + first["candidates"]  # type: ignore[operator]
+    for study, trials in of_first.items():
+        assert of_again[study][: len(trials)] == trials, "what was flown is not flown again"
+    assert sum(map(len, of_again.values())) > sum(map(len, of_first.values()))
+    calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
+    of_all = trials_of_studies(tmp_path)
+    assert {study: of_all[study] for study in of_again} == of_again
+    assert {study.split("/")[1] for study in of_all.keys() - of_again.keys()} >= {"plan", "wide-constant"}
 
 
 def test_an_ensemble_that_fits_lies_beside_the_answer(
