@@ -90,7 +90,7 @@ def own_or_native(features: Features) -> str | type[OwnFeatures]:
 
 
 def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")
     return table[name]
 
@@ -331,7 +331,7 @@ class PathEngine:
         Raises:
             InputError: it was saved by an environment of other emulators, flows, features or actions.
         """
-        if state.arguments != self._arguments():
+        if not isinstance(state, EpisodeState) or state.arguments != self._arguments():
             raise InputError(
                 "restore_state: the state is of an environment of another emulator, features or actions"
             )

@@ -159,7 +159,9 @@ class RunDirectory(Generic[Config]):
                 f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
             ) from None
         except Exception as error:  # torch.load raises whatever its unpickler meets
-            raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
+            raise InputError(
+                f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
+            ) from error
 
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
         """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""

@@ -117,6 +117,10 @@ def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord
             "cross_traffic.0: onoff cross traffic needs mean_on_s",
         ),
         (
+            {"cross_traffic": [{"kind": "constant", "rate_mbps": 1000, "packet_bytes": 100}]},
+            "cross_traffic: 1.25e+06 packets per s together, more than 1e+06",
+        ),
+        (
             {"cross_traffic": [{"kind": "poisson", "rate_mbps": 1, "mean_off_s": 1}]},
             "cross_traffic.0: poisson cross traffic does not take mean_off_s",
         ),
