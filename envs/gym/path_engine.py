@@ -1,6 +1,7 @@
 """A batch of learning flows in the twin: the one engine under the single and the vector environment."""
 
 import copy
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -93,6 +94,13 @@ def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     if not isinstance(name, str) or name not in table:
         raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")
     return table[name]
+
+
+def _whole(seed: Any) -> int:
+    try:
+        return operator.index(seed)  # of NumPy's as well, as a number without bounds
+    except TypeError:
+        raise InputError(f"seed: {excerpt(seed)!r} is not a whole number") from None
 
 
 def _reward(reward: str | Reward) -> Reward:
@@ -298,8 +306,12 @@ class PathEngine:
         return [_core.FLOW_STATES[state] for state in self._batch.states]
 
     def seed(self, paths: NDArray[np.int32], seeds: Sequence[int]) -> None:
-        """Sets the seeds of some paths; the next episode of each is its first."""
-        self._seeds[paths] = [seed % 2**64 for seed in seeds]
+        """Sets the seeds of some paths; the next episode of each is its first.
+
+        Raises:
+            InputError: one is no whole number.
+        """
+        self._seeds[paths] = [_whole(seed) % 2**64 for seed in seeds]
         self._episodes[paths] = 0
 
     def save(self) -> EpisodeState:

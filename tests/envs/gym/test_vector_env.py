@@ -363,3 +363,10 @@ def test_what_no_environment_saved_cannot_be_restored(state: Any) -> None:
 def test_a_list_is_no_set_of_actions() -> None:
     with pytest.raises(InputError, match=r"actions: .* is unknown; known are indigo"):
         PathVectorEnv(1, actions=["indigo"])  # type: ignore[arg-type]
+
+
+def test_seeds_may_stand_in_an_array() -> None:
+    one, other = PathVectorEnv(2), PathVectorEnv(2)
+    one.reset(seed=[3, 2**40])
+    other.reset(seed=np.array([3, 2**40]))  # type: ignore[arg-type]
+    assert one.save_state().seeds.tolist() == other.save_state().seeds.tolist() == [3, 2**40]

@@ -281,3 +281,9 @@ def test_a_flow_of_an_unknown_scheme_is_refused_at_load(scheme: str, message: st
 def test_a_schedule_that_fits_into_no_memory_is_refused() -> None:
     with pytest.raises(ValidationError, match="opportunities, more than 1e"):
         LinkSpec.model_validate({"rate_mbps": 10_000, "arrivals": "poisson", "period_s": 3600})
+
+
+def test_a_long_value_is_told_in_short() -> None:
+    with pytest.raises(ValidationError) as caught:
+        EmulatorSpec.model_validate({"name": "a/" * 999, "delay_ms": 1, "uplink": {"rate_mbps": 1}})
+    assert len(first_mistake(caught.value, EmulatorSpec)) < 250
