@@ -41,8 +41,8 @@ def _within(low: float, high: float) -> AfterValidator:
 
 
 def _emulator_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise ValueError(f"{excerpt(name)!r} is not a name of letters, digits, '.', '_' and '-'")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", name):
+        raise ValueError(f"{excerpt(name)!r} is not a name of letters, digits, '.', '_' and '-', 200 at most")
     return name
 
 

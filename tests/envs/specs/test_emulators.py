@@ -235,7 +235,10 @@ RATE = "is not within [0.0002, 10000]"
         ),
         ({**INDIA, "uplink": 12}, "uplink: 12 is not a mapping of keys to values"),
         ({"name": "india", "delay_ms": 27}, "uplink: is missing"),
-        ({**INDIA, "name": "a/b"}, "name: 'a/b' is not a name of letters, digits, '.', '_' and '-'"),
+        (
+            {**INDIA, "name": "a/b"},
+            "name: 'a/b' is not a name of letters, digits, '.', '_' and '-', 200 at most",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_file_entry_and_key(
