@@ -16,7 +16,8 @@ from ccgym.envs import _core
 from .policy_file import PolicySpec
 from .stack import ACTIVATIONS, StackPolicy
 
-MOST_BYTES = 1 << 30
+MOST_BYTES = {"data": 16 << 20, "policy.pth": 256 << 20}
+"""Of the parts of an archive, which a few bytes of it may stand for."""
 _SQUASHED = ("log_window", "rate")
 
 
@@ -62,9 +63,9 @@ Tensors = Mapping[str, torch.Tensor]
 def _parts(path: Path) -> tuple[dict[str, Any], Tensors]:
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in ("data", "policy.pth"):
-                if archive.getinfo(name).file_size > MOST_BYTES:
-                    raise ModelError(f"{path}: {name} has more than 1 GB")
+            for name, most_bytes in MOST_BYTES.items():
+                if archive.getinfo(name).file_size > most_bytes:
+                    raise ModelError(f"{path}: {name} has more than {most_bytes >> 20} MB")
             data = json.loads(archive.read("data"))
             weights = torch.load(
                 io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True

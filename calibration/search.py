@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import cmaes
 import numpy as np
 import optuna
 from ccgym.envs import _core
@@ -285,6 +284,8 @@ class Search:
 
     def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
         """CMA-ES from `start`, with the same arrivals."""
+        import cmaes  # late: with it comes scipy.stats, which takes a second
+
         names = tuple(self.space.places(start))
         study = self._study(storage, stage)
         walk = cmaes.CMA(

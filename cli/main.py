@@ -59,10 +59,10 @@ class CommandLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""
-        from ccgym.envs.errors import excerpt
+        from ccgym.envs.errors import one_line
 
         hint = f" (see {self.prog} --help)"
-        self.exit(BAD_INPUT, excerpt(f"{self.prog}: {message}", MOST_CHARACTERS - len(hint)) + f"{hint}\n")
+        self.exit(BAD_INPUT, one_line(f"{self.prog}: {message}", MOST_CHARACTERS - len(hint)) + f"{hint}\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -131,7 +131,7 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
 
 
 def _complain(command: str, error: str, code: int) -> int:
-    from ccgym.envs.errors import excerpt
+    from ccgym.envs.errors import one_line
 
-    print(excerpt(f"ccgym {command}: {error}", MOST_CHARACTERS), file=sys.stderr)
+    print(one_line(f"ccgym {command}: {error}", MOST_CHARACTERS), file=sys.stderr)
     return code

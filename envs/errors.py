@@ -31,3 +31,12 @@ def excerpt(value: object, most: int = 80) -> str:
     if len(shown) <= most:
         return shown
     return f"...{shown[3 - most :]}" if is_path else f"{shown[: most - 3]}..."
+
+
+def one_line(message: str, most: int) -> str:
+    """A message in so many printable characters: of a longer one the beginning and the end, the reason."""
+    shown = excerpt(message, most)
+    if not shown.endswith("...") or len(shown) < most:
+        return shown
+    end = excerpt(message[-most // 2 :], most)[-most // 2 :]
+    return f"{shown[: most - len(end) - 3]}...{end}"

@@ -15,7 +15,7 @@ from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
-from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean
+from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt
 
 from .outside_schemes import library_file, look_at
 
@@ -176,6 +176,8 @@ def known_schemes() -> list[KnownScheme]:
 
 
 ALL = "all"
+MOST_LABEL_BYTES = 200
+"""A file system takes names of 255: those of logs say more."""
 
 
 def all_schemes() -> list[Scheme]:
@@ -217,6 +219,11 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
             if scheme.label in schemes:
                 raise InputError(
                     f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
+                )
+            if len(scheme.label.encode(errors="surrogateescape")) > MOST_LABEL_BYTES:
+                raise InputError(
+                    f"{excerpt(item)}: the label {excerpt(scheme.label)!r} has more than {MOST_LABEL_BYTES} "
+                    "bytes, too long for the names of its logs: give the file or the mix a shorter one"
                 )
             schemes[scheme.label] = scheme
     return list(schemes.values())

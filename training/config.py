@@ -249,6 +249,14 @@ def config_file(name_or_path: str) -> Path:
     return config_files("training").get(name_or_path, Path(name_or_path))
 
 
+def config_file_of_run(folder: Path) -> Path:
+    """Raises InputError when the folder holds no run."""
+    file = folder / "config.yaml"
+    if not file.exists():
+        raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
+    return file
+
+
 def trained_on(config: RunConfig, iteration: int) -> str:
     """What a policy file says of its training: enough to repeat it."""
     command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"

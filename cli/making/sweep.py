@@ -45,7 +45,6 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.experiments.training.sweep import kind_of, load_sweep, sweep
     from ccgym.rl.config import RlConfig
     from ccgym.training.config import RunConfig, TrainingConfig
-    from ccgym.training.device import device_of
 
     config = load_sweep(args.config)
     if args.trials is not None:
@@ -61,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         from ccgym.rl.train import train as train_by_reward
 
         kind, train = RlConfig, train_by_reward
+    from ccgym.training.device import device_of  # late, as the trainings: PyTorch takes seconds
+
     found: list[Trial] = []
 
     def report(trial: "Trial") -> None:

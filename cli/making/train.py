@@ -33,7 +33,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--emulators",
         default=None,
-        help="groups, group/names or file:PATH, comma-separated (default: the config's)",
+        help="groups and names of `ccgym emulators`, random:train:N, file:PATH, comma-separated "
+        "(default: the config's)",
     )
     parser.add_argument(
         "--from-calibration",
@@ -112,9 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _print_known()
         return 0
-    from ccgym.training.config import TrainingConfig, config_file, read_options
-    from ccgym.training.rollouts import summarise_groups
-    from ccgym.training.runs.run_directory import config_file_of_run
+    from ccgym.training.config import TrainingConfig, config_file, config_file_of_run, read_options
 
     file = config_file(DEFAULT_CONFIGS[args.algo or "dagger"] if args.config is None else args.config)
     if args.resume and args.out is not None and args.config is None:
@@ -123,18 +122,17 @@ def run(args: argparse.Namespace) -> int:
     if args.algo not in (None, algorithm):
         raise InputError(f"--algo {args.algo}: {file} is a configuration of {algorithm}")
     if algorithm == "dagger":
-        from ccgym.dagger.train import train
-
-        best, run = _train(args, file, TrainingConfig, partial(train, ray_address=args.ray))
+        best, run = _train(args, file, TrainingConfig, partial(_train_by_imitation, ray_address=args.ray))
     else:
         if args.ray is not None:
             raise InputError(
                 f"--ray: {algorithm} flies in one process, its flows decide together; leave it out"
             )
         from ccgym.rl.config import RlConfig
-        from ccgym.rl.train import train as train_by_reward
 
-        best, run = _train(args, file, RlConfig, train_by_reward)
+        best, run = _train(args, file, RlConfig, _train_by_reward)
+    from ccgym.training.rollouts import summarise_groups
+
     print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")
     print("\n".join(summarise_groups(best)))
     return 0
@@ -169,41 +167,33 @@ def _print_known() -> None:
         print(f"{key + ':':<17} {', '.join(names)}")
 
 
+def _train_by_imitation(*args: Any, **options: Any) -> None:
+    from ccgym.dagger.train import train
+
+    train(*args, **options)
+
+
+def _train_by_reward(*args: Any, **options: Any) -> None:
+    from ccgym.rl.train import train
+
+    train(*args, **options)
+
+
 def _train(
     args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
 ) -> tuple[dict[str, float], Path]:
     """Trains what is left to train; the metrics of the best policy, and its file."""
-    from ccgym.calibration.calibrate import posterior_of
-    from ccgym.envs.errors import InputError
     from ccgym.envs.host.folder_lock import folder_lock
-    from ccgym.training.config import load_config
-    from ccgym.training.device import device_of
-    from ccgym.training.runs.run_directory import RunDirectory
     from ccgym.training.runs.tracking import known_trackers
 
-    device = device_of(args.device)
-    emulators = args.emulators
-    if args.from_calibration is not None:
-        of_config = emulators or load_config(file, {}, kind).emulators
-        emulators = f"{of_config},file:{posterior_of(args.from_calibration)}"
-    given = {"emulators": emulators, "seed": args.seed, "init": args.init}
-    flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
-    flags |= {key: f"--set {key}={value}" for key, value in args.settings}
-    overrides: dict[str, Any] = dict(args.settings)
-    overrides |= {key: value for key, value in given.items() if value is not None}
-    config = load_config(file, overrides, kind)
-    run = RunDirectory(args.out or Path("runs") / config.name, kind, known_trackers(args.track))
-    if args.resume:
-        kept = run.config()
-        for key, flag in flags.items():
-            if getattr(kept, key) != getattr(config, key):
-                raise InputError(f"{flag}: the run in {run.folder} has {getattr(kept, key)}; leave it out")
-        if args.config is not None and kept != config:
-            raise InputError(
-                f"--config {args.config}: the run in {run.folder} has other settings; leave it out"
-            )
-        config = kept
-    with folder_lock(run.folder):
+    config = _judged(args, file, kind)
+    trackers, folder = known_trackers(args.track), _folder(args, config)
+    with folder_lock(folder):
+        # With these comes PyTorch, which takes seconds: what can be judged without it has been.
+        from ccgym.training.device import device_of
+        from ccgym.training.runs.run_directory import RunDirectory
+
+        device, run = device_of(args.device), RunDirectory(folder, kind, trackers)
         if args.resume or not run.is_finished(config):
             train(
                 config,
@@ -215,6 +205,43 @@ def _train(
             )
     best = run.best_policy if run.best_policy.exists() else run.best_network
     return run.metrics_of_best_policy(), best
+
+
+def _judged(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "Config":
+    """The configuration, of the file and the flags; of a run that goes on, its own."""
+    from ccgym.envs.errors import InputError
+    from ccgym.training.config import config_file_of_run, load_config
+    from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on
+
+    emulators = args.emulators
+    if args.from_calibration is not None:
+        from ccgym.calibration.calibrate import posterior_of
+
+        of_config = emulators or load_config(file, {}, kind).emulators
+        emulators = f"{of_config},file:{posterior_of(args.from_calibration)}"
+    given = {"emulators": emulators, "seed": args.seed, "init": args.init}
+    flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
+    flags |= {key: f"--set {key}={value}" for key, value in args.settings}
+    overrides: dict[str, Any] = dict(args.settings)
+    overrides |= {key: value for key, value in given.items() if value is not None}
+    config = load_config(file, overrides, kind)
+    if args.resume:
+        folder = _folder(args, config)
+        kept = load_config(config_file_of_run(folder), {}, kind)
+        for key, flag in flags.items():
+            if getattr(kept, key) != getattr(config, key):
+                raise InputError(f"{flag}: the run in {folder} has {getattr(kept, key)}; leave it out")
+        if args.config is not None and kept != config:
+            raise InputError(f"--config {args.config}: the run in {folder} has other settings; leave it out")
+        config = kept
+    links_to_train_on(config)
+    links_to_validate_on("validation", config.validation)
+    return config
+
+
+def _folder(args: argparse.Namespace, config: "Config") -> Path:
+    folder: Path = args.out or Path("runs") / config.name
+    return folder
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -76,7 +76,6 @@ def _traces(text: str) -> tuple[Path, ...]:
 
 def run(args: argparse.Namespace) -> int:
     """Searches, writes the files, prints the answer."""
-    from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer
     from ccgym.calibration.candidate import Restriction, recorded
     from ccgym.calibration.load_target import load_target
     from ccgym.calibration.target import check_target
@@ -88,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
     target = check_target(load_target(args.target), few=args.few)
     restriction = recorded(args.from_trace) if args.from_trace else Restriction()
+    from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer  # late: slow
+
     progress = _Progress(_stands_on(target))
     answer, whole = calibrate(target, storage_of(args.out), args.minutes, progress, restriction, args.ray)
     write_answer(answer, target, args.out)

@@ -40,7 +40,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--emulators",
         metavar="X,Y,...",
-        help="groups and names of `ccgym emulators`, all, file:PATH",
+        help="groups and names of `ccgym emulators`, all, random:N, file:PATH",
     )
     parser.add_argument(
         "--backend", choices=BACKENDS, default="twin", help="virtual time or real shells (default: twin)"

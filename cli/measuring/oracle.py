@@ -72,4 +72,4 @@ def _spec(args: argparse.Namespace) -> "EmulatorSpec":
     try:
         return EmulatorSpec.model_validate({"name": "link", "delay_ms": args.delay_ms, "uplink": uplink})
     except ValidationError as error:
-        raise InputError(f"ccgym oracle: {first_mistake(error, EmulatorSpec)}") from None
+        raise InputError(first_mistake(error, EmulatorSpec)) from None

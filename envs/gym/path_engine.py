@@ -1,6 +1,7 @@
 """A batch of learning flows in the twin: the one engine under the single and the vector environment."""
 
 import copy
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -90,9 +91,16 @@ def own_or_native(features: Features) -> str | type[OwnFeatures]:
 
 
 def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")
     return table[name]
+
+
+def _whole(seed: Any) -> int:
+    try:
+        return operator.index(seed)  # of NumPy's as well, as a number without bounds
+    except TypeError:
+        raise InputError(f"seed: {excerpt(seed)!r} is not a whole number") from None
 
 
 def _reward(reward: str | Reward) -> Reward:
@@ -298,8 +306,12 @@ class PathEngine:
         return [_core.FLOW_STATES[state] for state in self._batch.states]
 
     def seed(self, paths: NDArray[np.int32], seeds: Sequence[int]) -> None:
-        """Sets the seeds of some paths; the next episode of each is its first."""
-        self._seeds[paths] = [seed % 2**64 for seed in seeds]
+        """Sets the seeds of some paths; the next episode of each is its first.
+
+        Raises:
+            InputError: one is no whole number.
+        """
+        self._seeds[paths] = [_whole(seed) % 2**64 for seed in seeds]
         self._episodes[paths] = 0
 
     def save(self) -> EpisodeState:
@@ -331,7 +343,7 @@ class PathEngine:
         Raises:
             InputError: it was saved by an environment of other emulators, flows, features or actions.
         """
-        if state.arguments != self._arguments():
+        if not isinstance(state, EpisodeState) or state.arguments != self._arguments():
             raise InputError(
                 "restore_state: the state is of an environment of another emulator, features or actions"
             )

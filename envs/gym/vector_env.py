@@ -92,8 +92,10 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         Raises:
             InputError: an argument is unknown or out of range, or an emulator or its trace is broken.
         """
-        if min(num_envs, max_episode_steps, threads) < 1:
-            raise InputError("num_envs, max_episode_steps and threads must be at least 1")
+        counts = {"num_envs": num_envs, "max_episode_steps": max_episode_steps, "threads": threads}
+        for name, count in counts.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+                raise InputError(f"{name}: {excerpt(count)} is not a whole number of at least 1")
         check_memory(FLOW_BYTES * num_envs, f"num_envs: {num_envs} flows")
         self.num_envs = num_envs
         self._engine = PathEngine(

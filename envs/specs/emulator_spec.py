@@ -29,6 +29,10 @@ def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
     return uplink.mirrored()
 
 
+MOST_CROSS_PACKETS_PER_S = 1e6
+"""10 Gbit/s of full packets: beyond, a flight has no end."""
+
+
 class EmulatorSpec(SpecModel):
     """A network path from senders to receivers: its delay, its uplink (data) and its downlink (ACKs)."""
 
@@ -71,6 +75,15 @@ class EmulatorSpec(SpecModel):
             raise ValueError(f"nesting lacks {missing[0]}, which the emulator has")
         if len(set(self.nesting)) < len(self.nesting):
             raise ValueError("nesting names an element twice")
+        return self
+
+    @model_validator(mode="after")
+    def _check_cross_traffic(self) -> "EmulatorSpec":
+        packets = sum(each.packets_per_s for each in self.cross_traffic)
+        if packets > MOST_CROSS_PACKETS_PER_S:
+            raise ValueError(
+                f"cross_traffic: {packets:.3g} packets per s together, more than {MOST_CROSS_PACKETS_PER_S:g}"
+            )
         return self
 
     @model_validator(mode="after")

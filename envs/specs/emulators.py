@@ -132,7 +132,7 @@ def _find(item: str) -> list[NamedEmulator]:
         ]
     if item.startswith("file:"):
         path = Path(item.removeprefix("file:"))
-        return _load_group(path.stem, path)
+        return _load_group(_group_of_file(path), path)
     if item.startswith("random:"):
         return _random_group(item)
     files, group = config_files("emulators"), item.split("/")[0]
@@ -141,6 +141,11 @@ def _find(item: str) -> list[NamedEmulator]:
     if not found:
         raise _unknown(item)
     return found
+
+
+def _group_of_file(path: Path) -> str:
+    """Its stem, as far as that can name a folder below another: one called `...yaml` has the stem `..`."""
+    return re.sub(r"^\.+|[^\w. +-]", "-", path.stem)
 
 
 def _unknown(item: str) -> InputError:

@@ -3,12 +3,13 @@
 from reprlib import Repr
 from typing import Any, get_args
 
-from ccgym.envs.errors import did_you_mean, excerpt
+from ccgym.envs.errors import did_you_mean, excerpt, one_line
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 MOST_KEY_CHARACTERS = 40
 MOST_KNOWN = 10
+MOST_SENTENCE_CHARACTERS = 200
 _SHORT = Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 80, 80
 """Of what can be large: a list within lists."""
@@ -41,7 +42,7 @@ def _sentence(details: ErrorDetails, model: type[BaseModel]) -> str:
         case "missing":
             return "is missing"
         case "value_error":
-            return str(details["ctx"]["error"])
+            return one_line(str(details["ctx"]["error"]), MOST_SENTENCE_CHARACTERS)
         case "literal_error":
             return f"{_given(details)} is not one of {details['ctx']['expected']}"
         case kind if kind in _EXPECTED:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.errors import excerpt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, model_validator
 
 QUEUES = dict(_core.known_queues())
@@ -40,15 +41,15 @@ def _within(low: float, high: float) -> AfterValidator:
 
 
 def _emulator_name(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
-        raise ValueError(f"{name!r} is not a name of letters, digits, '.', '_' and '-'")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", name):
+        raise ValueError(f"{excerpt(name)!r} is not a name of letters, digits, '.', '_' and '-', 200 at most")
     return name
 
 
 def _queue_name(name: str) -> str:
     if name not in QUEUES:
         *others, last = (repr(queue) for queue in QUEUES)
-        raise ValueError(f"{name!r} is not one of {', '.join(others)} or {last}")
+        raise ValueError(f"{excerpt(name)!r} is not one of {', '.join(others)} or {last}")
     return name
 
 

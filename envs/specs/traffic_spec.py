@@ -63,6 +63,11 @@ class CrossTraffic(SpecModel):
         _check_order(self.start_s, self.stop_s)
         return self
 
+    @property
+    def packets_per_s(self) -> float:
+        """While it is on."""
+        return 1e6 * self.rate_mbps / (8 * self.packet_bytes)
+
     def drawn(self, seed: int) -> "CrossTraffic":
         """Returns this traffic with the seed that it leaves open."""
         return self.model_copy(update={"seed": seed % 2**63}) if self.seed is None else self

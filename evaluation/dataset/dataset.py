@@ -8,11 +8,14 @@ The same request gives the same episodes in the same order, whatever the threads
 """
 
 import copy
+import errno
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 import warnings
+import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -50,6 +53,8 @@ DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
 MOST_FLIGHTS = 1_000_000
 MOST_AT_ONCE = 200
+HDF5_BYTES = 8192
+"""What an array takes in HDF5 besides its numbers, at most."""
 """Emulators whose episodes are flown and not yet kept."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
 _SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
@@ -198,12 +203,24 @@ def _keep(episodes: list[Episode], file: Path) -> None:
 
 def _write(request: Request, folder: Path, data: Path) -> None:
     """Puts all episodes into a Minari dataset, which takes its place once it is whole."""
+    _check_room(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".data-") as scratch:
         fresh = Path(scratch) / "data"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a dataset might tell of its author
             _write_minari(request, folder / "flights", fresh)
         fresh.rename(data)
+
+
+def _check_room(folder: Path) -> None:
+    """Raises OSError when the disk cannot hold what was flown once more: HDF5 crashes on a full one."""
+    needed_bytes = 0
+    for chunk in (folder / "flights").glob("*.npz"):
+        with zipfile.ZipFile(chunk) as arrays:
+            parts = arrays.infolist()
+        needed_bytes += sum(part.file_size + HDF5_BYTES for part in parts)
+    if needed_bytes > shutil.disk_usage(folder).free:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
 def _write_minari(request: Request, flights: Path, data: Path) -> None:

@@ -101,10 +101,13 @@ def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None 
 def _check_cost(plan: Plan) -> None:
     """Raises InputError when a flight of the plan does not fit into memory, or the plan would never end."""
     for emulator in plan.emulators:
-        if isinstance(emulator.spec, EmulatorSpec) and emulator.spec.uplink.trace is None:
-            rate_mbps = emulator.spec.uplink.schedule().mean_rate_mbps
-            packets = 1e6 * rate_mbps / (8 * OPPORTUNITY_IP_BYTES) * plan.seconds
-            check_memory(PACKET_LOG_BYTES * packets, f"{emulator.label} for {plan.seconds:g} s")
+        spec = emulator.spec
+        if isinstance(spec, EmulatorSpec):
+            packets_per_s = sum(each.packets_per_s for each in spec.cross_traffic)
+            if spec.uplink.trace is None:
+                packets_per_s += 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
+            needed_bytes = PACKET_LOG_BYTES * packets_per_s * plan.seconds
+            check_memory(needed_bytes, f"{emulator.label} for {plan.seconds:g} s")
     runs = len(plan.emulators) * len(plan.schemes) * plan.runs
     if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
         raise InputError(

@@ -9,6 +9,7 @@ Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.jso
 A run is complete once its statistics page stands; a session that was interrupted flies the others only.
 """
 
+import errno
 import json
 import platform
 import time
@@ -172,7 +173,8 @@ def fly_run(plan: Plan, folder: Path, flight: PlannedRun, backend: Backend) -> O
     except MemoryError:
         return failed(flight, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
-        if not isinstance(error, InputError | OutsideError):  # a mistake of ours
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if not full and not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()
         return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
     files.failure.unlink(missing_ok=True)

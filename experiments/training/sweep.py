@@ -20,7 +20,6 @@ import yaml
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_yaml, replace_file
 from ccgym.training.config import RunConfig, config_file, load_config, read_options
-from ccgym.training.runs.run_directory import CRITERION, RunDirectory
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
@@ -119,6 +118,8 @@ def sweep(
     Raises:
         InputError: a setting is unknown or has no such value, or the folder holds another sweep.
     """
+    from ccgym.training.runs.run_directory import CRITERION, RunDirectory  # late: PyTorch takes seconds
+
     _training_config(config, {name: span.first for name, span in config.search.items()}, kind)
     _begin(config, folder)
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -123,3 +123,36 @@ def test_former_names_of_experiments_and_flags_work_and_are_in_no_help(
             command_line.main([*argv, "--help"])
         text = capsys.readouterr().out
         assert not any(former in text for former in (*FORMER_NAMES, "--freezing"))
+
+
+@pytest.mark.parametrize("command", ["train", "eval", "score", "dataset"])
+def test_help_says_how_to_ask_for_links_drawn_at_random(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command_line.main([command, "--help"])
+    assert "random:" in capsys.readouterr().out
+
+
+JUDGED = """import sys
+from ccgym.cli.main import main
+out = sys.argv[1] + "/out"
+sys.argv[1:] = []
+for argv in (
+    ["train", "--emulators", "nothing"], ["train", "--algo", "ppo", "--emulators", "nothing"],
+    ["train", "--set", "features=indigo"], ["train", "--config", "nothing"], ["train", "--track", "nothing"],
+    ["train", "--out", "/dev/null"], ["train", "--resume", "--out", out], ["sweep", "nothing"],
+    ["eval", "--schemes", "nothing", "--emulators", "calibrated", "--out", out],
+    ["eval", "--schemes", "copa", "--emulators", "calibrated", "--out", "/dev/null"],
+    ["dataset", "--schemes", "copa", "--emulators", "nothing", "--out", out],
+    ["calibrate", "--target", "nothing", "--out", out + ".yaml"],
+    ["report", "nothing"], ["compare", out, "nothing"],
+):
+    assert main(argv) == 2, argv
+    slow = {"torch", "scipy.stats", "stable_baselines3", "ray"} & sys.modules.keys()
+    assert not slow, (argv, slow)
+"""
+
+
+def test_bad_arguments_are_answered_before_the_large_libraries_are_imported(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", JUDGED, str(tmp_path)], check=True)

@@ -95,6 +95,10 @@ def test_what_is_no_such_model_is_one_line(tmp_path: Path, capsys: pytest.Captur
         archive.writestr("data", "{}")
         archive.writestr("policy.pth", b"\x80\x04N.")
     assert "no model of stable-baselines3" in complaint()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data", bytes(17 << 20))
+        archive.writestr("policy.pth", b"")
+    assert "data has more than 16 MB" in complaint()
     PPO("MlpPolicy", "CartPole-v1", device="cpu").save(file)
     assert "the model sees 4 numbers; features that fly natively have" in complaint()
     model_of(*KINDS[0]).save(file)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -151,3 +152,14 @@ def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.Captur
         (line,) = capsys.readouterr().err.splitlines()
         assert said in line
     assert not (tmp_path / "out").exists()
+
+
+def test_a_disk_without_room_is_told_before_hdf5_meets_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=100_000))
+        assert make(tmp_path / "out", emulators="calibrated/nepal") == 1
+    assert "No space left on device: make room and repeat the command" in capsys.readouterr().err
+    assert make(tmp_path / "out", emulators="calibrated/nepal") == 0

@@ -121,3 +121,11 @@ def test_a_broken_policy_that_comes_along_does_not_vanish(
     monkeypatch.setattr("ccgym.evaluation.schemes.policy_path", lambda name: broken)
     with pytest.raises(InputError, match=r"indigo\.safetensors"):
         select_schemes("all")
+
+
+def test_a_label_too_long_for_a_file_name_is_refused(
+    tmp_path: Path, write_policy: Callable[..., Path]
+) -> None:
+    policy = write_policy(tmp_path / "policy.safetensors").rename(tmp_path / f"{'b' * 240}.safetensors")
+    with pytest.raises(InputError, match="has more than 200 bytes, too long for the names of its logs"):
+        select_schemes(f"policy:{policy}")

@@ -23,7 +23,7 @@ import torch
 from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_bytes, read_json
-from ccgym.training.config import Config, load_config, save_config
+from ccgym.training.config import Config, config_file_of_run, load_config, save_config
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
 
@@ -47,14 +47,6 @@ class Checkpoint:
     """Least so far on the validation emulators; infinite before the first evaluation."""
     decisions: int
     """Decisions collected."""
-
-
-def config_file_of_run(folder: Path) -> Path:
-    """Raises InputError when the folder holds no run."""
-    file = folder / "config.yaml"
-    if not file.exists():
-        raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
-    return file
 
 
 class RunDirectory(Generic[Config]):
@@ -167,7 +159,9 @@ class RunDirectory(Generic[Config]):
                 f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
             ) from None
         except Exception as error:  # torch.load raises whatever its unpickler meets
-            raise InputError(f"{self._checkpoint_file}: broken checkpoint: {error}") from error
+            raise InputError(
+                f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
+            ) from error
 
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
         """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""

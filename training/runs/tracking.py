@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 from ccgym.envs.errors import InputError, excerpt
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
-from torch.utils.tensorboard import SummaryWriter
-from torch.utils.tensorboard.summary import hparams
+
+if TYPE_CHECKING:  # each tracker imports what it needs: PyTorch takes seconds
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Tracked:
 class Tracker(Protocol):
     """One place that follows a run."""
 
-    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
         """Those of an iteration, under the same names everywhere."""
 
     def close(self) -> None:
@@ -46,6 +45,9 @@ class TensorBoard:
     """Event files in the folder of the run; its table of settings has one row for it."""
 
     def __init__(self, run: Tracked) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+        from torch.utils.tensorboard.summary import hparams
+
         self._writer = SummaryWriter(str(run.folder), purge_step=run.iterations or None)
         if run.iterations:
             return
@@ -57,7 +59,7 @@ class TensorBoard:
         for summary in hparams(plain, {run.criterion: math.inf}):  # type: ignore[no-untyped-call]
             file.add_summary(summary)
 
-    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
         """See Tracker."""
         for name, value in metrics.items():
             self._writer.add_scalar(name, value, iteration)
@@ -85,7 +87,7 @@ class WeightsAndBiases:
             config=dict(run.settings),
         )
 
-    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
         """See Tracker."""
         images = {name: self._image(_pixels(figure)) for name, figure in figures.items()}
         self._run.log({**metrics, **images}, step=iteration)
@@ -110,7 +112,7 @@ class Mlflow:
             for key, value in run.settings.items():
                 self._client.log_param(self._id, key, value)
 
-    def log(self, iteration: int, metrics: Mapping[str, float], figures: Mapping[str, Figure]) -> None:
+    def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
         """See Tracker."""
         for name, value in metrics.items():
             self._client.log_metric(self._id, name, value, step=iteration)
@@ -162,7 +164,10 @@ def open_trackers(names: Sequence[str], run: Tracked) -> list[Tracker]:
     return opened
 
 
-def _pixels(figure: Figure) -> NDArray[np.uint8]:
+def _pixels(figure: "Figure") -> "NDArray[np.uint8]":
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
     return np.asarray(canvas.buffer_rgba())

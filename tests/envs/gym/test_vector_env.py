@@ -270,13 +270,17 @@ def test_what_a_step_returns_is_not_overwritten_by_the_next() -> None:
             {"num_envs": 2, "emulator": []},
             "emulator: 0 for 2 flows; give 1 or more, at most one per flow",
         ),
-        ({"num_envs": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
+        ({"num_envs": 0}, "num_envs: 0 is not a whole number of at least 1"),
+        ({"num_envs": 2.5}, "num_envs: 2.5 is not a whole number of at least 1"),
+        ({"num_envs": True}, "num_envs: True is not a whole number of at least 1"),
+        ({"threads": "2"}, "threads: 2 is not a whole number of at least 1"),
+        ({"threads": None}, "threads: None is not a whole number of at least 1"),
         (
             {"oracle_cwnd_packets": [1, 2]},
             "oracle_cwnd_packets: 2 for 1 flows; give 1 or more, at most one per flow",
         ),
-        ({"threads": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
-        ({"max_episode_steps": 0}, "num_envs, max_episode_steps and threads must be at least 1"),
+        ({"threads": 0}, "threads: 0 is not a whole number of at least 1"),
+        ({"max_episode_steps": 0}, "max_episode_steps: 0 is not a whole number of at least 1"),
     ],
 )
 def test_a_bad_argument_is_told_in_one_line(arguments: dict[str, Any], message: str) -> None:
@@ -346,3 +350,23 @@ def test_an_option_that_is_none_is_refused(options: Any) -> None:
     for env in (PathEnv(), PathVectorEnv(2)):
         with pytest.raises(InputError, match=r"options: .* known is "):
             env.reset(seed=1, options=options)
+
+
+@pytest.mark.parametrize("state", [None, {"arguments": 1}])
+def test_what_no_environment_saved_cannot_be_restored(state: Any) -> None:
+    envs = PathVectorEnv(1)
+    envs.reset(seed=1)
+    with pytest.raises(InputError, match="restore_state: the state is of an environment of another"):
+        envs.restore_state(state)
+
+
+def test_a_list_is_no_set_of_actions() -> None:
+    with pytest.raises(InputError, match=r"actions: .* is unknown; known are indigo"):
+        PathVectorEnv(1, actions=["indigo"])  # type: ignore[arg-type]
+
+
+def test_seeds_may_stand_in_an_array() -> None:
+    one, other = PathVectorEnv(2), PathVectorEnv(2)
+    one.reset(seed=[3, 2**40])
+    other.reset(seed=np.array([3, 2**40]))  # type: ignore[arg-type]
+    assert one.save_state().seeds.tolist() == other.save_state().seeds.tolist() == [3, 2**40]

@@ -117,6 +117,10 @@ def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord
             "cross_traffic.0: onoff cross traffic needs mean_on_s",
         ),
         (
+            {"cross_traffic": [{"kind": "constant", "rate_mbps": 1000, "packet_bytes": 100}]},
+            "cross_traffic: 1.25e+06 packets per s together, more than 1e+06",
+        ),
+        (
             {"cross_traffic": [{"kind": "poisson", "rate_mbps": 1, "mean_off_s": 1}]},
             "cross_traffic.0: poisson cross traffic does not take mean_off_s",
         ),
@@ -277,3 +281,10 @@ def test_a_flow_of_an_unknown_scheme_is_refused_at_load(scheme: str, message: st
 def test_a_schedule_that_fits_into_no_memory_is_refused() -> None:
     with pytest.raises(ValidationError, match="opportunities, more than 1e"):
         LinkSpec.model_validate({"rate_mbps": 10_000, "arrivals": "poisson", "period_s": 3600})
+
+
+@pytest.mark.parametrize("name", ["a/" * 999, "a" * 201])
+def test_a_long_name_is_told_in_short(name: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        EmulatorSpec.model_validate({"name": name, "delay_ms": 1, "uplink": {"rate_mbps": 1}})
+    assert len(first_mistake(caught.value, EmulatorSpec)) < 250

@@ -235,7 +235,10 @@ RATE = "is not within [0.0002, 10000]"
         ),
         ({**INDIA, "uplink": 12}, "uplink: 12 is not a mapping of keys to values"),
         ({"name": "india", "delay_ms": 27}, "uplink: is missing"),
-        ({**INDIA, "name": "a/b"}, "name: 'a/b' is not a name of letters, digits, '.', '_' and '-'"),
+        (
+            {**INDIA, "name": "a/b"},
+            "name: 'a/b' is not a name of letters, digits, '.', '_' and '-', 200 at most",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_file_entry_and_key(
@@ -328,3 +331,12 @@ def test_a_spec_survives_being_written_and_read(
     spec = EmulatorSpec.model_validate(entry)
     path = written(tmp_path_factory.mktemp("specs"), spec.model_dump(mode="json", exclude_none=True))
     assert load_emulators(path) == [spec]
+
+
+@pytest.mark.parametrize(
+    ("file", "label"), [("...yaml", "-/mine"), ("..a<b.yaml", "-a-b/mine"), ("é-1.2.yaml", "é-1.2/mine")]
+)
+def test_a_file_cannot_name_a_folder_elsewhere(tmp_path: Path, file: str, label: str) -> None:
+    (tmp_path / file).write_text("emulators: [{name: mine, delay_ms: 5, uplink: {rate_mbps: 5}}]\n")
+    (selected,) = select_emulators(f"file:{tmp_path / file}")
+    assert selected.label == label

@@ -1,5 +1,6 @@
 """The readers of files against a seeded corpus of broken ones: read, or refused in one line."""
 
+import copy
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -165,7 +166,7 @@ def test_odd_values_in_emulator_files(tmp_path: Path) -> None:
         content = yaml.safe_load(WHOLE_SPEC)
         for _ in range(int(rng.integers(1, 3))):
             holder, key = places(content)[int(rng.integers(len(places(content))))]
-            value = ODD[int(rng.integers(len(ODD)))]
+            value = copy.deepcopy(ODD[int(rng.integers(len(ODD)))])  # what is put into one stays there
             if isinstance(holder, dict) and rng.random() < 0.2:
                 holder[value if isinstance(value, str | int | float) else "odd"] = holder.pop(key)
             else:

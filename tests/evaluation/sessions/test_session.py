@@ -1,6 +1,7 @@
 """Sessions: what is flown, in which order, what is kept, what is left to do after an interruption."""
 
 import dataclasses
+import errno
 import json
 import math
 from collections import Counter
@@ -377,3 +378,18 @@ def test_a_run_that_begins_while_the_link_is_silent_has_not_failed(plan: Plan, t
     # Half of the time the link stands still: of twelve draws of 6 s about half begin or end there.
     flown = fly(dataclasses.replace(plan, emulators=emulators, runs=12, seconds=6.0), tmp_path)
     assert [outcome.failure for outcome in flown] == [""] * 36
+
+
+class OnAFullDisk(TwinBackend):
+    """Whose logs find no room."""
+
+    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_is_no_mistake_of_ours(
+    plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcomes = fly(dataclasses.replace(plan, runs=1), tmp_path, OnAFullDisk())
+    assert {outcome.failure for outcome in outcomes} == {"[Errno 28] No space left on device"}
+    assert capsys.readouterr().err == ""
