@@ -53,9 +53,9 @@ DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
 MOST_FLIGHTS = 1_000_000
 MOST_AT_ONCE = 200
+"""Emulators whose episodes are flown and not yet kept."""
 HDF5_BYTES = 8192
 """What an array takes in HDF5 besides its numbers, at most."""
-"""Emulators whose episodes are flown and not yet kept."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
 _SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
 """Observations that may be below 0: differences of two clocks, or of ACKs that overtook each other."""
