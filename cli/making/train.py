@@ -186,10 +186,10 @@ def _train(
     from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.training.runs.tracking import known_trackers
 
-    config = _judged(args, file, kind)
+    config = _validated(args, file, kind)
     trackers, folder = known_trackers(args.track), _folder(args, config)
     with folder_lock(folder):
-        # With these comes PyTorch, which takes seconds: what can be judged without it has been.
+        # With these comes PyTorch, which takes seconds: what can be validated without it has been.
         from ccgym.training.device import device_of
         from ccgym.training.runs.run_directory import RunDirectory
 
@@ -207,7 +207,7 @@ def _train(
     return run.metrics_of_best_policy(), best
 
 
-def _judged(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "Config":
+def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "Config":
     """The configuration, of the file and the flags; of a run that goes on, its own."""
     from ccgym.envs.errors import InputError
     from ccgym.training.config import config_file_of_run, load_config
