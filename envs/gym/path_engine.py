@@ -123,7 +123,6 @@ MOST_GROWTH = np.e
 """Of a window in a step, by whatever action."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
-_CWND = _core.TELEMETRY.index("cwnd_packets")
 _DECIDING = _core.FLOW_STATES.index("deciding")
 _TAUGHT = {False: "one number for each flow", True: "window in packets and rate in Mbit/s for each flow"}
 
@@ -444,10 +443,9 @@ class PathEngine:
 
     def _most_growth_packets(self, actions: NDArray[Any]) -> float:
         """By how much the windows may grow in a step, and with them what is in queues."""
-        windows = float(self._telemetry[:, _CWND].sum())  # as the step before left them; 0 before the first
-        if self._decided_by[1] not in _OF_WINDOW:
-            return (MOST_GROWTH - 1) * windows
-        return float(np.minimum(actions[:, 0], MOST_WINDOW_PACKETS).sum()) - windows
+        windows = self.cwnd_packets
+        most = actions[:, 0] if self._decided_by[1] in _OF_WINDOW else MOST_GROWTH * windows
+        return float(np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum())
 
     def _worth(self, info: Info) -> Floats:
         with telling("reward:"):

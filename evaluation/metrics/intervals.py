@@ -2,12 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -42,16 +39,16 @@ def bootstrap_interval(values: Sequence[float], statistic: Callable[..., Any] = 
         return None
     if np.ptp(values) == 0:
         return Interval(float(values[0]), float(values[0]))
-    low, high = np.quantile(_resampled(values, statistic), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(float(low), float(high))
+    found = _bootstrap(values, statistic).confidence_interval
+    return Interval(float(found.low), float(found.high))
 
 
 def share_interval(count: int, of: int) -> Interval:
     """Of a share, after `count` successes (Wilson)."""
-    z, share = NormalDist().inv_cdf((1 + CONFIDENCE) / 2), count / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return Interval(0.0 if count == 0 else middle - half, 1.0 if count == of else middle + half)
+    from scipy.stats import binomtest  # late: it takes a second
+
+    found = binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
+    return Interval(float(found.low), float(found.high))
 
 
 def probability_above_zero(differences: Sequence[float]) -> float | None:
@@ -60,12 +57,17 @@ def probability_above_zero(differences: Sequence[float]) -> float | None:
         return None
     if np.ptp(differences) == 0:
         return 0.5 if differences[0] == 0 else float(differences[0] > 0)
-    return float(np.mean(_resampled(differences, np.mean) > 0))
+    return float(np.mean(_bootstrap(differences, np.mean).bootstrap_distribution > 0))
 
 
-def _resampled(values: Sequence[float], statistic: Callable[..., Any]) -> NDArray[np.float64]:
-    """The statistic of each resample; as scipy.stats, whose import takes longer than most evaluations."""
-    sample = np.asarray(values, np.float64)
-    drawn = np.random.default_rng(_SEED).integers(0, len(sample), (RESAMPLES, len(sample)))
-    resampled: NDArray[np.float64] = statistic(sample[drawn], axis=-1)
-    return resampled
+def _bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> Any:
+    from scipy.stats import bootstrap  # late: it takes a second
+
+    return bootstrap(
+        (np.asarray(values, np.float64),),
+        statistic,
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        rng=np.random.default_rng(_SEED),
+    )
