@@ -62,6 +62,9 @@ EXPERIMENTS: Mapping[str, Entry] = {
         "acceptance.competition",
         "what a scheme gets and leaves beside Cubic, NewReno, BBR, BBR 3, Copa and four Cubics",
     ),
+    "adversary": Entry(
+        "acceptance.adversary", "the links and the rivals on which a scheme does worst, found by evolution"
+    ),
     "evidence": Entry(
         "acceptance.evidence", "the page on what a policy holds and misses, alone and beside others"
     ),

@@ -151,6 +151,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "preference-curve": ["--random", "1", "--seeds", "1"],
     "competition": ["--random", "1"],
     "policy-checks": ["--random", "1"],
+    "adversary": ["--scheme", "nothing", "--out", "empty/out"],
     "evidence": ["--out", "empty/out"],
     "seed-spread": ["--out", "empty/out"],
     "rl-learns": ["--out", "empty/out"],
