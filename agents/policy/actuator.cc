@@ -148,7 +148,7 @@ void SharingActuator::on_loss(Time now, std::span<const LostPacket> lost, int64_
 }
 
 SendLimits SharingActuator::decide_limits() const {
-  const int64_t window_bytes = bytes_of(companion_.limit(cwnd_packets()));
+  const int64_t window_bytes = shallow_queue_.window_bytes(bytes_of(companion_.limit(cwnd_packets())));
   SendLimits limits{.cwnd_bytes = window_bytes};
   if (companion_.in_train()) return limits;
   limits.pacing_rate = window_pace(window_bytes, rtt_.min);

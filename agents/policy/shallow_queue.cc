@@ -10,39 +10,71 @@ constexpr double kPackets = 32;    // over so many the share of losses is averag
 constexpr double kBegins = 0.08;   // more than random losses, ...
 constexpr double kOver = 0.005;    // ... and next to none
 constexpr double kFewQueued = 2;   // with more of its own packets waiting, a smaller window is the answer
+constexpr double kDeepQueue = 4;   // so many wait in no shallow queue: chance took the packets
 constexpr double kGain = 1.25;     // over the largest delivery rate, as BBR probes
-constexpr int64_t kRateRtts = 10;  // horizon of that rate
+constexpr int64_t kPathRtts = 10;  // horizon of that rate, and of the longest way back
+
+// Of what the pace fills the path with. On 585 links with queues of up to 6 packets, many with ACKs that come
+// in bunches, the policy was on the frontier on 77 % with the network's window, on 92 % with this one.
+constexpr double kWindowGain = 3;
+constexpr int kSmoothing = 8;  // ACKs
 
 double delivery_rate_mbps(const AckEvent& ack) {
   const Time interval = std::max({ack.rate.interval, ack.rtt.min, Time{1}});
   return Rate::of(static_cast<double>(ack.rate.delivered_bytes), interval).mbps();
 }
 
-// Of the packets in flight before the loss, those that were waiting, by Little's law.
-double queued_packets(std::span<const LostPacket> lost, int64_t inflight_bytes, const RttStats& rtt) {
-  if (rtt.smoothed == Time::zero()) return 0;
-  const double inflight_packets =
-      static_cast<double>(inflight_bytes) / static_cast<double>(lost.front().bytes) +
-      static_cast<double>(lost.size());
-  return inflight_packets *
-         (1 - static_cast<double>(rtt.min.count()) / static_cast<double>(rtt.smoothed.count()));
+// Of the packets in flight those that are waiting, by Little's law.
+double queued_packets(double inflight_packets, Time queueing, Time rtt) {
+  if (rtt == Time::zero()) return 0;
+  return inflight_packets * static_cast<double>(queueing.count()) / static_cast<double>(rtt.count());
+}
+
+double in_packets(int64_t bytes, int64_t packet_bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(packet_bytes);
 }
 
 }  // namespace
 
 bool ShallowQueue::on_ack(Time now, const AckEvent& ack) {
+  note_delays(ack);
   if (loss_share_ == 0) return false;
   loss_share_ -= loss_share_ / kPackets;
-  if (loss_share_ < kOver) {
-    *this = {};
+  const double inflight_packets = in_packets(ack.inflight_bytes, ack.newest().bytes);
+  const bool is_deep =
+      on_ && queued_packets(inflight_packets, smoothed_queueing_, ack.rtt.smoothed) > kDeepQueue;
+  if (loss_share_ < kOver || is_deep) {
+    on_ = false;
+    loss_share_ = 0;
+    delivery_rate_mbps_ = {};
+    empty_rtt_ = {};
     return true;
   }
-  delivery_rate_mbps_.update(now, delivery_rate_mbps(ack), kRateRtts * ack.rtt.smoothed);
+  note_path(now, ack);
   return on_;
 }
 
+void ShallowQueue::note_delays(const AckEvent& ack) {
+  const AckedPacket& newest = ack.newest();
+  queueing_ = ack.rtt.latest - ack.rtt.min;
+  if (newest.received_at) {
+    const Time forward = *newest.received_at - newest.sent_at;
+    least_forward_ = std::min(least_forward_, forward);
+    queueing_ = forward - least_forward_;
+  }
+  smoothed_queueing_ += (queueing_ - smoothed_queueing_) / kSmoothing;
+}
+
+void ShallowQueue::note_path(Time now, const AckEvent& ack) {
+  const Time horizon = kPathRtts * ack.rtt.smoothed;
+  delivery_rate_mbps_.update(now, delivery_rate_mbps(ack), horizon);
+  empty_rtt_.update(now, std::max(ack.rtt.latest - queueing_, ack.rtt.min), horizon);
+}
+
 bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_bytes, const RttStats& rtt) {
-  if (queued_packets(lost, inflight_bytes, rtt) > kFewQueued) return false;
+  const double inflight_packets =
+      in_packets(inflight_bytes, lost.front().bytes) + static_cast<double>(lost.size());
+  if (queued_packets(inflight_packets, smoothed_queueing_, rtt.smoothed) > kFewQueued) return false;
   for (std::size_t packet = 0; packet < lost.size(); ++packet) loss_share_ += (1 - loss_share_) / kPackets;
   if (on_ || loss_share_ <= kBegins) return false;
   on_ = true;
@@ -52,6 +84,13 @@ bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_by
 std::optional<Rate> ShallowQueue::pacing() const {
   if (!on_ || delivery_rate_mbps_.empty()) return std::nullopt;
   return Rate::from_mbps(kGain * delivery_rate_mbps_.best());
+}
+
+int64_t ShallowQueue::window_bytes(int64_t asked_bytes) const {
+  const std::optional<Rate> pace = pacing();
+  if (!pace) return asked_bytes;
+  const double path_bytes = pace->bytes_in(empty_rtt_.best());
+  return std::max(asked_bytes, static_cast<int64_t>(kWindowGain * path_bytes));
 }
 
 }  // namespace ccgym

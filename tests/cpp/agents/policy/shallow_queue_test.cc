@@ -40,6 +40,25 @@ class ShallowQueueTest : public testing::Test {
     }
   }
 
+  // The same of packets that arrived `forward` after they left, with 10 of them in flight.
+  bool ack_with_clock(Time forward) {
+    now_ += milliseconds{10};
+    const Time sent_at = now_ - kLongQueue.latest;
+    return report_ack(shallow_queue_, now_,
+                      {.bytes = kBytes,
+                       .sent_at = sent_at,
+                       .received_at = sent_at + forward,
+                       .inflight_bytes = 10 * kBytes,
+                       .rtt = kLongQueue,
+                       .rate = {.delivered_bytes = 20 * kBytes, .interval = kLongQueue.latest}});
+  }
+  void fly_with_clock(int rounds, int acks, Time forward) {
+    for (int round = 0; round < rounds; ++round) {
+      for (int i = 0; i < acks; ++i) ack_with_clock(forward);
+      lose(kLongQueue);
+    }
+  }
+
   ShallowQueue shallow_queue_{};
   Time now_{};
 };
@@ -66,6 +85,34 @@ TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
 TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
   fly(20, 4, kLongQueue);
   EXPECT_FALSE(shallow_queue_.pacing().has_value());
+}
+
+// The ACKs are late, not the packets: by the receiver's clock none of them waits.
+TEST_F(ShallowQueueTest, LossesCountWhereOnlyTheWayBackIsLong) {
+  fly_with_clock(5, 4, milliseconds{50});
+  ASSERT_TRUE(shallow_queue_.pacing().has_value());
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
+}
+
+// 3 times what 1.5 Mbit/s bring in the 200 ms without a queue, the way back of 150 ms included.
+TEST_F(ShallowQueueTest, TheWindowIsAGuardAlone) {
+  fly_with_clock(5, 4, milliseconds{50});
+  EXPECT_EQ(shallow_queue_.window_bytes(kBytes), 3 * 37'500);
+  EXPECT_EQ(shallow_queue_.window_bytes(200'000), 200'000);
+}
+
+TEST_F(ShallowQueueTest, WithoutLossesTheWindowIsAsAsked) {
+  for (int i = 0; i < 100; ++i) ack();
+  EXPECT_EQ(shallow_queue_.window_bytes(kBytes), kBytes);
+}
+
+// 10 packets in flight, half of their time in the queue: 5 wait, more than any shallow queue holds.
+TEST_F(ShallowQueueTest, EndsWhereItsPacketsWaitAfterAll) {
+  fly_with_clock(5, 4, milliseconds{50});
+  bool told = false;
+  for (int i = 0; i < 40 && !told; ++i) told = ack_with_clock(milliseconds{150}) && !shallow_queue_.pacing();
+  EXPECT_TRUE(told);
+  EXPECT_FALSE(ack_with_clock(milliseconds{150}));
 }
 
 // From 0.2 the average falls below 0.005 within 32 ln(40) = 118 packets.
