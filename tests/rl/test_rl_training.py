@@ -26,7 +26,11 @@ RECURRENT = {"algo": "recurrent-ppo", "hidden": 8}
 HELD = {"features": "scale_free", "actions": "log_window", "held_steps": 8}
 KINDS: list[dict[str, Any]] = [{}, RECURRENT, HELD, {"features": "indigo", "actions": "indigo"}]
 FROM_POLICY = {"features": None, "actions": None, "hidden": None, "reward": "log_power", "group_size": 2}
-SHIPPED = [{"algo": "ppo", "init": "indigo2", "held_steps": 8}, {"algo": "recurrent-ppo", "init": "indigo"}]
+SHIPPED = [
+    {"algo": "recurrent-ppo", "init": "indigo2", "held_steps": 8},
+    {"algo": "recurrent-ppo", "init": "indigo"},
+    {"algo": "ppo", "init": "aurora"},
+]
 
 
 def train_in(folder: Path, config: RlConfig, *, resume: bool = False, workers: int = 1) -> None:
@@ -133,10 +137,10 @@ def test_a_policy_of_another_kind_is_no_start(tiny_config: TinyConfig, tmp_path:
 
     with pytest.raises(InputError, match="init: indigo is an LSTM: algo must be recurrent-ppo, not ppo"):
         train_in(tmp_path / "run", starting(init="indigo"))
-    with pytest.raises(InputError, match="init: indigo2 is without memory: algo must be ppo, not recurrent"):
-        train_in(tmp_path / "run", starting(init="indigo2", algo="recurrent-ppo"))
-    with pytest.raises(InputError, match=r"init: indigo2 has hidden \[64, 64\]; the configuration \[32\]"):
-        train_in(tmp_path / "run", starting(init="indigo2", hidden=[32]))
+    with pytest.raises(InputError, match="init: aurora is without memory: algo must be ppo, not recurrent"):
+        train_in(tmp_path / "run", starting(init="aurora", algo="recurrent-ppo"))
+    with pytest.raises(InputError, match=r"init: indigo2 has hidden 64; the configuration 32"):
+        train_in(tmp_path / "run", starting(init="indigo2", algo="recurrent-ppo", hidden=32))
     with pytest.raises(InputError, match=r"held_steps \(8\): actions indigo are classes"):
         train_in(tmp_path / "run", starting(init="indigo", algo="recurrent-ppo", held_steps=8))
     with pytest.raises(InputError, match=r"init: .*none: cannot be read"):
