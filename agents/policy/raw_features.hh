@@ -30,7 +30,7 @@ class RawFeatures {
       "lost_bytes",                // given up in the step
       "ce_packets",                // acknowledged with the mark "congestion experienced"
       "least_rtt_ms",              // of the flow so far
-      "step_least_rtt_ms",         // of the step\'s ACKs
+      "step_least_rtt_ms",         // of the step's ACKs
       "mean_rtt_ms",               // over the step's ACKs
       "last_rtt_ms",               // of the newest ACK
       "smoothed_rtt_ms",           // RFC 6298
