@@ -25,7 +25,7 @@ help:
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
-# The Python tests that start programs, flights in real time above all, wait for most of their time: beside them the
+# The Python tests that start programs, runs in real time above all, wait for most of their time: beside them the
 # C++ tests are compiled and run, then the Python tests that compute, a process for each core; both give way. The last
 # of the first kind waits for the QUIC programs, built in the background. What is in one file stays in one process.
 share_cores := --numprocesses logical --maxprocesses 4 --dist loadfile

@@ -1,4 +1,4 @@
-"""`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how they are to be flown.
+"""`policy.safetensors`: a policy's tensors, and a metadata entry `ccgym` that says how they are to be run.
 
 The C++ controller alone decides on a policy file: what it refuses is neither written nor loaded here.
 """
@@ -26,7 +26,7 @@ PolicyModule = LstmPolicy | MlpPolicy | StackPolicy
 
 
 class PolicyFileError(ValueError):
-    """A policy file that cannot be flown: one line with the file, what is wrong and what would be right."""
+    """A policy file that cannot be run: one line with the file, what is wrong and what would be right."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """How a policy is flown; names as in the file's metadata."""
+    """How a policy is run; names as in the file's metadata."""
 
     feature_set: str
     """Observation: a name of `_core.POLICY_FEATURES`."""
@@ -68,7 +68,7 @@ def save_policy(
     Args:
         path: of the file.
         module: the network.
-        spec: how it is flown.
+        spec: how it is run.
         trained_on: how it was trained.
         seen: the links it was trained and validated on; None: the file does not say.
 
@@ -86,7 +86,7 @@ def save_policy(
 
 
 def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
-    """The module, on the CPU, and how it is flown.
+    """The module, on the CPU, and how it is run.
 
     Raises:
         PolicyFileError: the C++ controller refuses the file.

@@ -22,13 +22,13 @@ _SQUASHED = ("log_window", "rate")
 
 
 class ModelError(ValueError):
-    """A file that is no model which can be flown. One line: what is wrong, what would be right."""
+    """A file that is no model which can be run. One line: what is wrong, what would be right."""
 
 
 def read_model(
     path: Path, *, features: str | None = None, actions: str | None = None
 ) -> tuple[StackPolicy, PolicySpec]:
-    """The model's most likely action as a network, and how it is flown.
+    """The model's most likely action as a network, and how it is run.
 
     Args:
         path: of the `.zip`.
@@ -36,7 +36,7 @@ def read_model(
         actions: set of the actions; None: as the model's space says.
 
     Raises:
-        ModelError: it is none, of another algorithm, or of features or layers that do not fly natively.
+        ModelError: it is none, of another algorithm, or of features or layers that do not run natively.
     """
     data, weights = _parts(path)
     layers = list(_layers(data, weights))
@@ -146,7 +146,7 @@ def _features_of(inputs: int) -> str:
     fitting = [name for name, divisors in _core.POLICY_FEATURES.items() if len(divisors) == inputs]
     if len(fitting) != 1:
         sizes = ", ".join(f"{name} {len(divisors)}" for name, divisors in _core.POLICY_FEATURES.items())
-        raise ModelError(f"the model sees {inputs} numbers; features that fly natively have: {sizes}")
+        raise ModelError(f"the model sees {inputs} numbers; features that run natively have: {sizes}")
     return fitting[0]
 
 
@@ -166,7 +166,7 @@ def _check(path: Path, spec: PolicySpec, inputs: int, outputs: int, *, squashed:
         ("actions", spec.actions, _core.POLICY_ACTIONS, outputs),
     ):
         if name not in table:
-            raise ModelError(f"{path}: {key} {name} do not fly natively; known are {', '.join(table)}")
+            raise ModelError(f"{path}: {key} {name} do not run natively; known are {', '.join(table)}")
         if table[name] != size:
             raise ModelError(f"{path}: {key} {name} are {table[name]} numbers, the model has {size}")
     if squashed and spec.actions not in _SQUASHED:

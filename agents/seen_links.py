@@ -16,7 +16,7 @@ class SeenLinks:
     """Digests of emulators, as `ccgym.envs.specs.digest` makes them."""
 
     train: frozenset[str]
-    """Of those whose flights the policy was fitted to."""
+    """Of those whose runs the policy was fitted to."""
     validation: frozenset[str]
     """Of those it was chosen or watched on."""
 

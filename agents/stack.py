@@ -1,4 +1,4 @@
-"""A stack of known layers: what the native sender flies, whatever it was trained as."""
+"""A stack of known layers: what the native sender runs, whatever it was trained as."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -86,7 +86,7 @@ class StackPolicy(torch.nn.Module):
         return values, tuple(after)
 
     def split_state(self, flat: torch.Tensor) -> State:
-        """The state of N flows from what a flight has noted, (N, numbers)."""
+        """The state of N flows from what a run has noted, (N, numbers)."""
         return tuple(flat.split_with_sizes([tensor.shape[1] for tensor in self.initial_state(1)], dim=1))
 
 

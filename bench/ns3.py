@@ -63,8 +63,8 @@ class Ns3Figures:
 
 
 @dataclass(frozen=True)
-class Ns3Flight:
-    """What a flow of ns-3 met, packet by packet, under the names of a flight of the twin's."""
+class Ns3Run:
+    """What a flow of ns-3 met, packet by packet, under the names of a run of the twin's."""
 
     sent_ms: Array
     arrival_bytes: Array
@@ -123,7 +123,7 @@ class Ns3(_Program):
 
     name = "ns3_dumbbell"
 
-    def fly(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> Ns3Figures:
+    def run(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> Ns3Figures:
         """One flow of ns-3's `tcp`, as `TcpCubic`."""
         link = [str(dumbbell.rate_mbps), str(dumbbell.delay_ms), str(dumbbell.queue_packets)]
         arguments = [tcp, *link, str(seconds), str(warm_up_s), *dumbbell.discipline]
@@ -135,9 +135,9 @@ class Ns3Replay(_Program):
 
     name = "ns3_replay"
 
-    def fly(
+    def run(
         self, tcp: str, spec: EmulatorSpec, opportunities_ms: NDArray[np.int64], seconds: float, run: int
-    ) -> Ns3Flight:
+    ) -> Ns3Run:
         """One flow of ns-3's `tcp` with the queue, delay and loss of `spec`; of `run` is the loss."""
         link = [str(spec.delay_ms), str(spec.uplink.packets), str(spec.uplink.loss)]
         times = "\n".join(map(str, opportunities_ms.tolist()))
@@ -146,7 +146,7 @@ class Ns3Replay(_Program):
         sent_ms, sizes, departure_ms, received_ms = packets[packets[:, 1] >= _LEAST_DATA_BYTES].T
         left = ~np.isnan(departure_ms)
         window_ms, window = np.array(answer["windows"], dtype=float).T
-        return Ns3Flight(
+        return Ns3Run(
             sent_ms,
             sizes + TUN_HEADER_BYTES,
             sent_ms[left],

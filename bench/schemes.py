@@ -1,4 +1,4 @@
-"""What a controller costs: processor time per ACK over one recorded flight, beside a fixed window's."""
+"""What a controller costs: processor time per ACK over one recorded run, beside a fixed window's."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from .case import Case, Yardstick, medians_in_turns
 RATE_MBPS = 100.0
 DELAY_MS = 20
 QUEUE_PACKETS = 333
-FLIGHT_S = 10.0
+RUN_S = 10.0
 YARDSTICK = "fixed:400"
 REPLAYS = 3
 
@@ -29,7 +29,7 @@ def cases(rounds: int) -> Iterator[Case]:
     """Every scheme of the table, and one in Python; all hear the same ACKs, those of a Reno flow."""
     link = LinkSpec(rate_mbps=RATE_MBPS, queue="droptail", packets=QUEUE_PACKETS)
     path = EmulatorSpec(name="dumbbell", delay_ms=DELAY_MS, uplink=link).to_path()
-    stream = _core.AckStream(path, "reno", seconds=FLIGHT_S, seed=1)
+    stream = _core.AckStream(path, "reno", seconds=RUN_S, seed=1)
     with TemporaryDirectory(prefix="ccgym-bench-") as folder:
         schemes = {name: _with_argument(name, Path(folder)) for name, *_ in _core.known_schemes()}
         schemes["python"] = _in_python(Path(folder))

@@ -31,8 +31,8 @@ CROWD_RATE_MBPS = 10.0
 _OVERRUN_S = 20.0
 _PORT = 5000
 
-Flight = dict[str, float]
-"""What one flight came to: `mbps`, and what else is of interest."""
+Run = dict[str, float]
+"""What one run came to: `mbps`, and what else is of interest."""
 
 
 def cases(rounds: int) -> Iterator[Case]:
@@ -45,33 +45,33 @@ def cases(rounds: int) -> Iterator[Case]:
 
 def _wire_cases(rounds: int) -> Iterator[Case]:
     """Each end on a core of its own."""
-    flights: dict[str, list[Flight]] = {scheme: [] for scheme in WIRE_SCHEMES}
+    runs: dict[str, list[Run]] = {scheme: [] for scheme in WIRE_SCHEMES}
     with TwoHosts() as hosts:
         measurements = {
-            scheme: partial(_noted, flights[scheme], partial(_fly_wire, hosts, scheme))
+            scheme: partial(_noted, runs[scheme], partial(_run_wire, hosts, scheme))
             for scheme in WIRE_SCHEMES
         }
         rates_mbps = medians_in_turns({"iperf3": partial(_iperf_mbps, hosts), **measurements}, rounds)
     yardstick = Yardstick("iperf3 UDP, same wire", rates_mbps["iperf3"])
     for scheme in WIRE_SCHEMES:
-        flown = flights[scheme]
+        own = runs[scheme]
         yield Case(f"{scheme} over a wire", rates_mbps[scheme], "Mbit/s", 2, yardstick)
-        yield Case(f"{scheme}, sender", _median(flown, "sender_us"), "us/packet")
-        yield Case(f"{scheme}, receiver", _median(flown, "receiver_us"), "us/packet")
-        if "decision_us" in flown[0]:
-            yield Case(f"{scheme}, decision at p99", _median(flown, "decision_us"), "us")
+        yield Case(f"{scheme}, sender", _median(own, "sender_us"), "us/packet")
+        yield Case(f"{scheme}, receiver", _median(own, "receiver_us"), "us/packet")
+        if "decision_us" in own[0]:
+            yield Case(f"{scheme}, decision at p99", _median(own, "decision_us"), "us")
 
 
-def _noted(flights: list[Flight], fly: Callable[[], Flight]) -> float:
-    flights.append(fly())
-    return flights[-1]["mbps"]
+def _noted(runs: list[Run], run: Callable[[], Run]) -> float:
+    runs.append(run())
+    return runs[-1]["mbps"]
 
 
-def _median(flights: list[Flight], key: str) -> float:
-    return statistics.median(flight[key] for flight in flights)
+def _median(runs: list[Run], key: str) -> float:
+    return statistics.median(run[key] for run in runs)
 
 
-def _fly_wire(hosts: TwoHosts, scheme: str) -> Flight:
+def _run_wire(hosts: TwoHosts, scheme: str) -> Run:
     first, last = min(os.sched_getaffinity(0)), max(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
@@ -80,12 +80,12 @@ def _fly_wire(hosts: TwoHosts, scheme: str) -> Flight:
         with ProcessGroup(listen, folder, "receiver") as receiver:
             stats = _finish(ProcessGroup(send, folder, "sender"), WIRE_S)
             receiver_s = _cpu_seconds(receiver.pid)
-    flight = {
+    run = {
         "mbps": stats["throughput_mbps"],
         "sender_us": 1e6 * stats["cpu_seconds"] / stats["acked_packets"],
         "receiver_us": 1e6 * receiver_s / stats["received_packets"],
     }
-    return flight | ({"decision_us": stats["decision_us"]["p99"]} if "decision_us" in stats else {})
+    return run | ({"decision_us": stats["decision_us"]["p99"]} if "decision_us" in stats else {})
 
 
 def _iperf_mbps(hosts: TwoHosts) -> float:
@@ -118,23 +118,23 @@ def _fill_link(rate_mbps: float) -> float:
     window = round(BDP_SHARE * rate_mbps * 1e3 * 2 * LINK_DELAY_MS / 12_000)
     link = LinkSpec(rate_mbps=rate_mbps)
     with MahimahiShell(EmulatorSpec(name="fill", delay_ms=LINK_DELAY_MS, uplink=link)) as shell:
-        _fly_shell(shell, f"fixed:{window}", 1, LINK_S)
+        _run_shell(shell, f"fixed:{window}", 1, LINK_S)
         return float(json.loads((shell.folder / "stats-0").read_text())["throughput_mbps"])
 
 
 def _crowd_cases(rounds: int) -> Iterator[Case]:
     """Many learned flows at once: what they ask of one core, and whether they fill the link."""
-    flights: list[Flight] = []
-    mbps = medians_in_turns({"crowd": partial(_noted, flights, _fly_crowd)}, rounds)["crowd"]
+    runs: list[Run] = []
+    mbps = medians_in_turns({"crowd": partial(_noted, runs, _run_crowd)}, rounds)["crowd"]
     name = f"{CROWD} indigo2 flows at {CROWD_RATE_MBPS:g} Mbit/s in all"
     yield Case(name, mbps, "Mbit/s", 2, Yardstick("the link", CROWD_RATE_MBPS))
-    yield Case(f"{name}, all senders", _median(flights, "cores"), "cores")
+    yield Case(f"{name}, all senders", _median(runs, "cores"), "cores")
 
 
-def _fly_crowd() -> Flight:
+def _run_crowd() -> Run:
     link = LinkSpec(rate_mbps=CROWD_RATE_MBPS, queue="droptail", packets=10 * CROWD)
     with MahimahiShell(EmulatorSpec(name="crowd", delay_ms=LINK_DELAY_MS, uplink=link)) as shell:
-        _fly_shell(shell, "indigo2", CROWD, LINK_S)
+        _run_shell(shell, "indigo2", CROWD, LINK_S)
         stats = [json.loads((shell.folder / f"stats-{number}").read_text()) for number in range(CROWD)]
     return {
         "mbps": sum(flow["throughput_mbps"] for flow in stats),
@@ -142,7 +142,7 @@ def _fly_crowd() -> Flight:
     }
 
 
-def _fly_shell(shell: MahimahiShell, scheme: str, flows: int, seconds: float) -> None:
+def _run_shell(shell: MahimahiShell, scheme: str, flows: int, seconds: float) -> None:
     """So many flows at once through the shells; the sender of flow n writes the file `stats-n`."""
     receiver = str(shell.stage(PROGRAM_FOLDER / "ccgym-receiver"))
     controller = select_schemes(scheme)[0]

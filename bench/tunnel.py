@@ -70,16 +70,14 @@ def cases(rounds: int) -> Iterator[Case]:
 
 def _tcp_cases(hosts: TwoHosts, rounds: int) -> Iterator[Case]:
     ways = (*PROTOCOLS, OFFLOADED)
-    flown: dict[str, list[Figures]] = {way: [] for way in ways}
-    measurements = {way: partial(_noted, flown[way], partial(_tcp, hosts, way)) for way in ways}
+    runs: dict[str, list[Figures]] = {way: [] for way in ways}
+    measurements = {way: partial(_noted, runs[way], partial(_tcp, hosts, way)) for way in ways}
     wire = {"wire": partial(_bare_tcp_mbps, hosts), "send": partial(_bare_send_us, hosts)}
     medians = medians_in_turns({**wire, **measurements}, rounds)
     yield Case("TCP over the bare wire", medians["wire"], "Mbit/s", 2)
     base: dict[str, float] = {}
     for protocol in ways:
-        figures = {
-            key: statistics.median(each[key] for each in flown[protocol]) for key in flown[protocol][0]
-        }
+        figures = {key: statistics.median(each[key] for each in runs[protocol]) for key in runs[protocol][0]}
         yield Case(f"{protocol}, TCP", figures["mbps"], "Mbit/s", 2, Yardstick(_RECORDED, RECORDED_TCP_MBPS))
         for end in ("sending", "receiving"):
             yardstick = Yardstick("compatible", base[end]) if base else Yardstick(_BARE, medians["send"])
@@ -110,9 +108,9 @@ def _first(host: list[str]) -> list[str]:
     return [*host, "nice", "-n", str(NICENESS)] if os.geteuid() == 0 else host
 
 
-def _noted(flown: list[Figures], fly: Callable[[], Figures]) -> float:
-    flown.append(fly())
-    return flown[-1]["mbps"]
+def _noted(runs: list[Figures], run: Callable[[], Figures]) -> float:
+    runs.append(run())
+    return runs[-1]["mbps"]
 
 
 @contextmanager

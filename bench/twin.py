@@ -1,4 +1,4 @@
-"""What a packet costs in the twin: processor time per packet that is acknowledged, whatever flies."""
+"""What a packet costs in the twin: processor time per packet that is acknowledged, whatever runs."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ def cases(rounds: int) -> Iterator[Case]:
 
 
 def _single_flows(rate_mbps: float, rounds: int) -> Iterator[Case]:
-    ours = {f"{scheme.split(':')[0]}": _flight(scheme, rate_mbps) for scheme in SCHEMES}
+    ours = {f"{scheme.split(':')[0]}": _run(scheme, rate_mbps) for scheme in SCHEMES}
     ours["policy features"] = _gym(rate_mbps)
     with ExitStack() as stack:
         try:
@@ -49,7 +49,7 @@ def _single_flows(rate_mbps: float, rounds: int) -> Iterator[Case]:
 
 def _ns3_ns_per_packet(simulator: Ns3, rate_mbps: float) -> float:
     dumbbell = Dumbbell(rate_mbps, DELAY_MS, max(10, _bdp_packets(rate_mbps)))
-    return 1e9 / simulator.fly("TcpNewReno", dumbbell, NS3_PACKETS * 0.012 / rate_mbps, 0.0).packets_per_cpu_s
+    return 1e9 / simulator.run("TcpNewReno", dumbbell, NS3_PACKETS * 0.012 / rate_mbps, 0.0).packets_per_cpu_s
 
 
 def _compared(measurements: dict[str, Callable[[], float]], rounds: int) -> Iterator[Case]:
@@ -72,7 +72,7 @@ def _seconds(rate_mbps: float) -> float:
     return PACKETS * 0.012 / rate_mbps
 
 
-def _flight(scheme: str, rate_mbps: float) -> Callable[[], float]:
+def _run(scheme: str, rate_mbps: float) -> Callable[[], float]:
     path = _bottleneck(rate_mbps)
     scheme = scheme.format(window=round(1.5 * _bdp_packets(rate_mbps)))
     return lambda: _ns_per_packet(path, [_core.Flow(scheme)], _seconds(rate_mbps))
@@ -93,8 +93,8 @@ def _flows(count: int) -> Callable[[], float]:
 
 def _ns_per_packet(path: _core.Path, flows: list[_core.Flow], seconds: float) -> float:
     start_ns = time.process_time_ns()
-    flights = _core.fly(path, flows, seconds=seconds, seed=1, log=False)
-    return (time.process_time_ns() - start_ns) / sum(flight.delivered_packets for flight in flights)
+    runs = _core.fly(path, flows, seconds=seconds, seed=1, log=False)
+    return (time.process_time_ns() - start_ns) / sum(run.delivered_packets for run in runs)
 
 
 def _gym(rate_mbps: float) -> Callable[[], float]:

@@ -74,7 +74,7 @@ class Answer:
     left_out: dict[str, str]
     """What of the target the fit does not stand on."""
     candidates: int
-    """How many were flown in full."""
+    """How many were run in full."""
     posterior: list[Candidate]
     """As many as `POSTERIOR`, drawn from those that fit within the spread of the runs: an ensemble."""
 
@@ -127,14 +127,14 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
 def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
     """The middle of what fits, unless it fits worse: between two modes of a scheme lies neither."""
     candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
-    centre, *others = (_flown(search, candidate, replicator) for candidate in candidates)
+    centre, *others = (_replicated(search, candidate, replicator) for candidate in candidates)
     least = min(others, key=lambda tried: tried.score, default=centre)
     return least if centre.score > least.score + _AS_GOOD else centre
 
 
-def _flown(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
+def _replicated(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
     """With more draws than in the search: they are the last."""
-    figures = replicator.fly(candidate, range(FINAL_DRAWS * len(search.draws)))
+    figures = replicator.replicate(candidate, range(FINAL_DRAWS * len(search.draws)))
     return Tried(candidate, figures, search.score(figures))
 
 
@@ -143,7 +143,7 @@ def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Rep
     found, draws = {}, range(FINAL_DRAWS * len(search.draws))
     for place, row in enumerate(search.target.measured):
         alone = replace(replicator, target=replace(search.target, measured=(row,)))
-        figures = alone.fly(sharpest.candidate_without(place), draws)
+        figures = alone.replicate(sharpest.candidate_without(place), draws)
         found[row.scheme] = float(scheme_errors(figures, measured_figures([row]))[0])
     return found
 
@@ -205,7 +205,7 @@ def _resampled_intervals(
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
     """The same where no emulator is the path: what would have been best, had the runs come out otherwise.
 
-    What lies between the candidates that were flown counts as well, as far as a surface through them tells.
+    What lies between the candidates that were run counts as well, as far as a surface through them tells.
     """
     generator = np.random.default_rng(_SEED)
     chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
@@ -281,7 +281,7 @@ def _undetermined(
 ) -> dict[str, str]:
     found = {}
     longer = replace(best.candidate, queue_packets=4 * best.candidate.queue_packets)
-    figures = replicator.fly(longer, search.draws)
+    figures = replicator.replicate(longer, search.draws)
     if abs(search.score(figures) - best.score) < _OPEN_QUEUE_CHANGE:
         found["queue_packets"] = "no scheme fills the queue: any that is as long will do"
     for name, (low, high) in intervals.items():

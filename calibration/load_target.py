@@ -91,7 +91,7 @@ def _run(run: RunResult, *, ours: bool) -> Run:
 
 
 def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
-    """What flies a scheme of a data directory in the twin, or None and why there is nothing."""
+    """What runs a scheme of a data directory in the twin, or None and why there is nothing."""
     if "backend" in evaluation.session:
         return _our_controller(scheme)
     same, reason = stable_name(scheme)
@@ -99,7 +99,7 @@ def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
 
 
 def _our_controller(name: str) -> tuple[str | None, str]:
-    """What flies a scheme that we named."""
+    """What runs a scheme that we named."""
     same, _ = stable_name(name)
     if same:
         return same, ""

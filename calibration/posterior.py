@@ -1,8 +1,8 @@
-"""What the measurements say of the parameters: a response surface through flights, and its likelihood.
+"""What the measurements say of the parameters: a response surface through runs, and its likelihood.
 
 The figures of each scheme are taken as quadratic functions of the parameters near the best candidates. Under
 them every point of that region is weighed by how probable it makes what was measured, given how far runs, the
-surface and the kind of emulator itself are off: flights are chaotic, and no path is an emulator.
+surface and the kind of emulator itself are off: runs are chaotic, and no path is an emulator.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _RIDGE = np.array([1e-4, 1e-2])
 _DEGREES = 5.0
 """Of Student's distribution: some schemes have two modes over one and the same link."""
 _DEPENDENCE = 2.0
-"""Figures of one flight depend on each other: so many say as much as one."""
+"""Figures of one run depend on each other: so many say as much as one."""
 _LEAST_SPREAD = np.array([0.005, 0.005, 0.003])
 """Of the logarithms of throughput and delay, and of the root of the loss."""
 _MOST_DELAY_MS = 1e6
@@ -103,7 +103,7 @@ class Posterior:
 
     @property
     def log_evidence(self) -> float:
-        """For the arrivals that the surface was flown with."""
+        """For the arrivals that the surface was run with."""
         total = self.likelihoods.sum(axis=1)
         return float(np.log(np.exp(total - total.max()).mean()) + total.max() + self.volume)
 
@@ -183,7 +183,7 @@ def posterior_of(
     measurements: Measurements,
     generator: np.random.Generator,
 ) -> Posterior:
-    """What flights of (candidates, draws, schemes, 3) at these places say, within a region."""
+    """What runs of (candidates, draws, schemes, 3) at these places say, within a region."""
     surface = _Surface(places, transformed(figures), region)
     points, volume = region.samples(_SAMPLES, generator)
     emulated = surface.at(points)
@@ -225,7 +225,7 @@ class _Surface:
         self.spread: Array = within
         """Variance of a run."""
         self.doubt: Array = used * off + np.maximum(0, off - within / draws)
-        """Variance of the surface: by the chance of the flights it goes through, and by its form."""
+        """Variance of the surface: by the chance of the runs it goes through, and by its form."""
 
     def at(self, places: Array) -> Array:
         """(places, schemes, 3)."""

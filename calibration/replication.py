@@ -1,4 +1,4 @@
-"""How well an emulator replicates what was measured: its schemes flown in the twin."""
+"""How well an emulator replicates what was measured: its schemes run in the twin."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -34,18 +34,18 @@ _WORST = 3.0
 
 @dataclass(frozen=True)
 class Replicator:
-    """Flies candidates the way the target was measured."""
+    """Runs candidates the way the target was measured."""
 
     target: Target
     executor: Executor
 
-    def fly(self, candidate: Candidate, draws: Sequence[int], seconds: float | None = None) -> Array:
+    def replicate(self, candidate: Candidate, draws: Sequence[int], seconds: float | None = None) -> Array:
         """The figures (draws, schemes, 3); the same draw has the same random numbers for every candidate.
 
         Args:
-            candidate: to be flown.
+            candidate: to be run.
             draws: seeds of arrivals, losses and the place in the schedule.
-            seconds: of a flight; None: as long as the target's.
+            seconds: of a run; None: as long as the target's.
         """
         specs = [candidate.spec("candidate").drawn(draw) for draw in draws]
         jobs = [
@@ -54,11 +54,13 @@ class Replicator:
             for measured in self.target.measured
         ]
         length_s = self.target.seconds if seconds is None else seconds
-        flown = list(self.executor.map(partial(_fly, self.target, length_s), *zip(*jobs, strict=True)))
-        return np.array(flown).reshape(len(draws), len(self.target.measured), 3)
+        replicated = list(
+            self.executor.map(partial(_replicate_once, self.target, length_s), *zip(*jobs, strict=True))
+        )
+        return np.array(replicated).reshape(len(draws), len(self.target.measured), 3)
 
 
-def _fly(
+def _replicate_once(
     target: Target, seconds: float, spec: EmulatorSpec, draw: int, controller: str
 ) -> tuple[float, float, float]:
     """Depends on its arguments only, wherever it runs."""
@@ -66,29 +68,29 @@ def _fly(
         _core.Flow(controller, start_s=number * target.interval_s, stop_s=seconds)
         for number in range(target.flows)
     ]
-    flights = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
-    return _figures(flights, spec, at_link=target.at_link)
+    records = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
+    return _figures(records, spec, at_link=target.at_link)
 
 
 def _figures(
-    flights: list[_core.FlowRecord], spec: EmulatorSpec, *, at_link: bool
+    records: list[_core.FlowRecord], spec: EmulatorSpec, *, at_link: bool
 ) -> tuple[float, float, float]:
     """Of all flows together: throughput of what arrived, p95 of its one-way delay, loss."""
     arrived = [
-        np.ones(len(flight.departure_ms), bool) if at_link else ~np.isnan(flight.received_ms)
-        for flight in flights
+        np.ones(len(record.departure_ms), bool) if at_link else ~np.isnan(record.received_ms)
+        for record in records
     ]
-    times_ms = np.concatenate([f.departure_ms[got] for f, got in zip(flights, arrived, strict=True)])
+    times_ms = np.concatenate([f.departure_ms[got] for f, got in zip(records, arrived, strict=True)])
     if len(times_ms) < 2 or times_ms.min() == times_ms.max():
         return _NOTHING
-    delays_ms = np.concatenate([f.departure_delay_ms[got] for f, got in zip(flights, arrived, strict=True)])
-    sizes = np.concatenate([f.departure_bytes[got] for f, got in zip(flights, arrived, strict=True)])
+    delays_ms = np.concatenate([f.departure_delay_ms[got] for f, got in zip(records, arrived, strict=True)])
+    sizes = np.concatenate([f.departure_bytes[got] for f, got in zip(records, arrived, strict=True)])
     ip_bytes = int(sizes.sum(dtype=np.int64)) - TUN_HEADER_BYTES * len(sizes)
-    sent = sum(flight.sent_packets for flight in flights)
+    sent = sum(record.sent_packets for record in records)
     return (
         8 * ip_bytes / (1000 * float(times_ms.max() - times_ms.min())),
         float(np.percentile(delays_ms, 95, method="nearest")) + float(spec.delay_ms),
-        sum(flight.lost_packets for flight in flights) / max(1, sent),
+        sum(record.lost_packets for record in records) / max(1, sent),
     )
 
 

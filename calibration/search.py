@@ -40,7 +40,7 @@ from .sharpening import (
     ROUND_TRIALS,
     ROUNDS,
     SHARPENING_TRIALS,
-    Fly,
+    Replicate,
     Sharpening,
 )
 from .target import Target
@@ -66,7 +66,7 @@ _MOST_DRAWS = 2
 _PLANNED_SHARE = 0.5
 """Of the time: a machine that others use becomes slower, and late stages count most."""
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
-"""A first look at a candidate is one draw of flights so long, or such a share of the target's."""
+"""A first look at a candidate is one draw of runs so long, or such a share of the target's."""
 
 _SECOND_ARRIVALS = 2.0
 """The fine search leaves out arrivals whose best is so much worse than the other's."""
@@ -81,7 +81,7 @@ _SEED = 15
 
 @dataclass(frozen=True)
 class Tried:
-    """A candidate that was flown in full."""
+    """A candidate that was run in full."""
 
     candidate: Candidate
     figures: Array
@@ -100,7 +100,7 @@ class Search:
     """Called after every candidate: how many of this stage and before, an error, and whose."""
     restriction: Restriction = field(default_factory=Restriction)
     ray_address: str | None = None
-    """Of a cluster that flies; None: the cores of this machine do."""
+    """Of a cluster that runs; None: the cores of this machine do."""
     tried: list[Tried] = field(default_factory=list)
     space: Space = field(init=False)
     measured: Array = field(init=False)
@@ -155,7 +155,7 @@ class Search:
         """Searches until the time is over or all stages are; an interruption leaves what was tried."""
         begun_s = time.monotonic()
         with open_executor(self.ray_address) as executor, _quiet_optuna(), _storage(self.storage) as storage:
-            self._fly = Replicator(self.target, executor).fly
+            self._replicate = Replicator(self.target, executor).replicate
             self.draws = list(range(self._planned_draws(storage)))
             wide_s, kinds = 60 * self.minutes * _WIDE_SHARE, self.restriction.arrivals
             for place, arrivals in enumerate(kinds, 1):
@@ -189,7 +189,7 @@ class Search:
     def _affordable_draws(self) -> int:
         """So many that the time is enough for the trials of all stages."""
         begun_s = time.monotonic()
-        self._fly(self.space.guess, [0])
+        self._replicate(self.space.guess, [0])
         draw_s = max(1e-3, time.monotonic() - begun_s)
         of_first, of_other = (
             SHARPENING_TRIALS + FINALISTS * FINAL_DRAWS,
@@ -215,7 +215,7 @@ class Search:
         return study
 
     def _digest(self) -> str:
-        """Of the target and of the core that flies."""
+        """Of the target and of the core that runs."""
         traces = [Path(trace).read_text() for trace in self.restriction.traces]
         content = json.dumps([asdict(self.target), asdict(self.restriction), traces], sort_keys=True)
         core = Path(_core.__file__ or "").read_bytes()
@@ -241,10 +241,10 @@ class Search:
             trial.set_user_attr("arrivals", arrivals)
             short_s = max(_SHORT_S, self.target.seconds * _SHORT_SHARE)
             if short_s < self.target.seconds:
-                trial.report(self.score(self._fly(candidate, [0], short_s)), 0)
+                trial.report(self.score(self._replicate(candidate, [0], short_s)), 0)
                 if trial.should_prune():
                     raise optuna.TrialPruned
-            tried = self._flown(candidate)
+            tried = self._replicated(candidate)
             trial.set_user_attr("figures", tried.figures.tolist())
             return tried.score
 
@@ -280,7 +280,7 @@ class Search:
         """The best candidate with the best of some ACK paths."""
         best = self.best.candidate
         tried = [replace(best, ack_mbps=round(share * best.rate_mbps, 4)) for share in _ACK_SHARES]
-        return min(tried, key=lambda candidate: self.score(self._fly(candidate, self.draws)))
+        return min(tried, key=lambda candidate: self.score(self._replicate(candidate, self.draws)))
 
     def _fine(self, storage: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
         """CMA-ES from `start`, with the same arrivals."""
@@ -305,12 +305,12 @@ class Search:
             walk.tell(told)
 
     def _score_at(self, study: optuna.Study, places: dict[str, float], arrivals: str) -> float:
-        """Flown, unless it was before: the walk's seed makes it take the same steps when it goes on."""
+        """Replicated, unless it was before: the walk's seed makes it take the same steps when it goes on."""
         candidate = self.space.at(places, arrivals)
         known = next((tried for tried in self.tried if tried.candidate == candidate), None)
         if known is not None:
             return known.score
-        tried = self._flown(candidate)
+        tried = self._replicated(candidate)
         study.add_trial(
             optuna.create_trial(
                 params=places,
@@ -322,7 +322,7 @@ class Search:
         return tried.score
 
     def _sharpen(self, storage: JournalStorage, starts: list[Candidate], begun_s: float) -> None:
-        """Flights where the likelihood is high, around each start; after some rounds what fits goes on."""
+        """Runs where the likelihood is high, around each start; after some rounds what fits goes on."""
         measurements = Measurements(self.target.measured)
         self.sharpened = {
             start.arrivals: Sharpening(
@@ -331,12 +331,12 @@ class Search:
             for start in starts
         }
         for start, ends_s in self._parts(starts, begun_s, _FIRST_SHARE):
-            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
-            self.sharpened[start.arrivals].go_on(flights, FIRST_ROUNDS)
+            runs = self._recorded_replications(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(runs, FIRST_ROUNDS)
         starts = [] if self.sharpest is None else [each.start for each in self._probable()]
         for start, ends_s in self._parts(starts, begun_s, _SHARP_SHARE):
-            flights = self._recorded_flights(storage, f"sharp-{start.arrivals}", ends_s)
-            self.sharpened[start.arrivals].go_on(flights, ROUNDS)
+            runs = self._recorded_replications(storage, f"sharp-{start.arrivals}", ends_s)
+            self.sharpened[start.arrivals].go_on(runs, ROUNDS)
 
     def _probable(self) -> list[Sharpening]:
         """Those that are not out of the question beside the best."""
@@ -346,33 +346,33 @@ class Search:
     def _compare(self, storage: JournalStorage, ends_s: float) -> None:
         """Finalists of all arrivals that are still probable."""
         for each in self._probable():
-            each.compare(self._recorded_flights(storage, f"final-{each.start.arrivals}", ends_s))
+            each.compare(self._recorded_replications(storage, f"final-{each.start.arrivals}", ends_s))
 
-    def _recorded_flights(self, storage: JournalStorage, stage: str, ends_s: float) -> Fly:
-        """Flies a candidate with so many draws from the first one on, unless it did so before."""
+    def _recorded_replications(self, storage: JournalStorage, stage: str, ends_s: float) -> Replicate:
+        """Runs a candidate with so many draws from the first one on, unless it did so before."""
         study = optuna.create_study(
             storage=storage, study_name=f"{self._digest()}/{stage}", load_if_exists=True
         )
         known = {trial.user_attrs["flight"]: trial.user_attrs["figures"] for trial in study.get_trials()}
 
-        def fly(candidate: Candidate, first_draw: int, draws: int) -> Array | None:
-            flight = json.dumps([asdict(candidate), first_draw, draws])
-            if flight in known:
-                return np.array(known[flight])
+        def replicate(candidate: Candidate, first_draw: int, draws: int) -> Array | None:
+            asked = json.dumps([asdict(candidate), first_draw, draws])
+            if asked in known:
+                return np.array(known[asked])
             if time.monotonic() > ends_s:
                 return None
-            figures = self._fly(candidate, range(first_draw, first_draw + draws))
-            attributes = {"flight": flight, "figures": figures.tolist()}
+            figures = self._replicate(candidate, range(first_draw, first_draw + draws))
+            attributes = {"flight": asked, "figures": figures.tolist()}
             study.add_trial(optuna.create_trial(value=self.score(figures), user_attrs=attributes))
-            known[flight] = attributes["figures"]
+            known[asked] = attributes["figures"]
             error = float(scheme_errors(figures, self.measured).mean())
             self.report(len(self.tried) + len(known), error, candidate)
             return figures
 
-        return fly
+        return replicate
 
-    def _flown(self, candidate: Candidate) -> Tried:
-        figures = self._fly(candidate, self.draws)
+    def _replicated(self, candidate: Candidate) -> Tried:
+        figures = self._replicate(candidate, self.draws)
         tried = Tried(candidate, figures, self.score(figures))
         self._keep(tried)
         return tried

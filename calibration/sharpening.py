@@ -1,7 +1,7 @@
-"""The last part of a search: flights where the likelihood is high, until the answer is as sharp as the data.
+"""The last part of a search: runs where the likelihood is high, until the answer is as sharp as the data.
 
 Every candidate has draws of its own: the surface through all of them averages chance away, which no single
-candidate's few flights do.
+candidate's few runs do.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ FIRST_TRIALS, ROUND_TRIALS, FIRST_ROUNDS, ROUNDS = 48, 8, 6, 18
 """After some rounds it is clear whether these arrivals fit at all."""
 SHARPENING_TRIALS = FIRST_TRIALS + ROUND_TRIALS * ROUNDS
 FINALISTS, FINAL_DRAWS = 20, 6
-"""Candidates that are flown once more, with so many times the draws."""
+"""Candidates that are run once more, with so many times the draws."""
 
 _FIRST_REACH = 0.12
 """Of the unit cube, around the start."""
 _TEMPER = 2.0
 """Finalists lie so much wider than the surface would have them: it may be off."""
 
-Fly = Callable[[Candidate, int, int], Array | None]
+Replicate = Callable[[Candidate, int, int], Array | None]
 """The figures of a candidate with draws from the first one on, so many; None: the time is over."""
 
 
@@ -42,7 +42,7 @@ class Sharpening:
     posterior: Posterior | None = None
     """After the last whole round."""
     finalists: Array | None = None
-    """Places of those that were flown once more."""
+    """Places of those that were run once more."""
     probabilities: Array | None = None
     """Of the finalists."""
     final_evidence: float = -np.inf
@@ -67,7 +67,7 @@ class Sharpening:
 
     @property
     def tried(self) -> int:
-        """How many candidates were flown."""
+        """How many candidates were run."""
         return len(self._places)
 
     @property
@@ -113,18 +113,18 @@ class Sharpening:
         assert self.posterior is not None
         return [self._candidate(place) for place in self.posterior.drawn(count, generator)[0]]
 
-    def go_on(self, fly: Fly, rounds: int) -> None:
-        """Until so many rounds are flown, or as long as there is time."""
+    def go_on(self, replicate: Replicate, rounds: int) -> None:
+        """Until so many rounds are run, or as long as there is time."""
         while self._rounds <= rounds:
             while len(self._asked):
-                if not self._flown(self._asked[0], fly):
+                if not self._replicated(self._asked[0], replicate):
                     return
                 self._asked = self._asked[1:]
             self._learn()
             self._rounds += 1
 
     def _learn(self) -> None:
-        """The posterior from all flights, and where to fly next."""
+        """The posterior from all runs, and where to run next."""
         places, figures = np.array(self._places), np.stack(self._figures)
         posterior = posterior_of(
             self.names, places, figures, self._region, self.measurements, self._generator
@@ -134,18 +134,22 @@ class Sharpening:
         self._asked = np.clip(drawn + region.deviations * self._generator.normal(size=drawn.shape), 0, 1)
         self.posterior, self._region = posterior, region
 
-    def compare(self, fly: Fly) -> None:
-        """Flies finalists with many draws, the same for all: the surface is only nearly right."""
+    def compare(self, replicate: Replicate) -> None:
+        """Runs finalists with many draws, the same for all: the surface is only nearly right."""
         assert self.posterior is not None
         generator = np.random.default_rng(self.seed)
         drawn, expected = self.posterior.drawn(FINALISTS, generator, _TEMPER)
-        candidates, flown, draws = [self._candidate(place) for place in drawn], [], FINAL_DRAWS * self.draws
+        candidates, replicated, draws = (
+            [self._candidate(place) for place in drawn],
+            [],
+            FINAL_DRAWS * self.draws,
+        )
         for candidate in candidates:
-            figures = fly(candidate, self.first_draw, draws)
+            figures = replicate(candidate, self.first_draw, draws)
             if figures is None:
                 return
-            flown.append(figures)
-        figures = transformed(np.stack(flown))
+            replicated.append(figures)
+        figures = transformed(np.stack(replicated))
         own = figures.var(axis=1, ddof=1)  # two modes of a scheme may be of one candidate, not of the next
         spread = (own + own.mean(axis=0)) / 2
         likelihoods = self.measurements.log_likelihoods(
@@ -163,10 +167,10 @@ class Sharpening:
         places = dict(zip(self.names, map(float, place), strict=True))
         return self.space.at(places, self.start.arrivals)
 
-    def _flown(self, place: Array, fly: Fly) -> bool:
+    def _replicated(self, place: Array, replicate: Replicate) -> bool:
         """Notes the figures of a candidate, at the place that its rounded values have."""
         candidate = self._candidate(place)
-        figures = fly(candidate, self.first_draw + len(self._places) * self.draws, self.draws)
+        figures = replicate(candidate, self.first_draw + len(self._places) * self.draws, self.draws)
         if figures is None:
             return False
         self._places.append(list(self.space.places(candidate).values()))

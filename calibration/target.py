@@ -9,7 +9,7 @@ import numpy as np
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.specs.link_spec import OPPORTUNITY_BITS
-from ccgym.evaluation.sessions.flying import PACKET_LOG_BYTES
+from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
 
 FEWEST_SCHEMES = 4
 """With fewer the fit needs an explicit wish: it has four parameters."""
@@ -39,7 +39,7 @@ class Measured:
 
     scheme: str
     controller: str
-    """What flies it in the twin."""
+    """What runs it in the twin."""
     throughput_mbps: float
     p95_delay_ms: float
     loss: float | None
@@ -156,7 +156,7 @@ def check_target(target: Target, *, few: bool) -> Target:
     _check_ratio(target, "p95 delay", "ms", {row.scheme: row.p95_delay_ms for row in target.measured})
     fastest_mbps = max(row.throughput_mbps for row in target.measured)
     packets = fastest_mbps * 1e6 / OPPORTUNITY_BITS * target.seconds
-    check_memory(PACKET_LOG_BYTES * packets, f"{target.name}: a flight at {fastest_mbps:g} Mbit/s")
+    check_memory(PACKET_LOG_BYTES * packets, f"{target.name}: a run at {fastest_mbps:g} Mbit/s")
     return target
 
 

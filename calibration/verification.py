@@ -1,4 +1,4 @@
-"""A found emulator flown in real mahimahi: does what the twin promised hold there?"""
+"""A found emulator run in real mahimahi: does what the twin promised hold there?"""
 
 import shlex
 import sys
@@ -8,7 +8,7 @@ import numpy as np
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.run_plan import run_plan
 from ccgym.evaluation.sessions.session import Plan
 
 from .load_target import load_target
@@ -19,7 +19,7 @@ _RUNS, _SEED = 3, 1
 
 
 def verify_in_mahimahi(target: Target, spec: EmulatorSpec, folder: Path) -> dict[str, float]:
-    """The error of each scheme in real shells, and their `mean`; the flights stay in `folder`.
+    """The error of each scheme in real shells, and their `mean`; the runs stay in `folder`.
 
     Raises:
         InputError: this machine lacks what real mahimahi takes.
@@ -36,9 +36,9 @@ def verify_in_mahimahi(target: Target, spec: EmulatorSpec, folder: Path) -> dict
         target.flows,
         target.interval_s,
     )
-    fly_plan(plan, folder)
-    flown = {row.controller: row for row in load_target(folder).measured}
-    both = [(row, flown[name]) for name, row in controllers.items() if name in flown]
+    run_plan(plan, folder)
+    in_shells = {row.controller: row for row in load_target(folder).measured}
+    both = [(row, in_shells[name]) for name, row in controllers.items() if name in in_shells]
     errors = scheme_errors(
         measured_figures([ours for _, ours in both])[None], measured_figures([row for row, _ in both])
     )

@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The command line with every sub-command."""
     parser = CommandLineParser(
         prog="ccgym",
-        description="Trains congestion controllers on emulated networks and flies them as native senders.",
+        description="Trains congestion controllers on emulated networks and runs them as native senders.",
         epilog="Exit codes: 0 done, 1 failure, 2 bad usage or input.",
     )
     parser.add_argument("--version", action="version", version=f"ccgym {metadata.version('ccgym')}")

@@ -63,7 +63,7 @@ def preference(text: str) -> float:
 
 
 def add_ray_argument(parser: argparse.ArgumentParser) -> None:
-    """Of a command that flies many links."""
+    """Of a command that runs many links."""
     parser.add_argument(
-        "--ray", default=None, metavar="ADDRESS", help="HOST:PORT of a Ray cluster that flies, or auto"
+        "--ray", default=None, metavar="ADDRESS", help="HOST:PORT of a Ray cluster that runs, or auto"
     )

@@ -1,1 +1,1 @@
-"""Imitation training: the learner flies, the oracle corrects."""
+"""Imitation training: the learner runs, the oracle corrects."""

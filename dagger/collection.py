@@ -1,4 +1,4 @@
-"""Collection: the learner, at first the expert, flies many emulators at once; all it meets is recorded."""
+"""Collection: the learner, at first the expert, runs many emulators at once; all it meets is recorded."""
 
 import tempfile
 from collections import Counter
@@ -15,7 +15,7 @@ from ccgym.envs.gym.path_engine import observation_space, own_or_native
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.training.batch_flights import BatchFlight, BatchPolicy
+from ccgym.training.batch_rollouts import BatchPolicy, BatchRollout
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
 from ccgym.training.experts import expert_windows
@@ -29,12 +29,12 @@ from .action_sets import ACTION_SETS
 IDEAL_STEPS_PER_DECISION = 2
 """A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""
 PATHS_PER_TASK = 8
-"""Paths that one worker flies in a row: fewer cost more than they do where the workers are far away."""
+"""Paths that one worker runs in a row: fewer cost more than they do where the workers are far away."""
 
 
 @dataclass(frozen=True)
 class SharedPath:
-    """The flights on one path: one alone, or several that share it."""
+    """The rollouts on one path: one alone, or several that share it."""
 
     first: int
     """Their numbers among all of the iteration."""
@@ -45,7 +45,7 @@ class SharedPath:
 
 @dataclass(frozen=True)
 class Plan:
-    """What flies on one path, all drawn."""
+    """What runs on one path, all drawn."""
 
     path: Any
     """As the twin takes it."""
@@ -61,7 +61,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Recording:
-    """What n flights of T decisions met."""
+    """What n rollouts of T decisions met."""
 
     observations: NDArray[np.float32]
     """(n, T, I)"""
@@ -74,10 +74,10 @@ class Recording:
 
 
 class Collector:
-    """Flies one iteration's flights, all of `environments`.
+    """Runs one iteration's rollouts, all of `environments`.
 
     Every iteration starts all flows anew; seeds and random choices follow from the configuration, the
-    iteration and the flight's number alone: it can be repeated, so a resumed run is exact, and the number of
+    iteration and the rollout's number alone: it can be repeated, so a resumed run is exact, and the number of
     workers changes nothing.
     """
 
@@ -87,34 +87,34 @@ class Collector:
         self._config = config
         self._tasks = tasks
         self._groups = np.array([], dtype=np.str_)
-        self._flown = Recording(*[np.empty(0, np.float32)] * 4)
+        self._recording = Recording(*[np.empty(0, np.float32)] * 4)
 
-    def fly(self, policy_file: Path, iteration: int, executor: Executor) -> None:
-        """Flies `episode_steps` decisions of every flight under a policy."""
+    def roll_out(self, policy_file: Path, iteration: int, executor: Executor) -> None:
+        """Runs `episode_steps` decisions of every rollout under a policy."""
         paths = self._paths(iteration)
         tasks = [paths[first : first + PATHS_PER_TASK] for first in range(0, len(paths), PATHS_PER_TASK)]
-        fly = partial(_fly_paths, self._config, policy_file.read_bytes(), iteration, self._memory)
-        self._keep(paths, [recording for task in executor.map(fly, tasks) for recording in task])
+        roll_out = partial(_roll_out_paths, self._config, policy_file.read_bytes(), iteration, self._memory)
+        self._keep(paths, [recording for task in executor.map(roll_out, tasks) for recording in task])
 
-    def fly_in_batch(self, policy: BatchPolicy, iteration: int) -> None:
-        """The same flights under a network or features in Python."""
+    def roll_out_in_batch(self, policy: BatchPolicy, iteration: int) -> None:
+        """The same rollouts under a network or features in Python."""
         paths = self._paths(iteration)
         plans = [draw_plan(self._config, iteration, shared_path) for shared_path in paths]
-        self._keep(paths, [fly_in_batch(self._config, policy, plans)])
+        self._keep(paths, [roll_out_in_batch(self._config, policy, plans)])
 
-    def _keep(self, paths: list[SharedPath], flown: list[Recording]) -> None:
+    def _keep(self, paths: list[SharedPath], recordings: list[Recording]) -> None:
         self._groups = np.repeat(
             [shared_path.group for shared_path in paths], [shared_path.count for shared_path in paths]
         )
-        self._flown = Recording(
-            np.concatenate([recording.observations for recording in flown]),
-            np.concatenate([recording.acts for recording in flown]),
-            np.concatenate([recording.labels for recording in flown]),
-            np.concatenate([recording.states for recording in flown]),
+        self._recording = Recording(
+            np.concatenate([recording.observations for recording in recordings]),
+            np.concatenate([recording.acts for recording in recordings]),
+            np.concatenate([recording.labels for recording in recordings]),
+            np.concatenate([recording.states for recording in recordings]),
         )
 
     def _paths(self, iteration: int) -> list[SharedPath]:
-        """Who is on one path: each flight alone, but for those that share, which are joined at random."""
+        """Who is on one path: each rollout alone, but for those that share, which are joined at random."""
         sampled = self._tasks.sample(self._config, iteration)
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         paths: list[SharedPath] = []
@@ -131,12 +131,12 @@ class Collector:
         return paths
 
     def sequences(self) -> Sequences:
-        """What was flown, cut into sequences."""
-        steps, flown = self._config.sequence_steps, self._flown
+        """What was run, cut into sequences."""
+        steps, recording = self._config.sequence_steps, self._recording
         return Sequences(
-            observations=flown.observations.reshape(-1, steps, flown.observations.shape[2]),
-            labels=flown.labels.reshape(-1, steps),
-            states=flown.states.reshape(self._config.sequences_per_iteration, flown.states.shape[2]),
+            observations=recording.observations.reshape(-1, steps, recording.observations.shape[2]),
+            labels=recording.labels.reshape(-1, steps),
+            states=recording.states.reshape(self._config.sequences_per_iteration, recording.states.shape[2]),
         )
 
     def agreement(self) -> float:
@@ -153,20 +153,20 @@ class Collector:
         }
 
     def _agree(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        agree = ACTION_SETS[self._config.actions].agree(self._flown.acts, self._flown.labels)
-        return agree, np.isfinite(self._flown.labels)
+        agree = ACTION_SETS[self._config.actions].agree(self._recording.acts, self._recording.labels)
+        return agree, np.isfinite(self._recording.labels)
 
     def distance(self) -> float:
-        """Mean distance of the learner's acts from the expert's: the loss on what has just been flown."""
-        return float(np.nanmean(np.abs(self._flown.acts - self._flown.labels)))
+        """Mean distance of the learner's acts from the expert's: the loss on what has just been run."""
+        return float(np.nanmean(np.abs(self._recording.acts - self._recording.labels)))
 
 
-def _fly_paths(
+def _roll_out_paths(
     config: TrainingConfig, policy: bytes, iteration: int, memory: int, paths: Sequence[SharedPath]
 ) -> list[Recording]:
     """Depends on its arguments only, wherever it runs."""
     return [
-        _fly_plan(config, _inference_policy(policy), memory, draw_plan(config, iteration, shared_path))
+        _roll_out(config, _inference_policy(policy), memory, draw_plan(config, iteration, shared_path))
         for shared_path in paths
     ]
 
@@ -180,11 +180,11 @@ def _inference_policy(policy: bytes) -> _core.InferencePolicy:
 
 
 def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -> Plan:
-    """What flies on a path in an iteration."""
+    """What runs on a path in an iteration."""
     generator = np.random.default_rng([config.seed, COLLECTION, iteration, shared_path.first])
     probability, max_ms = draw_host_jitter(config.host_jitter, generator)
     preference = _draw_preference(config, generator)
-    spec = shared_path.spec.drawn(int(generator.integers(2**63)))  # what is flown is what is labelled
+    spec = shared_path.spec.drawn(int(generator.integers(2**63)))  # what is run is what is labelled
     path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
     steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
     if shared_path.group == "shared":
@@ -204,7 +204,7 @@ def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -
     )
 
 
-def _fly_plan(config: TrainingConfig, policy: _core.InferencePolicy, memory: int, plan: Plan) -> Recording:
+def _roll_out(config: TrainingConfig, policy: _core.InferencePolicy, memory: int, plan: Plan) -> Recording:
     inputs = len(_core.POLICY_FEATURES[config.features])
     recording = _empty_recording(config, plan.learners, inputs, memory)
     _core.rollout(
@@ -228,11 +228,11 @@ def _fly_plan(config: TrainingConfig, policy: _core.InferencePolicy, memory: int
     return recording
 
 
-def fly_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Plan]) -> Recording:
-    """Flies all plans at once, decision by decision."""
+def roll_out_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Plan]) -> Recording:
+    """Runs all plans at once, decision by decision."""
     learners = [plan.learners for plan in plans]
     rows = sum(learners)
-    flight = BatchFlight(
+    batch = BatchRollout(
         policy,
         [plan.path for plan in plans],
         [plan.seed for plan in plans],
@@ -245,15 +245,15 @@ def fly_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Pl
     expert_acts = np.repeat([plan.expert_acts for plan in plans], learners)
     for decision in range(config.episode_steps):
         if decision % config.sequence_steps == 0:
-            recording.states[:, decision // config.sequence_steps] = flight.memory
-        deciding = flight.deciding
-        seen, acts = flight.decide()
-        steps = np.minimum(flight.times_ms / STEP_MS, ideal.shape[1] - 1).astype(np.intp)
+            recording.states[:, decision // config.sequence_steps] = batch.memory
+        deciding = batch.deciding
+        seen, acts = batch.decide()
+        steps = np.minimum(batch.times_ms / STEP_MS, ideal.shape[1] - 1).astype(np.intp)
         wanted = ideal[np.arange(rows), steps]
         labels = np.array(
             [
                 _core.expert_act(config.actions, *pair)
-                for pair in zip(flight.cwnd_packets, wanted, strict=True)
+                for pair in zip(batch.cwnd_packets, wanted, strict=True)
             ],
             np.float32,
         )
@@ -262,18 +262,18 @@ def fly_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Pl
         recording.labels[:, decision] = np.where(deciding, labels, np.nan)
         chosen = np.where(expert_acts, labels, acts)
         carried = np.where(np.isnan(forced[:, decision]), chosen, forced[:, decision])
-        flight.go(np.where(deciding, carried, 0))
+        batch.go(np.where(deciding, carried, 0))
     return recording
 
 
-def _empty_recording(config: TrainingConfig, flights: int, inputs: int, memory: int) -> Recording:
-    shape = (flights, config.episode_steps)
+def _empty_recording(config: TrainingConfig, rollouts: int, inputs: int, memory: int) -> Recording:
+    shape = (rollouts, config.episode_steps)
     sequences = config.episode_steps // config.sequence_steps
     return Recording(
         np.empty((*shape, inputs), np.float32),
         np.empty(shape, np.float32),
         np.empty(shape, np.float32),
-        np.empty((flights, sequences, memory), np.float32),
+        np.empty((rollouts, sequences, memory), np.float32),
     )
 
 

@@ -1,4 +1,4 @@
-"""DAgger: the learner flies, the oracle says what would have been right, the learner is fitted to all of it.
+"""DAgger: the learner runs, the oracle says what would have been right, the learner is fitted to all of it.
 
 One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a function of
 (weights, optimiser, dataset, its number, the seed) alone, and the state after each is on disk, so a run that
@@ -30,12 +30,12 @@ from matplotlib.figure import Figure
 
 from .collection import Collector, inputs_of
 from .fitting import fit, make_optimiser, make_policy
-from .flown import as_flown
+from .learner import make_learner
 
 FINAL_SECONDS = 30.0
-"""Length of the flights of the best policy over the emulators it was trained for."""
+"""Length of the rollouts of the best policy over the emulators it was trained for."""
 WATCH_SECONDS = 25.0
-"""Length of the flights whose windows and curves are drawn: varying/rate-steps has its steps by then."""
+"""Length of the rollouts whose windows and curves are drawn: varying/rate-steps has its steps by then."""
 
 
 def train(
@@ -56,8 +56,8 @@ def train(
         resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
-        ray_address: of a Ray cluster that searches for the oracle's windows and flies; it changes no bit.
-        device: where the network is fitted; it flies on the processor.
+        ray_address: of a Ray cluster that searches for the oracle's windows and runs; it changes no bit.
+        device: where the network is fitted; it runs on the processor.
 
     Raises:
         InputError: an unknown emulator, no run to resume, a run in the way, or no cluster.
@@ -70,13 +70,13 @@ def train(
     for emulator in monitored:
         refuse_unread(emulator.spec, shared=True)
     policy = make_policy(config, inputs_of(config.features))
-    flown = as_flown(config, run, policy, cluster=ray_address is not None)
-    flown.try_out(validation)
+    learner = make_learner(config, run, policy, cluster=ray_address is not None)
+    learner.try_out(validation)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, monitored)
     with ExitStack() as stack:
-        threads, flyers = stack.enter_context(open_executors(workers, ray_address))
+        threads, rollout_workers = stack.enter_context(open_executors(workers, ray_address))
         if resume:
             run.check_origin(links)
             done = run.load()
@@ -98,7 +98,7 @@ def train(
         progress = stack.enter_context(TrainingProgress(done.iterations, config.iterations))
         sizes = ", ".join(f"{len(specs)} {group}" for group, specs in tasks.groups.items())
         progress.say(f"training on emulators: {sizes}; validating on {len(validation)} others")
-        validation_windows = find_windows([emulator.spec for emulator in validation], flyers)
+        validation_windows = find_windows([emulator.spec for emulator in validation], rollout_workers)
         memory = state_size(policy)
         collector = Collector(config, tasks, memory)
         unseen = validation_tasks(config)
@@ -111,8 +111,8 @@ def train(
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
 
-            # Collect and label: the learner flies, early on the expert; the expert says what is right.
-            flown.collect(collector, iteration, flyers)
+            # Collect and label: the learner runs, early on the expert; the expert says what is right.
+            learner.collect(collector, iteration, rollout_workers)
             collected_s = time.monotonic()
 
             # Append: the oldest iteration is dropped when the dataset is full.
@@ -137,23 +137,23 @@ def train(
                 "speed/fit_seconds": fitted_s - collected_s,
             }
 
-            # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
+            # Evaluate: the exported policy runs in the twin as it will run outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
             figures: dict[str, Figure] = {}
             if last or (iteration + 1) % config.evaluation_interval == 0:
-                flown.make_candidate(trained_on(config, iteration), seen)
-                flights = partial(
-                    flown.rollouts, validation, validation_windows, config.evaluation_seconds, threads
+                learner.make_candidate(trained_on(config, iteration), seen)
+                roll_out = partial(
+                    learner.rollouts, validation, validation_windows, config.evaluation_seconds, threads
                 )
-                rollouts = flights()
-                regret = criterion = mean_regret(rollouts + flights(stalling=True))
+                rollouts = roll_out()
+                regret = criterion = mean_regret(rollouts + roll_out(stalling=True))
                 if validator is not None:
-                    flown.examine(validator, config.expert_iterations, flyers)
+                    learner.validate(validator, config.expert_iterations, rollout_workers)
                     metrics["validation/distance"] = validator.distance()
                     # Both are shares: regret of the oracle's figures, a log distance of its window.
                     criterion += validator.distance() if config.actions == "log_window" else 0.0
-                windows = flown.windows(monitored, WATCH_SECONDS, threads)
+                windows = learner.windows(monitored, WATCH_SECONDS, threads)
                 metrics |= (
                     rollout_metrics(rollouts)
                     | window_metrics(windows)
@@ -169,12 +169,12 @@ def train(
                 )
                 if criterion < best_criterion:
                     best_criterion = criterion
-                    flown.keep_candidate()
+                    learner.keep_candidate()
             if last:
-                ideal = find_windows([emulator.spec for emulator in emulators], flyers)
-                final = flown.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
+                ideal = find_windows([emulator.spec for emulator in emulators], rollout_workers)
+                final = learner.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
                 metrics |= rollout_metrics(final)
-                curves = flown.curves(monitored, config.preference_points, WATCH_SECONDS, threads)
+                curves = learner.curves(monitored, config.preference_points, WATCH_SECONDS, threads)
                 if curves:
                     figures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(CRITERION), (elapsed_s(), criterion)]

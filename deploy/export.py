@@ -1,4 +1,4 @@
-"""Makes a trained policy a scheme: a folder that flies by itself, also inside a Pantheon checkout.
+"""Makes a trained policy a scheme: a folder that runs by itself, also inside a Pantheon checkout.
 
 NAME/
   NAME.py                the wrapper, which honours Pantheon's contract; needs /bin/sh only
@@ -38,7 +38,7 @@ class Export:
     """Of flows that are not told otherwise; None: as in the policy."""
 
     @property
-    def flown(self) -> str:
+    def controller(self) -> str:
         """The policy as a sender's scheme."""
         return f"policy:{self.policy}" + ("" if self.preference is None else f":{self.preference}")
 
@@ -63,7 +63,7 @@ def export_scheme(
         What to run: the wrappers.
 
     Raises:
-        InputError: no such run, a policy that cannot be flown or takes no preference, a bad name, no such
+        InputError: no such run, a policy that cannot be run or takes no preference, a bad name, no such
             folder or checkout, a place that is taken by something else or cannot be written to.
     """
     export = Export(name, find_policy(run), preference)
@@ -92,7 +92,7 @@ def find_policy(run: Path) -> Path:
         from ccgym.agents.stack import KNOWN_LAYERS
 
         raise InputError(
-            f"{run}: what it trained only flies in Python; native are features indigo, scale_free, aurora, "
+            f"{run}: what it trained only runs in Python; native are features indigo, scale_free, aurora, "
             f"raw and stacks of {', '.join(KNOWN_LAYERS)}"
         )
     if run.is_dir():
@@ -160,8 +160,8 @@ def _copy_executable(source: Path, target: Path) -> None:
 
 
 def _check_policy(sender: Path, export: Export) -> None:
-    """Asks the very program that will fly the policy."""
-    argv = [str(sender), "--check", "--scheme", export.flown]
+    """Asks the very program that will run the policy."""
+    argv = [str(sender), "--check", "--scheme", export.controller]
     checked = subprocess.run(argv, capture_output=True, text=True, timeout=CHECK_TIMEOUT_S, check=False)
     if checked.returncode != 0:
         raise InputError(checked.stderr.strip().removeprefix("ccgym-sender: "))

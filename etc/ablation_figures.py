@@ -16,7 +16,7 @@ from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.schemes import select_native
 from ccgym.experiments.acceptance.competition import Rivalry, contested_link, delivered_packets
 from ccgym.experiments.acceptance.sharing import grid_case, joining_run, unequal_case
-from ccgym.training.rollouts import fly_measured
+from ccgym.training.rollouts import run_measured
 
 ALONE_S = 10.0
 RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
@@ -24,7 +24,7 @@ RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0
 
 def log_power_alone(scheme: str, emulator: NamedEmulator) -> float:
     """ln(throughput in Mbit/s / p95 delay in ms)."""
-    metrics = fly_measured(emulator, scheme, ALONE_S)
+    metrics = run_measured(emulator, scheme, ALONE_S)
     return math.log(max(metrics.throughput_mbps, 1e-3) / metrics.p95_delay_ms)
 
 

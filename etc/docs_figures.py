@@ -1,6 +1,6 @@
 """The figures of the documentation, made anew: `.venv/bin/python etc/docs_figures.py [NAME ...]`.
 
-The plots of the concepts come from flights in the twin, on fixed seeds. `report` and `tensorboard` are
+The plots of the concepts come from runs in the twin, on fixed seeds. `report` and `tensorboard` are
 pictures of the real pages in headless Chromium, after an evaluation and a short training.
 """
 
@@ -30,7 +30,7 @@ from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.schemes import select_native
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets, search_window
-from ccgym.training.rollouts import fly_measured
+from ccgym.training.rollouts import run_measured
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from PIL import Image
@@ -50,9 +50,9 @@ def twin() -> Figure:
     spec = spec.model_copy(update={"uplink": LinkSpec(rate_mbps=20, queue="droptail", packets=200)})
     figure, (windows, delays) = _figure(2, "time (s)")
     for scheme in ("cubic", "copa", "indigo2"):
-        flight = _core.fly(spec.to_path(), select_native(scheme), seconds=15, seed=1)
-        windows.plot(flight.cwnd_ms[::5] / 1e3, flight.cwnd_packets[::5], lw=1, label=scheme)
-        delays.plot(*_binned(flight.departure_ms, flight.departure_delay_ms, 50), lw=1, label=scheme)
+        record = _core.fly(spec.to_path(), select_native(scheme), seconds=15, seed=1)
+        windows.plot(record.cwnd_ms[::5] / 1e3, record.cwnd_packets[::5], lw=1, label=scheme)
+        delays.plot(*_binned(record.departure_ms, record.departure_delay_ms, 50), lw=1, label=scheme)
     windows.axhline(bdp_packets(spec), ls=":", color="grey")
     windows.annotate("BDP", (15, bdp_packets(spec)), va="bottom", ha="right", color="grey")
     windows.set_ylabel("window (packets)")
@@ -69,9 +69,9 @@ def oracle() -> Figure:
         (emulator,) = select_emulators(label)
         bdp = bdp_packets(emulator.spec)
         windows = [max(2.0, bdp * factor) for factor in np.geomspace(0.25, 2.5, 12)]
-        flown = [fly_measured(emulator, f"fixed:{window:g}", 30) for window in windows]
+        points = [run_measured(emulator, f"fixed:{window:g}", 30) for window in windows]
         line = axes.plot(
-            [f.p95_delay_ms for f in flown], [f.throughput_mbps for f in flown], ".-", label=label
+            [f.p95_delay_ms for f in points], [f.throughput_mbps for f in points], ".-", label=label
         )
         best = search_window(emulator.spec)
         axes.plot(best.p95_delay_ms, best.throughput_mbps, "*", ms=15, color=line[0].get_color())
@@ -183,9 +183,9 @@ def metrics() -> Figure:
     emulator = NamedEmulator("figure", EmulatorSpec(name="link", delay_ms=40, uplink=uplink))
     figure, (axes,) = _figure(1, "one-way delay (ms)")
     for scheme in ("cubic", "copa", "indigo2"):
-        flight = _core.fly(emulator.spec.to_path(), select_native(scheme), seconds=30, seed=1)
-        measured = fly_measured(emulator, select_native(scheme), 30, seed=1)
-        delays_ms = np.quantile(flight.departure_delay_ms + emulator.spec.delay_ms, np.linspace(0, 1, 400))
+        record = _core.fly(emulator.spec.to_path(), select_native(scheme), seconds=30, seed=1)
+        measured = run_measured(emulator, select_native(scheme), 30, seed=1)
+        delays_ms = np.quantile(record.departure_delay_ms + emulator.spec.delay_ms, np.linspace(0, 1, 400))
         label = f"{scheme}: {measured.throughput_mbps:.1f} Mbit/s, power {measured.power:.2f}"
         (line,) = axes.plot(delays_ms, np.linspace(0, 1, 400), lw=1, label=label)
         axes.plot(measured.p95_delay_ms, 0.95, "o", color=line.get_color())
@@ -201,7 +201,7 @@ def splits() -> Figure:
     for name in ("train", "test"):
         links = select_emulators(f"random:{name}:60")
         ours, theirs = (
-            [fly_measured(link, select_native(scheme), 10).power for link in links]
+            [run_measured(link, select_native(scheme), 10).power for link in links]
             for scheme in ("indigo2", "copa")
         )
         axes.plot(np.sort(np.log(np.divide(ours, theirs))), np.linspace(0, 1, 60), label=f"random:{name}:60")
@@ -218,14 +218,14 @@ def sharing() -> Figure:
     spec = EmulatorSpec(name="shared", delay_ms=20, uplink=uplink)
     flows = [_core.Flow("cubic", stop_s=40.0), _core.Flow(select_native("indigo2"), start_s=10.0)]
     figure, (rates, delays) = _figure(2, "time (s)")
-    for name, flight in zip(
+    for name, record in zip(
         ("cubic", "indigo2"), _core.fly(spec.to_path(), flows, seconds=60, seed=0), strict=True
     ):
-        bits = (flight.departure_bytes - TUN_HEADER_BYTES) * 8e-6
+        bits = (record.departure_bytes - TUN_HEADER_BYTES) * 8e-6
         edges = np.arange(0, 60.5, 0.5)
-        mbps = np.histogram(flight.departure_ms / 1e3, edges, weights=bits)[0] / 0.5
+        mbps = np.histogram(record.departure_ms / 1e3, edges, weights=bits)[0] / 0.5
         rates.plot(edges[:-1], mbps, lw=1, label=name)
-        delays.plot(*_binned(flight.departure_ms, flight.departure_delay_ms, 200), lw=1, label=name)
+        delays.plot(*_binned(record.departure_ms, record.departure_delay_ms, 200), lw=1, label=name)
     rates.set_ylabel("throughput (Mbit/s)")
     rates.set_title("indigo2 joins Cubic after 10 s; Cubic leaves after 40 s (24 Mbit/s, 40 ms, 2 BDP)")
     delays.set_ylabel("delay in the link (ms)")
@@ -247,7 +247,7 @@ def imitation() -> Figure:
             name = key.removeprefix("agreement/")
             axes.plot(*zip(*points, strict=True), lw=3 if key == "agreement" else 1, label=name)
     axes.set_ylabel("decisions as the oracle's, share")
-    axes.set_title("A training of indigo2 with 40 iterations of 16 flights")
+    axes.set_title("A training of indigo2 with 40 iterations of 16 runs")
     axes.legend()
     return figure
 
@@ -256,8 +256,8 @@ def report(page: Page) -> None:
     """The report of four schemes over four paths."""
     with tempfile.TemporaryDirectory() as place:
         emulators = "calibrated/india,calibrated/nepal,synthetic/20mbps-40ms"
-        flown = ["--schemes", "indigo2,copa,cubic,bbr", "--emulators", emulators, "--seconds", "20"]
-        _run("ccgym", "eval", *flown, "--out", place)
+        points = ["--schemes", "indigo2,copa,cubic,bbr", "--emulators", emulators, "--seconds", "20"]
+        _run("ccgym", "eval", *points, "--out", place)
         page.goto((Path(place) / "report.html").as_uri())
         page.wait_for_function("document.querySelectorAll('svg.main-svg').length > 0")
         _photograph(page, "report")
@@ -334,10 +334,10 @@ def _binned(times_ms: Any, values: Any, bin_ms: int) -> tuple[Any, Any]:
 
 
 def _mean_point(scheme: str, emulators: Any) -> tuple[float, float]:
-    flown = [fly_measured(emulator, scheme, 20) for emulator in emulators]
-    delay = np.mean([f.p95_delay_ms / e.spec.delay_ms for f, e in zip(flown, emulators, strict=True)])
+    points = [run_measured(emulator, scheme, 20) for emulator in emulators]
+    delay = np.mean([f.p95_delay_ms / e.spec.delay_ms for f, e in zip(points, emulators, strict=True)])
     rates = [e.spec.uplink.schedule().mean_rate_mbps for e in emulators]
-    return float(delay), float(np.mean([f.throughput_mbps / r for f, r in zip(flown, rates, strict=True)]))
+    return float(delay), float(np.mean([f.throughput_mbps / r for f, r in zip(points, rates, strict=True)]))
 
 
 def _train(run: Path) -> None:

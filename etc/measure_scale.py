@@ -1,4 +1,4 @@
-"""What a flight in the twin costs, for docs/scale.md: `.venv/bin/python etc/measure_scale.py`.
+"""What a run in the twin costs, for docs/scale.md: `.venv/bin/python etc/measure_scale.py`.
 
 Seconds of processor time, of this process alone, so that other work on the machine hardly counts.
 """
@@ -19,14 +19,14 @@ FLOWS = (1, 4, 16, 64)
 def main() -> None:
     """By scheme, by rate, by the number of flows."""
     links = [emulator.spec for emulator in select_emulators(LINKS)]
-    print(f"| scheme | s per flight of {SECONDS:g} s, mean of {LINKS} | ns per packet |\n|---|---|---|")
+    print(f"| scheme | s per run of {SECONDS:g} s, mean of {LINKS} | ns per packet |\n|---|---|---|")
     means = []
     for scheme in twin_schemes():
         costs, packets = zip(*(cost(spec, [scheme.controller]) for spec in links), strict=True)
         means.append(np.mean(costs))
         print(f"| {scheme.label} | {means[-1]:.4f} | {1e9 * sum(costs) / sum(packets):.0f} |", flush=True)
     print(f"| mean of {len(means)} | {np.mean(means):.4f} | |")
-    print("\n| Mbit/s | flows | s per flight | us per packet |\n|---|---|---|---|")
+    print("\n| Mbit/s | flows | s per run | us per packet |\n|---|---|---|---|")
     for rate in RATES_MBPS:
         show(rate, 1)
     for flows in FLOWS[1:]:
@@ -42,12 +42,12 @@ def show(rate_mbps: float, flows: int) -> None:
 
 
 def cost(spec: EmulatorSpec, controllers: list[str]) -> tuple[float, int]:
-    """Of a flight: processor time, and packets sent."""
+    """Of a run: processor time, and packets sent."""
     path, flows = spec.to_path(), [_core.Flow(controller) for controller in controllers]
     begun_s = time.process_time()
-    flights = _core.fly(path, flows, seconds=SECONDS, seed=1)
+    records = _core.fly(path, flows, seconds=SECONDS, seed=1)
     spent_s = time.process_time() - begun_s
-    return spent_s, max(1, sum(flight.sent_packets for flight in flights))
+    return spent_s, max(1, sum(record.sent_packets for record in records))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ allow_controls() {
   local control allowed
   allowed=$(value tcp_allowed_congestion_control)
   for control in "${wanted_controls[@]}"; do
-    lists available "$control" || modprobe "tcp_$control" || say "this kernel has no $control: kernel-$control cannot fly"
+    lists available "$control" || modprobe "tcp_$control" || say "this kernel has no $control: kernel-$control cannot run"
     if lists available "$control" && ! lists allowed "$control"; then allowed+=" $control"; fi
   done
   sysctl -w net.ipv4.tcp_allowed_congestion_control="$allowed"

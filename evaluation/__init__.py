@@ -1,1 +1,1 @@
-"""Flights head to head, what they measured, and the report."""
+"""Runs head to head, what they measured, and the report."""

@@ -9,23 +9,23 @@ from ccgym.envs.python_controllers import source_file
 from .isolation import CandidateError, call_isolated
 
 LOOK_TIMEOUT_S = 20.0
-"""To import or load what stands there, and to fly a moment with it."""
+"""To import or load what stands there, and to run a moment with it."""
 
 
 def look_at(controller: str) -> Path:
-    """The file in which the controller `python:...` or `so:...` stands, after it has flown a moment.
+    """The file in which the controller `python:...` or `so:...` stands, after it has run a moment.
 
     Raises:
         InputError: it is none.
     """
     try:
-        return Path(call_isolated(f"{__name__}:fly_a_moment", controller, LOOK_TIMEOUT_S))
+        return Path(call_isolated(f"{__name__}:try_out", controller, LOOK_TIMEOUT_S))
     except CandidateError as error:
         raise InputError(str(error) if controller in str(error) else f"{controller}: {error}") from None
 
 
-def fly_a_moment(controller: str) -> str:
-    """Flies it on a link of ours; returns the file it is of."""
+def try_out(controller: str) -> str:
+    """Runs it on a link of ours; returns the file it is of."""
     link = _core.Link(_core.Schedule.constant(1))
     try:
         _core.fly(_core.Path(1, link, link), controller, seconds=0.001, seed=0)

@@ -25,7 +25,7 @@ class Promise:
 
 
 def check_scheme(scheme: str, timeout_s: float = TIMEOUT_S) -> list[Promise]:
-    """What a scheme that flies in the twin promises, checked in a process of its own.
+    """What a scheme that runs in the twin promises, checked in a process of its own.
 
     Raises:
         InputError: there is no such scheme.

@@ -111,7 +111,7 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[str]]:
     """A text file that takes the place of `path` once it is whole."""
-    # Always the same name: what a killed run has left is replaced when it flies again.
+    # Always the same name: what a killed run has left is replaced when it runs again.
     temporary = path.with_name(f".{path.name}.partial")
     try:
         with temporary.open("w", encoding="utf-8") as stream:

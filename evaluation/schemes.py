@@ -1,4 +1,4 @@
-"""The schemes that can be evaluated: names, and what flies under each."""
+"""The schemes that can be evaluated: names, and what runs under each."""
 
 import hashlib
 import platform
@@ -50,7 +50,7 @@ class Kind(Enum):
 
 
 IN_TWIN = frozenset({Kind.NATIVE, Kind.POLICY, Kind.PYTHON, Kind.LIBRARY})
-"""The kinds that fly in virtual time."""
+"""The kinds that run in virtual time."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ class Scheme:
 
     @property
     def policy_file(self) -> Path | None:
-        """What a POLICY flies."""
+        """What a POLICY runs."""
         if self.kind is not Kind.POLICY:
             return None
         return Path(self.controller.removeprefix("policy:").removesuffix(f":{self.preference}"))
 
     @property
     def is_learned(self) -> bool:
-        """Whether a policy flies in it."""
+        """Whether a policy runs in it."""
         return any(scheme.kind is Kind.POLICY for scheme in self.members or (self,))
 
     def seen(self, digests: Mapping[str, str]) -> dict[str, str]:
@@ -111,7 +111,7 @@ class Scheme:
         return f"policy:{copy}" + (f":{self.preference}" if self.preference else "")
 
     def fingerprint(self) -> str:
-        """Changes when what flies under this label does: program, policy, kernel."""
+        """Changes when what runs under this label does: program, policy, kernel."""
         if self.members:
             return " + ".join(member.fingerprint() for member in self.members)
         if self.kind is Kind.QUIC:
@@ -134,7 +134,7 @@ def _digest(file: Path) -> str:
 
 @cache
 def _native_code() -> str:
-    """The core that flies in the twin, and the programs that fly outside of it."""
+    """The core that runs in the twin, and the programs that run outside of it."""
     programs = sorted((Path(ccgym.deploy.__file__ or "").parent / "bin").glob("ccgym-*"))
     digests = "".join(_digest(file) for file in [Path(_core.__file__ or ""), *programs])
     return f"ccgym sha256:{hashlib.sha256(digests.encode()).hexdigest()}"
@@ -197,9 +197,9 @@ def all_schemes() -> list[Scheme]:
 
 
 def twin_schemes() -> list[Scheme]:
-    """Every known scheme that needs no argument and flies in the twin, but one.
+    """Every known scheme that needs no argument and runs in the twin, but one.
 
-    Aurora fills a queue without a limit as long as it flies, and takes three times as long as all the others.
+    Aurora fills a queue without a limit as long as it runs, and takes three times as long as all the others.
     """
     return [scheme for scheme in all_schemes() if scheme.kind in IN_TWIN and scheme.label != "aurora"]
 
@@ -332,12 +332,12 @@ def _label(text: str) -> str:
 
 
 def select_native(selection: str) -> str:
-    """One scheme that flies in the twin, as the core's controller table takes it.
+    """One scheme that runs in the twin, as the core's controller table takes it.
 
     Raises:
         InputError: it is unknown, or no controller or policy of ours.
     """
     schemes = select_schemes(selection)
     if len(schemes) != 1 or schemes[0].kind not in IN_TWIN:
-        raise InputError(f"scheme {selection!r}: expected one that flies in the twin, as copa, indigo2")
+        raise InputError(f"scheme {selection!r}: expected one that runs in the twin, as copa, indigo2")
     return schemes[0].controller

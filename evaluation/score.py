@@ -1,6 +1,6 @@
 """A candidate's figures on a fixed list of links, in seconds: what a search by a program calls.
 
-Its flights are those of `ccgym eval --seconds 10 --seed 1`, to the bit. The candidate flies in processes of
+Its runs are those of `ccgym eval --seconds 10 --seed 1`, to the bit. The candidate runs in processes of
 its own, with a time-out and a limit of memory: whatever it does ends them only.
 """
 
@@ -30,7 +30,7 @@ REFERENCE_TIMEOUT_S = 1800.0
 WORST = 5
 PARTS, PARTS_ON_CLUSTER = 2, 16
 """Processes, each with some of the links: always so many, so that a limit of memory means the same."""
-_FLY_PART = "ccgym.evaluation.score_flights:fly_part"
+_RUN_PART = "ccgym.evaluation.score_runs:run_part"
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,17 @@ def score(
     timeout_s: float = TIMEOUT_S,
     ray_address: str | None = None,
 ) -> Score:
-    """Flies a scheme over the links; the same scheme, the same figures.
+    """Runs a scheme over the links; the same scheme, the same figures.
 
-    The reference set is every scheme that comes along but Aurora. It flies once over new links, some
-    10 s; its figures are kept in ~/.cache/ccgym/score. A flight that delivers next to nothing, or
+    The reference set is every scheme that comes along but Aurora. It runs once over new links, some
+    10 s; its figures are kept in ~/.cache/ccgym/score. A run that delivers next to nothing, or
     that ends early, has the figures of one packet, delivered after all the time: nobody gains by giving up.
 
     Args:
-        scheme: one that flies in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.
+        scheme: one that runs in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.
         emulators: as of `--emulators`.
-        timeout_s: for all flights together, in real time; on a cluster for those of a process.
-        ray_address: of a cluster that flies; its machines have the same ccgym installed.
+        timeout_s: for all runs together, in real time; on a cluster for those of a process.
+        ray_address: of a cluster that runs; its machines have the same ccgym installed.
 
     Raises:
         InputError: there is no such scheme or emulator.
@@ -118,7 +118,7 @@ def score(
             `trace`.
     """
     started = time.monotonic()
-    parts = _fly({scheme: _controller(scheme)}, emulators, timeout_s, ray_address)
+    parts = _run({scheme: _controller(scheme)}, emulators, timeout_s, ray_address)
     seconds = time.monotonic() - started
     references = _references(emulators, parts[0]["version"], ray_address)
     links = [_link(*row) for row in zip(_rows(parts), _rows(references), strict=True)]
@@ -126,7 +126,7 @@ def score(
 
 
 def _controller(scheme: str) -> str:
-    """As the twin takes it; what comes from outside is looked at where it flies."""
+    """As the twin takes it; what comes from outside is looked at where it runs."""
     if scheme.partition(":")[0] in ("python", "so"):
         return scheme
     from .schemes import select_native
@@ -135,7 +135,7 @@ def _controller(scheme: str) -> str:
 
 
 def _references(emulators: str, version: str, ray_address: str | None) -> list[dict[str, Any]]:
-    """What the schemes that come along do on these links, from the cache if they have flown already."""
+    """What the schemes that come along do on these links, from the cache if they have run already."""
     key = hashlib.sha256(json.dumps([version, _code_version()]).encode()).hexdigest()
     file = user_cache("score") / f"{key}.json"
     with suppress(OSError, ValueError):
@@ -144,13 +144,13 @@ def _references(emulators: str, version: str, ray_address: str | None) -> list[d
     from .schemes import twin_schemes
 
     schemes = {scheme.label: scheme.controller for scheme in twin_schemes()}
-    flown = _fly(schemes, emulators, REFERENCE_TIMEOUT_S, ray_address)
-    with suppress(OSError):  # the next one flies it again
+    measured = _run(schemes, emulators, REFERENCE_TIMEOUT_S, ray_address)
+    with suppress(OSError):  # the next one runs it again
         file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_suffix(f".{time.monotonic_ns()}")
-        fresh.write_text(json.dumps(flown))
+        fresh.write_text(json.dumps(measured))
         fresh.replace(file)
-    return flown
+    return measured
 
 
 @cache
@@ -190,7 +190,7 @@ def _beats(rival: dict[str, float], own: dict[str, float]) -> bool:
     )
 
 
-def _fly(
+def _run(
     controllers: dict[str, str], emulators: str, timeout_s: float, ray_address: str | None
 ) -> list[dict[str, Any]]:
     """What the controllers, by name, do on the links: every part in a process of its own."""
@@ -206,19 +206,19 @@ def _fly(
         for part in range(parts)
     ]
     if ray_address is not None:
-        return _fly_on_cluster(jobs, timeout_s, ray_address)
+        return _run_on_cluster(jobs, timeout_s, ray_address)
     with ExitStack() as stack:
-        calls = [stack.enter_context(IsolatedCall(_FLY_PART, job, timeout_s)) for job in jobs]
+        calls = [stack.enter_context(IsolatedCall(_RUN_PART, job, timeout_s)) for job in jobs]
         return [call.answer() for call in calls]
 
 
-def _fly_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: str) -> list[dict[str, Any]]:
-    """The same; a candidate in a file travels as that file, and flies in a process of its own there, too."""
+def _run_on_cluster(jobs: list[dict[str, Any]], timeout_s: float, ray_address: str) -> list[dict[str, Any]]:
+    """The same; a candidate in a file travels as that file, and runs in a process of its own there, too."""
     from .sessions.executors import open_executor
 
     files = {name: _travelling(name) for name in jobs[0]["controllers"]}
     with open_executor(ray_address) as executor:
-        return list(executor.map(partial(_fly_there, files, timeout_s), jobs))
+        return list(executor.map(partial(_run_there, files, timeout_s), jobs))
 
 
 def _travelling(controller: str) -> tuple[str, bytes] | None:
@@ -234,10 +234,10 @@ def _travelling(controller: str) -> tuple[str, bytes] | None:
     return file.name, read_bytes(file, "the controller")
 
 
-def _fly_there(
+def _run_there(
     files: dict[str, tuple[str, bytes] | None], timeout_s: float, job: dict[str, Any]
 ) -> dict[str, Any]:
-    """The task: puts the file down, and flies a part."""
+    """The task: puts the file down, and runs a part."""
     with tempfile.TemporaryDirectory(prefix="ccgym-") as folder:
         controllers = dict(job["controllers"])
         for name, content in files.items():
@@ -248,6 +248,6 @@ def _fly_there(
             kind, _, where = controllers[name].partition(":")
             after = where.rpartition(placed.name)[2]
             controllers[name] = f"{kind}:{placed}{after}"
-        with IsolatedCall(_FLY_PART, {**job, "controllers": controllers}, timeout_s) as call:
+        with IsolatedCall(_RUN_PART, {**job, "controllers": controllers}, timeout_s) as call:
             answer: dict[str, Any] = call.answer()
             return answer

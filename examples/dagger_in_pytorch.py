@@ -1,4 +1,4 @@
-"""DAgger with its loop in sight: the learner flies, the oracle says what was right, PyTorch fits it.
+"""DAgger with its loop in sight: the learner runs, the oracle says what was right, PyTorch fits it.
 
 Mean log power on the twelve links after 100 s of a core: -2.78; indigo2 has -2.43, random actions -5.76.
 """
@@ -42,7 +42,7 @@ def main(iterations: int) -> float:
             group["lr"] = 3e-3 * (1 - iteration / iterations) + 3e-5
         seen, _ = envs.reset(seed=iteration * FLOWS)
 
-        # Collect: at first the expert flies, then the learner.
+        # Collect: at first the expert runs, then the learner.
         engine = envs.unwrapped.engine
         ideal = np.array([ideal_windows(spec, MIDDLE, 3 * STEPS) for spec in engine.specs])
         time_ms = np.zeros(FLOWS)

@@ -5,7 +5,7 @@ from twelve_links import mean_log_power
 
 
 def main() -> float:
-    """Flies, and says what came of it."""
+    """Runs, and says what came of it."""
     generator = np.random.default_rng(1)
     power = mean_log_power(
         lambda seen: generator.uniform(-1, 1, (len(seen), 1)).astype(np.float32), "scale_free", "log_window"

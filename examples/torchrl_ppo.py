@@ -64,8 +64,8 @@ def main(iterations: int) -> float:
     advantage = GAE(gamma=0.97, lmbda=0.95, value_network=critic, average_gae=True)
     loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_bonus=False, loss_critic_type="l2")
     optimiser = torch.optim.Adam(loss.parameters(), lr=5e-4, eps=1e-5)
-    flown = Collector(env, actor, frames_per_batch=FLOWS * STEPS, total_frames=iterations * FLOWS * STEPS)
-    for iteration, batch in enumerate(flown, 1):
+    measured = Collector(env, actor, frames_per_batch=FLOWS * STEPS, total_frames=iterations * FLOWS * STEPS)
+    for iteration, batch in enumerate(measured, 1):
         with torch.no_grad():
             advantage(batch)
         keys = ["observation", "action", "action_log_prob", "advantage", "value_target"]
@@ -79,7 +79,7 @@ def main(iterations: int) -> float:
                 optimiser.step()
         if iteration % 10 == 0:
             print(f"iteration {iteration}: reward {batch['next', 'reward'].mean():.3f}", flush=True)
-    flown.shutdown()
+    measured.shutdown()
 
     def act(observed: np.ndarray) -> np.ndarray:
         seen = TensorDict(observation=torch.from_numpy(observed), batch_size=[len(observed)])

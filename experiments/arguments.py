@@ -38,11 +38,11 @@ def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: s
 def add_evaluation_arguments(
     parser: argparse.ArgumentParser, emulators: str, schemes: str, runs: int
 ) -> None:
-    """What to fly, how often and how long, and where it is kept; with the defaults of the experiment."""
+    """What to run, how often and how long, and where it is kept; with the defaults of the experiment."""
     parser.add_argument("--emulators", default=emulators, metavar="X,Y,...", help=f"default: {emulators}")
     parser.add_argument("--schemes", default=schemes, metavar="A,B,...", help=f"default: {schemes}")
     parser.add_argument(
         "--runs", type=count, default=runs, metavar="N", help=f"of each scheme (default: {runs})"
     )
     parser.add_argument("--seconds", type=seconds, default=30.0, metavar="S", help="of a flow (default: 30)")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the flights are kept")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs are kept")

@@ -1,4 +1,4 @@
-"""The evaluations that experiments fly."""
+"""The evaluations that experiments run."""
 
 import argparse
 import shlex
@@ -7,7 +7,7 @@ import sys
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, load_evaluation
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.run_plan import run_plan
 from ccgym.evaluation.sessions.session import Plan
 
 SEED = 1
@@ -24,12 +24,12 @@ def plan_evaluation(args: argparse.Namespace, backend: str, schemes: str) -> Pla
     return Plan(emulators, selected, args.runs, args.seconds, SEED, backend, command)
 
 
-def fly(args: argparse.Namespace, backend: str, schemes: str) -> Evaluation:
-    """Flies what is left of the evaluation in the backend's folder.
+def evaluate(args: argparse.Namespace, backend: str, schemes: str) -> Evaluation:
+    """Runs what is left of the evaluation in the backend's folder.
 
     Raises:
-        InputError: as `plan_evaluation`, or the backend cannot fly it here.
+        InputError: as `plan_evaluation`, or the backend cannot run it here.
     """
     folder = args.out / backend
-    fly_plan(plan_evaluation(args, backend, schemes), folder)
+    run_plan(plan_evaluation(args, backend, schemes), folder)
     return load_evaluation(folder)

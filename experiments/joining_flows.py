@@ -62,11 +62,11 @@ class Condition:
         return self.name.replace(" ", "-").replace("/", "-")
 
 
-Fly = Callable[[Condition, str, int], NDArray[np.float64]]
+Runner = Callable[[Condition, str, int], NDArray[np.float64]]
 """Condition, scheme and run -> bytes of each flow that left the link in each ms, shape (flows, ms)."""
 
 
-def fly_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
+def run_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
     """All flows of one scheme, in virtual time; see `Fly`."""
     path = _spec(condition).to_path()
     controller = select_schemes(scheme)[0].controller
@@ -77,19 +77,19 @@ def fly_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.floa
         )
         for index, (start_s, seconds) in enumerate(condition.flows)
     ]  # fmt: skip
-    flights = _core.fly(path, flows, seconds=condition.seconds, seed=seed)
-    return _delivered([(each.departure_ms, each.departure_bytes) for each in flights], condition.seconds)
+    records = _core.fly(path, flows, seconds=condition.seconds, seed=seed)
+    return _delivered([(each.departure_ms, each.departure_bytes) for each in records], condition.seconds)
 
 
-def fly_in_shells(condition: Condition, name: str, run: int, folder: Path) -> NDArray[np.float64]:
-    """The same in real mahimahi; what has been flown is kept in `folder`."""
+def run_in_shells(condition: Condition, name: str, run: int, folder: Path) -> NDArray[np.float64]:
+    """The same in real mahimahi; what has been run is kept in `folder`."""
     (scheme,) = select_schemes(name)
     files = RunFiles(folder / condition.file_name, scheme.label, run)
     kept = files.measured.with_suffix(".npy")
     if not kept.exists():
         files.folder.mkdir(parents=True, exist_ok=True)
         flows = [PlannedFlow(scheme, *each) for each in condition.flows]
-        logs = MahimahiBackend().fly(_spec(condition), flows, run, files)
+        logs = MahimahiBackend().run(_spec(condition), flows, run, files)
         begun_ms = min(log.arrival_ms[0] for log in logs)
         left = [(log.departure_ms - begun_ms, log.departure_bytes) for log in logs]
         delivered = _delivered(left, condition.seconds)

@@ -9,7 +9,7 @@ In closed form, so that thousands of emulators cost no search:
   whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
 
 The preference (preference.py) stretches the queues, and weighs delay against throughput where chance decides.
-How these windows compare with those that `window.py` finds by flying: tests/oracle/test_ideal.py.
+How these windows compare with those that `window.py` finds by running: tests/oracle/test_ideal.py.
 """
 
 import math

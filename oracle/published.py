@@ -1,6 +1,6 @@
 """The ideal windows published with Indigo for its 30 training emulators (Yan et al., ATC 2018, and its code).
 
-Found by flying fixed windows around the BDP in real-time emulators, in steps of 10 packets (5 at 5 Mbit/s).
+Found by running fixed windows around the BDP in real-time emulators, in steps of 10 packets (5 at 5 Mbit/s).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The ideal fixed window of an emulator: start from the BDP, then search around it in the twin.
 
 What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing
-queue of up to `FREE_QUEUE_MS` costs nothing; flown on a host that stalls now and then, as real ones do. Power
+queue of up to `FREE_QUEUE_MS` costs nothing; run on a host that stalls now and then, as real ones do. Power
 alone, on an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The
 windows published with Indigo were found in real time on real hosts and hold such a reserve too: published.py.
 """
@@ -38,11 +38,11 @@ RESOLUTION = 0.005
 STALL_PROBABILITY = 0.02
 STALL_MAX_MS = 4
 """The host of the search: how often per ms it stalls, and for how long at most."""
-STEADY_FLIGHTS = (1, 4.0)
-RANDOM_FLIGHTS = (8, 30.0)
-"""Flights averaged per window and their length in s: on links that deliver evenly, on random ones."""
+STEADY_RUNS = (1, 4.0)
+RANDOM_RUNS = (8, 30.0)
+"""Runs averaged per window and their length in s: on links that deliver evenly, on random ones."""
 WARM_UP_RTTS = 5
-"""The burst of a whole window that opens a flight is over by then: flights are measured from here on."""
+"""The burst of a whole window that opens a run is over by then: runs are measured from here on."""
 
 PACKET_IP_BYTES = 1464
 """A data packet as an IP packet."""
@@ -102,11 +102,11 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
         grid = sorted({round(window) for window in np.linspace(low, high, GRID)})
         for window in grid:
             if window not in scores:
-                scores[window] = score(spec.delay_ms, *_fly(spec, window, stalls=True))
+                scores[window] = score(spec.delay_ms, *_run(spec, window, stalls=True))
         best = max(grid, key=lambda window: scores[window])
         if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
             ideal = min(window for window in scores if scores[window] >= scores[best] - TIE)
-            return OracleWindow(ideal, bdp, *_fly(spec, ideal, stalls=False))
+            return OracleWindow(ideal, bdp, *_run(spec, ideal, stalls=False))
         place = grid.index(best)
         low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
 
@@ -116,23 +116,23 @@ def score(delay_ms: float, throughput_mbps: float, p95_delay_ms: float) -> float
     return math.log(throughput_mbps) - math.log(max(p95_delay_ms, delay_ms + FREE_QUEUE_MS))
 
 
-def _fly(spec: EmulatorSpec, window: int, *, stalls: bool) -> tuple[float, float]:
+def _run(spec: EmulatorSpec, window: int, *, stalls: bool) -> tuple[float, float]:
     """Throughput in Mbit/s and p95 one-way delay in ms of a fixed window, averaged over seeds."""
-    flights, seconds = RANDOM_FLIGHTS if _is_random(spec) else STEADY_FLIGHTS
+    records, seconds = RANDOM_RUNS if _is_random(spec) else STEADY_RUNS
     outcomes = [
-        _fly_once(_redrawn(spec, seed), window, seconds, seed, stalls=stalls) for seed in range(flights)
+        _run_once(_redrawn(spec, seed), window, seconds, seed, stalls=stalls) for seed in range(records)
     ]
     throughputs, delays = zip(*outcomes, strict=True)
     return float(np.mean(throughputs)), float(np.mean(delays))
 
 
-def _fly_once(
+def _run_once(
     spec: EmulatorSpec, window: int, seconds: float, seed: int, *, stalls: bool
 ) -> tuple[float, float]:
     path = stalling_path(spec) if stalls else spec.to_path()
     warm_up_ms = WARM_UP_RTTS * 2 * spec.delay_ms
-    flight = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
-    log = LinkLog.from_flight(flight, spec.uplink.schedule())
+    record = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
+    log = LinkLog.from_record(record, spec.uplink.schedule())
     warm = log.departure_ms >= warm_up_ms
     warm_log = replace(
         log,

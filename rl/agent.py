@@ -1,7 +1,7 @@
 """The learner: PPO of stable-baselines3 around a network that leaves as a policy file.
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017. The networks are exactly those of
-`ccgym.agents`, so what has been learnt flies in the C++ controller, and what flies there can be learnt from.
+`ccgym.agents`, so what has been learnt runs in the C++ controller, and what runs there can be learnt from.
 """
 
 import copy
@@ -95,7 +95,7 @@ def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:
 class GroupRelative(VecEnvWrapper):
     """The same environments; rewards count beside the mean of their group, and on another scale.
 
-    Flows stand in groups that fly the same path with the same chance. What all of a group get is the path's
+    Flows stand in groups that run the same path with the same chance. What all of a group get is the path's
     doing and nobody's merit: their mean is taken away. What they differ by then counts as a multiple of how
     much they have differed so far, or the links on which a window changes most would be all that is learnt.
     """

@@ -40,7 +40,7 @@ class RlConfig(RunConfig):
     value_iterations: int = Field(0, ge=0)
     """First iterations in which only that network learns: it must know a policy before it may value it."""
     group_size: int = Field(1, ge=1)
-    """So many flows fly the same path with the same chance, and are worth what they gain over their mean."""
+    """So many flows run the same path with the same chance, and are worth what they gain over their mean."""
     reward_scale: float = Field(1.0, gt=0)
     """Rewards are multiplied by this, so that values are of the order of 1 to 100."""
     discount: float = Field(0.99, gt=0, lt=1)
@@ -54,7 +54,7 @@ class RlConfig(RunConfig):
     clip_range: float = Field(0.2, gt=0)
     """Greatest change of an action's probability that pays off, as a share."""
     max_divergence: float | None = Field(None, gt=0)
-    """An iteration stops learning when the policy is further from the one that flew, in nats; none: never."""
+    """An iteration stops learning when the policy is further from the one that ran, in nats; none: never."""
     entropy_weight: float = Field(0.0, ge=0)
     """Reward of randomness."""
     initial_spread: float = Field(1.0, gt=0)
@@ -86,12 +86,12 @@ class RlConfig(RunConfig):
         if self.environments % self.group_size:
             raise ValueError(f"group_size ({self.group_size}) must divide environments ({self.environments})")
         if self.reward == "log_power" and self.links:
-            raise ValueError("links: reward log_power needs links that it can fly over before; take another")
+            raise ValueError("links: reward log_power needs links that it can run over before; take another")
         if self.reward == "log_power" and not self.init:
             raise ValueError("reward log_power compares with the policy to start from: give init")
         return self
 
     @property
     def paths(self) -> int:
-        """Paths flown in an iteration."""
+        """Paths run in an iteration."""
         return self.environments // self.group_size

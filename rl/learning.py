@@ -9,10 +9,10 @@ from ccgym.envs.specs.splits import Split
 from ccgym.training.runs.run_directory import RunDirectory
 from scipy.stats import sem, t
 
+from .actor import as_actor
 from .agent import Shape, find_shape, initial_policy
 from .config import RlConfig
-from .flights import Validator
-from .flying import as_actor
+from .episodes import Validator
 from .train import train
 
 EVALUATION_SEED = 3_000_000

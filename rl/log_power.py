@@ -1,8 +1,8 @@
-"""Log power as a reward: ln(throughput) - w ln(delay) of a flight, beside a reference on the same path.
+"""Log power as a reward: ln(throughput) - w ln(delay) of an episode, beside a reference on the same path.
 
 A step alone has no logarithm worth the name: at 1 Mbit/s it delivers one packet or none. So the logarithms
 are taken to first order around the reference. With a rate n and a mean delay d in a step, N and D those of
-the reference, ln(throughput) - w ln(delay) of the flight grows by
+the reference, ln(throughput) - w ln(delay) of the episode grows by
 
     n / N (1 + w - w d / D),
 
@@ -17,7 +17,7 @@ from ccgym.envs.gym.rewards import Floats, Info
 
 LEAST_MBPS = 1e-3
 LEAST_DELAY_MS = 1.0
-"""What a silent flight counts as, and a step without ACKs."""
+"""What a silent episode counts as, and a step without ACKs."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The training loop: fly, learn from it, evaluate.
+"""The training loop: run, learn from it, evaluate.
 
 Every iteration is a function of (weights, optimiser, its number, the seed) alone, and the state after each
 is on disk: a run that was stopped or killed goes on to the same weights, bit for bit, as one that was not.
@@ -20,23 +20,23 @@ from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows
 from ccgym.training.config import trained_on
 from ccgym.training.device import CPU
-from ccgym.training.rollouts import fly_rollouts, rollout_metrics, summarise
+from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
 from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
+from .actor import as_actor
 from .agent import Model, find_shape, let_learn, make_model, to_policy
 from .config import RlConfig
-from .flights import FLIGHT, UNSEEN, Flights, Validator, examined_links, try_out
-from .flying import as_actor
+from .episodes import EPISODE, UNSEEN, Episodes, Validator, try_out, validation_links
 
 
-def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> dict[str, float]:
-    """One iteration: every flow flies an episode, then the networks learn from all of them."""
-    flights.sample(iteration)
-    stream = np.random.SeedSequence([config.seed, FLIGHT, iteration])
+def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) -> dict[str, float]:
+    """One iteration: every flow runs an episode, then the networks learn from all of them."""
+    episodes.sample(iteration)
+    stream = np.random.SeedSequence([config.seed, EPISODE, iteration])
     set_random_seed(int(stream.generate_state(1)[0]))
     let_learn(model, acting=iteration >= config.value_iterations)
     rate = config.learning_rate * (1 - iteration / config.iterations)
@@ -46,7 +46,8 @@ def learn(model: Model, flights: Flights, config: RlConfig, iteration: int) -> d
     decisions = config.environments * config.episode_steps
     told = model.logger.name_to_value
     return {
-        "reward": float(np.mean([flown["r"] for flown in model.ep_info_buffer or []])) / config.episode_steps,
+        "reward": float(np.mean([sampled["r"] for sampled in model.ep_info_buffer or []]))
+        / config.episode_steps,
         "loss": told["train/loss"],
         "fit/value_loss": told["train/value_loss"],
         "fit/explained_variance": float(told["train/explained_variance"]),
@@ -86,9 +87,9 @@ def train(
     seen = _seen_links(config, [emulator.spec for emulator in emulators])
     shape = find_shape(config)
     try_out(config, shape, [emulator.spec for emulator in emulators])
-    flights = Flights(config, shape, [emulator.spec for emulator in emulators], workers)
+    episodes = Episodes(config, shape, [emulator.spec for emulator in emulators], workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
-    model = make_model(config, shape, flights.envs, device)
+    model = make_model(config, shape, episodes.envs, device)
     native = shape.features in _core.POLICY_FEATURES
     links = digests(emulators, validation)
     if resume:
@@ -110,11 +111,11 @@ def train(
         windows = find_windows([emulator.spec for emulator in validation], executor)
 
         for iteration in range(done.iterations, config.iterations):
-            # Fly and learn.
-            metrics = learn(model, flights, config, iteration)
+            # Run and learn.
+            metrics = learn(model, episodes, config, iteration)
             metrics["decisions"] = done.decisions + config.environments * config.episode_steps
 
-            # Evaluate: the exported policy flies in the twin as it will fly outside; the best one is kept.
+            # Evaluate: the exported policy runs in the twin as it will run outside; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
             figures = {}
@@ -123,24 +124,24 @@ def train(
                 reward = validator.mean_reward(as_actor(module, shape.actions))
                 metrics |= {"validation/reward": reward, CRITERION: -reward}
                 said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
-                flies = False
+                is_native = False
                 if native and isinstance(module, PolicyModule):
-                    flies = True
+                    is_native = True
                     made = trained_on(config, iteration)
                     save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
-                    rollouts = fly_rollouts(
+                    rollouts = make_rollouts(
                         run.candidate_policy, validation, windows, config.evaluation_seconds, executor
                     )
                     metrics |= rollout_metrics(rollouts)
                     figures["rollouts"] = draw_rollouts(f"{config.name}, iteration {iteration + 1}", rollouts)
                     said += f"; {summarise(rollouts)}"
-                else:  # features or a network in Python: no controller flies them
+                else:  # features or a network in Python: no controller runs them
                     names = {"network": shape.network, "features": shape.features}
                     torch.save({**names, "weights": module.state_dict()}, run.candidate_policy)
                 progress.say(said)
                 if -reward < best_criterion:
                     best_criterion = -reward
-                    run.candidate_policy.replace(run.best_policy if flies else run.best_network)
+                    run.candidate_policy.replace(run.best_policy if is_native else run.best_network)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))
@@ -158,7 +159,7 @@ def train(
 
 def _seen_links(config: RlConfig, trained_on: list[EmulatorSpec]) -> SeenLinks | None:
     """What this training sees, and what the policy has seen that it starts from; None: that does not say."""
-    seen = seen_links(trained_on, examined_links(config, Split.VALIDATION))
+    seen = seen_links(trained_on, validation_links(config, Split.VALIDATION))
     if not config.init:
         return seen
     before = read_seen_links(policy_path(config.init))

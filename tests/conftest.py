@@ -29,14 +29,14 @@ SLOW = (
     "oracle/", "packaging/test_adding", "packaging/test_setup", "packaging/test_wheel", "rl/",
     "training/runs/test_monitoring.py", "training/test_rollouts.py", "tunnel/",
 )  # fmt: skip
-"""Folders and files of this one whose tests train, compile, or fly in real time: not for `make quick`."""
+"""Folders and files of this one whose tests train, compile, or run in real time: not for `make quick`."""
 
 PROGRAMS = (
     "bench/", "cli/measuring/", "dagger/test_ray.py", "deploy/", "envs/gym/test_live_env.py", "envs/host/",
     "envs/logs/", "envs/mahimahi/", "evaluation/backends/", "evaluation/sessions/",
     "experiments/cross_validation/", "tunnel/",
 )  # fmt: skip
-"""What flies in real time or starts a cluster: one after the other, beside what computes."""
+"""What runs in real time or starts a cluster: one after the other, beside what computes."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

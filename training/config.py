@@ -74,13 +74,13 @@ class RunConfig(BaseModel):
     iterations: int = Field(gt=0)
     """Rounds of collecting and learning; the learning rate decays over all of them."""
     environments: int = Field(gt=0)
-    """Flows flown at once, drawn evenly over the emulators."""
+    """Flows run at once, drawn evenly over the emulators."""
     episode_steps: int = Field(gt=0)
     """Decisions per flow and iteration; every iteration starts all flows anew."""
     evaluation_interval: int = Field(gt=0)
     """Iterations between evaluations in the twin."""
     evaluation_seconds: float = Field(30.0, ge=1)
-    """Length of an evaluation flight in seconds."""
+    """Length of an evaluation rollout in seconds."""
 
 
 Group = Literal["named", "perturbed", "random", "shared", "fading"]
@@ -107,9 +107,9 @@ class TrainingConfig(RunConfig):
     hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
-    """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per flight."""
+    """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per rollout."""
     default_share: float = Field(0.0, ge=0, le=1)
-    """Of the flights, have the default preference."""
+    """Of the rollouts, have the default preference."""
 
     variations: int = Field(0, ge=0, le=MOST_RANDOM)
     """Emulators like each of `emulators` that are trained on as well."""
@@ -126,13 +126,13 @@ class TrainingConfig(RunConfig):
         "shared": 0.0,
         "fading": 1.0,
     }
-    """Parts of the flights: `emulators`, those like them, random ones, several flows on a random one, fading
+    """Parts of the rollouts: `emulators`, those like them, random ones, several flows on a random one, fading
     links. What is not given is 0."""
     host_jitter: HostJitter = HostJitter()
     """Sender stalls as domain randomisation."""
 
     expert_iterations: int = Field(1, ge=0)
-    """Over so many iterations the part of the flights that the expert steers falls from 1 to 0 (beta)."""
+    """Over so many iterations the part of the rollouts that the expert steers falls from 1 to 0 (beta)."""
     curriculum_iterations: int = Field(0, ge=0)
     """Over so many iterations the emulators of each group enter, those of the smallest BDP first; 0: all at
     once."""
@@ -184,7 +184,7 @@ class TrainingConfig(RunConfig):
         return self
 
     @model_validator(mode="after")
-    def _shares_leave_somebody_to_fly(self) -> Self:
+    def _shares_leave_an_environment(self) -> Self:
         sizes = {
             "named": 1,
             "perturbed": self.variations,
@@ -198,11 +198,11 @@ class TrainingConfig(RunConfig):
 
     @property
     def has_companion(self) -> bool:
-        """Whether its policies fly with one."""
+        """Whether its policies run with one."""
         return self.companion and self.actions == "log_window"
 
     def expert_share(self, iteration: int) -> float:
-        """Of the flights of an iteration."""
+        """Of the rollouts of an iteration."""
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
 
     @property

@@ -67,7 +67,7 @@ def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, An
 
 @contextmanager
 def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Executor, Executor]]:
-    """Threads of this process for what shares its memory, and who flies: the same ones, or a Ray cluster.
+    """Threads of this process for what shares its memory, and who runs: the same ones, or a Ray cluster.
 
     PyTorch computes with one thread in each: the order of a sum does not depend on scheduling.
 

@@ -5,7 +5,7 @@
         def initial_state(self, flows): ...              # tensors (flows, numbers), nested as you like, or ()
         def step(self, observation, state): ...          # (flows, inputs) -> (flows, outputs), next state
 
-What is a stack of known layers becomes one, and flies natively from then on; anything else flies through the
+What is a stack of known layers becomes one, and runs natively from then on; anything else runs through the
 vector environment.
 """
 

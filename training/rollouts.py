@@ -1,4 +1,4 @@
-"""Rollouts: the exported policy flown in the twin, beside the oracle's window on the same path and seed."""
+"""Rollouts: the exported policy run in the twin, beside the oracle's window on the same path and seed."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -43,7 +43,7 @@ class Rollout:
         return max(0.0, 1 - self.relative_throughput) + max(0.0, self.relative_delay - 1)
 
 
-def fly_rollouts(
+def make_rollouts(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
     windows: NDArray[np.float64],
@@ -52,10 +52,10 @@ def fly_rollouts(
     *,
     stalling: bool = False,
 ) -> list[Rollout]:
-    """Flies the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
+    """Runs the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
 
     def rollout(emulator: NamedEmulator, window: float) -> Rollout:
-        ours = fly_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
+        ours = run_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
         return beside_oracle(
             emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling
         )
@@ -73,7 +73,7 @@ def beside_oracle(
     stalling: bool,
 ) -> Rollout:
     """What somebody has reached, and what the oracle's window does there."""
-    oracles = _fly_window(emulator, window, seconds, stalling=stalling)
+    oracles = _run_window(emulator, window, seconds, stalling=stalling)
     return Rollout(
         emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms
     )
@@ -84,19 +84,19 @@ def mean_regret(rollouts: Sequence[Rollout]) -> float:
     return float(np.mean([rollout.regret for rollout in rollouts]))
 
 
-def fly_measured(
+def run_measured(
     emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
-    """One flight of a scheme in the twin, over the seed's draw of the path."""
+    """One rollout of a scheme in the twin, over the seed's draw of the path."""
     spec = emulator.spec.drawn(seed)
     path = stalling_path(spec) if stalling else spec.to_path()
-    flight = _core.fly(path, scheme, seconds=seconds, seed=seed)
-    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+    record = _core.fly(path, scheme, seconds=seconds, seed=seed)
+    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 @cache
-def _fly_window(emulator: NamedEmulator, window: float, seconds: float, *, stalling: bool) -> FlowMetrics:
-    return fly_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
+def _run_window(emulator: NamedEmulator, window: float, seconds: float, *, stalling: bool) -> FlowMetrics:
+    return run_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
 
 
 def rollout_metrics(rollouts: Sequence[Rollout]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""`ccgym dataset`: flights of schemes as a Minari dataset, for offline learning."""
+"""`ccgym dataset`: runs of schemes as a Minari dataset, for offline learning."""
 
 import argparse
 import json
@@ -12,9 +12,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "dataset",
-        help="flights of schemes as a Minari dataset, for offline learning",
-        description="Flies every scheme over every emulator, in the twin, and records up to 1000 steps of 10 "
-        "ms of each flight as an agent of the environment ccgym/Path-v0 would have made it: raw "
+        help="runs of schemes as a Minari dataset, for offline learning",
+        description="Runs every scheme over every emulator, in the twin, and records up to 1000 steps of 10 "
+        "ms of each run as an agent of the environment ccgym/Path-v0 would have made it: raw "
         "features, window (packets) and pacing rate (Mbit/s), Copa's utility as reward, the "
         "oracle's window beside. DIR/data is a Minari dataset. The same request gives the same "
         "episodes, and prints the same sha256, on any number of threads. Run it again with the "
@@ -24,7 +24,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--schemes",
         required=True,
         metavar="A,B,...",
-        help="schemes that fly in the twin: names of `ccgym schemes`, policy:FILE, python:FILE.py:CLASS, "
+        help="schemes that run in the twin: names of `ccgym schemes`, policy:FILE, python:FILE.py:CLASS, "
         "so:FILE.so; all: every one that comes along, but aurora",
     )
     parser.add_argument(
@@ -35,10 +35,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the dataset goes")
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="of chance in the flights (default: 1)"
+        "--seed", type=seed, default=1, metavar="N", help="of chance in the runs (default: 1)"
     )
     parser.add_argument(
-        "--workers", type=count, metavar="N", help="flights at once (default: one for each core)"
+        "--workers", type=count, metavar="N", help="runs at once (default: one for each core)"
     )
     add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print what was made as JSON")

@@ -1,4 +1,4 @@
-"""`ccgym export`: a trained policy becomes a scheme that flies by itself."""
+"""`ccgym export`: a trained policy becomes a scheme that runs by itself."""
 
 import argparse
 from pathlib import Path

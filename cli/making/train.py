@@ -126,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         if args.ray is not None:
             raise InputError(
-                f"--ray: {algorithm} flies in one process, its flows decide together; leave it out"
+                f"--ray: {algorithm} runs in one process, its flows decide together; leave it out"
             )
         from ccgym.rl.config import RlConfig
 

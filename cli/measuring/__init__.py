@@ -1,1 +1,1 @@
-"""Commands that fly something and say what was measured."""
+"""Commands that run something and say what was measured."""

@@ -50,7 +50,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--few", action="store_true", help="be content with fewer than 4 schemes")
     parser.add_argument(
-        "--verify", choices=["mahimahi"], help="fly the schemes over the emulator in real mahimahi"
+        "--verify", choices=["mahimahi"], help="run the schemes over the emulator in real mahimahi"
     )
     add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")

@@ -23,11 +23,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "eval",
-        help="fly schemes head to head and write the report",
-        description="Flies every scheme over every emulator in random order. DIR gets summary.json, "
+        help="run schemes head to head and write the report",
+        description="Runs every scheme over every emulator in random order. DIR gets summary.json, "
         "report.html, report.pdf and, in DIR/data, Pantheon's data directory. Run it again with the same "
         "--out to go on after an interruption, or with more schemes, emulators or runs to add them. "
-        "What `all` selects and this backend cannot fly is marked as such in the leaderboard. "
+        "What `all` selects and this backend cannot run is marked as such in the leaderboard. "
         "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(
@@ -97,7 +97,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--tunnel",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="in mahimahi, fly every flow through an instrumented tunnel of its own (default: no)",
+        help="in mahimahi, run every flow through an instrumented tunnel of its own (default: no)",
     )
     parser.add_argument(
         "--seed",
@@ -112,12 +112,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         default=None,
         help=f"keep the packet logs, from which `ccgym report` measures anew and Pantheon's analysis reads; "
         f"without them runs leave their figures only (default: yes, but no for more than {MOST_LOGS} runs "
-        "in the twin, which flies the same again any time)",
+        "in the twin, which runs the same again any time)",
     )
     parser.add_argument(
         "--ray",
         metavar="ADDRESS",
-        help="HOST:PORT of a Ray cluster, or auto: flights in the twin fly there, to the same figures",
+        help="HOST:PORT of a Ray cluster, or auto: what needs no real time is run there, to the same figures",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
     parser.add_argument(
@@ -127,7 +127,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         const=0,
         metavar="PORT",
         help="show the running evaluation in a browser of this machine, at the address that stderr says: "
-        "progress, leaderboard so far, last flights; ends with the evaluation (default port: any free one)",
+        "progress, leaderboard so far, last runs; ends with the evaluation (default port: any free one)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run)
@@ -151,22 +151,22 @@ def _served(args: argparse.Namespace, title: str) -> "Iterator[LiveEvaluation | 
 
     live = LiveEvaluation(title)
     if (args.out / "session.json").exists():
-        with suppress(InputError):  # nothing of it has been flown yet
-            live.add_flown(load_evaluation(args.out))
+        with suppress(InputError):  # nothing of it has been run yet
+            live.add_outcome(load_evaluation(args.out))
     with LiveServer(live, args.serve) as server:
         print(f"watch: {server.url}", file=sys.stderr)
         yield live
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies what is left of the plan, then reports all of it."""
+    """Runs what is left of the plan, then reports all of it."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.specs.emulators import select_emulators
     from ccgym.evaluation.backends.backend import EmulatorsOrPaths
     from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
     from ccgym.evaluation.report.publish import leaderboard_lines
     from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.sessions.flying import fly_plan
+    from ccgym.evaluation.sessions.run_plan import run_plan
     from ccgym.evaluation.sessions.session import REFUSED, Plan
 
     if args.tunnel and args.backend == "twin" and args.remote is None:
@@ -195,7 +195,7 @@ def run(args: argparse.Namespace) -> int:
     )
     whole_leaderboard = "all" in [item.strip() for item in f"{args.schemes},{args.emulators}".split(",")]
     with _served(args, plan.command) as live:
-        summary = fly_plan(
+        summary = run_plan(
             plan,
             args.out,
             leave_out=whole_leaderboard,

@@ -11,20 +11,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "score",
         help="one scheme's figures on 60 fixed links, in seconds",
-        description="Flies SCHEME for 10 s of virtual time over 60 links that no training has seen. Prints "
+        description="Runs SCHEME for 10 s of virtual time over 60 links that no training has seen. Prints "
         "its log power (mean of ln(throughput / p95 delay), in Mbit/s per ms), its frontier share "
         "(links on which no scheme that comes along has both 2 % more throughput and 2 % less p95 "
         "delay), its utilisation, and the links where it is furthest behind the best of them. A "
-        "flight that delivers next to nothing counts as one packet, after 10 s. The same scheme, "
-        "the same figures: those of `ccgym eval --seconds 10 --seed 1`. It flies in processes of "
-        "its own, with 1 GB of memory each; what it prints is not shown. The others fly once for "
+        "run that delivers next to nothing counts as one packet, after 10 s. The same scheme, "
+        "the same figures: those of `ccgym eval --seconds 10 --seed 1`. It runs in processes of "
+        "its own, with 1 GB of memory each; what it prints is not shown. The others run once for "
         "each list of links, some 10 s; their figures are kept in ~/.cache/ccgym/score. Exit code "
         "1: it crashed, raised an exception, or took too much memory or time.",
     )
     parser.add_argument(
         "scheme",
         metavar="SCHEME",
-        help="one that flies in the twin, as python:FILE.py:CLASS, so:FILE.so, copa",
+        help="one that runs in the twin, as python:FILE.py:CLASS, so:FILE.so, copa",
     )
     parser.add_argument(
         "--emulators",
@@ -53,7 +53,7 @@ def _timeout(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies it, and prints the figures."""
+    """Runs it, and prints the figures."""
     from ccgym.evaluation.score import EMULATORS, TIMEOUT_S, score
 
     result = score(args.scheme, args.emulators or EMULATORS, args.timeout or TIMEOUT_S, args.ray)

@@ -1,1 +1,1 @@
-"""Commands that fly nothing: they show what there is, results among it."""
+"""Commands that run nothing: they show what there is, results among it."""

@@ -14,7 +14,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Lists the schemes that --schemes knows: NAME, or NAME:ARGUMENT. native: a controller of "
         "this project; policy: a trained network; python, library: a controller of your own; kernel: TCP of "
         "the running kernel; quic: a real QUIC implementation; pantheon: of a Pantheon "
-        "checkout. The last three fly in real time only.",
+        "checkout. The last three run in real time only.",
     )
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
     parser.set_defaults(run=run)
@@ -30,13 +30,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     check = verbs.add_parser(
         "check",
         help="say whether a controller keeps what every controller promises",
-        description="Flies SCHEME for 25 s, in virtual time, over random networks that lose, reorder and "
+        description="Runs SCHEME for 25 s, in virtual time, over random networks that lose, reorder and "
         "delay its packets and fall silent, under an application that pauses, and says which promise it "
-        "broke, when and how. It flies in a process of its own, with 1 GB of memory. Exit code 1: it "
+        "broke, when and how. It runs in a process of its own, with 1 GB of memory. Exit code 1: it "
         "broke one.",
     )
     check.add_argument(
-        "scheme", metavar="SCHEME", help="one that flies in the twin, as python:FILE.py:CLASS, so:FILE.so"
+        "scheme", metavar="SCHEME", help="one that runs in the twin, as python:FILE.py:CLASS, so:FILE.so"
     )
     check.add_argument("--json", action="store_true", help="print the promises as JSON")
     check.set_defaults(run=run_check)

@@ -134,7 +134,7 @@ def check_shell_starts() -> Check:
 
 
 def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:
-    """What flies the kernel's own congestion controls."""
+    """What runs the kernel's own congestion controls."""
     needed_for = "kernel TCP"
     path = shutil.which("iperf3")
     if path is None:

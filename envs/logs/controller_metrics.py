@@ -10,22 +10,22 @@ from ccgym.envs.outside_files import replace_file
 from .event_log import Array
 
 
-def metrics_table(flight: _core.FlowRecord) -> tuple[list[str], Array]:
-    """What the controller of a flight published, every 10 ms while it was in the air.
+def metrics_table(record: _core.FlowRecord) -> tuple[list[str], Array]:
+    """What the controller of a flow published, every 10 ms while the flow was active.
 
     Returns:
         The columns' names, `time_ms`, `cwnd_packets` and each metric with its unit in brackets, and the rows,
         float64 (samples, columns).
     """
-    heads, columns = ["time_ms", "cwnd_packets"], [flight.cwnd_ms, flight.cwnd_packets]
-    for name, (unit, values) in flight.metrics.items():
+    heads, columns = ["time_ms", "cwnd_packets"], [record.cwnd_ms, record.cwnd_packets]
+    for name, (unit, values) in record.metrics.items():
         heads.append(f"{name} [{unit}]" if unit else name)
         columns.append(values)
     return heads, np.column_stack(columns)
 
 
-def write_metrics(flight: _core.FlowRecord, file: Path) -> None:
+def write_metrics(record: _core.FlowRecord, file: Path) -> None:
     """Writes `metrics_table` as tab-separated values, a head above them."""
-    heads, rows = metrics_table(flight)
+    heads, rows = metrics_table(record)
     settings: dict[str, Any] = {"fmt": "%.9g", "delimiter": "\t", "header": "\t".join(heads), "comments": ""}
     replace_file(file, lambda fresh: np.savetxt(fresh, rows, **settings))

@@ -66,7 +66,7 @@ class FlowMetrics:
 
 
 class NothingToMeasureError(ValueError):
-    """A log without a flow; what flew did not get through, which is no mistake of ours."""
+    """A log without a flow; what ran did not get through, which is no mistake of ours."""
 
 
 def measure(
@@ -75,28 +75,28 @@ def measure(
     *,
     seconds: float | None = None,
     loss_probability: float = 0.0,
-    flown_s: float | None = None,
+    run_s: float | None = None,
 ) -> FlowMetrics:
     """The metrics of the flow in `log`.
 
     The window reaches from the first to the last departure of a data packet: one at least half as large as
-    the largest, which leaves handshakes out. Of a flow that starves it is all the time that it flew.
+    the largest, which leaves handshakes out. Of a flow that starves it is all the time that it ran.
 
     Args:
         log: the direction of the link that carried the data.
         delay_ms: one-way propagation delay outside the link.
         seconds: the window ends so long after its beginning at the latest.
         loss_probability: of a loss stage behind the link, which the log does not see.
-        flown_s: how long the flow tried, if nobody but the network can have kept it from it; None: it may
+        run_s: how long the flow tried, if nobody but the network can have kept it from it; None: it may
             have ended by itself.
 
     Raises:
         NothingToMeasureError: no window: fewer than two instants at which data packets left the link, and no
-            `flown_s`.
+            `run_s`.
     """
     if loss_probability == 1:
         log = log.without_departures()
-    start_ms, end_ms = _data_window(log, seconds, flown_s)
+    start_ms, end_ms = _data_window(log, seconds, run_s)
     inside = (log.departure_ms >= start_ms) & (log.departure_ms <= end_ms)
     delays_ms = log.departure_delay_ms[inside] + delay_ms
     throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes[inside]), end_ms - start_ms)
@@ -126,11 +126,11 @@ def measure(
     )
 
 
-def _data_window(log: LinkLog, seconds: float | None, flown_s: float | None) -> tuple[float, float]:
+def _data_window(log: LinkLog, seconds: float | None, run_s: float | None) -> tuple[float, float]:
     data_ms = log.departure_ms[log.departure_bytes >= log.departure_bytes.max(initial=0) / 2]
-    if flown_s is not None and _span_ms(data_ms) < 1000 * STARVES_BELOW * flown_s:
+    if run_s is not None and _span_ms(data_ms) < 1000 * STARVES_BELOW * run_s:
         begin_ms = float(log.arrival_ms[0]) if len(log.arrival_ms) else 0.0
-        return begin_ms, begin_ms + 1000 * flown_s
+        return begin_ms, begin_ms + 1000 * run_s
     if not len(data_ms) or data_ms[0] == data_ms[-1]:
         raise NothingToMeasureError(f"no flow to measure: {len(data_ms)} data packets left the link")
     start_ms, end_ms = float(data_ms[0]), float(data_ms[-1])

@@ -1,4 +1,4 @@
-"""What one direction of a link saw: the log of mahimahi's mm-link, or a flight in the twin.
+"""What one direction of a link saw: the log of mahimahi's mm-link, or a run in the twin.
 
 The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE
 DELAY` a departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred
@@ -76,31 +76,31 @@ class LinkLog:
     """Of arrivals beyond those above: who floods a link would fill any memory."""
 
     @classmethod
-    def from_flight(cls, flight: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
-        """The log of a twin's flight over a link that delivers by `schedule`, up to its end or `until_ms`."""
-        end_ms = max(_last(flight.departure_ms), _last(flight.arrival_ms), until_ms)
+    def from_record(cls, record: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
+        """The log of a twin's run over a link that delivers by `schedule`, up to its end or `until_ms`."""
+        end_ms = max(_last(record.departure_ms), _last(record.arrival_ms), until_ms)
         return cls(
-            flight.arrival_ms,
-            flight.arrival_bytes,
-            flight.departure_ms,
-            flight.departure_bytes,
-            flight.departure_delay_ms,
+            record.arrival_ms,
+            record.arrival_bytes,
+            record.departure_ms,
+            record.departure_bytes,
+            record.departure_delay_ms,
             opportunities_through(schedule, end_ms),
-            unrecorded_bytes=flight.unrecorded_bytes,
+            unrecorded_bytes=record.unrecorded_bytes,
         )
 
     @classmethod
-    def between_ends(cls, flight: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
-        """The same flight as its sender and its receiver saw it: propagation included, all loss seen."""
-        link = cls.from_flight(flight, schedule, until_ms)
-        received = ~np.isnan(flight.received_ms)
-        received_ms = flight.received_ms[received]
+    def between_ends(cls, record: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
+        """The same run as its sender and its receiver saw it: propagation included, all loss seen."""
+        link = cls.from_record(record, schedule, until_ms)
+        received = ~np.isnan(record.received_ms)
+        received_ms = record.received_ms[received]
         return replace(
             link,
-            arrival_ms=flight.sent_ms,
+            arrival_ms=record.sent_ms,
             departure_ms=received_ms,
             departure_bytes=link.departure_bytes[received],
-            departure_delay_ms=np.round(received_ms - flight.departed_sent_ms[received], 3),
+            departure_delay_ms=np.round(received_ms - record.departed_sent_ms[received], 3),
         )
 
     def shifted(self, delay_ms: float) -> "LinkLog":

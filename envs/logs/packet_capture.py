@@ -75,7 +75,7 @@ _HEAD = np.dtype(
         ("destination", "u2"),
     ]
 )
-"""What is kept of a packet: a flight of a minute at 1 Gbit/s has five million."""
+"""What is kept of a packet: a run of a minute at 1 Gbit/s has five million."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
     assert log.header is not None
     schedule = trace_schedule(trace, once=log.header.once)
     base_ms, end_ms = log.header.base_ms, _end_ms(log)
-    *flown, _, _ = _core.replay(
+    *replayed, _, _ = _core.replay(
         _link(schedule, queue or log.header.queue),
         log.arrival_ms,
         log.arrival_bytes,
@@ -62,7 +62,7 @@ def replay_log(log: LinkLog, trace: Path, queue: QueueSettings | None = None, se
         seed=seed,
     )
     logged_departures = _departures(log.departure_ms, log.departure_bytes, log.departure_delay_ms)
-    departures = _departures(*flown)
+    departures = _departures(*replayed)
     _require_its_trace(trace, schedule.count_through(end_ms - base_ms), len(log.opportunity_ms))
     opportunities_ms = base_ms + opportunities_through(schedule, end_ms - base_ms)
     return Replay(
@@ -106,18 +106,18 @@ def _departures(*columns: np.ndarray) -> list[Departure]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _differences(logged: list[_Event], flown: list[_Event]) -> int:
-    only_logged = (Counter(logged) - Counter(flown)).total()
-    only_flown = (Counter(flown) - Counter(logged)).total()
-    return max(only_logged, only_flown)
+def _differences(logged: list[_Event], replayed: list[_Event]) -> int:
+    only_logged = (Counter(logged) - Counter(replayed)).total()
+    only_replayed = (Counter(replayed) - Counter(logged)).total()
+    return max(only_logged, only_replayed)
 
 
 def _first_mismatch(
-    logged: list[Departure], flown: list[Departure]
+    logged: list[Departure], replayed: list[Departure]
 ) -> dict[str, Departure | int | None] | None:
-    if logged == flown:
+    if logged == replayed:
         return None
-    shared = min(len(logged), len(flown))
-    index = next((index for index in range(shared) if logged[index] != flown[index]), shared)
-    at = [sequence[index] if index < len(sequence) else None for sequence in (logged, flown)]
+    shared = min(len(logged), len(replayed))
+    index = next((index for index in range(shared) if logged[index] != replayed[index]), shared)
+    at = [sequence[index] if index < len(sequence) else None for sequence in (logged, replayed)]
     return {"index": index, "log": at[0], "twin": at[1]}

@@ -89,7 +89,7 @@ def _require_expressible(spec: EmulatorSpec) -> None:
     }
     for key, given in beyond.items():
         if given:
-            raise InputError(f"{spec.name}: mahimahi's shells have no {key}; fly it in the twin")
+            raise InputError(f"{spec.name}: mahimahi's shells have no {key}; run it in the twin")
 
 
 def _links(spec: EmulatorSpec) -> list[tuple[str, LinkSpec]]:

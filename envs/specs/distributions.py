@@ -20,7 +20,7 @@ from .splits import Split
 Draw: TypeAlias = Callable[[np.random.Generator], EmulatorSpec]
 """A distribution: from a generator to the emulator of an episode."""
 Source: TypeAlias = EmulatorSpec | Draw
-"""What an episode flies over: always the same emulator, or a draw."""
+"""What an episode runs over: always the same emulator, or a draw."""
 Emulators: TypeAlias = Union[  # noqa: UP007  it names itself
     str, EmulatorSpec, Draw, Mapping["Emulators", float], Sequence["Emulators"]
 ]

@@ -30,7 +30,7 @@ def _mirror_uplink(data: dict[str, Any]) -> LinkSpec:
 
 
 MOST_CROSS_PACKETS_PER_S = 1e6
-"""10 Gbit/s of full packets: beyond, a flight has no end."""
+"""10 Gbit/s of full packets: beyond, a run has no end."""
 
 
 class EmulatorSpec(SpecModel):
@@ -117,7 +117,7 @@ class EmulatorSpec(SpecModel):
 
         Args:
             seed: same seed, same draw.
-            begins: whether to draw the place in the schedules at which a flight begins; traces that are not
+            begins: whether to draw the place in the schedules at which a run begins; traces that are not
                 repeated have no other than their beginning.
         """
         open_seed, place = _draw(seed)
@@ -170,7 +170,7 @@ class EmulatorSpec(SpecModel):
         return element in self.nesting and self.nesting.index(element) > self.nesting.index("link")
 
     def own_flow_seconds(self, seconds: float) -> float:
-        """Returns how long the flow that is flown over this emulator is there, of a flight of so many s."""
+        """Returns how long the flow that is run over this emulator is there, of a run of so many s."""
         own = next((flow for flow in self.flows if flow.scheme is None), None)
         if own is None:
             return seconds
@@ -187,7 +187,7 @@ class EmulatorSpec(SpecModel):
 
         Args:
             flows: that share it; none: those of the spec, or else one, which learns or follows the scheme it
-                is flown with.
+                is run with.
             stall_probability: how often, per ms, the sender's host stalls.
             stall_max_ms: how long it then stalls at most.
 
@@ -226,6 +226,6 @@ class EmulatorSpec(SpecModel):
 
 
 def _draw(seed: int) -> tuple[int, float]:
-    """The seed of what a spec leaves open, and the place in [0, 1) of its schedules where a flight begins."""
+    """The seed of what a spec leaves open, and the place in [0, 1) of its schedules where a run begins."""
     generator = np.random.default_rng([_DRAW, seed])
     return int(generator.integers(2**63)), float(generator.random())

@@ -73,7 +73,7 @@ class LinkSpec(SpecModel):
     rate_mbps: RateMbps | None = None  # Mbit/s of 1500-byte packets; of cellular arrivals their mean
     arrivals: Arrivals = "constant"  # how the opportunities of the rate lie
     seed: Seed | None = None  # fixes the arrivals of one recorded link; None: each run draws its own
-    begin_s: Seconds = 0.0  # into the schedule, at which a flight begins
+    begin_s: Seconds = 0.0  # into the schedule, at which a run begins
     period_s: PeriodSeconds = 60.0  # after it, what is drawn or goes in steps begins anew
     rates_mbps: Annotated[tuple[RateOrNoneMbps, ...], AsTuple] | None = None  # markov: between these
     mean_stay_ms: PositiveMs | None = None  # markov: exponential, at each of them

@@ -15,16 +15,16 @@ from .variation_spec import drawn_seed
 class FlowSpec(SpecModel):
     """One of several flows over a path."""
 
-    scheme: str | None = None  # None: whichever the path is flown with
+    scheme: str | None = None  # None: whichever the path is run with
     start_s: Seconds = 0.0
-    stop_s: Seconds | None = None  # None: with the flight
+    stop_s: Seconds | None = None  # None: with the run
     extra_delay_ms: DelayMs = 0.0  # one way, each direction, of this flow alone
 
     @field_validator("scheme")
     @classmethod
     def _check_scheme(cls, scheme: str | None) -> str | None:
         if scheme is not None:
-            _check_flies(scheme)
+            _check_is_native(scheme)
         return scheme
 
     @model_validator(mode="after")
@@ -51,7 +51,7 @@ class CrossTraffic(SpecModel):
     mean_off_s: SojournSeconds | None = None  # onoff
     packet_bytes: IpBytes = 1500
     start_s: Seconds = 0.0
-    stop_s: Seconds | None = None  # None: with the flight
+    stop_s: Seconds | None = None  # None: with the run
     seed: Seed | None = None  # None: each run draws its own
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class CrossTraffic(SpecModel):
 
 
 @lru_cache(maxsize=64)
-def _check_flies(scheme: str) -> None:
+def _check_is_native(scheme: str) -> None:
     names = [name for name, *_ in _core.known_schemes()]
     name = scheme.partition(":")[0]
     if name not in names:

@@ -1,1 +1,1 @@
-"""Where a run is flown: the twin, real mahimahi, tunnels, real paths."""
+"""Where a run takes place: the twin, real mahimahi, tunnels, real paths."""

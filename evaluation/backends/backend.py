@@ -1,4 +1,4 @@
-"""What every backend does: fly the flows of a run over an emulator, and say what the link saw of each."""
+"""What every backend does: run the flows of a run over an emulator, and say what the link saw of each."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,7 +11,7 @@ from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Scheme
 
 EmulatorsOrPaths = list[NamedEmulator] | list[NamedPath]
-"""What an evaluation flies over, under the names that reports use."""
+"""What an evaluation runs over, under the names that reports use."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,19 @@ class PlannedFlow:
 
 
 class Backend(Protocol):
-    """Flies the flows of a run over an emulator."""
+    """Runs the flows of a run over an emulator."""
 
     name: str
     in_real_time: bool
-    """Whether two flights at once would disturb each other."""
+    """Whether two runs at once would disturb each other."""
 
     def check(self, emulators: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """Raises InputError or OutsideError when a machine lacks what flying these takes."""
+        """Raises InputError or OutsideError when a machine lacks what running these takes."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """Why these schemes cannot fly over this emulator here, in one line; None: they can."""
+        """Why these schemes cannot run over this emulator here, in one line; None: they can."""
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
         """What the link that carried the data saw of each flow.
 
         Delays are within the link. What else the backend records goes into `files`.
@@ -49,7 +49,7 @@ def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
     return tunnel or (backend == "mahimahi" and flows > 1)
 
 
-def flown_seconds(spec: Network | None, backend: str, seconds: float | None) -> float | None:
+def run_seconds(spec: Network | None, backend: str, seconds: float | None) -> float | None:
     """How long the first flow of a run tried to send; None: of a program, which may end by itself."""
     if backend != "twin" or seconds is None or not isinstance(spec, EmulatorSpec):
         return None

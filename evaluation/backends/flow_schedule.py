@@ -10,7 +10,7 @@ from .backend import PlannedFlow
 from .programs import FlowPrograms
 
 SETTLING_S = 2.0
-"""What is cut off flies so much longer than asked: handshakes do not shorten the flow that is measured."""
+"""What is cut off runs so much longer than asked: handshakes do not shorten the flow that is measured."""
 OVERRUN_S = 15.0
 """How much later than asked a flow that ends by itself may end."""
 _POLL_S = 0.05
@@ -59,7 +59,7 @@ class _Schedule:
             time.sleep(min(left_s, _POLL_S))
 
     def _check(self, index: int) -> None:
-        """One that ends before the others is cut off in time; the others fly on."""
+        """One that ends before the others is cut off in time; the others run on."""
         flow, each, caller = self._flows[index], self._programs[index], self._callers[index]
         code = caller.returncode
         if code is not None and not (each.ends_itself and code == 0):

@@ -1,4 +1,4 @@
-"""Flights in real mahimahi shells: the sender inside, so that data take the uplink, the receiver outside.
+"""Runs in real mahimahi shells: the sender inside, so that data take the uplink, the receiver outside.
 
 A flow alone is seen by mm-link, whose log is kept. Several flows are told apart by what the kernel sees of
 them at both ends; mm-link's log then gives the opportunities.
@@ -52,15 +52,15 @@ class MahimahiBackend:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """Only the twin flies what shells cannot do; flows that cannot be told apart need a tunnel."""
+        """Only the twin runs what shells cannot do; flows that cannot be told apart need a tunnel."""
         if (reason := not_in_shells(spec)) is not None:
             return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
         if len(line_up) > 1 and listening:
-            return f"{listening[0]} begins with its sender: with other flows it flies with --tunnel only"
+            return f"{listening[0]} begins with its sender: with other flows it runs with --tunnel only"
         return None
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         mirrored = sender_listens(flows[0].scheme)
@@ -68,14 +68,14 @@ class MahimahiBackend:
             spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
-                _fly_alone(shell, flows[0])
+                _run_alone(shell, flows[0])
                 log, acks_log = shell.uplink_log(), shell.downlink_log()
                 if mirrored:
                     log, acks_log = acks_log, log
                 logs = [log.without_background()]
                 _write_ack_log(acks_log.without_background(), spec.delay_ms, files)
             else:
-                logs = _fly_together(shell, spec, flows)
+                logs = _run_together(shell, spec, flows)
             data, acks = ("downlink", "uplink") if mirrored else ("uplink", "downlink")
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
@@ -97,7 +97,7 @@ def not_in_shells(spec: Network) -> str | None:
     return None
 
 
-def _fly_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
+def _run_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
     shell.serve(programs.listen(port), programs.protocol, port)
@@ -112,7 +112,7 @@ def _fly_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
         raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}")
 
 
-def _fly_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:
+def _run_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:
     """Every flow with programs of its own, begun in its turn."""
 
     def stage(file: Path) -> str:

@@ -16,7 +16,7 @@ SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
 LIBRARY_SENDER = "ccgym-sender-so"
 """Not static: it runs where the C library is as new as here."""
 _LONGER_S = 3600.0
-"""What is cut off is asked to fly so much longer."""
+"""What is cut off is asked to run so much longer."""
 
 WRAPPER_ANSWER_S = 20.0
 
@@ -35,7 +35,7 @@ class FlowPrograms:
     call: Callable[[str, int], list[str]]
     """Address and port of the listener -> command."""
     ends_itself: bool
-    """With exit code 0 once its time is over; else it flies on until it is cut off."""
+    """With exit code 0 once its time is over; else it runs on until it is cut off."""
     sender_listens: bool = False
 
 
@@ -73,7 +73,7 @@ def _kernel_tcp(scheme: Scheme, seconds: float) -> FlowPrograms:
 
 
 def _wrapper(wrapper: str) -> FlowPrograms:
-    """A Pantheon scheme: one side is started first and listens, both fly on until they are ended."""
+    """A Pantheon scheme: one side is started first and listens, both run on until they are ended."""
     first = run_first(wrapper)
     second = {"receiver": "sender", "sender": "receiver"}[first]
     return FlowPrograms(
@@ -97,14 +97,14 @@ def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
 
 
 def check_real_time(schemes: list[Scheme]) -> None:
-    """Raises InputError where a scheme has no program that flies it; needs nothing of the machine."""
+    """Raises InputError where a scheme has no program that runs it; needs nothing of the machine."""
     for scheme in schemes:
         if scheme.kind is Kind.PYTHON:
-            raise InputError(f"scheme {scheme.label!r} is in Python: it flies with --backend twin only")
+            raise InputError(f"scheme {scheme.label!r} is in Python: it runs with --backend twin only")
 
 
 def check_programs(schemes: list[Scheme]) -> None:
-    """Raises InputError where a program that these schemes fly with is missing or does not answer."""
+    """Raises InputError where a program that these schemes run with is missing or does not answer."""
     for scheme in schemes:
         if scheme.kind is Kind.PANTHEON:
             run_first(scheme.controller)

@@ -1,4 +1,4 @@
-"""Flights in the twin, in virtual time."""
+"""Runs in the twin, in virtual time."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ class TwinBackend:
         """It needs nothing of the machine."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """Foreign programs fly in real time only, and some queues are not in the twin."""
+        """Foreign programs run in real time only, and some queues are not in the twin."""
         for scheme in line_up:
             if scheme.kind not in IN_TWIN:
                 return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
@@ -34,28 +34,28 @@ class TwinBackend:
             return str(error)
         return None
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, _: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], seed: int, _: RunFiles) -> list[LinkLog]:
         """Flows begin at their time after the links' schedules."""
         assert isinstance(spec, EmulatorSpec)
         path = spec.to_path()
         first = flows[0]
         end_s = first.start_s + first.seconds
         if len(flows) == 1 and first.start_s == 0:
-            flight = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
-            return [_log(flight, spec, end_s)]
+            record = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            return [_log(record, spec, end_s)]
         sharing = [
             _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
             for flow in flows
         ]
-        flights = _core.fly(path, sharing, seconds=end_s, seed=seed)
-        logs = [_log(flight, spec, end_s) for flight in flights]
+        records = _core.fly(path, sharing, seconds=end_s, seed=seed)
+        logs = [_log(record, spec, end_s) for record in records]
         longest = max((log.opportunity_ms for log in logs), key=len)
         return [replace(log, opportunity_ms=longest) for log in logs]
 
 
-def _log(flight: _core.FlowRecord, spec: EmulatorSpec, end_s: float) -> LinkLog:
+def _log(record: _core.FlowRecord, spec: EmulatorSpec, end_s: float) -> LinkLog:
     """Where the delay varies, what is more than the delay it begins with counts as the link's."""
     schedule = spec.uplink.schedule()
     if spec.delay_varies:
-        return LinkLog.between_ends(flight, schedule, 1000 * end_s).shifted(-spec.delay_ms)
-    return LinkLog.from_flight(flight, schedule, 1000 * end_s)
+        return LinkLog.between_ends(record, schedule, 1000 * end_s).shifted(-spec.delay_ms)
+    return LinkLog.from_record(record, schedule, 1000 * end_s)

@@ -1,1 +1,1 @@
-"""Flights of schemes as a Minari dataset."""
+"""Runs of schemes as a Minari dataset."""

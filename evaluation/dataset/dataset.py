@@ -1,6 +1,6 @@
-"""A dataset of flights, made by as many threads as there are cores, whole after an interruption.
+"""A dataset of runs, made by as many threads as there are cores, whole after an interruption.
 
-    DIR/dataset.json           what was asked, and what flew
+    DIR/dataset.json           what was asked, and what ran
     DIR/flights/00000.npz ...  the episodes of one emulator each, until all are there
     DIR/data/                  the Minari dataset: main_data.hdf5, metadata.json
 
@@ -43,17 +43,17 @@ from .episodes import (
     Episode,
     add_to_digest,
     draw_of,
-    fly_episodes,
     read_episodes,
+    record_episodes,
     write_episodes,
 )
 from .references import reference_returns
 
 DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
-MOST_FLIGHTS = 1_000_000
+MOST_RUNS = 1_000_000
 MOST_AT_ONCE = 200
-"""Emulators whose episodes are flown and not yet kept."""
+"""Emulators whose episodes are run and not yet kept."""
 HDF5_BYTES = 8192
 """What an array takes in HDF5 besides its numbers, at most."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
@@ -75,15 +75,15 @@ class Request:
     def __post_init__(self) -> None:
         for scheme in self.schemes:
             if scheme.kind not in IN_TWIN:
-                raise InputError(f"scheme {scheme.label!r} does not fly in the twin, alone: leave it out")
-        flights = len(self.schemes) * len(self.emulators)
-        if flights > MOST_FLIGHTS:
-            raise InputError(f"{flights} flights: a dataset has at most {MOST_FLIGHTS}")
+                raise InputError(f"scheme {scheme.label!r} does not run in the twin, alone: leave it out")
+        chunks = len(self.schemes) * len(self.emulators)
+        if chunks > MOST_RUNS:
+            raise InputError(f"{chunks} runs: a dataset has at most {MOST_RUNS}")
         for emulator in self.emulators:
             emulator.spec.to_path()  # raises InputError for what is not in the twin
 
     def describe(self) -> dict[str, Any]:
-        """Changes when anything would fly otherwise."""
+        """Changes when anything would run otherwise."""
         return {
             "schema": SCHEMA,
             "seed": self.seed,
@@ -115,9 +115,9 @@ def make_dataset(
     Args:
         request: what is asked.
         folder: of the dataset, new or with a part of it.
-        workers: flights at once on this machine.
+        workers: runs at once on this machine.
         show: progress.
-        ray_address: of a cluster that flies instead; the episodes are the same.
+        ray_address: of a cluster that runs instead; the episodes are the same.
 
     Raises:
         InputError: the folder holds something else, or Minari is not installed.
@@ -132,7 +132,7 @@ def make_dataset(
         _open(request, folder)
         data = folder / "data"
         if not data.exists():
-            _fly(request, folder / "flights", show, executor, policies)
+            _run(request, folder / "flights", show, executor, policies)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
         made = json.loads((data / "metadata.json").read_text())
@@ -161,40 +161,40 @@ def _open(request: Request, folder: Path) -> None:
     (folder / "flights").mkdir(exist_ok=True)
 
 
-def _chunk(flights: Path, index: int) -> Path:
-    return flights / f"{index:05d}.npz"
+def _chunk(chunks: Path, index: int) -> Path:
+    return chunks / f"{index:05d}.npz"
 
 
-def _fly(
+def _run(
     request: Request,
-    flights: Path,
+    chunks: Path,
     show: Callable[[int], None],
     executor: Executor,
     policies: dict[Path, bytes],
 ) -> None:
-    left = [index for index in range(len(request.emulators)) if not _chunk(flights, index).exists()]
+    left = [index for index in range(len(request.emulators)) if not _chunk(chunks, index).exists()]
     show(len(request.emulators) - len(left))
 
-    waiting, flying = deque(left), dict[Future[list[Episode]], int]()
+    waiting, pending = deque(left), dict[Future[list[Episode]], int]()
     try:
-        while waiting or flying:
-            while waiting and len(flying) < MOST_AT_ONCE:
+        while waiting or pending:
+            while waiting and len(pending) < MOST_AT_ONCE:
                 index = waiting.popleft()
                 job = (request.emulators[index], request.schemes, request.seed, policies)
-                flying[executor.submit(_fly_there, *job)] = index
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                _keep(future.result(), _chunk(flights, flying.pop(future)))
-                show(len(request.emulators) - len(waiting) - len(flying))
+                pending[executor.submit(_run_there, *job)] = index
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                _keep(future.result(), _chunk(chunks, pending.pop(future)))
+                show(len(request.emulators) - len(waiting) - len(pending))
     finally:
         executor.shutdown(cancel_futures=True)
 
 
-def _fly_there(
+def _run_there(
     emulator: NamedEmulator, schemes: list[Scheme], seed: int, policies: dict[Path, bytes]
 ) -> list[Episode]:
     """The task: an episode of each scheme, with the policies that came along."""
-    with with_policies(schemes, policies) if policies else nullcontext(schemes) as flown:
-        return fly_episodes(emulator, flown, seed)
+    with with_policies(schemes, policies) if policies else nullcontext(schemes) as travelled:
+        return record_episodes(emulator, travelled, seed)
 
 
 def _keep(episodes: list[Episode], file: Path) -> None:
@@ -213,7 +213,7 @@ def _write(request: Request, folder: Path, data: Path) -> None:
 
 
 def _check_room(folder: Path) -> None:
-    """Raises OSError when the disk cannot hold what was flown once more: HDF5 crashes on a full one."""
+    """Raises OSError when the disk cannot hold what was run once more: HDF5 crashes on a full one."""
     needed_bytes = 0
     for chunk in (folder / "flights").glob("*.npz"):
         with zipfile.ZipFile(chunk) as arrays:
@@ -223,7 +223,7 @@ def _check_room(folder: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
-def _write_minari(request: Request, flights: Path, data: Path) -> None:
+def _write_minari(request: Request, chunks: Path, data: Path) -> None:
     from minari import __version__
     from minari.data_collector import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
@@ -233,7 +233,7 @@ def _write_minari(request: Request, flights: Path, data: Path) -> None:
     told: list[dict[str, object]] = []
 
     def buffers() -> Iterator[EpisodeBuffer]:
-        for named, episode in _episodes(request, flights):
+        for named, episode in _episodes(request, chunks):
             add_to_digest(digest, episode)
             told.append(named)
             steps = len(episode.actions)
@@ -267,7 +267,7 @@ def _write_minari(request: Request, flights: Path, data: Path) -> None:
             "dataset_id": DATASET_ID,
             "minari_version": __version__,
             "algorithm_name": ", ".join(scheme.label for scheme in request.schemes),
-            "description": "Flights of congestion controllers over emulated paths, made by `ccgym dataset`.",
+            "description": "Runs of congestion controllers over emulated paths, made by `ccgym dataset`.",
             "requirements": ["ccgym"],
             "observation_names": RAW_FEATURES,
             "action_names": ["cwnd_packets", "pacing_mbps"],
@@ -277,7 +277,7 @@ def _write_minari(request: Request, flights: Path, data: Path) -> None:
     )
 
 
-def _episodes(request: Request, flights: Path) -> Iterator[tuple[dict[str, object], Episode]]:
+def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object], Episode]]:
     """All that have a step, emulator by emulator, with what is told of each."""
     for index, emulator in enumerate(request.emulators):
         named = {
@@ -285,7 +285,7 @@ def _episodes(request: Request, flights: Path) -> Iterator[tuple[dict[str, objec
             "emulator_digest": spec_digest(emulator.spec),
             "split": emulator.split.value if emulator.split else "",
         }
-        episodes = read_episodes(_chunk(flights, index))
+        episodes = read_episodes(_chunk(chunks, index))
         for scheme, episode in zip(request.schemes, episodes, strict=True):
             if len(episode.actions):
                 yield {**named, "scheme": scheme.label}, episode

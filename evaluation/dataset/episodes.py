@@ -1,4 +1,4 @@
-"""Episodes of a dataset: flights of schemes as an agent of `ccgym/Path-v0` would have made them.
+"""Episodes of a dataset: runs of schemes as an agent of `ccgym/Path-v0` would have made them.
 
 Observations are its raw features, actions its window and rate, rewards Copa's utility.
 """
@@ -25,7 +25,7 @@ Array = NDArray[np.float32]
 STEPS = 1000
 """Of an episode at most, as of the environment's."""
 MOST_SECONDS = 30.0
-"""Of a flight: one with long silences has fewer steps."""
+"""Of a run: one with long silences has fewer steps."""
 REWARD = "copa"
 RAW_FEATURES: list[str] = _core.RAW_FEATURES
 IP_BYTES = 1464
@@ -34,7 +34,7 @@ IP_BYTES = 1464
 
 @dataclass(frozen=True)
 class Episode:
-    """One flight of n steps."""
+    """One run of n steps."""
 
     observations: Array
     """(n + 1, features): before each action, and at the end."""
@@ -51,19 +51,19 @@ class Episode:
         return self.observations, self.actions, self.rewards, self.oracle_cwnd_packets
 
 
-def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> list[Episode]:
+def record_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> list[Episode]:
     """An episode of each scheme over one draw of the emulator, the same for all.
 
     Raises:
         OutsideError: a controller from outside failed.
     """
-    spec, flight_seed = draw_of(emulator, schemes, seed)
+    spec, run_seed = draw_of(emulator, schemes, seed)
     path, windows = spec.to_path(), _oracle_windows(spec)
     episodes = []
     for scheme in schemes:
         try:
             flat = _core.record_steps(
-                path, scheme.controller, decisions=STEPS + 1, most_seconds=MOST_SECONDS, seed=flight_seed
+                path, scheme.controller, decisions=STEPS + 1, most_seconds=MOST_SECONDS, seed=run_seed
             )
         except RuntimeError as error:
             raise OutsideError(f"{error} (on {emulator.label})") from error
@@ -73,8 +73,8 @@ def fly_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> l
 
 def draw_of(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> tuple[EmulatorSpec, int]:
     """The draw of an emulator that all schemes meet, and its seed."""
-    flight_seed = PlannedRun(emulator, schemes[0], 1).seed(seed)
-    return emulator.spec.drawn(flight_seed), flight_seed
+    run_seed = PlannedRun(emulator, schemes[0], 1).seed(seed)
+    return emulator.spec.drawn(run_seed), run_seed
 
 
 def _episode(observed: Array, decided: Array, windows: Array, spec: EmulatorSpec) -> Episode:
@@ -95,7 +95,7 @@ def _rewards(observations: Array, spec: EmulatorSpec) -> Array:
 
 
 def _oracle_windows(spec: EmulatorSpec) -> Array:
-    """The ideal windows of a flight, one for each STEP_MS."""
+    """The ideal windows of a run, one for each STEP_MS."""
     steps = int(1000 * MOST_SECONDS / STEP_MS) + 1
     try:
         return ideal_windows(spec, DEFAULT_PREFERENCE, steps).astype(np.float32)

@@ -56,7 +56,7 @@ class Change:
     """The other directory's name."""
     scheme: str
     place: Place | None
-    """None: over all scenarios that both flew."""
+    """None: over all scenarios that both ran."""
     pairs: int
     """Runs, or of all scenarios together scenarios."""
     throughput: Effect

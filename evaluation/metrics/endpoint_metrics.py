@@ -1,4 +1,4 @@
-"""What the two ends of a flow see of it, from a flight of the twin or of ns-3: windows, round trips, ...
+"""What the two ends of a flow see of it, from a run of the twin or of ns-3: windows, round trips, ...
 
 The metrics of ccperf, for a transport that sends greedily and never repeats a packet: what it gives up,
 another would retransmit.
@@ -55,30 +55,30 @@ class EndpointMetrics:
     """How often the window fell to a single packet."""
 
 
-def endpoint_metrics(flight: Any, return_ms: float, seconds: float) -> EndpointMetrics:
-    """Of a flight alone on its path, whose ACKs need `return_ms` back.
+def endpoint_metrics(record: Any, return_ms: float, seconds: float) -> EndpointMetrics:
+    """Of a run alone on its path, whose ACKs need `return_ms` back.
 
     Raises:
         ValueError: nothing came through.
     """
-    received = ~np.isnan(flight.received_ms)
+    received = ~np.isnan(record.received_ms)
     if np.count_nonzero(received) < 2:
         raise ValueError("no flow to measure: fewer than two packets came through")
-    received_ms = flight.received_ms[received]
-    sizes = flight.departure_bytes[received] - TUN_HEADER_BYTES
+    received_ms = record.received_ms[received]
+    sizes = record.departure_bytes[received] - TUN_HEADER_BYTES
     acked_ms = received_ms + return_ms
-    srtt_ms = _smoothed(acked_ms - flight.departed_sent_ms[received], SRTT_GAIN)
+    srtt_ms = _smoothed(acked_ms - record.departed_sent_ms[received], SRTT_GAIN)
     edges_ms = np.arange(0, seconds * 1000 + 1, BIN_MS)
     throughput = _rate(received_ms, sizes, edges_ms)
     srtt_of_bin = srtt_ms[np.clip(np.searchsorted(acked_ms, edges_ms[1:]) - 1, 0, len(srtt_ms) - 1)]
-    in_flight = _in_flight(flight, received, acked_ms, edges_ms)
+    in_flight = _in_flight(record, received, acked_ms, edges_ms)
     busy = throughput > 0
     return EndpointMetrics(
         float(throughput.mean()),
         float(throughput.std() / throughput.mean()),
-        float(_rate(flight.sent_ms, flight.arrival_bytes - TUN_HEADER_BYTES, edges_ms).mean()),
+        float(_rate(record.sent_ms, record.arrival_bytes - TUN_HEADER_BYTES, edges_ms).mean()),
         float(_rate(acked_ms, sizes, edges_ms).mean()),
-        float(flight.cwnd_packets.mean()),
+        float(record.cwnd_packets.mean()),
         float(in_flight.mean()),
         float(in_flight.std() / in_flight.mean()),
         float(srtt_ms.mean()),
@@ -87,10 +87,10 @@ def endpoint_metrics(flight: Any, return_ms: float, seconds: float) -> EndpointM
         float((1000 * throughput / srtt_of_bin)[busy].mean()),
         float(np.log(throughput[busy]).mean()),
         float((-1 / throughput[busy]).mean()),
-        _recovery_ms(flight, received, acked_ms),
-        float((acked_ms[-1] - flight.sent_ms[0]) / 1000),
-        float(flight.lost_packets),
-        float(_collapses(flight.cwnd_packets)),
+        _recovery_ms(record, received, acked_ms),
+        float((acked_ms[-1] - record.sent_ms[0]) / 1000),
+        float(record.lost_packets),
+        float(_collapses(record.cwnd_packets)),
     )
 
 
@@ -108,30 +108,30 @@ def _smoothed(values: Array, gain: float) -> Array:
     return smoothed
 
 
-def _in_flight(flight: Any, received: Array, acked_ms: Array, edges_ms: Array) -> Array:
+def _in_flight(record: Any, received: Array, acked_ms: Array, edges_ms: Array) -> Array:
     """Packets sent and neither acknowledged nor given up, at the end of each bin."""
-    lost_ms = _lost_sent_ms(flight, received)
-    later = np.searchsorted(flight.departed_sent_ms[received], lost_ms, side="right") + REORDERING_PACKETS - 1
+    lost_ms = _lost_sent_ms(record, received)
+    later = np.searchsorted(record.departed_sent_ms[received], lost_ms, side="right") + REORDERING_PACKETS - 1
     given_up_ms = np.where(later < len(acked_ms), acked_ms[np.minimum(later, len(acked_ms) - 1)], np.inf)
     gone_ms = np.sort(np.concatenate([acked_ms, given_up_ms]))
     at = edges_ms[1:]
-    sent: Array = np.searchsorted(np.sort(flight.sent_ms), at) - np.searchsorted(gone_ms, at)
+    sent: Array = np.searchsorted(np.sort(record.sent_ms), at) - np.searchsorted(gone_ms, at)
     return sent
 
 
-def _lost_sent_ms(flight: Any, received: Array) -> Array:
+def _lost_sent_ms(record: Any, received: Array) -> Array:
     """When the packets were sent that never arrived."""
-    sent_ms, count = np.unique(flight.sent_ms, return_counts=True)
-    arrived_ms, arrived = np.unique(flight.departed_sent_ms[received], return_counts=True)
+    sent_ms, count = np.unique(record.sent_ms, return_counts=True)
+    arrived_ms, arrived = np.unique(record.departed_sent_ms[received], return_counts=True)
     count[np.searchsorted(sent_ms, arrived_ms)] -= arrived
     lost_ms: Array = np.repeat(sent_ms, np.maximum(count, 0))
     return lost_ms
 
 
-def _recovery_ms(flight: Any, received: Array, acked_ms: Array) -> float:
-    window = flight.cwnd_packets
-    cuts_ms = flight.cwnd_ms[1:][window[1:] < _CUT * window[:-1]]
-    lost_ms, sent_ms = _lost_sent_ms(flight, received), flight.departed_sent_ms[received]
+def _recovery_ms(record: Any, received: Array, acked_ms: Array) -> float:
+    window = record.cwnd_packets
+    cuts_ms = record.cwnd_ms[1:][window[1:] < _CUT * window[:-1]]
+    lost_ms, sent_ms = _lost_sent_ms(record, received), record.departed_sent_ms[received]
     recoveries, before_ms = [], 0.0
     for cut_ms in cuts_ms.tolist():
         lost = lost_ms[(lost_ms >= before_ms) & (lost_ms < cut_ms)]

@@ -15,7 +15,7 @@ class Fairness:
     """Jain's index of the throughputs of the flows that have begun, per bin of 500 ms; 1: all are equal."""
 
     bin_s: list[float]
-    """End of each bin in which at least two flows fly, s since the run's window began."""
+    """End of each bin in which at least two flows run, s since the run's window began."""
     jain: list[float]
     """Of that bin, from 1 / flows to 1."""
 
@@ -26,7 +26,7 @@ class Fairness:
 
 
 def fairness(flows: list[LinkLog], metrics: list[FlowMetrics], total: FlowMetrics) -> Fairness | None:
-    """Of flows that all fly to the end of the window of `total`; None where no two share a bin."""
+    """Of flows that all run to the end of the window of `total`; None where no two share a bin."""
     edges_ms = total.start_ms + BIN_MS * np.arange(int(total.duration_ms // BIN_MS) + 1)
     if len(flows) < 2 or len(edges_ms) < 2:
         return None

@@ -1,4 +1,4 @@
-"""When one flight is clearly better than another, whatever one prefers."""
+"""When one run is clearly better than another, whatever one prefers."""
 
 CLEARLY = 0.02
 """This share more throughput and this share less delay."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.evaluation.backends.backend import flown_seconds, unseen_loss
+from ccgym.evaluation.backends.backend import run_seconds, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
 
@@ -30,12 +30,12 @@ class FlowResult:
     """One flow of one run."""
 
     scheme: str
-    """What the run flew: a scheme, or a mix."""
+    """What the run ran: a scheme, or a mix."""
     run: int
     flow: int
     """From 1, in the order in which they began."""
     flow_scheme: str
-    """What this flow flew."""
+    """What this flow ran."""
     metrics: FlowMetrics
     series: TimeSeries | None
     """None where the logs were not kept."""
@@ -63,12 +63,12 @@ class Failure:
     run: int
     reason: str
     recorded: bool = False
-    """Whether it was known when it flew; otherwise its files are missing or broken."""
+    """Whether it was known when it ran; otherwise its files are missing or broken."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which the runs of a scenario were flown, as far as measuring depends on it."""
+    """Under which the runs of a scenario were run, as far as measuring depends on it."""
 
     schemes: dict[str, Any]
     """The session's entry of each."""
@@ -81,7 +81,7 @@ class Conditions:
     spec: Network | None
 
     def flow_scheme(self, scheme: str, flow: int) -> str:
-        """What flow number `flow` of a run of `scheme` flies."""
+        """What flow number `flow` of a run of `scheme` runs."""
         members = self._members(scheme)
         return str(members[(flow - 1) % len(members)])
 
@@ -94,9 +94,9 @@ class Conditions:
         return 0.0 if self.spec is None else unseen_loss(self.spec, self.backend, flows, self.tunnel)
 
     @property
-    def flown_s(self) -> float | None:
-        """See `backend.flown_seconds`."""
-        return flown_seconds(self.spec, self.backend, self.seconds)
+    def run_s(self) -> float | None:
+        """See `backend.run_seconds`."""
+        return run_seconds(self.spec, self.backend, self.seconds)
 
     def _members(self, scheme: str) -> list[Any]:
         members: list[Any] = self.schemes.get(scheme, {}).get("members", [scheme])
@@ -133,7 +133,7 @@ def _load_run(files: RunFiles, conditions: Conditions) -> RunResult:
 
 def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunResult:
     delay_ms = conditions.delay_ms
-    logs = {number: log.shifted(-delay_ms) for number, log in _flown(read, files, conditions).items()}
+    logs = {number: log.shifted(-delay_ms) for number, log in _measured(read, files, conditions).items()}
     if not logs:
         raise ValueError("no flow to measure: no data packets came through")
     _check_clocks(list(logs.values()), delay_ms)
@@ -143,7 +143,7 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
         seconds=conditions.seconds,
         begins_s=[(number - 1) * conditions.interval_s for number in logs],
         unseen_loss=conditions.unseen_loss(len(logs)),
-        flown_s=None if read.remarks else conditions.flown_s,
+        run_s=None if read.remarks else conditions.run_s,
     )
     series: dict[int, TimeSeries | None] = {
         number: time_series(log, own, delay_ms)
@@ -160,10 +160,10 @@ def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunRe
     )
 
 
-def _flown(read: FlowLogs, files: RunFiles, conditions: Conditions) -> dict[int, LinkLog]:
+def _measured(read: FlowLogs, files: RunFiles, conditions: Conditions) -> dict[int, LinkLog]:
     """The flows that can be measured: in the twin all, those that starved as well; if the log is whole."""
     nothing_at_all = not read.flows and not len(read.silent_flow.opportunity_ms)
-    if conditions.flown_s is None or read.remarks or nothing_at_all:
+    if conditions.run_s is None or read.remarks or nothing_at_all:
         return {number: log for number, log in read.flows.items() if _has_packets(log)}
     return {
         number: read.flows.get(number, read.silent_flow)

@@ -34,7 +34,7 @@ def measure_run(
     seconds: float | None,
     begins_s: Sequence[float] = (0.0,),
     unseen_loss: float,
-    flown_s: float | None = None,
+    run_s: float | None = None,
 ) -> MeasuredRun:
     """Measures the flows of a run; see `measure`.
 
@@ -44,7 +44,7 @@ def measure_run(
         seconds: from the beginning of the first flow to the end of all.
         begins_s: when each flow begins, after the first that was planned.
         unseen_loss: probability of a loss stage behind where the logs were taken.
-        flown_s: how long the first flow tried, whatever came through; None: it may have ended by itself.
+        run_s: how long the first flow tried, whatever came through; None: it may have ended by itself.
 
     Raises:
         NothingToMeasureError: in a flow.
@@ -53,19 +53,15 @@ def measure_run(
     for index, (log, begin_s) in enumerate(zip(logs, begins_s, strict=True)):
         own_s = None if seconds is None else seconds - begin_s
         try:
-            own_flown_s = None if flown_s is None else max(0.0, flown_s - begin_s)
-            flows.append(
-                measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss, flown_s=own_flown_s)
-            )
+            own_run_s = None if run_s is None else max(0.0, run_s - begin_s)
+            flows.append(measure(log, delay_ms, seconds=own_s, loss_probability=unseen_loss, run_s=own_run_s))
         except NothingToMeasureError as error:
             raise NothingToMeasureError(
                 f"flow {index + 1}: {error}" if len(logs) > 1 else str(error)
             ) from None
     if len(flows) == 1:
         return MeasuredRun(flows, flows[0], None)
-    total = measure(
-        merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss, flown_s=flown_s
-    )
+    total = measure(merged_log(logs), delay_ms, seconds=seconds, loss_probability=unseen_loss, run_s=run_s)
     return MeasuredRun(flows, total, fairness(logs, flows, total))
 
 

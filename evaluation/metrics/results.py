@@ -9,6 +9,7 @@ from ccgym.envs.outside_files import read_bytes, read_json
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
 from ccgym.evaluation.session_file import network_of, read_session
+from ccgym.evaluation.sessions.session import REFUSED, REFUSED_BEFORE
 
 from .load_runs import Conditions, Failure, FlowResult, RunResult, load_runs
 
@@ -65,7 +66,7 @@ class Evaluation:
 
     @property
     def schemes(self) -> list[str]:
-        """All schemes that flew or failed to, in the session's order."""
+        """All schemes that ran or failed to, in the session's order."""
         seen = dict.fromkeys(self.session.get("schemes", {}))
         for scenario in self.scenarios:
             seen.update(dict.fromkeys(run.scheme for run in scenario.runs))
@@ -130,13 +131,13 @@ def _session_scenario(
     data = folder / "data" / label
     if not data.is_dir():
         return replace(empty, remarks=[f"{data} is missing"])
-    flown = [
+    present = [
         RunFiles(data, scheme, run)
         for scheme in session["schemes"]
         for run in range(1, int(session["runs"]) + 1)
     ]
     return _scenario(
-        data, empty, conditions, recorded_runs(data), [each for each in flown if each.statistics.exists()]
+        data, empty, conditions, recorded_runs(data), [each for each in present if each.statistics.exists()]
     )
 
 
@@ -153,7 +154,7 @@ def _load_pantheon(folder: Path) -> Evaluation:
     found = recorded_runs(folder)
     if flows == 0:
         found = recorded_link_logs(folder)
-        remarks.append("flown without tunnels (flows: 0): measured in mm-link's logs, without propagation")
+        remarks.append("run without tunnels (flows: 0): measured in mm-link's logs, without propagation")
     conditions = Conditions(
         {},
         backend,
@@ -221,7 +222,9 @@ def _scenario(
 
 def _reason(files: RunFiles) -> str:
     text = read_bytes(files.failure, "the reason of a failure", _MOST_REASON_BYTES)
-    return text.decode(errors="replace").strip()
+    reason = text.decode(errors="replace").strip()
+    before = reason.startswith(REFUSED_BEFORE)
+    return REFUSED + reason.removeprefix(REFUSED_BEFORE) if before else reason
 
 
 def _describe(spec: Network) -> str:

@@ -70,18 +70,18 @@ class LeaderboardRow:
     frontier_share: float
     """Share of scenarios in which no other scheme clearly beats it."""
     mean_log_power: float | None
-    """Mean of ln(throughput / p95 delay) over the scenarios it flew in; None: it flew in none."""
+    """Mean of ln(throughput / p95 delay) over the scenarios it ran in; None: it ran in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
     mean_utilisation: float | None = None
-    """Over the scenarios it flew in whose capacity is known; the frontier has those that hardly send, too."""
+    """Over the scenarios it ran in whose capacity is known; the frontier has those that hardly send, too."""
     failed_runs: int = 0
     failure: str = ""
     """Why most of them failed."""
     log_power_interval: tuple[float, float] | None = None
     """Of the mean log power, over the scenarios."""
     lead: float | None = None
-    """Mean of the differences in log power to the next scheme, over the scenarios that both flew in."""
+    """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
     lead_interval: tuple[float, float] | None = None
     ahead_probability: float | None = None
     """That it is ahead of the next scheme: of the order, so far as these scenarios tell."""
@@ -105,7 +105,7 @@ class LeaderboardRow:
     def shortfall(self) -> str:
         """How many runs failed, or were never tried."""
         runs = "run" if self.failed_runs == 1 else "runs"
-        return f"{self.failed_runs} {runs} {'not flown' if self.refused else 'failed'}"
+        return f"{self.failed_runs} {runs} {'skipped' if self.refused else 'failed'}"
 
     @property
     def reason(self) -> str:
@@ -147,7 +147,7 @@ def leaderboard(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[L
 def _with_lead(
     scenarios: list[list[SchemeMean]], row: LeaderboardRow, following: LeaderboardRow
 ) -> LeaderboardRow:
-    """How sure the place of a scheme before the next one is, from scenarios that both flew in."""
+    """How sure the place of a scheme before the next one is, from scenarios that both ran in."""
     powers = [{mean.scheme: mean.power for mean in means} for means in scenarios]
     leads = [
         math.log(power[row.scheme] / power[following.scheme])
@@ -252,7 +252,7 @@ def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
 
 
 def _run_entries(run: RunResult) -> list[dict[str, Any]]:
-    """One of each flow; of several flows also who flew it, and one of all together, `"flow": "all"`."""
+    """One of each flow; of several flows also who ran it, and one of all together, `"flow": "all"`."""
     if len(run.flows) == 1:
         return [_entry(run, 1, run.total)]
     flows = [

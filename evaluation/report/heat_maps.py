@@ -13,12 +13,12 @@ _SHADES = [[0, "#f3f4f6"], [0.35, "#fde68a"], [0.7, "#5eead4"], [1, "#0d9488"]]
 
 
 def heat_maps(evaluation: Evaluation) -> dict[str, Figure]:
-    """By group: scenarios down, schemes that flew across, shaded by power as a share of the row's best."""
+    """By group: scenarios down, schemes that ran across, shaded by power as a share of the row's best."""
     groups: dict[str, list[Scenario]] = {}
     for scenario in evaluation.scenarios:
         groups.setdefault(scenario.label.partition("/")[0], []).append(scenario)
-    flew = {run.scheme for scenario in evaluation.scenarios for run in scenario.runs}
-    schemes = [scheme for scheme in evaluation.schemes if scheme in flew]
+    measured = {run.scheme for scenario in evaluation.scenarios for run in scenario.runs}
+    schemes = [scheme for scheme in evaluation.schemes if scheme in measured]
     return {group: _heat_map(scenarios, schemes) for group, scenarios in groups.items()}
 
 
@@ -30,7 +30,7 @@ def _heat_map(scenarios: list[Scenario], schemes: list[str]) -> Figure:
         best = max((mean.power for mean in means.values()), default=1.0)
         shades.append([_shade(means[scheme], best) if scheme in means else None for scheme in schemes])
         words.append(
-            [_words(means[scheme], best) if scheme in means else "did not fly" for scheme in schemes]
+            [_words(means[scheme], best) if scheme in means else "did not run" for scheme in schemes]
         )
     names = [scenario.label.partition("/")[2] or scenario.label for scenario in scenarios]
     ticks = [LEAST_SHARE, 0.1, 1]

@@ -1,4 +1,4 @@
-"""A running evaluation in a browser of this machine: progress, leaderboard so far, last flights."""
+"""A running evaluation in a browser of this machine: progress, leaderboard so far, last runs."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ from ccgym.evaluation.sessions.session import Outcome
 from .report import page_environment
 
 ADDRESS = "127.0.0.1"
-LAST_FLIGHTS = 12
+LAST_RUNS = 12
 
 
 class LiveEvaluation:
@@ -35,8 +35,8 @@ class LiveEvaluation:
         with self._lock:
             self._total, self._done = total, done
 
-    def add_flown(self, evaluation: Evaluation) -> None:
-        """Takes in what was flown before."""
+    def add_outcome(self, evaluation: Evaluation) -> None:
+        """Takes in what was run before."""
         with self._lock:
             for scenario in evaluation.scenarios:
                 for run in scenario.runs:
@@ -44,11 +44,11 @@ class LiveEvaluation:
 
     def add(self, outcome: Outcome) -> None:
         """Takes in a run that has just ended."""
-        flight = outcome.flight
+        planned = outcome.planned
         row: dict[str, Any] = {
-            "emulator": flight.emulator.label,
-            "scheme": flight.scheme.label,
-            "run": flight.run,
+            "emulator": planned.emulator.label,
+            "scheme": planned.scheme.label,
+            "run": planned.run,
             "failure": outcome.failure,
         }
         with self._lock:
@@ -60,7 +60,7 @@ class LiveEvaluation:
                     "p95_delay_ms": known(outcome.metrics.p95_delay_ms),
                     "loss": outcome.metrics.loss,
                 }
-            self._last = [row, *self._last][:LAST_FLIGHTS]
+            self._last = [row, *self._last][:LAST_RUNS]
 
     def state(self) -> dict[str, Any]:
         """What the page shows."""
@@ -81,8 +81,8 @@ class LiveEvaluation:
 
 
 def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]]:
-    """By scheme, over the scenarios it has flown in: they are not the same for all until the end."""
-    flown: Iterable[Any] = leaderboard(scenarios, schemes) if scenarios else []
+    """By scheme, over the scenarios it has run in: they are not the same for all until the end."""
+    rows: Iterable[Any] = leaderboard(scenarios, schemes) if scenarios else []
     counts = {
         scheme: sum(mean.scheme == scheme for means in scenarios for mean in means) for scheme in schemes
     }
@@ -93,7 +93,7 @@ def _rows(scenarios: list[list[Any]], schemes: list[str]) -> list[dict[str, Any]
             "mean_log_power": row.mean_log_power,
             "utilisation": row.mean_utilisation,
         }
-        for row in flown
+        for row in rows
     ]
 
 

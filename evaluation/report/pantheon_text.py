@@ -68,7 +68,7 @@ def _counts(evaluation: Evaluation, scenario: Scenario) -> tuple[int, int]:
 
 
 def _schemes(evaluation: Evaluation, scenario: Scenario) -> list[str]:
-    """Those that flew here or should have."""
+    """Those that ran here or should have."""
     here = {run.scheme for run in scenario.runs} | {failure.scheme for failure in scenario.failures}
     return [scheme for scheme in evaluation.schemes if scheme in here]
 

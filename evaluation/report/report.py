@@ -82,12 +82,12 @@ def page_environment() -> Environment:
 def _content(evaluation: Evaluation) -> dict[str, Any]:
     colours = styles(evaluation.schemes)
     leaderboard = evaluation_leaderboard(evaluation)
-    flown = [scenario for scenario in evaluation.scenarios if scenario.runs]
+    present = [scenario for scenario in evaluation.scenarios if scenario.runs]
     figures: dict[str, Figure] = {}
     of_runs: dict[str, Figure] = {}
     most_packets = _packets_of_a_flow(evaluation)
-    if flown and any(scenario.delay_ms for scenario in flown) and len(flown) > 1:
-        figures["overall"] = overall_frontier(flown, colours)
+    if present and any(scenario.delay_ms for scenario in present) and len(present) > 1:
+        figures["overall"] = overall_frontier(present, colours)
     large = len(evaluation.scenarios) * len(evaluation.schemes) > MOST_CELLS
     maps = heat_maps(evaluation) if large else {}
     figures |= {f"heat-{group}": figure for group, figure in maps.items()}
@@ -223,7 +223,7 @@ def _mean(runs: list[RunResult], metric: str) -> float:
 
 
 def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
-    """The means of each flow of a scheme that flew several."""
+    """The means of each flow of a scheme that ran several."""
     flows = {flow.flow: flow.flow_scheme for run in runs for flow in run.flows}
     if len(flows) == 1:
         return []

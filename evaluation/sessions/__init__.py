@@ -1,1 +1,1 @@
-"""A session: schemes x emulators x runs, flown in order, resumed, kept on disk."""
+"""A session: schemes x emulators x runs, run in order, resumed, kept on disk."""

@@ -1,7 +1,7 @@
-"""Flights in virtual time on a Ray cluster: the figures are those of this machine, to the bit.
+"""Runs in virtual time on a Ray cluster: the figures are those of this machine, to the bit.
 
-A flight is a task. What it leaves comes back as the contents of its files; policies travel with it. One whose
-worker or machine is lost is flown again elsewhere.
+A run is a task. What it leaves comes back as the contents of its files; policies travel with it. One whose
+worker or machine is lost is run again elsewhere.
 """
 
 import tempfile
@@ -17,14 +17,14 @@ from ccgym.envs.outside_files import replace_file
 from ccgym.evaluation.backends.make_backend import make_backend
 
 from .executors import check_travels, policies_of, with_policies
-from .session import Outcome, Plan, PlannedRun, emulator_folder, fly_run
+from .session import Outcome, Plan, PlannedRun, carry_out, emulator_folder
 
 MOST_AT_ONCE = 1000
 """Tasks that are given out and have not come back."""
 
 
 @dataclass(frozen=True)
-class _Flown:
+class _Done:
     metrics: FlowMetrics | None
     failure: str
     files: dict[str, bytes]
@@ -34,47 +34,47 @@ def open_cluster(plan: Plan, address: str) -> Executor:
     """The cluster, connected.
 
     Raises:
-        InputError: something of the plan flies on this machine only, or there is no cluster.
+        InputError: something of the plan runs on this machine only, or there is no cluster.
     """
     if plan.backend != "twin":
-        raise InputError(f"--ray: the backend {plan.backend} flies on this machine; leave it out")
+        raise InputError(f"--ray: the backend {plan.backend} runs on this machine; leave it out")
     check_travels(plan.schemes)
     from ccgym.training.executors import RayExecutor  # with it comes PyTorch, which takes seconds
 
     return RayExecutor(address)
 
 
-def fly_on_cluster(
-    plan: Plan, folder: Path, flights: list[PlannedRun], cluster: Executor
+def run_on_cluster(
+    plan: Plan, folder: Path, planned_runs: list[PlannedRun], cluster: Executor
 ) -> Iterator[Outcome]:
-    """As `fly_session`, on the cluster, which it leaves at the end; outcomes come as they are ready."""
-    waiting, flying = deque(flights), dict[Future[_Flown], PlannedRun]()
+    """As `run_session`, on the cluster, which it leaves at the end; outcomes come as they are ready."""
+    waiting, running = deque(planned_runs), dict[Future[_Done], PlannedRun]()
     with cluster:
-        while waiting or flying:
-            while waiting and len(flying) < MOST_AT_ONCE:
-                flight = waiting.popleft()
-                alone = replace(plan, emulators=[], schemes=[flight.scheme])
-                flying[cluster.submit(_fly_there, alone, flight, policies_of([flight.scheme]))] = flight
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                yield _keep(flying.pop(future), folder, future.result())
+        while waiting or running:
+            while waiting and len(running) < MOST_AT_ONCE:
+                planned = waiting.popleft()
+                alone = replace(plan, emulators=[], schemes=[planned.scheme])
+                running[cluster.submit(_run_there, alone, planned, policies_of([planned.scheme]))] = planned
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield _keep(running.pop(future), folder, future.result())
 
 
-def _fly_there(plan: Plan, flight: PlannedRun, policies: dict[Path, bytes]) -> _Flown:
-    """The task: flies in a folder of its own."""
-    with with_policies([flight.scheme], policies) as (scheme,), tempfile.TemporaryDirectory() as name:
+def _run_there(plan: Plan, planned: PlannedRun, policies: dict[Path, bytes]) -> _Done:
+    """The task: runs in a folder of its own."""
+    with with_policies([planned.scheme], policies) as (scheme,), tempfile.TemporaryDirectory() as name:
         there = Path(name)
-        written = emulator_folder(there, flight.emulator.label)
+        written = emulator_folder(there, planned.emulator.label)
         written.mkdir(parents=True)
-        outcome = fly_run(plan, there, replace(flight, scheme=scheme), make_backend(plan.backend))
+        outcome = carry_out(plan, there, replace(planned, scheme=scheme), make_backend(plan.backend))
         files = {file.name: file.read_bytes() for file in written.iterdir()}
-        return _Flown(outcome.metrics, outcome.failure, files)
+        return _Done(outcome.metrics, outcome.failure, files)
 
 
-def _keep(flight: PlannedRun, folder: Path, flown: _Flown) -> Outcome:
+def _keep(planned: PlannedRun, folder: Path, result: _Done) -> Outcome:
     """Puts its files where they belong, last the page that says that it is complete."""
-    files = flight.files(folder)
-    for name, content in sorted(flown.files.items(), key=lambda each: each[0] == files.statistics.name):
+    files = planned.files(folder)
+    for name, content in sorted(result.files.items(), key=lambda each: each[0] == files.statistics.name):
         replace_file(files.folder / name, lambda fresh, content=content: fresh.write_bytes(content))  # type: ignore[misc]
-    if flown.metrics is not None:
+    if result.metrics is not None:
         files.failure.unlink(missing_ok=True)
-    return Outcome(flight, flown.metrics, flown.failure)
+    return Outcome(planned, result.metrics, result.failure)

@@ -1,4 +1,4 @@
-"""Who flies in virtual time: the cores of this machine, or a Ray cluster; the figures are the same."""
+"""Who runs in virtual time: the cores of this machine, or a Ray cluster; the figures are the same."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ from ccgym.evaluation.schemes import Scheme
 def open_executor(ray_address: str | None, workers: int | None = None) -> Iterator[Executor]:
     """So many threads (None: one for each core), or a cluster.
 
-    On a cluster, functions and arguments are pickled; a task whose worker or machine is lost flies again.
+    On a cluster, functions and arguments are pickled; a task whose worker or machine is lost runs again.
 
     Raises:
         InputError: Ray is not installed, or there is no cluster.
@@ -40,7 +40,7 @@ def check_travels(schemes: Sequence[Scheme]) -> None:
 
 
 def policies_of(schemes: Sequence[Scheme]) -> dict[Path, bytes]:
-    """The policy files that fly in them: they travel with a task."""
+    """The policy files that run in them: they travel with a task."""
     files = {member.policy_file for scheme in schemes for member in scheme.line_up(1)}
     return {file: file.read_bytes() for file in files if file is not None}
 

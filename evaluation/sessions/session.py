@@ -1,4 +1,4 @@
-"""A session: schemes x emulators x runs, flown in random order, kept in Pantheon's data directory.
+"""A session: schemes x emulators x runs, run in random order, kept in Pantheon's data directory.
 
     DIR/session.json                                   what was asked, and on what it ran
     DIR/data/GROUP/NAME/pantheon_metadata.json         one folder per emulator, in Pantheon's layout
@@ -6,7 +6,7 @@
 
 Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.json.
 
-A run is complete once its statistics page stands; a session that was interrupted flies the others only.
+A run is complete once its statistics page stands; a session that was interrupted runs the others only.
 """
 
 import errno
@@ -33,7 +33,7 @@ from ccgym.evaluation.backends.backend import (
     Backend,
     EmulatorsOrPaths,
     PlannedFlow,
-    flown_seconds,
+    run_seconds,
     unseen_loss,
 )
 from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
@@ -47,8 +47,10 @@ from ccgym.evaluation.session_file import read_session
 from .provenance import provenance
 
 SCHEMA = 1
-REFUSED = "cannot fly here: "
+REFUSED = "cannot run here: "
 """How the reason of a run begins that was never tried."""
+REFUSED_BEFORE = "cannot fly here: "
+"""The same in folders of earlier versions."""
 OUT_OF_MEMORY = "out of memory: what it sent is more than its log can hold: try --no-logs"
 SHORTEST_FLOW = 0.8
 """A flow of a program that lasted less than this share of its time is a failed run."""
@@ -57,7 +59,7 @@ _FIXED = ("backend", "seconds", "seed", "flows", "interval", "tunnel")
 
 @dataclass(frozen=True)
 class Plan:
-    """What an evaluation is to fly."""
+    """What an evaluation is to run."""
 
     emulators: EmulatorsOrPaths
     schemes: list[Scheme]
@@ -119,7 +121,7 @@ class PlannedRun:
 class Outcome:
     """How a run ended: with metrics, or with the reason why it failed."""
 
-    flight: PlannedRun
+    planned: PlannedRun
     metrics: FlowMetrics | None
     failure: str
 
@@ -135,7 +137,7 @@ def emulator_folder(folder: Path, label: str) -> Path:
 
 
 def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
-    """Prepares the folder, new or interrupted, and returns what is left to fly, in the order to fly it in.
+    """Prepares the folder, new or interrupted, and returns what is left to run, in the order to run it in.
 
     Raises:
         InputError: the folder holds another evaluation.
@@ -153,51 +155,53 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
     for emulator in plan.emulators:
         with replaced(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
             json.dump(_pantheon_metadata(plan, emulator.spec, described), stream, indent=4, sort_keys=True)
-    return [flight for flight in _flights(plan) if not flight.files(folder).statistics.exists()]
+    return [planned for planned in _planned_runs(plan) if not planned.files(folder).statistics.exists()]
 
 
-def fly_session(plan: Plan, folder: Path, flights: list[PlannedRun], backend: Backend) -> Iterator[Outcome]:
-    """Flies what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
-    for flight in flights:
-        yield fly_run(plan, folder, flight, backend)
+def run_session(
+    plan: Plan, folder: Path, planned_runs: list[PlannedRun], backend: Backend
+) -> Iterator[Outcome]:
+    """Runs what is left, one after the other; a run that fails is an outcome too, and the rest goes on."""
+    for planned in planned_runs:
+        yield carry_out(plan, folder, planned, backend)
 
 
-def fly_run(plan: Plan, folder: Path, flight: PlannedRun, backend: Backend) -> Outcome:
-    """Flies one run; what goes wrong becomes its outcome."""
-    files = flight.files(folder)
-    refused = backend.refusal(flight.emulator.spec, flight.scheme.line_up(plan.flows))
+def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -> Outcome:
+    """Runs one run; what goes wrong becomes its outcome."""
+    files = planned.files(folder)
+    refused = backend.refusal(planned.emulator.spec, planned.scheme.line_up(plan.flows))
     if refused is not None:
-        return failed(flight, files, REFUSED + refused)
+        return failed(planned, files, REFUSED + refused)
     try:
-        metrics = _fly(plan, flight, files, backend).total
+        metrics = _run(plan, planned, files, backend).total
     except MemoryError:
-        return failed(flight, files, OUT_OF_MEMORY)
+        return failed(planned, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         if not full and not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()
-        return failed(flight, files, " ".join(str(error).split()) or type(error).__name__)
+        return failed(planned, files, " ".join(str(error).split()) or type(error).__name__)
     files.failure.unlink(missing_ok=True)
-    return Outcome(flight, metrics, "")
+    return Outcome(planned, metrics, "")
 
 
-def failed(flight: PlannedRun, files: RunFiles, reason: str) -> Outcome:
+def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
     """Keeps the reason why a run failed."""
     with replaced(files.failure) as stream:
         stream.write(reason + "\n")
-    return Outcome(flight, None, reason)
+    return Outcome(planned, None, reason)
 
 
-def _fly(plan: Plan, flight: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
+def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
     started = time.time()
-    logs, measured = fly_measured(plan, flight, files, backend)
+    logs, measured = run_measured(plan, planned, files, backend)
     if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
         raise MemoryError
     ended = time.time()
     header = logs[0].header
     if plan.keep_logs:
         init_ms = 1000 * started if header is None else header.init_timestamp_ms
-        write_merged_log(files.data_log, logs, flight.emulator.spec.delay_ms, init_ms)
+        write_merged_log(files.data_log, logs, planned.emulator.spec.delay_ms, init_ms)
     else:
         write_measured_run(measured, files.measured)
     with replaced(files.statistics) as stream:
@@ -205,17 +209,17 @@ def _fly(plan: Plan, flight: PlannedRun, files: RunFiles, backend: Backend) -> M
     return measured
 
 
-def fly_measured(
-    plan: Plan, flight: PlannedRun, files: RunFiles, backend: Backend
+def run_measured(
+    plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend
 ) -> tuple[list[LinkLog], MeasuredRun]:
-    """Flies one run; returns what the link saw of its flows, and their figures.
+    """Runs one run; returns what the link saw of its flows, and their figures.
 
     Raises:
-        OutsideError: too little has flown.
+        OutsideError: too little has run.
     """
-    seed, flows = flight.seed(plan.seed), plan.flows_of(flight.scheme)
-    spec = flight.drawn_spec(seed, begins=not backend.in_real_time)
-    logs = backend.fly(spec, flows, seed, files)
+    seed, flows = planned.seed(plan.seed), plan.flows_of(planned.scheme)
+    spec = planned.drawn_spec(seed, begins=not backend.in_real_time)
+    logs = backend.run(spec, flows, seed, files)
     try:
         measured = measure_run(
             logs,
@@ -223,7 +227,7 @@ def fly_measured(
             seconds=plan.seconds,
             begins_s=[flow.start_s for flow in flows],
             unseen_loss=unseen_loss(spec, plan.backend, len(flows), plan.tunnel),
-            flown_s=flown_seconds(spec, backend.name, plan.seconds),
+            run_s=run_seconds(spec, backend.name, plan.seconds),
         )
     except NothingToMeasureError as error:
         raise OutsideError(str(error)) from None
@@ -245,16 +249,16 @@ def _expected_s(spec: Network, seconds: float) -> float:
     return max(0.0, spec.own_flow_seconds(seconds) - silent_s)
 
 
-def _flights(plan: Plan) -> list[PlannedRun]:
+def _planned_runs(plan: Plan) -> list[PlannedRun]:
     """Round-robin: all schemes meet all emulators before any run is repeated; each round is shuffled."""
     order = np.random.default_rng(plan.seed)
-    flights = []
+    planned_runs = []
     for run in range(1, plan.runs + 1):
         this_round = [
             PlannedRun(emulator, scheme, run) for emulator in plan.emulators for scheme in plan.schemes
         ]
-        flights += [this_round[index] for index in order.permutation(len(this_round))]
-    return flights
+        planned_runs += [this_round[index] for index in order.permutation(len(this_round))]
+    return planned_runs
 
 
 def _describe(plan: Plan) -> dict[str, Any]:

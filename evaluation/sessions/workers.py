@@ -1,4 +1,4 @@
-"""Flights in virtual time on all cores: each in a worker process, whose end costs that flight only."""
+"""Runs in virtual time on all cores: each in a worker process, whose end costs that run only."""
 
 import multiprocessing
 import os
@@ -12,10 +12,10 @@ from pathlib import Path
 from ccgym.envs.host.memory import limit_own_memory
 from ccgym.evaluation.backends.make_backend import make_backend
 
-from .session import Outcome, Plan, PlannedRun, failed, fly_run
+from .session import Outcome, Plan, PlannedRun, carry_out, failed
 
 STALL_S = 60.0
-"""A flight that takes so much more processor time than its own, in virtual time, does not end at all."""
+"""A run that takes so much more processor time than its own, in virtual time, does not end at all."""
 STALL_FACTOR = 10.0
 """By how much real time may exceed that: on a busy machine it does, and who sleeps takes no processor."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -23,7 +23,7 @@ _CONTEXT = multiprocessing.get_context("spawn")
 
 
 class _Worker:
-    """A process that flies one flight after the other."""
+    """A process that runs one run after the other."""
 
     def __init__(self, plan: Plan, folder: Path, workers: int) -> None:
         """`workers`: as many share the memory that is free."""
@@ -32,19 +32,19 @@ class _Worker:
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder, workers), daemon=True)
         self._process.start()
         theirs.close()
-        self._flight: PlannedRun | None = None
+        self._planned: PlannedRun | None = None
         self._limit_s = plan.seconds + STALL_S
         self._since_s = self._since_cpu_s = 0.0
 
-    def give(self, flight: PlannedRun) -> None:
+    def give(self, planned: PlannedRun) -> None:
         """Lets it begin."""
-        self._flight = flight
+        self._planned = planned
         self._since_s, self._since_cpu_s = time.monotonic(), self._cpu_s()
-        self.connection.send(flight)
+        self.connection.send(planned)
 
     def outcome(self) -> Outcome | None:
-        """How the flight ended, once it has; a worker that crashed or stalls is at its end."""
-        assert self._flight is not None
+        """How the run ended, once it has; a worker that crashed or stalls is at its end."""
+        assert self._planned is not None
         try:
             if self.connection.poll():
                 outcome: Outcome = self.connection.recv()
@@ -69,12 +69,12 @@ class _Worker:
         return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
     def _failed(self, reason: str) -> Outcome:
-        assert self._flight is not None
-        return failed(self._flight, self._flight.files(self._folder), reason)
+        assert self._planned is not None
+        return failed(self._planned, self._planned.files(self._folder), reason)
 
     @property
     def alive(self) -> bool:
-        """Whether it can be given another flight."""
+        """Whether it can be given another run."""
         return self._process.is_alive()
 
     def end(self) -> None:
@@ -84,10 +84,10 @@ class _Worker:
         self.connection.close()
 
 
-def fly_in_workers(plan: Plan, folder: Path, flights: list[PlannedRun]) -> Iterator[Outcome]:
-    """Flies what is left on all cores; outcomes come as they are ready. See `fly_session`."""
-    waiting = deque(flights)
-    count = min(len(os.sched_getaffinity(0)), len(flights))
+def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> Iterator[Outcome]:
+    """Runs what is left on all cores; outcomes come as they are ready. See `run_session`."""
+    waiting = deque(planned_runs)
+    count = min(len(os.sched_getaffinity(0)), len(planned_runs))
     busy = [_Worker(plan, folder, count) for _ in range(count)]
     try:
         for worker in busy:
@@ -110,17 +110,17 @@ def fly_in_workers(plan: Plan, folder: Path, flights: list[PlannedRun]) -> Itera
 
 
 def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> None:
-    """The worker's side: flies what it is given until the other end is gone."""
+    """The worker's side: runs what it is given until the other end is gone."""
     limit_own_memory(1 / workers)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     backend = make_backend(plan.backend)
     while True:
         try:
-            flight: PlannedRun = connection.recv()
+            planned: PlannedRun = connection.recv()
         except EOFError:
             return
-        connection.send(fly_run(plan, folder, flight, backend))
+        connection.send(carry_out(plan, folder, planned, backend))
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -1,7 +1,7 @@
-"""Behaviour cloning on flights of others: answer as the best of them did.
+"""Behaviour cloning on episodes of others: answer as the best of them did.
 
-    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out flights
-    python examples/offline/behaviour_cloning.py flights
+    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out results
+    python examples/offline/behaviour_cloning.py episodes
 
 Mean log power on the twelve links after 30 s of a core: -2.86; of the data have
 Copa -2.50, Vegas -2.68, BBR -3.12, Cubic -3.91.
@@ -15,21 +15,21 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # where twelve_links is
 
 import torch
-from flights import INPUTS, load, measure, perceptron
+from episodes import INPUTS, load, measure, perceptron
 
 
 def main(folder: Path, steps: int) -> float:
     """Trains, and says what came of it."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    flights = load(folder)
+    episodes = load(folder)
     returns = defaultdict(list)
-    for flight in flights:
-        returns[flight.scheme].append(float(flight.rewards.mean()))
+    for episode in episodes:
+        returns[episode.scheme].append(float(episode.rewards.mean()))
     best = max(returns, key=lambda scheme: sum(returns[scheme]) / len(returns[scheme]))
     print(f"{best} is worth most in the data, and is cloned")
-    states = torch.cat([flight.states for flight in flights if flight.scheme == best])
-    changes = torch.cat([flight.changes for flight in flights if flight.scheme == best])
+    states = torch.cat([episode.states for episode in episodes if episode.scheme == best])
+    changes = torch.cat([episode.changes for episode in episodes if episode.scheme == best])
     scale = changes.std()
     policy = perceptron(INPUTS, 1)
     optimiser = torch.optim.Adam(policy.parameters(), lr=1e-3)
@@ -43,7 +43,7 @@ def main(folder: Path, steps: int) -> float:
         slower.step()
         if step % 1000 == 999:
             print(f"step {step + 1}: loss {loss:.3f}", flush=True)
-    return measure(lambda seen: scale * policy(seen), flights)
+    return measure(lambda seen: scale * policy(seen), episodes)
 
 
 if __name__ == "__main__":

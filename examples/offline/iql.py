@@ -1,7 +1,7 @@
-"""Implicit Q-learning (Kostrikov, Nair, Levine, ICLR 2022) on flights of others, good and bad.
+"""Implicit Q-learning (Kostrikov, Nair, Levine, ICLR 2022) on episodes of others, good and bad.
 
-    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out flights
-    python examples/offline/iql.py flights
+    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out results
+    python examples/offline/iql.py episodes
 
 Mean log power on the twelve links after 90 s of a core: -2.77; of the data have
 Copa -2.50, Vegas -2.68, BBR -3.12, Cubic -3.91.
@@ -16,27 +16,29 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # where twelve_links is
 
 import torch
-from flights import INPUTS, Flight, load, measure, perceptron
+from episodes import INPUTS, Episode, load, measure, perceptron
 
 DISCOUNT, EXPECTILE, SHARPNESS, FOLLOW, BATCH = 0.97, 0.8, 1.0, 0.005, 512
 MOST_WEIGHT, MOST_CHANGE = 20.0, 3.0
 
 
-def beside_others(flights: list[Flight]) -> torch.Tensor:
-    """All rewards, less the mean of the flights over the same link: what is left is the scheme's doing."""
+def beside_others(episodes: list[Episode]) -> torch.Tensor:
+    """All rewards, less the mean of the episodes over the same link: what is left is the scheme's doing."""
     of_link = defaultdict(list)
-    for flight in flights:
-        of_link[flight.emulator].append(flight.rewards.mean())
-    return torch.cat([flight.rewards - torch.stack(of_link[flight.emulator]).mean() for flight in flights])
+    for episode in episodes:
+        of_link[episode.emulator].append(episode.rewards.mean())
+    return torch.cat(
+        [episode.rewards - torch.stack(of_link[episode.emulator]).mean() for episode in episodes]
+    )
 
 
 def main(folder: Path, steps: int) -> float:
     """Trains, and says what came of it."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    flights = load(folder)
-    states, later = (torch.cat(each) for each in zip(*((f.states, f.later) for f in flights), strict=True))
-    changes, rewards = torch.cat([flight.changes for flight in flights]), beside_others(flights)
+    episodes = load(folder)
+    states, later = (torch.cat(each) for each in zip(*((f.states, f.later) for f in episodes), strict=True))
+    changes, rewards = torch.cat([episode.changes for episode in episodes]), beside_others(episodes)
     scale = changes.std()
     policy, value = perceptron(INPUTS, 1), perceptron(INPUTS, 1)
     critics = torch.nn.ModuleList([perceptron(INPUTS + 1, 1) for _ in range(2)])
@@ -72,7 +74,7 @@ def main(folder: Path, steps: int) -> float:
                 target.lerp_(critic, FOLLOW)
         if step % 1000 == 999:
             print(f"step {step + 1}: value {value_loss:.5f}  critics {critic_loss:.5f}", flush=True)
-    return measure(lambda seen: scale * policy(seen), flights)
+    return measure(lambda seen: scale * policy(seen), episodes)
 
 
 if __name__ == "__main__":

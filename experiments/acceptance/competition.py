@@ -86,8 +86,8 @@ def contested_link(seed: int, number: int) -> EmulatorSpec:
     return EmulatorSpec(name=f"contested-{number}", delay_ms=max(1, round(delay_ms)), uplink=uplink)
 
 
-def fly_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
-    """Two flights: ours as the late-comer, and one more of the rivals' kind in its place."""
+def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
+    """Two runs: ours as the late-comer, and one more of the rivals' kind in its place."""
     delivered = delivered_packets(scheme, rivalry, spec)
     alike = delivered_packets(rivalry.scheme, rivalry, spec)
     total = sum(delivered)
@@ -104,9 +104,9 @@ def delivered_packets(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list
     """Packets of each flow in the time that counts, the late-comer's last."""
     flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     flows.append(_core.Flow(scheme, start_s=LATE_S))
-    flights = _core.fly(spec.to_path(), flows, seconds=SECONDS, seed=0)
+    records = _core.fly(spec.to_path(), flows, seconds=SECONDS, seed=0)
     counted_ms = 1e3 * (SECONDS - COUNTED_S)
-    return [int(np.count_nonzero(flight.departure_ms >= counted_ms)) for flight in flights]
+    return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
 
 
 def competition_checks(
@@ -121,7 +121,7 @@ def competition_checks(
     specs = [contested_link(seed, number) for number in range(links)]
     checks = []
     for rivalry in rivalries:
-        rows = list(executor.map(partial(fly_contested, scheme, rivalry), specs))
+        rows = list(executor.map(partial(run_contested, scheme, rivalry), specs))
         checks.append(_check(rivalry, rows))
         say(checks[-1])
     return checks
@@ -152,7 +152,7 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
 
 
 DESCRIPTION = (
-    "Flies a scheme in the twin as the late-comer beside flows of other kinds, over links of 6 to 300 "
+    "Runs a scheme in the twin as the late-comer beside flows of other kinds, over links of 6 to 300 "
     "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. A "
     "part is 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit code 1: "
     "one promise is missed, or its interval does not say, and it is worse than is known."
@@ -162,7 +162,7 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which scheme, on how many links."""
     parser.add_argument(
-        "--scheme", default="indigo2", metavar="A", help="any that flies in the twin (default: indigo2)"
+        "--scheme", default="indigo2", metavar="A", help="any that runs in the twin (default: indigo2)"
     )
     parser.add_argument("--random", type=count, default=100, metavar="N", help="links (default: 100)")
     drawn = parser.add_mutually_exclusive_group()
@@ -172,7 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies beside every kind of rival."""
+    """Runs beside every kind of rival."""
     scheme = select_native(args.scheme)
     drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
     if not args.json:

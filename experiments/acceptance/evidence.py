@@ -54,7 +54,7 @@ def measure_evidence(
 
     Args:
         policy_file: of a policy with a preference.
-        executor: flies side by side.
+        executor: runs side by side.
         links: random ones that a check takes.
         starvation: how many the one on starvation takes.
         contested: links that each rivalry takes.

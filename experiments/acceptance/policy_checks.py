@@ -68,7 +68,7 @@ class PolicyChecks:
         self._executor = executor
 
     def scheme(self, preference: float | None = None) -> str:
-        """What flies, by the native controllers' table."""
+        """What runs, by the native controllers' table."""
         return f"policy:{self._file}" + ("" if preference is None else f":{preference}")
 
     def synthetic(self, *, stalling: bool) -> Check:
@@ -77,8 +77,8 @@ class PolicyChecks:
 
         def one(spec: EmulatorSpec) -> tuple[float, float]:
             path = stalling_path(spec) if stalling else spec.to_path()
-            ours = _fly(spec, self.scheme(), path)
-            right = _fly(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
+            ours = _run_scheme(spec, self.scheme(), path)
+            right = _run_scheme(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
             return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
         ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
@@ -104,7 +104,7 @@ class PolicyChecks:
         spec = EmulatorSpec(
             name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
         )
-        ours = _fly(spec, self.scheme())
+        ours = _run_scheme(spec, self.scheme())
         fixed = _fixed_of_utilisation(spec, ours.utilisation)
         ratio = ours.p95_delay_ms / fixed.p95_delay_ms
         return Check(
@@ -130,8 +130,8 @@ class PolicyChecks:
         return check, losses
 
     def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Deficit]:
-        ours = _fly(spec, self.scheme())
-        rivals = {name: _fly(spec, name) for name in RIVALS}
+        ours = _run_scheme(spec, self.scheme())
+        rivals = {name: _run_scheme(spec, name) for name in RIVALS}
         beaten = any(
             clearly_beats(rival.throughput_mbps, rival.p95_delay_ms, ours.throughput_mbps, ours.p95_delay_ms)
             for rival in rivals.values()
@@ -171,7 +171,7 @@ class PolicyChecks:
 
     def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
         window = float(ideal_windows(spec, DEFAULT_PREFERENCE, 1)[0])
-        ours, right = _fly(spec, self.scheme()), _fly(spec, f"fixed:{window:g}")
+        ours, right = _run_scheme(spec, self.scheme()), _run_scheme(spec, f"fixed:{window:g}")
         return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
     def steps(self) -> Check:
@@ -202,8 +202,8 @@ class PolicyChecks:
         spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
-        flight = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
-        later = flight.cwnd_packets[flight.cwnd_ms >= at_ms]
+        record = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
+        later = record.cwnd_packets[record.cwnd_ms >= at_ms]
         steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
         window = median_filter(later, size=steps, mode="nearest")
         near = np.abs(window / ideal - 1) <= max(0.15, 1 / ideal)
@@ -254,29 +254,31 @@ def _silent_share(link: LinkSpec) -> float:
     return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
 
 
-def _fly(
+def _run_scheme(
     spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS
 ) -> FlowMetrics:
-    flight = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
-    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+    record = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
+    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
-    """Of the whole flight; what no sender could use because no ACKs came back counts against it as well."""
-    flight = _core.fly(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
-    return float(len(flight.departure_ms) / max(1, flight.opportunities))
+    """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
+    record = _core.fly(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
+    return float(len(record.departure_ms) / max(1, record.opportunities))
 
 
 def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics:
     """The smallest fixed window that uses as much of the link."""
     low, high = 2, 4
-    fly = partial(_fly, spec)
-    while fly(f"fixed:{high}").utilisation < utilisation and high < 10_000:
+    run_scheme = partial(_run_scheme, spec)
+    while run_scheme(f"fixed:{high}").utilisation < utilisation and high < 10_000:
         low, high = high, 2 * high
     while high - low > max(1, low // 50):
         middle = (low + high) // 2
-        low, high = (low, middle) if fly(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
-    return fly(f"fixed:{high}")
+        low, high = (
+            (low, middle) if run_scheme(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
+        )
+    return run_scheme(f"fixed:{high}")
 
 
 WORST = 20
@@ -295,7 +297,7 @@ def measure_checks(
 
     Args:
         policy_file: of a policy that takes a preference.
-        executor: flies side by side.
+        executor: runs side by side.
         emulators: how many random emulators a check takes.
         starvation: how many the one on starvation takes.
         seed: of what is drawn.
@@ -322,9 +324,9 @@ def measure_checks(
 
 
 DESCRIPTION = (
-    "Flies a policy in the twin and prints every promise beside what was measured, and the emulators on "
+    "Runs a policy in the twin and prints every promise beside what was measured, and the emulators on "
     "which it is farthest behind the native schemes. Exit code 1: one is not held, and worse than is "
-    "known. With CCGYM_TRACES the recorded cellular links are flown as well."
+    "known. With CCGYM_TRACES the recorded cellular links are run as well."
 )
 
 

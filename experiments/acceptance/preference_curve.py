@@ -1,6 +1,6 @@
 """A policy's throughput and delay over its preference, beside Copa over its delta and beside fixed windows.
 
-Random emulators, which no training sees, are flown by the policy at every preference, by Copa with its delta
+Random emulators, which no training sees, are run by the policy at every preference, by Copa with its delta
 swept and by fixed windows, all with the same few seeds; what is compared are means over the seeds. Noise,
 which counts for nothing: NOISE_SHARE of a throughput or a p95 delay, NOISE_MS of a p95 delay.
 """
@@ -24,7 +24,7 @@ from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets
-from ccgym.training.rollouts import fly_measured
+from ccgym.training.rollouts import run_measured
 from ccgym.training.runs.monitoring import FIXED_BDPS
 from numpy.typing import NDArray
 
@@ -48,7 +48,7 @@ Figures = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Curve:
-    """One emulator flown by one scheme at each of its settings; arrays are (settings, seeds)."""
+    """One emulator run by one scheme at each of its settings; arrays are (settings, seeds)."""
 
     throughput_mbps: Figures
     p95_delay_ms: Figures
@@ -135,23 +135,23 @@ class PreferenceRow:
         }
 
 
-def _fly_row(policy_file: Path, seeds: int, emulator: NamedEmulator) -> PreferenceRow:
+def _run_row(policy_file: Path, seeds: int, emulator: NamedEmulator) -> PreferenceRow:
     bdp = bdp_packets(emulator.spec)
     return PreferenceRow(
         emulator,
-        _fly([f"policy:{policy_file}:{preference}" for preference in PREFERENCES], seeds, emulator),
-        _fly([f"copa:{delta}" for delta in COPA_DELTAS], seeds, emulator),
-        _fly([f"fixed:{max(2.0, bdps * bdp):g}" for bdps in FIXED_BDPS], seeds, emulator),
+        _run([f"policy:{policy_file}:{preference}" for preference in PREFERENCES], seeds, emulator),
+        _run([f"copa:{delta}" for delta in COPA_DELTAS], seeds, emulator),
+        _run([f"fixed:{max(2.0, bdps * bdp):g}" for bdps in FIXED_BDPS], seeds, emulator),
     )
 
 
-def _fly(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
-    flown = [
-        [fly_measured(emulator, scheme, SECONDS, seed=seed) for seed in range(seeds)] for scheme in schemes
+def _run(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
+    measured = [
+        [run_measured(emulator, scheme, SECONDS, seed=seed) for seed in range(seeds)] for scheme in schemes
     ]
     return Curve(
         *(
-            np.array([[getattr(metrics, figure) for metrics in setting] for setting in flown])
+            np.array([[getattr(metrics, figure) for metrics in setting] for setting in measured])
             for figure in ("throughput_mbps", "p95_delay_ms", "utilisation")
         )
     )
@@ -160,7 +160,7 @@ def _fly(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
 def preference_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[PreferenceRow]:
     """A row for each of so many random emulators; the policy has a preference."""
     emulators = select_emulators(f"random:{count}:{UNSEEN_SEED}")
-    return list(executor.map(partial(_fly_row, policy_file, seeds), emulators))
+    return list(executor.map(partial(_run_row, policy_file, seeds), emulators))
 
 
 def preference_checks(rows: Sequence[PreferenceRow]) -> list[Check]:
@@ -221,7 +221,7 @@ def _shares_above(rows: Sequence[PreferenceRow], place: int) -> str:
 
 
 DESCRIPTION = (
-    "Flies a policy at every preference in the twin, over random emulators that no training sees, beside "
+    "Runs a policy at every preference in the twin, over random emulators that no training sees, beside "
     "Copa with its delta swept and fixed windows swept around the BDP. Exit code 1: on more than 5 % of the "
     "emulators a higher preference has less throughput or less p95 delay, or one of its points has less "
     "throughput than the other curve, interpolated, at the same delay. 1 % of throughput or delay, 1 ms of "
@@ -233,12 +233,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which policy, on how many emulators, how often."""
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
-    parser.add_argument("--seeds", type=count, default=3, metavar="N", help="flights of each (default: 3)")
+    parser.add_argument("--seeds", type=count, default=3, metavar="N", help="runs of each (default: 3)")
     add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies all three curves over every emulator."""
+    """Runs all three curves over every emulator."""
     policy_file = policy_file_of(args.scheme)
     select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a preference
     with open_executor(args.ray) as executor:

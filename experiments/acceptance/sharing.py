@@ -137,9 +137,9 @@ def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> N
 
 def _throughputs(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
     """Mbit/s of every flow in every second, (flows, seconds)."""
-    flights = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
+    records = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
     edges_ms = np.arange(0, seconds + 1) * 1e3
-    return np.array([np.histogram(flight.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for flight in flights])
+    return np.array([np.histogram(record.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for record in records])
 
 
 def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Emulators measured in real mahimahi by kernel TCP and by ours, and found again from those figures alone.
 
-What was found flies in real mahimahi as well: it has to measure there what was measured over the truth.
+What was found runs in real mahimahi as well: it has to measure there what was measured over the truth.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from ccgym.calibration.verification import verify_in_mahimahi
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.run_plan import run_plan
 from ccgym.evaluation.sessions.session import Plan
 from ccgym.experiments.arguments import add_evaluation_arguments
 from ccgym.experiments.check import Check
@@ -58,7 +58,7 @@ def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: floa
     """Measures, calibrates and verifies; what was done before is not done again."""
     truth, measured, out = truth_of(emulator), folder / "measured", folder / "found.yaml"
     folder.mkdir(parents=True, exist_ok=True)
-    fly_plan(replace(plan, emulators=[emulator]), measured)
+    run_plan(replace(plan, emulators=[emulator]), measured)
     target = check_target(replace(load_target(measured), name=truth_name(emulator)), few=True)
     answer, _ = calibrate(target, storage_of(out), minutes, lambda *_: None)
     write_answer(answer, target, out)
@@ -92,7 +92,7 @@ def line(each: RealFound) -> str:
 
 
 DESCRIPTION = (
-    "Measures emulators in real mahimahi, kernel TCP and ours, calibrates on these figures, and flies what "
+    "Measures emulators in real mahimahi, kernel TCP and ours, calibrates on these figures, and runs what "
     "was found there. Exit code 1: a parameter is off by more than `calibration-truth` allows, or the mean "
     "error of the found emulator in real mahimahi is above 10 %."
 )

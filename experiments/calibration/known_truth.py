@@ -22,7 +22,7 @@ from ccgym.experiments.json_text import json_text
 
 SCHEMES = ("bbr", "cubic", "copa", "vegas", "ledbat", "reno", "vivace", "verus")
 HELD_OUT = ("scream", "copa:0.1", "bbr3")
-"""Flown over what was found, never searched with."""
+"""Run over what was found, never searched with."""
 
 SECONDS, RUNS, MANY_RUNS = 30.0, 3, 32
 """Of each scheme; many where what differs is to be the emulators and not their chance."""
@@ -91,7 +91,7 @@ class HeldOut:
     """Over both emulators."""
     error: float
     floor: float
-    """Of the truth itself, flown with the draws of the found emulator: chance alone."""
+    """Of the truth itself, run with the draws of the found emulator: chance alone."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ def _log_uniform(generator: np.random.Generator, bounds: tuple[float, float]) ->
 def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, executor: Executor) -> Target:
     """What these schemes measure over `truth`, a run each draw."""
     rows = tuple(Measured(scheme, scheme, 1.0, 1.0, None, None, None, 1) for scheme in schemes)
-    flown = Replicator(Target("truth", rows, {}, SECONDS), executor).fly(truth, draws)
+    replicated = Replicator(Target("truth", rows, {}, SECONDS), executor).replicate(truth, draws)
     runs = [
-        Run(scheme, *map(float, flown[run, place]))
+        Run(scheme, *map(float, replicated[run, place]))
         for place, scheme in enumerate(schemes)
         for run in range(len(draws))
     ]
@@ -140,7 +140,7 @@ def recover(
     minutes: float,
     report: Callable[[int, float, Candidate], None] = lambda *_: None,
 ) -> Recovery:
-    """Measures `truth`, finds it again, and flies over both what was not measured."""
+    """Measures `truth`, finds it again, and runs over both what was not measured."""
     draws = range(_FIRST_RUN, _FIRST_RUN + RUNS)
     with ThreadPoolExecutor(cpu_count()) as executor:
         target = measured_over(truth, SCHEMES, draws, executor)
@@ -152,11 +152,12 @@ def recover(
 
 
 def _held_out(truth: Candidate, found: Candidate, runs: int, executor: Executor) -> HeldOut:
-    """Flies over both what was not measured."""
+    """Runs over both what was not measured."""
     wanted = measured_over(truth, HELD_OUT, range(_FIRST_RUN, _FIRST_RUN + runs), executor)
     replicator, measured = Replicator(wanted, executor), measured_figures(wanted.measured)
     error, floor = (
-        float(scheme_errors(replicator.fly(each, range(runs)), measured).mean()) for each in (found, truth)
+        float(scheme_errors(replicator.replicate(each, range(runs)), measured).mean())
+        for each in (found, truth)
     )
     return HeldOut(runs, error, floor)
 
@@ -234,7 +235,7 @@ def _described(candidate: Candidate) -> str:
 
 DESCRIPTION = (
     "Draws emulators, measures them through the twin with 8 schemes and 3 runs each, and calibrates on these "
-    "figures. Schemes that were not searched with are flown over both, 3 and 32 runs; beside their error "
+    "figures. Schemes that were not searched with are run over both, 3 and 32 runs; beside their error "
     "stands that of the truth with other draws, which no calibration can fall below but by chance. "
     "Exit code 1: rate or delay is off by more than 10 %, a queue that fills by more than 25 %, "
     "loss by more than 30 % and 0.2 points, arrivals are wrong in more than 10 %, schemes that were not "

@@ -76,7 +76,7 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 def print_comparisons(
     tables: dict[str, tuple[list[Comparison], Bounds]], heads: dict[str, str], *, as_json: bool
 ) -> None:
-    """One table for each place where ours flew.
+    """One table for each place where ours ran.
 
     Args:
         tables: by the name of the place, and how far ours may be from the reference's there.

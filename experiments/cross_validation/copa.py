@@ -1,7 +1,7 @@
-"""Our Copa in the twin beside its authors' program, genericCC (`do_ss:auto:0.5`), flown in real mahimahi.
+"""Our Copa in the twin beside its authors' program, genericCC (`do_ss:auto:0.5`), run in real mahimahi.
 
-Their figures were measured for this project on links of constant rate, one or more flights of 7 s and a half
-BDP to one BDP of queue; those of the calibrated paths and the field path are of one flight of 30 s.
+Their figures were measured for this project on links of constant rate, one or more runs of 7 s and a half
+BDP to one BDP of queue; those of the calibrated paths and the field path are of one run of 30 s.
 
 At 100 Mbit/s the two packets that Copa wants in the queue are 0.24 ms: less than the clock of mahimahi shows,
 and than a real host is late by. How low the lowest RTT of 10 s happens to be then decides what it gets: were
@@ -23,7 +23,7 @@ SCHEME = "copa"
 SECONDS = 30.0
 WARM_UP_S = 1.0
 THROUGHPUT_MARGIN = 0.15
-"""Their flights of one link differ by 2 to 50 %."""
+"""Their runs of one link differ by 2 to 50 %."""
 DELAY_MARGIN = 0.15
 LINKS: dict[tuple[float, int, int], tuple[tuple[float, float], tuple[float, float]]] = {
     (12, 20, 20): ((8.91, 10.88), (9, 13)),
@@ -83,10 +83,10 @@ def copa_rows(seed: int) -> list[CopaRow]:
 
 
 def _row(label: str, spec: EmulatorSpec, seed: int, mbps: Range, delay_ms: Range) -> CopaRow:
-    flight = _core.fly(spec.to_path(), SCHEME, seconds=SECONDS, seed=seed)
-    warm = flight.departure_ms >= WARM_UP_S * 1e3
-    ip_bytes = float(np.sum(flight.departure_bytes[warm] - TUN_HEADER_BYTES))
-    p95_ms = float(np.percentile(flight.departure_delay_ms[warm], 95)) + spec.delay_ms
+    record = _core.fly(spec.to_path(), SCHEME, seconds=SECONDS, seed=seed)
+    warm = record.departure_ms >= WARM_UP_S * 1e3
+    ip_bytes = float(np.sum(record.departure_bytes[warm] - TUN_HEADER_BYTES))
+    p95_ms = float(np.percentile(record.departure_delay_ms[warm], 95)) + spec.delay_ms
     return CopaRow(label, ip_bytes * 8e-6 / (SECONDS - WARM_UP_S), mbps, p95_ms, delay_ms)
 
 
@@ -111,7 +111,7 @@ def _text(figures: Range, digits: int) -> str:
 
 
 DESCRIPTION = (
-    "Flies our Copa in the twin over links and paths that its authors' genericCC was measured on in real "
+    "Runs our Copa in the twin over links and paths that its authors' genericCC was measured on in real "
     "mahimahi. Exit code 1: throughput or p95 delay is further than 15 % from the range of theirs."
 )
 
@@ -121,7 +121,7 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies over every link and path."""
+    """Runs over every link and path."""
     rows = copa_rows(SEED)
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(copa_lines(rows)))
     return 0 if all(row.agrees for row in rows) else 1

@@ -9,7 +9,7 @@ from statistics import median
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.metrics.results import Evaluation
 from ccgym.experiments.arguments import add_evaluation_arguments
-from ccgym.experiments.evaluations import fly
+from ccgym.experiments.evaluations import evaluate
 
 from .comparison import Bounds, Comparison, print_comparisons
 
@@ -19,11 +19,11 @@ KERNEL_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.15)
 
 
 def compare_with_kernel(ours: Evaluation, kernels: Evaluation) -> list[Comparison]:
-    """Medians over the runs of every emulator on which both of a pair flew."""
-    flown, references = dict(_medians(ours)), dict(_medians(kernels))
+    """Medians over the runs of every emulator on which both of a pair ran."""
+    measured, references = dict(_medians(ours)), dict(_medians(kernels))
     return [
         Comparison(emulator, scheme, mbps, reference_mbps, delay_ms, reference_delay_ms)
-        for (emulator, scheme), (mbps, delay_ms) in flown.items()
+        for (emulator, scheme), (mbps, delay_ms) in measured.items()
         if (reference := references.get((emulator, KERNEL_REFERENCES.get(scheme, "")))) is not None
         for reference_mbps, reference_delay_ms in [reference]
     ]
@@ -44,7 +44,7 @@ def _medians(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], tuple[fl
 
 
 DESCRIPTION = (
-    "Flies our schemes and the kernel's over the same emulators in real mahimahi, and ours in the twin as "
+    "Runs our schemes and the kernel's over the same emulators in real mahimahi, and ours in the twin as "
     "well: what differs there is the algorithm's, what differs in mahimahi alone is the host's. Exit code "
     "1: in mahimahi one of ours differs from the kernel's by more than 5 % of throughput or 15 % of p95 "
     "delay."
@@ -56,17 +56,19 @@ add_arguments = partial(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies what is left of both evaluations, then compares them."""
+    """Runs what is left of both evaluations, then compares them."""
     schemes = args.schemes.split(",")
     for scheme in schemes:
         if scheme not in KERNEL_REFERENCES:
             raise InputError(
                 f"--schemes: the kernel has no {scheme!r}; it has {', '.join(KERNEL_REFERENCES)}"
             )
-    real = fly(args, "mahimahi", ",".join([*schemes, *(KERNEL_REFERENCES[scheme] for scheme in schemes)]))
+    real = evaluate(
+        args, "mahimahi", ",".join([*schemes, *(KERNEL_REFERENCES[scheme] for scheme in schemes)])
+    )
     tables = {
         "mahimahi": (compare_with_kernel(real, real), KERNEL_BOUNDS),
-        "twin": (compare_with_kernel(fly(args, "twin", args.schemes), real), KERNEL_BOUNDS),
+        "twin": (compare_with_kernel(evaluate(args, "twin", args.schemes), real), KERNEL_BOUNDS),
     }
     heads = {"reference": "kernel", "delay": "p95 ms"}
     print_comparisons(tables, heads, as_json=args.json)

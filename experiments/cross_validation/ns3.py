@@ -56,47 +56,47 @@ def _compare(cases: Sequence[tuple[str, Dumbbell]], seconds: float) -> list[Comp
     rows = []
     with Ns3() as ns3:
         for scheme, dumbbell in cases:
-            theirs = ns3.fly(REFERENCES[scheme], dumbbell, seconds, seconds / 2)
-            mbps, queueing_ms = _fly(scheme, dumbbell, seconds, seconds / 2)
+            theirs = ns3.run(REFERENCES[scheme], dumbbell, seconds, seconds / 2)
+            mbps, queueing_ms = _run_twin(scheme, dumbbell, seconds, seconds / 2)
             reference = (theirs.throughput_mbps, theirs.mean_queueing_ms)
             rows.append(Comparison(dumbbell.label, scheme, mbps, reference[0], queueing_ms, reference[1]))
     return rows
 
 
-def _fly(scheme: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> tuple[float, float]:
+def _run_twin(scheme: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> tuple[float, float]:
     """Mbit/s of IP bytes and the mean ms in the link after the warm-up."""
     uplink = {"rate_mbps": dumbbell.rate_mbps, "packets": dumbbell.queue_packets, "queue": "droptail"}
     ecn = {"ecn": True} if dumbbell.marking.get("queue") == "red" else {}
     link = LinkSpec.model_validate({**uplink, **dumbbell.marking, **ecn})
     links = link.to_link(), link.mirrored().to_link()
-    flight = _core.fly(
+    record = _core.fly(
         _core.Path(dumbbell.delay_ms, *links, timing="continuous"), scheme, seconds=seconds, seed=1
     )
-    warm = flight.departure_ms >= warm_up_s * 1e3
-    ip_bytes = np.sum(flight.departure_bytes[warm] - TUN_HEADER_BYTES)
-    return float(ip_bytes) * 8e-6 / (seconds - warm_up_s), float(np.mean(flight.departure_delay_ms[warm]))
+    warm = record.departure_ms >= warm_up_s * 1e3
+    ip_bytes = np.sum(record.departure_bytes[warm] - TUN_HEADER_BYTES)
+    return float(ip_bytes) * 8e-6 / (seconds - warm_up_s), float(np.mean(record.departure_delay_ms[warm]))
 
 
 DESCRIPTION = (
-    "Flies our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
+    "Runs our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
     "half warms up. Exit code 1: one of ours differs by more than 3 % of throughput or 10 % of mean "
     "queueing delay. Vegas rests with any queue of two to four packets, and where in between is decided "
     "by the end of its slow start. ns-3's LEDBAT is no reference: the bound it sets on its window is the "
-    "window itself, so that it never grows after slow start, and without TCP timestamps it flies "
+    "window itself, so that it never grows after slow start, and without TCP timestamps it runs "
     "NewReno's congestion avoidance. Beside these, flows that answer marks: DCTCP where a queue marks by a "
     "step, NewReno and Cubic where RED marks, held to 5 % of both."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How long to fly."""
+    """How long to run."""
     parser.add_argument(
         "--seconds", type=seconds, default=120.0, metavar="S", help="of a flow (default: 120)"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies every scheme over every dumbbell, in both."""
+    """Runs every scheme over every dumbbell, in both."""
     rows, marked = compare_with_ns3(args.seconds), compare_marking_with_ns3(args.seconds)
     heads = {"reference": "ns-3", "delay": "queue ms"}
     tables = {"the twin": (rows, NS3_BOUNDS), "the twin, with marks": (marked, MARKING_BOUNDS)}

@@ -21,7 +21,7 @@ from .published_figures import PUBLISHED, Published, Range
 SECONDS = 30.0
 RUNS = 5
 THROUGHPUT_MARGIN = 0.15
-"""Single flights over Poisson and cellular links differ by as much."""
+"""Single runs over Poisson and cellular links differ by as much."""
 DELAY_MARGIN = 0.15
 
 
@@ -51,35 +51,35 @@ class PublishedRow:
 
 
 class PublishedComparison:
-    """Flies what has been published, once each."""
+    """Runs what has been published, once each."""
 
     def __init__(self, executor: Executor, seed: int) -> None:
         self._executor = executor
         self._seed = seed
 
     def rows(self) -> list[PublishedRow]:
-        """A row for each published figure on an emulator that can be flown."""
-        return list(self._executor.map(self._row, [row for row in PUBLISHED if _can_fly(row.emulator)]))
+        """A row for each published figure on an emulator that can be run."""
+        return list(self._executor.map(self._row, [row for row in PUBLISHED if _can_run(row.emulator)]))
 
     def _row(self, published: Published) -> PublishedRow:
-        flights = [_fly(published.scheme, published.emulator, self._seed + run) for run in range(RUNS)]
+        records = [_run(published.scheme, published.emulator, self._seed + run) for run in range(RUNS)]
         return PublishedRow(
             published,
-            mean(flight.throughput_mbps for flight in flights),
-            mean(flight.p95_delay_ms for flight in flights),
+            mean(record.throughput_mbps for record in records),
+            mean(record.p95_delay_ms for record in records),
         )
 
 
-def _can_fly(emulator: str) -> bool:
+def _can_run(emulator: str) -> bool:
     """The recorded traces do not come along."""
     return not emulator.startswith("cellular/") or "CCGYM_TRACES" in os.environ
 
 
 @cache
-def _fly(scheme: str, emulator: str, seed: int) -> FlowMetrics:
+def _run(scheme: str, emulator: str, seed: int) -> FlowMetrics:
     spec = select_emulators(emulator)[0].spec
-    flight = _core.fly(spec.to_path(), scheme, seconds=SECONDS, seed=seed)
-    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+    record = _core.fly(spec.to_path(), scheme, seconds=SECONDS, seed=seed)
+    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 def _distance(figure: float, published: Range) -> float:
@@ -111,9 +111,9 @@ def _text(figures: Range | None, digits: int) -> str:
 
 
 DESCRIPTION = (
-    "Flies our schemes in the twin over the emulators on which others have measured the same. "
+    "Runs our schemes in the twin over the emulators on which others have measured the same. "
     "Exit code 1: on one of them throughput or p95 delay is further than 15 % "
-    "from the range of theirs. With CCGYM_TRACES the recorded cellular links are flown as well."
+    "from the range of theirs. With CCGYM_TRACES the recorded cellular links are run as well."
 )
 
 
@@ -123,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies every scheme that has figures."""
+    """Runs every scheme that has figures."""
     with open_executor(args.ray) as executor:
         rows = PublishedComparison(executor, SEED).rows()
     if args.json:

@@ -1,7 +1,7 @@
 """What others measured of the schemes on emulators that are here.
 
 Rates in Mbit/s of IP bytes, delays one way in ms, propagation included, unless said otherwise. A range is
-that of several flights.
+that of several runs.
 """
 
 from dataclasses import dataclass

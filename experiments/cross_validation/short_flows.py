@@ -1,6 +1,6 @@
 """`ccgym reproduce short-flows`: how long short flows of our Cubic take, beside kernel Cubic in mahimahi.
 
-Ours fly in the twin, the kernel's through real shells, one after the other with a pause in between. A flow's
+Ours run in the twin, the kernel's through real shells, one after the other with a pause in between. A flow's
 time is from its first chance to send, connected, until the sender knows that all has arrived.
 """
 
@@ -85,8 +85,8 @@ def _emulator(rate_mbps: int, delay_ms: int) -> EmulatorSpec:
 def our_completion_ms(spec: EmulatorSpec, size_kb: int) -> float:
     """Of one flow of our Cubic in the twin."""
     flow = _core.Flow("cubic", bytes=1000 * size_kb)
-    (flown,) = _core.fly(spec.to_path(), [flow], seconds=MOST_SECONDS, seed=1, log=False)
-    return float(flown.completion_ms[0])
+    (measured,) = _core.fly(spec.to_path(), [flow], seconds=MOST_SECONDS, seed=1, log=False)
+    return float(measured.completion_ms[0])
 
 
 def kernel_completion_ms(spec: EmulatorSpec, flows: int) -> dict[int, list[float]]:
@@ -127,7 +127,7 @@ def mean_error(rows: list[ShortFlows]) -> float:
 
 
 DESCRIPTION = (
-    "Flies flows of 15, 150 and 1,500 kB of our Cubic in the twin and of the kernel's in real mahimahi over "
+    "Runs flows of 15, 150 and 1,500 kB of our Cubic in the twin and of the kernel's in real mahimahi over "
     "20 links, 5 to 80 Mbit/s and 5 to 150 ms one way, with a queue of a bandwidth-delay product. Exit code "
     "1: over all links the mean completion time of a size differs by more than 5 %."
 )
@@ -144,7 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies link after link, and prints each."""
+    """Runs link after link, and prints each."""
     require_mahimahi()
     require(check_kernel_tcp())
     chosen = emulators()[:: max(1, round(len(emulators()) / args.links))]

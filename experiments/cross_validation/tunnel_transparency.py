@@ -1,4 +1,4 @@
-"""Whether a tunnel changes what flies through it: kernel TCP inside and outside, both seen by mm-link.
+"""Whether a tunnel changes what runs through it: kernel TCP inside and outside, both seen by mm-link.
 
 As pantheon-tunnel's authors tested theirs (Yan et al., ATC 2018): the two-sample Kolmogorov-Smirnov test on
 throughput and p95 delay. The link counts outer packets of 1500 bytes in both cases, so that what the smaller
@@ -17,7 +17,7 @@ import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.evaluation.run_files import RunFiles
-from ccgym.evaluation.sessions.flying import fly_in_turns
+from ccgym.evaluation.sessions.run_plan import run_in_turns
 from ccgym.evaluation.sessions.session import Plan, emulator_folder
 from ccgym.experiments.arguments import add_evaluation_arguments
 from ccgym.experiments.evaluations import plan_evaluation
@@ -51,7 +51,7 @@ class TransparencyRow:
 
 
 def compare(outside: Plan, outside_folder: Path, inside: Plan, inside_folder: Path) -> list[TransparencyRow]:
-    """A row for each metric, of all runs that were flown."""
+    """A row for each metric, of all runs that were made."""
     rows = []
     for emulator in outside.emulators:
         for scheme in outside.schemes:
@@ -128,7 +128,7 @@ def transparency_lines(rows: list[TransparencyRow]) -> list[str]:
 
 
 DESCRIPTION = (
-    "Flies kernel TCP inside and outside of the tunnel in turns, in real mahimahi, and compares "
+    "Runs kernel TCP inside and outside of the tunnel in turns, in real mahimahi, and compares "
     "throughput and p95 delay, as mm-link saw them, by the two-sample Kolmogorov-Smirnov test. Exit code "
     "1: one of them differs (p < 0.2)."
 )
@@ -139,11 +139,11 @@ add_arguments = partial(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies what is left of both, then compares them."""
+    """Runs what is left of both, then compares them."""
     outside = plan_evaluation(args, "mahimahi", args.schemes)
     inside = replace(outside, tunnel=True)
     folders = (args.out / "outside", args.out / "inside")
-    fly_in_turns([(outside, folders[0]), (inside, folders[1])])
+    run_in_turns([(outside, folders[0]), (inside, folders[1])])
     rows = compare(outside, folders[0], inside, folders[1])
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(transparency_lines(rows)))
     return 0 if rows and all(row.agrees for row in rows) else 1

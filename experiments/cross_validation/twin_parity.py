@@ -1,9 +1,9 @@
 """The twin beside real mahimahi: the same controller over the same emulator, in both.
 
 A link's schedule begins with its shell, a flow some time later, once its programs run. How much later
-differs from run to run, and on a link that varies it decides what the flow meets. So each flight in real
+differs from run to run, and on a link that varies it decides what the flow meets. So each run in real
 mahimahi is repeated in the twin from the same ms of the schedule on, as the real link's log tells it. Where
-in that ms a flow began matters to some controllers, so the twin flies from several places of it.
+in that ms a flow began matters to some controllers, so the twin runs from several places of it.
 
 The twin keeps its promise where throughput and p95 one-way delay agree within what is stated here. How late
 the real shells were, by their own logs, stands beside it: it is no part of the comparison.
@@ -31,13 +31,13 @@ from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.sessions.lateness import SMALLEST_DATA_BYTES, p95_lateness_ms
 from ccgym.evaluation.sessions.session import Plan, PlannedRun, emulator_folder
 from ccgym.experiments.arguments import add_evaluation_arguments
-from ccgym.experiments.evaluations import fly, plan_evaluation
+from ccgym.experiments.evaluations import evaluate, plan_evaluation
 from ccgym.experiments.json_text import json_text
 
 THROUGHPUT_SHARE = 0.03
 DELAY_SHARE = 0.05
 PHASES = 5
-"""Places of a ms, evenly spread, from which the twin flies."""
+"""Places of a ms, evenly spread, from which the twin runs."""
 DELAY_MS = 2.0
 """The p95 delay may differ by DELAY_SHARE or by DELAY_MS, whichever is more."""
 
@@ -73,30 +73,30 @@ class ParityRow:
 
 
 def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]:
-    """A row for every scheme and emulator of the plan that the twin flies and that flew in `real`."""
-    reals = dict(_flights(real))
+    """A row for every scheme and emulator of the plan that the twin runs and that ran in `real`."""
+    reals = dict(_planned_runs(real))
     emulators = {emulator.label: emulator for emulator in plan.emulators}
     schemes = {scheme.label: scheme for scheme in plan.schemes}
     delays_ms = {scenario.label: scenario.delay_ms for scenario in real.scenarios}
-    flights = {
+    planned_runs = {
         key: [PlannedRun(emulators[key[0]], schemes[key[1]], flow.run) for flow in flows]
         for key, flows in reals.items()
-        if _twin_flies(emulators[key[0]].spec, schemes[key[1]])
+        if _twin_runs(emulators[key[0]].spec, schemes[key[1]])
     }
     twins = {
         key: [
-            executor.submit(_fly_likewise, plan, flight, real.folder, phase / PHASES)
-            for flight in group
+            executor.submit(_run_likewise, plan, planned, real.folder, phase / PHASES)
+            for planned in group
             for phase in range(PHASES)
         ]
-        for key, group in flights.items()
+        for key, group in planned_runs.items()
     }
     return [
         ParityRow(
             *key,
-            median(flight.result().throughput_mbps for flight in twins[key]),
+            median(planned.result().throughput_mbps for planned in twins[key]),
             median(flow.metrics.throughput_mbps for flow in reals[key]),
-            median(flight.result().p95_delay_ms for flight in twins[key]),
+            median(planned.result().p95_delay_ms for planned in twins[key]),
             median(flow.metrics.p95_delay_ms for flow in reals[key]),
             _lateness_ms(real.folder, key[0], reals[key], delays_ms[key[0]]),
         )
@@ -104,24 +104,24 @@ def compare(plan: Plan, real: Evaluation, executor: Executor) -> list[ParityRow]
     ]
 
 
-def _twin_flies(spec: Network, scheme: Scheme) -> bool:
+def _twin_runs(spec: Network, scheme: Scheme) -> bool:
     return TwinBackend().refusal(spec, [scheme]) is None
 
 
-def _fly_likewise(plan: Plan, flight: PlannedRun, real: Path, phase_ms: float) -> FlowMetrics:
-    """A flight of `real` again, in the twin, from `phase_ms` after its ms began."""
-    seed, files = flight.seed(plan.seed), flight.files(real)
-    spec = flight.drawn_spec(seed, begins=False)  # the real shells' draw
+def _run_likewise(plan: Plan, planned: PlannedRun, real: Path, phase_ms: float) -> FlowMetrics:
+    """A run of `real` again, in the twin, from `phase_ms` after its ms began."""
+    seed, files = planned.seed(plan.seed), planned.files(real)
+    spec = planned.drawn_spec(seed, begins=False)  # the real shells' draw
     assert isinstance(spec, EmulatorSpec)
     start_s = begun_s(files, spec) + phase_ms / 1000
-    flow = PlannedFlow(flight.scheme, start_s, plan.seconds)
-    logs = TwinBackend().fly(spec, [flow], seed, files)
+    flow = PlannedFlow(planned.scheme, start_s, plan.seconds)
+    logs = TwinBackend().run(spec, [flow], seed, files)
     loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
     return measure_run(logs, spec.delay_ms, seconds=plan.seconds, unseen_loss=loss).total
 
 
 def begun_s(files: RunFiles, spec: EmulatorSpec) -> float:
-    """When the sender of a flight in real mahimahi began to send data, since the schedule of its link began.
+    """When the sender of a run in real mahimahi began to send data, since the schedule of its link began.
 
     Raises:
         InputError: the link's log is missing or broken.
@@ -141,7 +141,7 @@ def _lateness_ms(folder: Path, label: str, flows: list[FlowResult], delay_ms: fl
     return median(known) if known else None
 
 
-def _flights(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], list[FlowResult]]]:
+def _planned_runs(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], list[FlowResult]]]:
     for scenario in evaluation.scenarios:
         for scheme in evaluation.schemes:
             flows = [flow for flow in scenario.flows if flow.scheme == scheme]
@@ -174,7 +174,7 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 
 
 DESCRIPTION = (
-    "Flies the same controllers over the same emulators in real mahimahi, and each flight again in the "
+    "Runs the same controllers over the same emulators in real mahimahi, and each run again in the "
     "twin, begun at the same time of its link's schedule. Exit code 1: one of them differs by more than 3 "
     "% of throughput, or 5 % and 2 ms of p95 one-way delay. The last column tells how late the real "
     "shells were over a round trip, from their own logs."
@@ -193,8 +193,8 @@ add_arguments = partial(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Flies what is left in real mahimahi, then the same in the twin."""
-    real = fly(args, "mahimahi", args.schemes)
+    """Runs what is left in real mahimahi, then the same in the twin."""
+    real = evaluate(args, "mahimahi", args.schemes)
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         rows = compare(plan_evaluation(args, "mahimahi", args.schemes), real, executor)
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))

@@ -1,7 +1,7 @@
 """Does calibration pay? Figures 6 and 7 of the Pantheon paper, on a path whose emulator is known.
 
 A path is measured with eight schemes and calibrated from that. Three policies are trained: on synthetic links
-alone, with the emulator that was found as well, and with the ensemble of all that fit as well. They fly over
+alone, with the emulator that was found as well, and with the ensemble of all that fit as well. They run over
 the path, over its neighbours (each parameter a fifth less or more) and over links that no training has seen.
 """
 
@@ -25,7 +25,7 @@ from .command import (
     run_reproduction,
 )
 from .reproduction import Line, Reproduction, ReproductionOptions
-from .trainings import fly, trained_policy
+from .trainings import evaluate_policies, trained_policy
 
 TITLE = "Calibrated emulators in training"
 DOCUMENT = "document 002"
@@ -38,13 +38,13 @@ QUICK_PATHS = ("wired",)
 CALIBRATION_MINUTES, QUICK_CALIBRATION_MINUTES = 3.0, 0.5
 FIRST_RUN = 10_000
 DRAWS = 8
-"""Flights over the path itself."""
+"""Runs over the path itself."""
 CHANGE = 0.2
 UNSEEN = "random:24:780"
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Measures, calibrates, trains and flies."""
+    """Measures, calibrates, trains and runs."""
     paths = QUICK_PATHS if options.quick else tuple(PATHS)
     synthetic = trained_policy(options, "synthetic", {"emulators": "synthetic"})
     lines = [line for name in paths for line in _path_lines(options, name, synthetic)]
@@ -66,13 +66,17 @@ def _path_lines(options: ReproductionOptions, name: str, synthetic: str) -> list
     }
     lines = []
     for place, (emulators, draws) in places.items():
-        flown = fly(options, f"{name} {place}".replace(" ", "-"), emulators, policies, draws)
-        lines += [each.line(f"{name}: log power {place}, trained on {kind}") for kind, each in flown.items()]
+        evaluated = evaluate_policies(
+            options, f"{name} {place}".replace(" ", "-"), emulators, policies, draws
+        )
+        lines += [
+            each.line(f"{name}: log power {place}, trained on {kind}") for kind, each in evaluated.items()
+        ]
         lines += [
             each.at_least_as_good(
-                f"{name}: {kind}, at least as good {place}", flown["synthetic alone"], options.minutes
+                f"{name}: {kind}, at least as good {place}", evaluated["synthetic alone"], options.minutes
             )
-            for kind, each in flown.items()
+            for kind, each in evaluated.items()
             if kind != "synthetic alone"
         ]
     return lines

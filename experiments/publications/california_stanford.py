@@ -65,7 +65,7 @@ ROWS = (
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Flies the same schemes over the calibrated emulator."""
+    """Runs the same schemes over the calibrated emulator."""
     documented = tables.document_lines(ROWS, options.document)
     schemes = options.kernels([row.ours for row in ROWS if row.ours])
     evaluation = evaluate(

@@ -44,7 +44,7 @@ def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
         type=Path,
         default=Path(folder),
         metavar="DIR",
-        help=f"where flights and figures are kept, to go on after an interruption (default: {folder})",
+        help=f"where runs and figures are kept, to go on after an interruption (default: {folder})",
     )
 
 

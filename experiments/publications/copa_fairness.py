@@ -16,10 +16,10 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.experiments.joining_flows import (
     FLOWS,
     Condition,
-    Fly,
-    fly_in_shells,
-    fly_in_twin,
+    Runner,
     jain_over_time,
+    run_in_shells,
+    run_in_twin,
     share_of_link,
 )
 from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ PUBLISHED = {
     },
 }
 """Medians: of the paper and of the reproduction, lower first; of 5 s the reproduction's alone. Of PCC both
-flew what its authors had released by then, be it Allegro or Vivace."""
+ran what its authors had released by then, be it Allegro or Vivace."""
 _PCC = (
     "our Allegro takes longer to come to an even share: 0.50 (8 draws) at 1 s between flows, 0.75 at 5 s, "
     "0.87 at 20 s; theirs is the PCC that its authors had released by then"
@@ -81,20 +81,20 @@ SINGLE_SHARE = 0.85
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Flies each scheme against itself under every condition, and Copa alone."""
+    """Runs each scheme against itself under every condition, and Copa alone."""
     lines: list[Line] = []
     figures = {}
     runs = QUICK_RUNS if options.quick else RUNS
-    fly = _flyer(options)
+    runner = _runner(options)
     conditions = [each for each in CONDITIONS if options.backend == "twin" or not each.extra_ms]
     for condition in conditions:
         found = {
-            scheme: [jain_over_time(condition, fly(condition, scheme, run)) for run in range(1, runs + 1)]
+            scheme: [jain_over_time(condition, runner(condition, scheme, run)) for run in range(1, runs + 1)]
             for scheme in SCHEMES
         }
         lines += _condition_lines(condition, found)
         figures[f"copa-fairness-{condition.file_name}"] = _cdf(condition, found)
-    alone, figure = _alone(fly, in_twin=options.backend == "twin")
+    alone, figure = _alone(runner, in_twin=options.backend == "twin")
     notes = [
         "the published curves are held against at their medians, which the documents give as numbers",
         "one Copa flow: 1 / delta = 2 packets are wanted in the queue, 0.5 ms at 46 Mbit/s; a clock of 1 ms, "
@@ -130,17 +130,17 @@ def _condition_lines(condition: Condition, found: dict[str, list[NDArray[np.floa
     return lines
 
 
-def _flyer(options: ReproductionOptions) -> Fly:
-    """In the twin, or in real shells, where what has been flown is kept.
+def _runner(options: ReproductionOptions) -> Runner:
+    """In the twin, or in real shells, where what has been run is kept.
 
     Raises:
-        InputError: real shells cannot be flown here.
+        InputError: real shells cannot be run here.
     """
     if options.backend == "twin":
-        return lambda condition, scheme, run: fly_in_twin(condition, scheme, options.seed + run)
+        return lambda condition, scheme, run: run_in_twin(condition, scheme, options.seed + run)
     names = dict(zip(SCHEMES, options.kernels(list(SCHEMES)), strict=True))
     MahimahiBackend().check([], [[each] * FLOWS for each in select_schemes(",".join(names.values()))])
-    return lambda condition, scheme, run: fly_in_shells(
+    return lambda condition, scheme, run: run_in_shells(
         condition, names.get(scheme, scheme), run, options.folder / "copa-fairness-mahimahi"
     )
 
@@ -163,11 +163,11 @@ def _cdf(condition: Condition, found: dict[str, list[NDArray[np.float64]]]) -> F
     return figure
 
 
-def _alone(fly: Fly, *, in_twin: bool) -> tuple[list[Line], Figure]:
+def _alone(runner: Runner, *, in_twin: bool) -> tuple[list[Line], Figure]:
     """Section 4.3: one Copa flow for 10 s: its share of the link by clock and by delta, and others'."""
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.add_subplot()
-    used = share_of_link(BASE, fly(BASE, "copa", 1))
+    used = share_of_link(BASE, runner(BASE, "copa", 1))
     lines = [Line("Copa's flows together: of the link", "nearly full", f"{used:.0%}", ">= 90 %", used >= 0.9)]
     alone = replace(BASE, name="alone", single=True)
     cases = [
@@ -177,7 +177,7 @@ def _alone(fly: Fly, *, in_twin: bool) -> tuple[list[Line], Figure]:
     for scheme, condition, name in cases:
         if condition.timing == "continuous" and not in_twin:
             continue
-        delivered = fly(condition, scheme, 1)
+        delivered = runner(condition, scheme, 1)
         share, first = (
             share_of_link(condition, delivered[:, 1000:]),
             share_of_link(condition, delivered[:, :1000]),
@@ -194,13 +194,13 @@ def _alone(fly: Fly, *, in_twin: bool) -> tuple[list[Line], Figure]:
     axes.set_ylabel("Mbit/s")
     axes.set_ylim(0, 50)
     axes.legend(fontsize=8)
-    return [*lines, *_others_alone(fly, alone)], figure
+    return [*lines, *_others_alone(runner, alone)], figure
 
 
-def _others_alone(fly: Fly, alone: Condition) -> list[Line]:
+def _others_alone(runner: Runner, alone: Condition) -> list[Line]:
     lines = []
     for scheme in ("cubic", "bbr", "allegro"):
-        share = share_of_link(alone, fly(alone, scheme, 1)[:, 1000:])
+        share = share_of_link(alone, runner(alone, scheme, 1)[:, 1000:])
         what = f"one {SCHEMES[scheme]} flow: of the link"
         why = "our Allegro leaves a part of a link with a queue of one BDP"
         lines.append(Line(what, "all of it", f"{share:.0%}", ">= 90 %", share >= 0.9, why))

@@ -31,9 +31,9 @@ EMULATORS = {
     "cellular": "calibrated/mexico,calibrated/brazil",
 }
 RECORDED = "cellular/verizon-lte,cellular/tmobile-lte,cellular/att-lte-driving"
-"""Flown where the traces are, which do not come along."""
+"""Run where the traces are, which do not come along."""
 BEST_OF = ("cubic", "reno")
-"""Schemes that are not in the table but flew there as well: the best on a path may be one of them."""
+"""Schemes that are not in the table but ran there as well: the best on a path may be one of them."""
 
 
 @dataclass(frozen=True)
@@ -117,27 +117,27 @@ class Averages:
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Measures the archives, or flies ours."""
+    """Measures the archives, or runs ours."""
     if options.archives:
         measured = averages(load_evaluation(folder) for folder in options.archives)
         notes = [f"ours: {len(options.archives)} data directories"]
         return Reproduction(TITLE, DOCUMENT, _archive_lines(measured), notes=notes)
-    flown = {kind: _fly(options, kind) for kind in TABLE}
-    lines = [line for kind, ours in flown.items() for line in _lines(kind, ours)]
-    lines += [_claim(kind, ours) for kind, ours in flown.items()]
-    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(flown)})
+    by_kind = {kind: _run(options, kind) for kind in TABLE}
+    lines = [line for kind, ours in by_kind.items() for line in _lines(kind, ours)]
+    lines += [_claim(kind, ours) for kind, ours in by_kind.items()]
+    return Reproduction(TITLE, DOCUMENT, lines, {"copa-pantheon": _figure(by_kind)})
 
 
-def _fly(options: ReproductionOptions, kind: str) -> dict[str, Averages]:
+def _run(options: ReproductionOptions, kind: str) -> dict[str, Averages]:
     """Every scheme of the table, by the name it has there."""
     recorded = kind == "cellular" and "CCGYM_TRACES" in os.environ
     emulators = select_emulators(f"{EMULATORS[kind]},{RECORDED}" if recorded else EMULATORS[kind])
     schemes = [*TABLE[kind], *BEST_OF]
-    flying = options.kernels(schemes)
+    selected = options.kernels(schemes)
     runs = QUICK_RUNS if options.quick else RUNS
-    evaluation = evaluate(options, f"copa-pantheon-{kind}", emulators, flying, runs, SECONDS)
+    evaluation = evaluate(options, f"copa-pantheon-{kind}", emulators, selected, runs, SECONDS)
     measured = averages([evaluation])
-    labels = [select_schemes(scheme)[0].label for scheme in flying]
+    labels = [select_schemes(scheme)[0].label for scheme in selected]
     names = dict(zip(labels, schemes, strict=True))
     return {names[label]: each for label, each in measured.items()}
 
@@ -202,10 +202,10 @@ def _claim(kind: str, ours: Mapping[str, Averages]) -> Line:
     return Line(what, f"{theirs:.1f}", f"{ratio:.1f}", ">= 2", ratio >= 2, why)
 
 
-def _figure(flown: Mapping[str, Mapping[str, Averages]]) -> Figure:
+def _figure(by_kind: Mapping[str, Mapping[str, Averages]]) -> Figure:
     """Each scheme's place in their table and in ours, joined."""
     figure = Figure(figsize=(10, 4.5), layout="constrained")
-    for axes, (kind, ours) in zip(figure.subplots(1, 2), flown.items(), strict=True):
+    for axes, (kind, ours) in zip(figure.subplots(1, 2), by_kind.items(), strict=True):
         for scheme, theirs in TABLE[kind].items():
             if scheme not in ours:
                 continue
@@ -237,7 +237,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="DIR",
-        help="measure these data directories, Pantheon's or ours, instead of flights of ours",
+        help="measure these data directories, Pantheon's or ours, instead of runs of ours",
     )
 
 

@@ -19,7 +19,7 @@ from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
 
 DESCRIPTION = (
     "Runs the experiments of the published documents in the twin, one after the other, and writes the page "
-    "with all their lines and figures. One that cannot be flown here, as its traces are missing, is named. "
+    "with all their lines and figures. One that cannot be run here, as its traces are missing, is named. "
     "Exit code 1: a stated tolerance is missed, and by more than is known."
 )
 

@@ -24,7 +24,7 @@ from .command import (
     run_reproduction,
 )
 from .reproduction import Line, Reproduction, ReproductionOptions
-from .trainings import CHECKED_MINUTES, UNCHECKED, fly, trained_policy
+from .trainings import CHECKED_MINUTES, UNCHECKED, evaluate_policies, trained_policy
 
 TITLE = "Indigo: oracle, calibrated emulators, hidden units"
 DOCUMENT = "document 002"
@@ -40,7 +40,7 @@ UNSEEN = "random:24:780"
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Searches the windows, trains, flies."""
+    """Searches the windows, trains, runs."""
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         lines, figure = _windows(executor)
         figures = {"indigo-oracle-windows": figure}
@@ -93,12 +93,12 @@ def _calibration(options: ReproductionOptions) -> list[Line]:
     runs = QUICK_RUNS if options.quick else RUNS
     lines = []
     for flows, interval_s, figure in ((1, 0.0, "6"), (3, INTERVAL_S, "7a")):
-        flown = fly(
+        evaluated = evaluate_policies(
             options, f"calibration-{flows}", select_emulators(WIRED), schemes, runs, flows, interval_s
         )
         who = "alone" if flows == 1 else "three flows"
-        lines += [each.line(f"log power on wired paths, {who}, {name}") for name, each in flown.items()]
-        calibrated, synthetic, _ = flown.values()
+        lines += [each.line(f"log power on wired paths, {who}, {name}") for name, each in evaluated.items()]
+        calibrated, synthetic, _ = evaluated.values()
         what = f"with calibrated emulators at least as good, {who} (figure {figure})"
         lines.append(calibrated.at_least_as_good(what, synthetic, options.minutes))
     return lines
@@ -109,14 +109,14 @@ def _hidden_units(options: ReproductionOptions) -> tuple[list[Line], Figure]:
     schemes = {
         str(units): trained_policy(options, f"hidden-{units}", {"hidden": (units,)}) for units in hidden
     }
-    flown = fly(options, "hidden-units", select_emulators(UNSEEN), schemes)
-    means = {int(units): float(np.mean(list(each.log_powers.values()))) for units, each in flown.items()}
+    evaluated = evaluate_policies(options, "hidden-units", select_emulators(UNSEEN), schemes)
+    means = {int(units): float(np.mean(list(each.log_powers.values()))) for units, each in evaluated.items()}
     best = max(means.values())
     lines = []
     for units, mean in means.items():
         good = GOOD[0] <= units <= GOOD[1]
         what = f"{units} hidden unit{'s' if units > 1 else ''}: log power on unseen emulators"
-        line = flown[str(units)].line(what, "good" if good else "-")
+        line = evaluated[str(units)].line(what, "good" if good else "-")
         if good and options.minutes >= CHECKED_MINUTES:
             met = mean >= best - GOOD_MARGIN
             line = replace(line, tolerance=f"within {GOOD_MARGIN:g} of the best", met=met)

@@ -1,6 +1,6 @@
 """All schemes on Pantheon's calibrated and pathological emulators, one flow and three flows 10 s apart.
 
-As the observatory flew them: 5 runs of 30 s in random order. The documents print no figures of these flights;
+As the observatory ran them: 5 runs of 30 s in random order. The documents print no figures of these runs;
 the leaderboard is ours, and what they say of it is held against it: Indigo is at the frontier of wired
 paths, here India and California to Mexico, alone (Figure 6) and with others (7a), and shares fairly (7b).
 """
@@ -30,7 +30,7 @@ SCHEMES = (
 )  # fmt: skip
 QUICK_SCHEMES = ("bbr", "copa", "cubic", "indigo", "indigo2", "ledbat", "allegro", "vegas")
 QUICK_SHARED = "calibrated"
-"""Where three flows are flown when it has to be quick."""
+"""Where three flows are run when it has to be quick."""
 WIRED = ("calibrated/india", "calibrated/california-mexico")
 FAIR = 0.9
 PATIENT_INTERVAL_S = 40.0
@@ -40,7 +40,7 @@ _WHY_UNEVEN = "a flow that joins needs 5 to 10 of its 10 s to come to an even sh
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Flies both, one flow and three."""
+    """Runs both, one flow and three."""
     quick = options.quick
     runs, chosen = (QUICK_RUNS, QUICK_SCHEMES) if quick else (RUNS, SCHEMES)
     schemes = options.kernels(chosen)
@@ -67,7 +67,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
         DOCUMENT,
         lines,
         figures,
-        ["the documents print no figures of these flights: the leaderboard is ours"],
+        ["the documents print no figures of these runs: the leaderboard is ours"],
     )
 
 

@@ -57,7 +57,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
             "tunnel beside no tunnel: least p of Kolmogorov-Smirnov's test",
             ">= 0.2",
             "-",
-            why="flown in real shells for hours: `ccgym reproduce tunnel-transparency`",
+            why="run in real shells for hours: `ccgym reproduce tunnel-transparency`",
         ),
         *(Line(what, theirs, "-", why=GONE) for what, theirs in PATHS.items()),
     ]

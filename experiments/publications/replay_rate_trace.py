@@ -66,29 +66,29 @@ _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Flies the draws and holds every metric of the page against them."""
+    """Runs the draws and holds every metric of the page against them."""
     scheme = options.scheme or SCHEME
     chosen = select_schemes(scheme)[0]
     if chosen.kind not in IN_TWIN:
         raise InputError(
-            f"--scheme {chosen.label}: the experiment flies in the twin, which has no such scheme"
+            f"--scheme {chosen.label}: the experiment runs in the twin, which has no such scheme"
         )
     spec = _spec(options)
     runs = QUICK_RUNS if options.quick else RUNS
     drawn = [spec.drawn(options.seed + run, begins=True) for run in range(runs)]
-    flights = [
+    records = [
         _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
         for run, each in enumerate(drawn)
     ]
-    metrics = [endpoint_metrics(flight, spec.delay_ms, SECONDS) for flight in flights]
-    theirs_flown = options.trace is None and scheme == SCHEME
-    lines = [_line(name, *published, metrics, checked=theirs_flown) for name, published in _PAGE.items()]
+    metrics = [endpoint_metrics(record, spec.delay_ms, SECONDS) for record in records]
+    theirs_replayed = options.trace is None and scheme == SCHEME
+    lines = [_line(name, *published, metrics, checked=theirs_replayed) for name, published in _PAGE.items()]
     notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
     try:
-        lines += _ns3_lines(scheme, drawn, checked=theirs_flown)
+        lines += _ns3_lines(scheme, drawn, checked=theirs_replayed)
         notes.append("in ns-3 here: the same draws; it repeats what is lost, as theirs did")
     except InputError as error:
-        notes.append(f"in ns-3 here: not flown: {error}")
+        notes.append(f"in ns-3 here: not run: {error}")
     if options.backend == "mahimahi":
         real = evaluate(
             options, "replay", [NamedEmulator("published/nepal", spec)],
@@ -99,11 +99,11 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
         why = "the kernel's TCP, which repeats what is lost sooner than theirs"
         what = f"{name}, in real mahimahi here"
         lines.append(Line(what, f"{_PAGE[name][0]:g}", mean_text(throughputs), why=why))
-    return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(flights[0])}, notes)
+    return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(records[0])}, notes)
 
 
 def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> list[Line]:
-    """The same over the same draws, flown by ns-3.
+    """The same over the same draws, run by ns-3.
 
     Raises:
         InputError: ns-3 is not here, or has no such scheme.
@@ -111,8 +111,8 @@ def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> 
     if scheme not in REFERENCES:
         raise InputError(f"ns-3 has no {scheme}")
     with Ns3Replay() as ns3:
-        flights = [
-            ns3.fly(
+        records = [
+            ns3.run(
                 REFERENCES[scheme],
                 each,
                 opportunities_through(each.uplink.schedule(), 1000 * SECONDS),
@@ -122,7 +122,7 @@ def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> 
             for run, each in enumerate(drawn, 1)
         ]
     metrics = [
-        replace(endpoint_metrics(flight, DELAY_MS, SECONDS), timeouts=flight.timeouts) for flight in flights
+        replace(endpoint_metrics(record, DELAY_MS, SECONDS), timeouts=record.timeouts) for record in records
     ]
     return [
         replace(
@@ -158,13 +158,13 @@ def _line(
     return Line(name, f"{theirs:g}", text, TOLERANCE, bool(near or low <= theirs <= high), why)
 
 
-def _figure(flight: "_core.FlowRecord") -> Figure:
+def _figure(record: "_core.FlowRecord") -> Figure:
     """The operating point over time: window, and what was received."""
     figure = Figure(figsize=(8, 4), layout="constrained")
     window, rate = figure.subplots(2, sharex=True)
-    window.plot(flight.cwnd_ms / 1000, flight.cwnd_packets, color="#0077bb")
+    window.plot(record.cwnd_ms / 1000, record.cwnd_packets, color="#0077bb")
     window.set_ylabel("window (packets)")
-    received_ms = flight.received_ms[~np.isnan(flight.received_ms)]
+    received_ms = record.received_ms[~np.isnan(record.received_ms)]
     counts, edges_ms = np.histogram(received_ms, np.arange(0, SECONDS * 1000 + 1, 500))
     rate.stairs(counts * 1464 * 8 / 500e3, edges_ms / 1000, color="#d55e00")
     rate.set_ylabel("Mbit/s")

@@ -15,7 +15,7 @@ from ccgym.evaluation.metrics.measured_run import measure_run
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, RunResult, Scenario, load_evaluation
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions.flying import fly_plan
+from ccgym.evaluation.sessions.run_plan import run_plan
 from ccgym.evaluation.sessions.session import Plan
 from ccgym.experiments.known import as_expected, expectation
 from matplotlib.figure import Figure
@@ -74,21 +74,21 @@ class ReproductionOptions:
     quick: bool
     """Fewer and shorter runs."""
     folder: Path
-    """Where its flights are kept, to go on after an interruption."""
+    """Where its runs are kept, to go on after an interruption."""
     document: Path | None = None
     """The text of the published report."""
     archives: tuple[Path, ...] = ()
-    """Data directories to measure instead of flights of ours."""
+    """Data directories to measure instead of runs of ours."""
     trace: Path | None = None
     scheme: str | None = None
     minutes: float = 2.0
     """Of each training."""
     seed: int = 1
     ray_address: str | None = None
-    """Of a cluster that flies what is flown in the twin, as evaluations are."""
+    """Of a cluster for what needs no real time, as in evaluations."""
 
     def kernels(self, schemes: Sequence[str]) -> list[str]:
-        """The kernel's TCP in place of ours, where real shells are flown."""
+        """The kernel's TCP in place of ours, where real shells are run."""
         if self.backend == "twin":
             return list(schemes)
         return [_KERNELS.get(scheme, scheme) for scheme in schemes]
@@ -109,10 +109,10 @@ def evaluate(
     *,
     over_time: bool = False,
 ) -> Evaluation:
-    """Flies what is left of an evaluation in the experiment's folder; `over_time`: keeps how runs went.
+    """Runs what is left of an evaluation in the experiment's folder; `over_time`: keeps how runs went.
 
     Raises:
-        InputError: the backend cannot fly it here.
+        InputError: the backend cannot run it here.
     """
     folder = options.folder / f"{name}-{options.backend}"
     plan = Plan(
@@ -127,7 +127,7 @@ def evaluate(
         interval_s,
         keep_logs=over_time or options.backend != "twin",
     )
-    fly_plan(plan, folder, leave_out=True, ray_address=options.ray_address)
+    run_plan(plan, folder, leave_out=True, ray_address=options.ray_address)
     return load_evaluation(folder)
 
 
@@ -145,7 +145,7 @@ def evaluate_from_the_start(
         for run in range(1, runs + 1):
             flow = PlannedFlow(scheme, float(generator.uniform(*SET_UP_S)), seconds)
             files = RunFiles(options.folder, scheme.label, run)
-            logs = backend.fly(spec, [flow], options.seed + run, files)
+            logs = backend.run(spec, [flow], options.seed + run, files)
             loss = unseen_loss(spec, "twin", flows=1, tunnel=False)
             measured = measure_run(logs, spec.delay_ms, seconds=seconds, unseen_loss=loss)
             flows = [FlowResult(scheme.label, run, 1, scheme.label, measured.total, None)]

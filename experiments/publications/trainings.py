@@ -1,4 +1,4 @@
-"""Short trainings of Indigo's policy, kept to go on with, and how well it flies."""
+"""Short trainings of Indigo's policy, kept to go on with, and how well it runs."""
 
 import math
 import os
@@ -26,7 +26,7 @@ UNCHECKED = f"not checked before {CHECKED_MINUTES:g} minutes of training"
 
 
 @dataclass(frozen=True)
-class Flown:
+class Evaluated:
     """What a scheme reached."""
 
     log_powers: dict[tuple[str, int], float]
@@ -38,8 +38,8 @@ class Flown:
         """Its mean."""
         return Line(what, theirs, mean_text(list(self.log_powers.values())), why=self.failures)
 
-    def at_least_as_good(self, what: str, other: "Flown", minutes: float) -> Line:
-        """Beside another's, where both have flown the same run; `minutes`: of their trainings."""
+    def at_least_as_good(self, what: str, other: "Evaluated", minutes: float) -> Line:
+        """Beside another's, on the runs that both have made; `minutes`: of their trainings."""
         mine, theirs = self.log_powers, other.log_powers
         found = [power - theirs[key] for key, power in mine.items() if key in theirs]
         interval = bootstrap_interval(found)
@@ -71,7 +71,7 @@ def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
             train(config, run, resume=begun, workers=os.cpu_count() or 1, minutes=minutes)
 
 
-def fly(
+def evaluate_policies(
     options: ReproductionOptions,
     name: str,
     emulators: list[NamedEmulator],
@@ -79,14 +79,14 @@ def fly(
     runs: int = 1,
     flows: int = 1,
     interval_s: float = 0.0,
-) -> dict[str, Flown]:
-    """Flies `schemes`, each under a name of ours."""
+) -> dict[str, Evaluated]:
+    """Runs `schemes`, each under a name of ours."""
     evaluation = evaluate(options, name, emulators, list(schemes.values()), runs, SECONDS, flows, interval_s)
     labels = {each: select_schemes(scheme)[0].label for each, scheme in schemes.items()}
-    return {each: _flown(evaluation, label) for each, label in labels.items()}
+    return {each: _evaluated(evaluation, label) for each, label in labels.items()}
 
 
-def _flown(evaluation: Evaluation, label: str) -> Flown:
+def _evaluated(evaluation: Evaluation, label: str) -> Evaluated:
     log_powers = {
         (scenario.label, run.run): math.log(run.total.power)
         for scenario in evaluation.scenarios
@@ -94,4 +94,4 @@ def _flown(evaluation: Evaluation, label: str) -> Flown:
         if run.scheme == label
     }
     failures = [failure_text(scenario, label) for scenario in evaluation.scenarios]
-    return Flown(log_powers, next(filter(None, failures), ""))
+    return Evaluated(log_powers, next(filter(None, failures), ""))

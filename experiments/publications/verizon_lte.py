@@ -53,7 +53,7 @@ TAILS = {"bbr": (303.55, 89.42), "allegro": (879.55, 99.09), "aurora": (2150.70,
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
-    """Flies the same schemes over the same trace.
+    """Runs the same schemes over the same trace.
 
     Raises:
         InputError: the traces are not here.

@@ -1,4 +1,4 @@
-"""The spread of a policy over training seeds, flown over emulators that none has seen."""
+"""The spread of a policy over training seeds, run over emulators that none has seen."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.experiments.arguments import add_training_arguments
 from ccgym.experiments.json_text import json_text
 from ccgym.training.config import TrainingConfig, config_file, load_config
-from ccgym.training.rollouts import fly_measured
+from ccgym.training.rollouts import run_measured
 from ccgym.training.runs.run_directory import RunDirectory
 
 SECONDS = 30.0
@@ -52,7 +52,7 @@ class SeedSpread:
 def measure_spread(
     config: TrainingConfig, seeds: int, folder: Path, emulators: int, workers: int
 ) -> SeedSpread:
-    """Trains `seeds` policies, or goes on with those in `folder`, and flies each over random emulators.
+    """Trains `seeds` policies, or goes on with those in `folder`, and runs each over random emulators.
 
     Raises:
         InputError: a run in `folder` cannot be gone on with.
@@ -78,12 +78,12 @@ def _trained(config: TrainingConfig, folder: Path, workers: int) -> RunDirectory
 
 
 def _mean_log_power(scheme: str, emulators: list[NamedEmulator], executor: Executor) -> float:
-    flown = executor.map(lambda emulator: fly_measured(emulator, scheme, SECONDS), emulators)
-    return float(np.mean([np.log(metrics.power) for metrics in flown]))
+    measured = executor.map(lambda emulator: run_measured(emulator, scheme, SECONDS), emulators)
+    return float(np.mean([np.log(metrics.power) for metrics in measured]))
 
 
 DESCRIPTION = (
-    "Trains a policy from several seeds, and flies each and BBR in the twin over the same random emulators, "
+    "Trains a policy from several seeds, and runs each and BBR in the twin over the same random emulators, "
     "which no training sees. Exit code 1: the standard deviation over the seeds of the mean of "
     "ln(throughput / p95 delay) is more than 3 % of what the policies are ahead of BBR. Started again with "
     "the same --out, it goes on."
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Trains what is left to train, then flies."""
+    """Trains what is left to train, then runs."""
     overrides = {} if args.iterations is None else {"iterations": args.iterations}
     config = load_config(config_file(args.config), overrides, TrainingConfig)
     with redirect_stdout(sys.stderr):  # the progress of the trainings

@@ -3,7 +3,7 @@
     python tests/agents/convert_weights.py WEIGHTS POLICY
 
 WEIGHTS is a safetensors file with the tensors of an `LstmPolicy` and any metadata; its inputs and outputs are
-taken for Indigo's (`feature_set` and `actions` "indigo"). What the original does, flown by our features
+taken for Indigo's (`feature_set` and `actions` "indigo"). What the original does, run by our features
 and endpoint, proves those right.
 """
 

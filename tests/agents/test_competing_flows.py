@@ -14,16 +14,16 @@ def _path(rate_mbps: float, delay_ms: int, queue_packets: int) -> _core.Path:
     return EmulatorSpec(name="shared", delay_ms=delay_ms, uplink=uplink).to_path()
 
 
-def _departed(flight: _core.FlowRecord, from_s: float, to_s: float) -> int:
-    return int(np.count_nonzero((flight.departure_ms >= 1e3 * from_s) & (flight.departure_ms < 1e3 * to_s)))
+def _departed(record: _core.FlowRecord, from_s: float, to_s: float) -> int:
+    return int(np.count_nonzero((record.departure_ms >= 1e3 * from_s) & (record.departure_ms < 1e3 * to_s)))
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms", "bdps"), [(9, 75, 14), (25, 115, 8), (200, 60, 15)])
 def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_ms: int, bdps: float) -> None:
     queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
     flows = [_core.Flow("cubic"), _core.Flow(select_native("indigo2"), start_s=5.0)]
-    flights = _core.fly(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
-    cubic, ours = (_departed(flight, 60, 120) for flight in flights)
+    records = _core.fly(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
+    cubic, ours = (_departed(record, 60, 120) for record in records)
     assert 0.2 < ours / (cubic + ours) < 0.75  # it was 0.00
 
 

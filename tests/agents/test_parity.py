@@ -107,7 +107,7 @@ def decide_natively(policy_file: Path) -> Decide:
     return lambda observations: float(_core.evaluate_policy(str(policy_file), observations)[-1, 0])
 
 
-def fly_in_gym(decide: Decide, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+def run_in_gym(decide: Decide, spec: PolicySpec) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """An episode: observations (T, I) and telemetry (T, len(TELEMETRY))."""
     batch = _core.PathBatch([bottleneck()], features=spec.feature_set, actions=spec.actions)
     observation = np.zeros((1, batch.observation_size), dtype=np.float32)
@@ -158,10 +158,10 @@ def queue_keeper() -> MlpPolicy:
     return module
 
 
-def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
+def test_a_pacing_policy_runs_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     path, spec = tmp_path / "policy.safetensors", PolicySpec("aurora", "rate")
     save_policy(path, queue_keeper(), spec, trained_on="nothing")
-    flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    record = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
     batch = _core.PathBatch([bottleneck()], features="aurora", actions="rate")
     observation = np.zeros((1, 30), dtype=np.float32)
     telemetry = np.zeros((1, len(_core.TELEMETRY)))
@@ -171,26 +171,26 @@ def test_a_pacing_policy_flies_at_its_rate_in_the_twin(tmp_path: Path) -> None:
         batch.step(_core.evaluate_policy(str(path), observation), observation, telemetry)
         steps.append(telemetry[0].copy())
     begin_ms, end_ms = steps[0][0] - steps[0][_core.TELEMETRY.index("step_ms")], steps[-1][0]
-    acknowledged_ms = flight.departure_ms + 60  # a round trip later
+    acknowledged_ms = record.departure_ms + 60  # a round trip later
     in_flight = np.count_nonzero((acknowledged_ms > begin_ms) & (acknowledged_ms <= end_ms))
     in_gym = sum(step[_core.TELEMETRY.index("delivered_bytes")] for step in steps) / 1464
     assert in_gym == pytest.approx(in_flight, abs=1)  # one may be on its way at either end
     assert in_flight > 0.8 * 9e3  # most of the link: 12 Mbit/s are 1 packet per ms
 
 
-def test_a_policy_flies_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
+def test_a_policy_runs_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
     path, spec = tmp_path / "policy.safetensors", PolicySpec("indigo", "log_window")
     save_policy(path, delay_keeper(), spec, trained_on="nothing")
-    flight = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
-    _, telemetry = fly_in_gym(decide_natively(path), spec)
+    record = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    _, telemetry = run_in_gym(decide_natively(path), spec)
     time_ms, step_ms, cwnd = (
         telemetry[:, _core.TELEMETRY.index(name)] for name in ("time_ms", "step_ms", "cwnd_packets")
     )
     decided_ms = time_ms - step_ms
-    last_decision = np.searchsorted(decided_ms, flight.cwnd_ms, side="right") - 1
-    flown = last_decision >= 0
-    assert np.array_equal(flight.cwnd_packets[flown], np.ceil(cwnd[last_decision[flown]]))
-    assert len(np.unique(flight.cwnd_packets)) > 30
+    last_decision = np.searchsorted(decided_ms, record.cwnd_ms, side="right") - 1
+    measured = last_decision >= 0
+    assert np.array_equal(record.cwnd_packets[measured], np.ceil(cwnd[last_decision[measured]]))
+    assert len(np.unique(record.cwnd_packets)) > 30
 
 
 @pytest.mark.parametrize("feature_set", sorted(_core.POLICY_FEATURES))
@@ -201,7 +201,7 @@ def test_networks_agree_over_episodes_recorded_in_the_gym(
     torch.manual_seed(6)
     spec = PolicySpec(feature_set, actions)
     module = LstmPolicy(len(_core.POLICY_FEATURES[feature_set]), 32, _core.POLICY_ACTIONS[actions])
-    observations, _ = fly_in_gym(decide_in_torch(module, actions), spec)
+    observations, _ = run_in_gym(decide_in_torch(module, actions), spec)
     assert_parity(module, observations, tmp_path / "policy.safetensors", spec)
 
 

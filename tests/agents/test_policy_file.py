@@ -1,4 +1,4 @@
-"""The policy file: what is written comes back, and what cannot be flown is refused with one line."""
+"""The policy file: what is written comes back, and what cannot be run is refused with one line."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_the_metadata_is_the_documented_format(policy_file: Path) -> None:
     }
 
 
-def test_saving_what_cannot_be_flown_leaves_the_old_file_alone(policy_file: Path) -> None:
+def test_saving_what_cannot_be_run_leaves_the_old_file_alone(policy_file: Path) -> None:
     before = policy_file.read_bytes()
     with pytest.raises(PolicyFileError, match="inputs is 8, should be 9"):
         save_policy(policy_file, small_policy(inputs=8), SPEC, trained_on="nothing")

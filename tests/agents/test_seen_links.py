@@ -23,7 +23,7 @@ def test_a_policy_file_tells_what_it_has_seen(tmp_path: Path) -> None:
         "validation",
         "no",
     ]
-    load_policy(tmp_path / "policy.safetensors")  # it flies as before
+    load_policy(tmp_path / "policy.safetensors")  # it runs as before
 
 
 def test_a_file_that_does_not_say_is_unknown(tmp_path: Path) -> None:

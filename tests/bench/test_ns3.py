@@ -12,9 +12,9 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 @pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
 def test_a_cubic_flow_of_ns3_fills_its_link() -> None:
     with ns3.Ns3() as simulator:
-        figures = simulator.fly("TcpCubic", ns3.Dumbbell(5, 20, 34), 20, 5)
+        figures = simulator.run("TcpCubic", ns3.Dumbbell(5, 20, 34), 20, 5)
         with pytest.raises(OutsideError, match="TcpNone"):
-            simulator.fly("TcpNone", ns3.Dumbbell(5, 20, 34), 20, 5)
+            simulator.run("TcpNone", ns3.Dumbbell(5, 20, 34), 20, 5)
     assert figures.throughput_mbps == pytest.approx(5, rel=0.02)
     assert 20 < figures.mean_queueing_ms < 85  # 34 packets of 2.4 ms
     assert figures.packets_per_cpu_s > 0
@@ -27,16 +27,16 @@ def test_a_flow_of_ns3_takes_the_opportunities_of_a_trace() -> None:
     spec = EmulatorSpec(name="replay", delay_ms=28, uplink=uplink)
     opportunities_ms = np.arange(10, 15_001, 10)
     with ns3.Ns3Replay() as simulator:
-        flight, again = (simulator.fly("TcpNewReno", spec, opportunities_ms, 15, 1) for _ in range(2))
-    departed_ms = np.sort(flight.received_ms[~np.isnan(flight.received_ms)]) - 28
+        record, again = (simulator.run("TcpNewReno", spec, opportunities_ms, 15, 1) for _ in range(2))
+    departed_ms = np.sort(record.received_ms[~np.isnan(record.received_ms)]) - 28
     assert np.abs(departed_ms - 10 * np.round(departed_ms / 10)).max() < 0.01, "each at an opportunity"
     assert np.diff(departed_ms).min() > 9.99, "one packet each"
-    lost = np.isnan(flight.received_ms)
+    lost = np.isnan(record.received_ms)
     assert 0.005 < lost.mean() < 0.05
-    known = flight.departed_sent_ms < 14_000  # of what was lost later it may not have heard
-    assert flight.lost_packets >= np.count_nonzero(lost & known), "each that was lost has been sent again"
-    assert flight.cwnd_packets.max() > 10
-    assert np.array_equal(flight.received_ms, again.received_ms, equal_nan=True)
+    known = record.departed_sent_ms < 14_000  # of what was lost later it may not have heard
+    assert record.lost_packets >= np.count_nonzero(lost & known), "each that was lost has been sent again"
+    assert record.cwnd_packets.max() > 10
+    assert np.array_equal(record.received_ms, again.received_ms, equal_nan=True)
 
 
 def test_a_machine_without_ns3_is_told_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

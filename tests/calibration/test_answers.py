@@ -1,4 +1,4 @@
-"""A search writes an emulator that can be flown at once, and goes on where it was stopped."""
+"""A search writes an emulator that can be run at once, and goes on where it was stopped."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def trials_of_studies(folder: Path) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def test_the_answer_is_an_emulator_to_fly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_answer_is_an_emulator_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = calibrated(tmp_path, TABLE, capsys)
     (emulator,) = select_emulators(f"file:{tmp_path / 'found.yaml'}")
     assert emulator.spec.uplink.packets == found["parameters"]["queue_packets"]  # type: ignore[index]
@@ -65,7 +65,7 @@ def test_a_search_goes_on_and_does_not_mix_with_another(
     of_again = trials_of_studies(tmp_path)
     assert again["error"] <= first["error"] + 0.02  # type: ignore[operator]
     for study, trials in of_first.items():
-        assert of_again[study][: len(trials)] == trials, "what was flown is not flown again"
+        assert of_again[study][: len(trials)] == trials, "what was run is not run again"
     assert sum(map(len, of_again.values())) > sum(map(len, of_first.values()))
     calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
     of_all = trials_of_studies(tmp_path)

@@ -69,7 +69,7 @@ def test_measurements_of_a_path(name: str, text: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def flown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flown") / "out"
     words = ["eval", "--schemes", "fixed:3,copa+fixed:3", "--emulators", "calibrated/nepal", "--seconds", "2"]
     assert main([*words, "--out", str(folder)]) == 0
@@ -77,10 +77,10 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["session.json", "pantheon_metadata.json", "*_datalink_*", "*_stats_*"])
-def test_what_an_evaluation_leaves(kind: str, flown: Path, tmp_path: Path) -> None:
+def test_what_an_evaluation_leaves(kind: str, measured: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(CASES)
     folder = tmp_path / "out"
-    shutil.copytree(flown, folder)
+    shutil.copytree(measured, folder)
     file = sorted(folder.rglob(kind))[0]
     text = file.read_bytes()
     for _ in range(CASES):

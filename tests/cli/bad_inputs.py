@@ -37,7 +37,8 @@ MOST_BYTES = 1 << 30
 PRELOADED = [
     *(f"ccgym.cli.{room}.{each}" for each, room in COMMAND_MODULES.items()), "hypothesis",
     "ccgym.dagger.train", "ccgym.rl.config",
-    "ccgym.calibration.calibrate", "ccgym.evaluation.sessions.flying", "ccgym.evaluation.metrics.comparison",
+    "ccgym.calibration.calibrate", "ccgym.evaluation.sessions.run_plan",
+    "ccgym.evaluation.metrics.comparison",
 ]  # fmt: skip
 """Modules that the processes of the cases need not import each for itself."""
 

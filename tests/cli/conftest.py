@@ -1,4 +1,4 @@
-"""A policy to fly."""
+"""A policy to run."""
 
 from collections.abc import Callable
 from pathlib import Path

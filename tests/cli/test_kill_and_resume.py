@@ -73,7 +73,7 @@ def trained(folder: Path) -> Any:
     return {name: values.tobytes() for name, values in sorted(tensors.items())}
 
 
-def flown(folder: Path) -> Any:
+def measured(folder: Path) -> Any:
     """Figures and logs, but for the time of day."""
     logs = sorted((folder / "out" / "data").rglob("*_datalink_run*.log"))
     bodies = [log.read_bytes().partition(b"\n")[2] for log in logs]
@@ -99,7 +99,7 @@ WORK = {
     "eval": Work(
         ["eval", "--schemes", "copa,cubic,fixed:9", "--emulators", "calibrated/nepal,calibrated/mexico",
          "--runs", "2", "--seconds", "5", "--logs", "--out", "out"],
-        flown,
+        measured,
     ),
     "dataset": Work(
         ["dataset", "--schemes", "copa,fixed:10", "--emulators", "random:train:3", "--out", "out"], collected

@@ -1,4 +1,4 @@
-"""Who flies with whom: what is configured is what is trained."""
+"""Who runs with whom: what is configured is what is trained."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -22,18 +22,18 @@ def links(count: int) -> list[EmulatorSpec]:
     ]
 
 
-def test_flows_that_share_take_no_flight_of_another_group(tiny_config: TinyConfig) -> None:
+def test_flows_that_share_take_no_run_of_another_group(tiny_config: TinyConfig) -> None:
     shares = {"random": 0.75, "shared": 0.1, "fading": 0.15}
     tasks = TaskDistribution({group: links(8) for group in shares}, shares)
     config = tiny_config(environments=96)
     collector = Collector(config, tasks, 2 * config.hidden[0] if config.architecture == "lstm" else 0)
     for iteration in range(20):
-        paths = collector._paths(iteration)  # what flies on which path has no other face
-        flown: Counter[str] = Counter()
+        paths = collector._paths(iteration)  # what runs on which path has no other face
+        measured: Counter[str] = Counter()
         for path in paths:
-            flown[path.group] += path.count
-        # 72, 9.6 and 14.4 of 96: the flight that rounding leaves goes to the group that lost most by it.
-        assert flown == {"random": 72, "shared": 10, "fading": 14}
+            measured[path.group] += path.count
+        # 72, 9.6 and 14.4 of 96: the run that rounding leaves goes to the group that lost most by it.
+        assert measured == {"random": 72, "shared": 10, "fading": 14}
         assert min(path.count for path in paths if path.group == "shared") >= 2
         assert [path.first for path in paths] == np.cumsum([0, *(path.count for path in paths)])[:-1].tolist()
 

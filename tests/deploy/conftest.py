@@ -1,4 +1,4 @@
-"""A policy to fly, and two hosts to fly between."""
+"""A policy to run, and two hosts to run between."""
 
 import json
 from collections.abc import Iterator

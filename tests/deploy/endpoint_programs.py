@@ -78,7 +78,7 @@ def run_sender(
     return subprocess.run(argv, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
-def fly(
+def run_flow(
     host: str, port: int, scheme: str, stats: Path, *, prefix: Sequence[str] = (), seconds: float = 1
 ) -> Any:
     """One flow that must succeed; its statistics."""

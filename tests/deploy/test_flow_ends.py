@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .endpoint_programs import SENDER, fly, free_port, is_gone, receiver, running
+from .endpoint_programs import SENDER, free_port, is_gone, receiver, run_flow, running
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
@@ -48,7 +48,7 @@ def test_a_receiver_gives_way_when_its_sender_was_killed(tmp_path: Path) -> None
             time.sleep(0.5)
             sending.send_signal(signal.SIGKILL)
             sending.wait(timeout=5)
-        assert fly("127.0.0.1", port, "fixed:10", tmp_path / "s.json")["acked_packets"] > 100
+        assert run_flow("127.0.0.1", port, "fixed:10", tmp_path / "s.json")["acked_packets"] > 100
 
 
 def test_a_second_sender_is_not_let_into_a_flow(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from ccgym.envs.host.two_hosts import TwoHosts
 
-from .endpoint_programs import fly, receiver, run_sender
+from .endpoint_programs import receiver, run_flow, run_sender
 
 PORT = 5000
 DATA_BYTES = 1436
@@ -18,7 +18,7 @@ HEADER_BYTES = 8 + 20 + 14  # UDP, IPv4, Ethernet; once for a whole train
 def test_a_flow_arrives(two_hosts: TwoHosts, tmp_path: Path, scheme: str) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         sent_before = two_hosts.sent_bytes()
-        stats = fly(
+        stats = run_flow(
             two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2
         )
         on_wire_bytes = two_hosts.sent_bytes() - sent_before
@@ -36,17 +36,17 @@ def test_a_flow_arrives(two_hosts: TwoHosts, tmp_path: Path, scheme: str) -> Non
 
 def test_a_fixed_window_is_kept_and_nothing_is_lost(two_hosts: TwoHosts, tmp_path: Path) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
-        stats = fly(two_hosts.RECEIVER_IP, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender)
+        stats = run_flow(two_hosts.RECEIVER_IP, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender)
     assert stats["lost_packets"] == 0
     assert stats["sent_packets"] - stats["acked_packets"] <= 8
 
 
-def test_a_policy_flies_and_its_decisions_are_timed(
+def test_a_policy_runs_and_its_decisions_are_timed(
     two_hosts: TwoHosts, tmp_path: Path, steady_policy: Path
 ) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         scheme = f"policy:{steady_policy}"
-        stats = fly(
+        stats = run_flow(
             two_hosts.RECEIVER_IP, PORT, scheme, tmp_path / "s.json", prefix=two_hosts.sender, seconds=2
         )
     assert 10 <= stats["decisions"] <= stats["seconds"] * 100 + 1  # one each 10 ms, later on a busy host
@@ -56,14 +56,16 @@ def test_a_policy_flies_and_its_decisions_are_timed(
 
 def test_ipv6_carries_a_flow(two_hosts: TwoHosts, tmp_path: Path) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
-        stats = fly(two_hosts.RECEIVER_IP6, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender)
+        stats = run_flow(
+            two_hosts.RECEIVER_IP6, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender
+        )
     assert stats["throughput_mbps"] == pytest.approx(stats["acked_packets"] * 1484 * 8e-6 / stats["seconds"])
 
 
 def test_one_receiver_serves_one_flow_after_another(two_hosts: TwoHosts, tmp_path: Path) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         for _ in range(3):
-            stats = fly(
+            stats = run_flow(
                 two_hosts.RECEIVER_IP,
                 PORT,
                 "fixed:8",
@@ -79,7 +81,9 @@ def test_a_path_that_segments_no_trains_gets_single_datagrams(two_hosts: TwoHost
     for host in (two_hosts.sender, two_hosts.receiver):
         subprocess.run([*host, "ip", "link", "set", "wire", "mtu", "1400"], check=True, timeout=20)
     with receiver(PORT, prefix=two_hosts.receiver):
-        stats = fly(two_hosts.RECEIVER_IP, PORT, "fixed:64", tmp_path / "s.json", prefix=two_hosts.sender)
+        stats = run_flow(
+            two_hosts.RECEIVER_IP, PORT, "fixed:64", tmp_path / "s.json", prefix=two_hosts.sender
+        )
     assert stats["acked_packets"] > 1000
     assert stats["failed_sends"] == 0
 

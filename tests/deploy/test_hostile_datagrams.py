@@ -111,15 +111,15 @@ def test_with_a_secret_only_who_knows_it_is_served(tmp_path: Path) -> None:
     for file, text in ((secret, "s" * 40), (other, "t" * 40)):
         file.write_text(text)
         file.chmod(0o600)
-    flight = ["127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "0.3"]
+    record = ["127.0.0.1", str(port), "--scheme", "fixed:4", "--seconds", "0.3"]
     with receiver(port, "--once", "--secret", str(secret)) as listening:
-        refused = run_sender(*flight, "--secret", str(other))
+        refused = run_sender(*record, "--secret", str(other))
         assert refused.returncode == 1
         assert "takes no flow of ours: it has another, or a --secret that is not ours" in refused.stderr
-        assert run_sender(*flight, "--secret", str(secret)).returncode == 0
+        assert run_sender(*record, "--secret", str(secret)).returncode == 0
         assert listening.wait(timeout=10) == 0
     secret.chmod(0o644)
-    shown = run_sender(*flight, "--secret", str(secret))
+    shown = run_sender(*record, "--secret", str(secret))
     assert shown.returncode == 2
     assert "others may use it; mend it: chmod 600" in shown.stderr
 

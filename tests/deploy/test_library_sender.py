@@ -19,7 +19,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
 
 
-def test_flies_a_controller_from_a_library(tmp_path: Path) -> None:
+def test_runs_a_controller_from_a_library(tmp_path: Path) -> None:
     scheme, port = build(tmp_path), free_port()
     with receiver(port, "--once"):
         stats = tmp_path / "s.json"

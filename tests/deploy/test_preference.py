@@ -20,7 +20,7 @@ from .endpoint_programs import running
 FEATURES = len(_core.POLICY_FEATURES["scale_free"])
 LEAST, INITIAL, MOST = 2, 10, 40
 ACK_DELAY_S = 0.02
-FLIGHT_S = 1.5
+RUN_S = 1.5
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def preference_policy(tmp_path: Path) -> Path:
 
 
 def most_in_flight(argv: list[str], sock: socket.socket) -> int:
-    """What a sender keeps in flight at most in the second half of its flight, as its receiver sees it."""
+    """What a sender keeps in flight at most in the second half of its run, as its receiver sees it."""
     due: list[tuple[float, int]] = []
     most, acked, flow = 0, 0, 0
     sender: tuple[str, int] | None = None
@@ -58,10 +58,10 @@ def most_in_flight(argv: list[str], sock: socket.socket) -> int:
             kind, flow = wire.kind_and_flow(datagram)
             if kind == wire.HELLO:
                 sock.sendto(wire.control(wire.HELLO_REPLY, flow), sender)
-                end_s = now_s + FLIGHT_S
+                end_s = now_s + RUN_S
             elif kind == wire.DATA:
                 heapq.heappush(due, (now_s + ACK_DELAY_S, wire.seq_of(datagram)))
-                most = max(most, len(due)) if now_s > end_s - FLIGHT_S / 2 else 0
+                most = max(most, len(due)) if now_s > end_s - RUN_S / 2 else 0
     return most
 
 
@@ -69,7 +69,7 @@ def most_in_flight(argv: list[str], sock: socket.socket) -> int:
     ("stored", "at_start", "window"),
     [(None, [], INITIAL), (0.1, [], LEAST), (0.9, [], MOST), (0.9, ["0.1"], LEAST)],
 )
-def test_the_real_sender_flies_what_is_stored_unless_told_otherwise(
+def test_the_real_sender_runs_what_is_stored_unless_told_otherwise(
     tmp_path: Path, preference_policy: Path, stored: float | None, at_start: list[str], window: int
 ) -> None:
     (wrapper,) = export_scheme(preference_policy, "mine", out=tmp_path, pantheon=None, preference=stored)

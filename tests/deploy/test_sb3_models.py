@@ -1,4 +1,4 @@
-"""A model that stable-baselines3 has saved flies natively; what is none is one line."""
+"""A model that stable-baselines3 has saved runs natively; what is none is one line."""
 
 import json
 import zipfile
@@ -100,10 +100,10 @@ def test_what_is_no_such_model_is_one_line(tmp_path: Path, capsys: pytest.Captur
         archive.writestr("policy.pth", b"")
     assert "data has more than 16 MB" in complaint()
     PPO("MlpPolicy", "CartPole-v1", device="cpu").save(file)
-    assert "the model sees 4 numbers; features that fly natively have" in complaint()
+    assert "the model sees 4 numbers; features that run natively have" in complaint()
     model_of(*KINDS[0]).save(file)
     assert "actions indigo are 5 numbers, the model has 1" in complaint("--actions", "indigo")
-    assert "features wide do not fly natively" in complaint("--features", "wide")
+    assert "features wide do not run natively" in complaint("--features", "wide")
 
 
 def test_sac_of_windows_is_refused(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_nothing_is_to_be_installed(wrapper: str, command: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_setup_fails_where_the_policy_cannot_be_flown(wrapper: str) -> None:
+def test_setup_fails_where_the_policy_cannot_be_run(wrapper: str) -> None:
     policy = Path(wrapper).with_name("policy.safetensors")
     policy.write_bytes(policy.read_bytes()[:-1])
     done = call(*BARE, wrapper, "setup")

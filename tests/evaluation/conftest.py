@@ -1,4 +1,4 @@
-"""What the tests of evaluation share: policies to fly, and quick emulators."""
+"""What the tests of evaluation share: policies to run, and quick emulators."""
 
 from collections.abc import Callable
 from pathlib import Path

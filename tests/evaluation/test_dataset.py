@@ -1,4 +1,4 @@
-"""Flights as a Minari dataset."""
+"""Runs as a Minari dataset."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from .test_python_schemes import AIMD, write
 pytestmark = pytest.mark.slow
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
 EVEN = "field/12mbps-30ms-90kb"
-"""An opportunity each ms: wherever a flight begins in its schedule, it meets the same."""
+"""An opportunity each ms: wherever a run begins in its schedule, it meets the same."""
 
 
 def make(
@@ -144,8 +144,8 @@ def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.Captur
     for folder, schemes, said in [
         (made, "copa", "holds a dataset of another request"),
         (tmp_path / "full", "copa", "is not empty and holds no dataset"),
-        (tmp_path / "out", "kernel-cubic", "does not fly in the twin"),
-        (tmp_path / "out", "copa+cubic", "does not fly in the twin, alone"),
+        (tmp_path / "out", "kernel-cubic", "does not run in the twin"),
+        (tmp_path / "out", "copa+cubic", "does not run in the twin, alone"),
         (tmp_path / "out", "none", "unknown scheme"),
     ]:
         assert make(folder, schemes=schemes) == 2

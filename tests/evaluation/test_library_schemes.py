@@ -9,14 +9,14 @@ from ccgym.envs.errors import InputError
 from ccgym.evaluation.schemes import Kind, select_native, select_schemes
 
 from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_library, on_ack
-from .test_python_schemes import AIMD, fly, write
+from .test_python_schemes import AIMD, run, write
 
 pytestmark = pytest.mark.slow
 
 
-def test_flies_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
-    library = fly(select_native(f"so:{build_library(tmp_path)}"))
-    python = fly(select_native(write(tmp_path, AIMD)))
+def test_runs_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
+    library = run(select_native(f"so:{build_library(tmp_path)}"))
+    python = run(select_native(write(tmp_path, AIMD)))
     assert library.delivered_packets > 0.9 * library.opportunities
     assert list(library.departure_ms) == list(python.departure_ms)
     assert list(library.cwnd_packets) == list(python.cwnd_packets)
@@ -75,15 +75,15 @@ def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
         ("limits->pacing_mbps = -2;", "pacing_mbps is -2"),
     ],
 )
-def test_limits_that_are_none_end_the_flight(tmp_path: Path, statement: str, said: str) -> None:
+def test_limits_that_are_none_end_the_run(tmp_path: Path, statement: str, said: str) -> None:
     controller = f"so:{build_library(tmp_path, on_ack(statement + ' return;'))}"
     with pytest.raises(RuntimeError, match=rf"aimd\.so: {said}"):
-        fly(controller)
+        run(controller)
 
 
-def test_without_a_clone_it_flies_but_is_not_copied(tmp_path: Path) -> None:
+def test_without_a_clone_it_runs_but_is_not_copied(tmp_path: Path) -> None:
     controller = f"so:{build_library(tmp_path, NO_CLONE)}"
-    assert fly(controller, seconds=1).delivered_packets > 0
+    assert run(controller, seconds=1).delivered_packets > 0
     link = _core.Link(_core.Schedule.constant(12))
     path = _core.Path(10, link, link)
     stream = _core.AckStream(path, controller, seconds=1, seed=1)

@@ -1,4 +1,4 @@
-"""Controllers from outside in an evaluation: what one of them does costs its own flights only."""
+"""Controllers from outside in an evaluation: what one of them does costs its own runs only."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def evaluate(schemes: str, emulators: str, out: Path, *options: str) -> int:
     return main(["eval", *argv])
 
 
-def test_several_flows_and_a_mix_fly_the_same_again(tmp_path: Path, emulators: str) -> None:
+def test_several_flows_and_a_mix_run_the_same_again(tmp_path: Path, emulators: str) -> None:
     python, library = write(tmp_path, AIMD), f"so:{build_library(tmp_path, name='other')}"
     schemes = f"{python},{library},{python}+{library}+cubic"
     for out in ("a", "b"):
@@ -78,4 +78,4 @@ def test_a_class_is_refused_in_real_time_before_anything_is_looked_for(
 ) -> None:
     monkeypatch.setenv("PATH", "")  # no mahimahi
     assert evaluate(write(tmp_path, AIMD), emulators, tmp_path / "out", "--backend", "mahimahi") == 2
-    assert "is in Python: it flies with --backend twin only" in capsys.readouterr().err
+    assert "is in Python: it runs with --backend twin only" in capsys.readouterr().err

@@ -21,7 +21,7 @@ AIMD = """class Aimd:
 """
 
 
-def fly(controller: str, seconds: float = 10) -> _core.FlowRecord:
+def run(controller: str, seconds: float = 10) -> _core.FlowRecord:
     link = _core.Link(_core.Schedule.constant(12))
     return _core.fly(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
 
@@ -32,22 +32,22 @@ def write(folder: Path, source: str) -> str:
 
 
 def test_fills_a_link_the_same_each_time(tmp_path: Path) -> None:
-    flight, again = (fly(select_native(write(tmp_path, AIMD))) for _ in range(2))
-    assert flight.delivered_packets > 0.9 * flight.opportunities
-    assert list(flight.departure_ms) == list(again.departure_ms)
+    record, again = (run(select_native(write(tmp_path, AIMD))) for _ in range(2))
+    assert record.delivered_packets > 0.9 * record.opportunities
+    assert list(record.departure_ms) == list(again.departure_ms)
 
 
-def test_flies_in_two_threads_at_once(tmp_path: Path) -> None:
+def test_runs_in_two_threads_at_once(tmp_path: Path) -> None:
     scheme = write(tmp_path, AIMD)
     with ThreadPoolExecutor(2) as executor:
-        first, second = executor.map(fly, [scheme, scheme])
+        first, second = executor.map(run, [scheme, scheme])
     assert first.delivered_packets == second.delivered_packets
 
 
-def test_an_exception_ends_its_flight_with_the_cause(tmp_path: Path) -> None:
+def test_an_exception_ends_its_run_with_the_cause(tmp_path: Path) -> None:
     scheme = write(tmp_path, AIMD.replace("if ack.lost:", "if 1 / 0:"))
     with pytest.raises(RuntimeError, match="on_ack raised ZeroDivisionError") as raised:
-        fly(scheme)
+        run(scheme)
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
 
 
@@ -57,13 +57,13 @@ def test_a_window_that_is_none_names_the_class(tmp_path: Path, window: str) -> N
         tmp_path, AIMD.replace("max(2.0, self.cwnd_packets / 2)", "2.0").replace("= 10.0,", f"= {window},")
     )
     with pytest.raises(RuntimeError, match=r"aimd\.py:Aimd: cwnd_packets is"):
-        fly(scheme)
+        run(scheme)
 
 
 def test_what_a_callback_returns_is_not_overlooked(tmp_path: Path) -> None:
     scheme = write(tmp_path, AIMD.replace("if ack.lost:", "if True: return 100\n        if ack.lost:"))
     with pytest.raises(RuntimeError, match="on_ack returns something of type int: it should set"):
-        fly(scheme)
+        run(scheme)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_method_of_ones_own_may_be_named_as_it_likes(tmp_path: Path) -> None:
     )
     source = AIMD.replace("    self.cwnd_packets = max(2.0, self.cwnd_packets / 2)", "    self.on_loss()")
     scheme = select_native(write(tmp_path, source.replace("def on_timeout", halves)))
-    assert fly(scheme).delivered_packets == fly(select_native(write(tmp_path, AIMD))).delivered_packets
+    assert run(scheme).delivered_packets == run(select_native(write(tmp_path, AIMD))).delivered_packets
 
 
 def test_looking_at_a_file_does_not_run_it_here(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Names of schemes and what flies under them."""
+"""Names of schemes and what runs under them."""
 
 import platform
 import re
@@ -105,7 +105,7 @@ def test_the_preference_follows_the_last_colon() -> None:
     assert len({scheme.fingerprint() for scheme in (calm, eager, plain)}) == 3
 
 
-def test_a_fingerprint_names_the_code_that_flies() -> None:
+def test_a_fingerprint_names_the_code_that_runs() -> None:
     copa, kernel, policy = select_schemes("copa,kernel-bbr,indigo2")
     code = copa.fingerprint().split(" of ")[1]
     assert re.fullmatch(r"ccgym sha256:[0-9a-f]{64}", code)

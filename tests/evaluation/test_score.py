@@ -14,7 +14,7 @@ from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.isolation import CandidateError
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.score import EMULATORS, SECONDS, SEED, score
-from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+from ccgym.evaluation.sessions.session import Plan, open_session, run_session
 
 from .controller_library import build_library, on_ack
 from .test_python_schemes import AIMD, write
@@ -41,15 +41,15 @@ def test_the_links_are_sixty_of_the_split_test() -> None:
 def test_the_figures_are_those_of_an_evaluation(tmp_path: Path) -> None:
     emulators = select_emulators(TWO)
     plan = Plan(emulators, select_schemes("copa"), 1, SECONDS, SEED, "twin", "")
-    flown = {
-        outcome.flight.emulator.label: outcome.metrics
-        for outcome in fly_session(
+    done = {
+        outcome.planned.emulator.label: outcome.metrics
+        for outcome in run_session(
             plan, tmp_path / "out", open_session(plan, tmp_path / "out"), TwinBackend()
         )
     }
     scored = score("copa", TWO)
     for link in scored.links:
-        metrics = flown[link.emulator]
+        metrics = done[link.emulator]
         assert metrics is not None
         assert (link.throughput_mbps, link.p95_delay_ms) == (metrics.throughput_mbps, metrics.p95_delay_ms)
         assert link.log_power == math.log(metrics.power)
@@ -65,7 +65,7 @@ def test_where_nothing_arrives_one_packet_counts(tmp_path: Path) -> None:
     assert starved.p95_delay_ms == STARVED_DELAY_MS
 
 
-def test_the_stable_fly_once(cache: Path) -> None:
+def test_the_stable_run_once(cache: Path) -> None:
     score("fixed:20", TWO)
     kept = {file: file.stat().st_mtime_ns for file in cache.iterdir()}
     score("fixed:30", TWO)
@@ -112,7 +112,7 @@ def test_an_exception_brings_its_traceback(tmp_path: Path) -> None:
 def test_bad_input_is_refused(tmp_path: Path) -> None:
     for scheme, emulators, said in [
         ("none", TWO, "unknown scheme 'none'"),
-        ("kernel-cubic", TWO, "expected one that flies in the twin"),
+        ("kernel-cubic", TWO, "expected one that runs in the twin"),
         (f"so:{tmp_path}/none.so", TWO, "no such file"),
         ("copa", "nowhere", "unknown emulator 'nowhere'"),
     ]:

@@ -1,4 +1,4 @@
-"""Ideal windows in closed form and clairvoyant: where the search finds them, what they reach when flown."""
+"""Ideal windows in closed form and clairvoyant: where the search finds them, what they reach when run."""
 
 import numpy as np
 import pytest
@@ -44,14 +44,14 @@ def test_a_slow_link_wants_a_packet_for_every_opportunity_and_none_to_wait(
     spec = emulator(LinkSpec(rate_mbps=rate_mbps, rate_steps=steps, period_s=60.0), delay_ms)
     window = round(float(np.median(ideal_windows(spec, 0.1, 1000))))
 
-    def fly(packets: int) -> tuple[float, float]:
-        flight = _core.fly(spec.to_path(), f"fixed:{packets}", seconds=30, seed=0)
-        return len(flight.departure_ms) / flight.opportunities, float(np.median(flight.departure_delay_ms))
+    def run(packets: int) -> tuple[float, float]:
+        record = _core.fly(spec.to_path(), f"fixed:{packets}", seconds=30, seed=0)
+        return len(record.departure_ms) / record.opportunities, float(np.median(record.departure_delay_ms))
 
     (used, delay_ms_), (used_by_less, _), (_, delay_of_more_ms) = (
-        fly(window),
-        fly(window - 1),
-        fly(window + 1),
+        run(window),
+        run(window - 1),
+        run(window + 1),
     )
     assert used >= 0.96
     assert used_by_less < 0.95
@@ -64,8 +64,8 @@ def test_a_short_queue_is_not_filled_to_the_brim() -> None:
 
 
 @pytest.mark.parametrize("window", [20, 40, 60])
-def test_the_poisson_formula_agrees_with_flights(window: int) -> None:
-    """The best window of the formula's own objective is the best one flown, over many seeds."""
+def test_the_poisson_formula_agrees_with_runs(window: int) -> None:
+    """The best window of the formula's own objective is the best one run, over many seeds."""
     rate_mbps, delay_ms = 6.0, 40
     rate = rate_mbps * PACKETS_PER_MS_PER_MBPS
     best = poisson_window(rate, 2 * delay_ms + 1 / rate, np.inf, free_ms=delay_ms + 4, delay_weight=0.42)
@@ -74,9 +74,9 @@ def test_the_poisson_formula_agrees_with_flights(window: int) -> None:
         outcomes = []
         for seed in range(6):
             spec = emulator(LinkSpec(rate_mbps=rate_mbps, arrivals="poisson", seed=seed), delay_ms)
-            flight = _core.fly(spec.to_path(), f"fixed:{packets:g}", seconds=20, seed=seed)
-            p95_ms = np.percentile(flight.departure_delay_ms, 95) + delay_ms
-            outcomes.append((len(flight.departure_ms), p95_ms))
+            record = _core.fly(spec.to_path(), f"fixed:{packets:g}", seconds=20, seed=seed)
+            p95_ms = np.percentile(record.departure_delay_ms, 95) + delay_ms
+            outcomes.append((len(record.departure_ms), p95_ms))
         throughput, delay = np.mean(outcomes, axis=0)
         return float(np.log(throughput) - 0.42 * np.log(delay))
 

@@ -17,7 +17,7 @@ def run(*command: str | Path) -> str:
 
 
 @pytest.mark.slow
-def test_the_example_is_built_on_the_installed_libraries_and_flies(tmp_path: Path) -> None:
+def test_the_example_is_built_on_the_installed_libraries_and_runs(tmp_path: Path) -> None:
     prefix, build = tmp_path / "prefix", tmp_path / "build"
     run(CMAKE, "--install", ROOT / "build" / "release", "--component", "library", "--prefix", prefix)
     example = ROOT / "examples" / "my_controller"

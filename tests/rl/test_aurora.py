@@ -14,9 +14,9 @@ SECONDS = 15.0
 POLICY = policy_path("aurora")
 
 
-def fly(spec: EmulatorSpec) -> FlowMetrics:
-    flight = _core.fly(spec.to_path(), f"policy:{POLICY}", seconds=SECONDS, seed=0)
-    return measure(LinkLog.from_flight(flight, spec.uplink.schedule()), spec.delay_ms)
+def run(spec: EmulatorSpec) -> FlowMetrics:
+    record = _core.fly(spec.to_path(), f"policy:{POLICY}", seconds=SECONDS, seed=0)
+    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 def link(rate_mbps: float, delay_ms: int, loss: float) -> EmulatorSpec:
@@ -25,19 +25,19 @@ def link(rate_mbps: float, delay_ms: int, loss: float) -> EmulatorSpec:
 
 
 def test_fills_the_links_it_was_trained_on() -> None:
-    used = {emulator.label: fly(emulator.spec).utilisation for emulator in select_emulators("aurora")}
+    used = {emulator.label: run(emulator.spec).utilisation for emulator in select_emulators("aurora")}
     assert min(used.values()) > 0.85, used
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(1.3, 50), (3.4, 22), (5.8, 35)])
 @pytest.mark.parametrize("loss", [0.0, 0.05])
 def test_random_loss_does_not_slow_it_down(rate_mbps: float, delay_ms: int, loss: float) -> None:
-    assert fly(link(rate_mbps, delay_ms, loss)).utilisation > 0.85
+    assert run(link(rate_mbps, delay_ms, loss)).utilisation > 0.85
 
 
 @pytest.mark.parametrize(("rate_mbps", "delay_ms"), [(0.6, 30), (24, 30), (96, 30), (4, 200)])
 def test_never_freezes_outside_its_range(rate_mbps: float, delay_ms: int) -> None:
-    assert fly(link(rate_mbps, delay_ms, 0.0)).utilisation > 0.5
+    assert run(link(rate_mbps, delay_ms, 0.0)).utilisation > 0.5
 
 
 def test_says_how_it_was_trained() -> None:

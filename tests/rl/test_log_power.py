@@ -26,8 +26,8 @@ def step(throughput_mbps: float, one_way_ms: float) -> Info:
 
 @pytest.mark.parametrize("weight", [0.5, 1.0])
 @pytest.mark.parametrize(("throughput", "delay"), [(1.01, 1.0), (1.0, 1.01), (0.99, 0.98)])
-def test_a_flight_earns_the_change_of_the_logarithms(weight: float, throughput: float, delay: float) -> None:
-    # A flight at 10 Mbit/s and 25 ms is the reference; the other one differs by about 1 %.
+def test_a_run_earns_the_change_of_the_logarithms(weight: float, throughput: float, delay: float) -> None:
+    # A run at 10 Mbit/s and 25 ms is the reference; the other one differs by about 1 %.
     reward = LogPower(weight, [Reference(10, 25)] * 2)
     rtts_ms = np.full(2, RTT_MS)
     earned = reward(step(10 * throughput, 25 * delay), CAPACITY_MBPS, rtts_ms)
@@ -49,7 +49,7 @@ def test_the_reference_has_the_mean_delay_of_its_packets() -> None:
         assert reference.delay_ms == pytest.approx(35)
 
 
-def test_peers_fly_the_same_path_and_only_differences_count() -> None:
+def test_peers_run_the_same_path_and_only_differences_count() -> None:
     # GIVEN two paths with two flows each, one pair of which does the same from beginning to end
     native = PathSb3VecEnv(
         PathVectorEnv(4, 50, emulator="calibrated/nepal", features="aurora", actions="rate")

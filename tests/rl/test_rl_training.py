@@ -1,4 +1,4 @@
-"""Reinforcement learning: exact, resumable, and what it leaves flies."""
+"""Reinforcement learning: exact, resumable, and what it leaves runs."""
 
 import json
 from collections.abc import Callable

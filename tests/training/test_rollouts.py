@@ -10,7 +10,7 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import PolicySpec, save_policy
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.rollouts import Rollout, fly_rollouts, mean_regret, rollout_metrics, summarise_groups
+from ccgym.training.rollouts import Rollout, make_rollouts, mean_regret, rollout_metrics, summarise_groups
 from ccgym.training.runs.plots import draw_rollouts
 
 INDIGO_ACTS = ("halve", "less", "stay", "more", "double")
@@ -48,7 +48,7 @@ def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_p
     emulators = select_emulators("synthetic/10mbps-40ms")
     with ThreadPoolExecutor(1) as executor:
         still, stalled = (
-            fly_rollouts(
+            make_rollouts(
                 tmp_path / "still.safetensors", emulators, np.array([72.0]), 10, executor, stalling=stalling
             )[0]
             for stalling in (False, True)

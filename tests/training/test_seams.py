@@ -13,13 +13,13 @@ import torch
 from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
 from ccgym.agents.stack import StackPolicy
 from ccgym.cli.main import main
-from ccgym.dagger.collection import SharedPath, draw_plan, fly_in_batch
-from ccgym.dagger.collection import _fly_plan as fly_natively
+from ccgym.dagger.collection import SharedPath, draw_plan, roll_out_in_batch
+from ccgym.dagger.collection import _roll_out as roll_out_natively
 from ccgym.dagger.fitting import make_policy
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.batch_flights import BatchPolicy
+from ccgym.training.batch_rollouts import BatchPolicy
 from ccgym.training.config import TrainingConfig
 from ccgym.training.own_network import load_network, state_size
 
@@ -273,7 +273,7 @@ def test_dagger_on_features_network_oracle_and_links_of_ones_own_is_resumed_to_t
 
 
 @pytest.mark.slow
-def test_a_stack_of_known_layers_is_trained_and_flies_natively() -> None:
+def test_a_stack_of_known_layers_is_trained_and_runs_natively() -> None:
     done = ccgym("train", "--config", "tiny.yaml", "--set", "network=nets:Net", "--out", "run")
     assert done.returncode == 0, done.stderr
     module, spec = load_policy(Path("run/best/policy.safetensors"))
@@ -390,7 +390,7 @@ def tiny(**options: Any) -> TrainingConfig:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_flights_in_python_are_the_native_ones(count: int, tmp_path: Path) -> None:
+def test_runs_in_python_are_the_native_ones(count: int, tmp_path: Path) -> None:
     config = tiny(companion=True, network="nets:Net", expert_iterations=0)
     network = make_policy(config, 28)
     assert isinstance(network, StackPolicy)
@@ -402,21 +402,21 @@ def test_flights_in_python_are_the_native_ones(count: int, tmp_path: Path) -> No
     plan = draw_plan(config, 3, SharedPath(0, count, group, spec))
     file = tmp_path / "policy.safetensors"
     save_policy(file, network, PolicySpec("scale_free", "log_window", companion=True), trained_on="")
-    native = fly_natively(config, _core.InferencePolicy(str(file)), state_size(network), plan)
-    ours = fly_in_batch(config, BatchPolicy(network, "scale_free", "log_window", True), [plan])
+    native = roll_out_natively(config, _core.InferencePolicy(str(file)), state_size(network), plan)
+    ours = roll_out_in_batch(config, BatchPolicy(network, "scale_free", "log_window", True), [plan])
     for name in ("observations", "acts", "labels", "states"):
         np.testing.assert_allclose(getattr(ours, name), getattr(native, name), atol=1e-3, err_msg=name)
 
 
 @pytest.mark.parametrize(("architecture", "hidden"), [("mlp", (16,)), ("lstm", (8,))])
-def test_our_networks_fly_on_features_of_ones_own(architecture: str, hidden: tuple[int, ...]) -> None:
+def test_our_networks_run_on_features_of_ones_own(architecture: str, hidden: tuple[int, ...]) -> None:
     config = tiny(features="seen:Four", architecture=architecture, hidden=hidden)
     network = make_policy(config, 4)
     spec = select_emulators("synthetic/20mbps-40ms")[0].spec
     plan = draw_plan(config, 3, SharedPath(0, 1, "random", spec))
-    flown = fly_in_batch(config, BatchPolicy(network, "seen:Four", "log_window", False), [plan])
-    assert flown.observations.shape == (1, 64, 4)
-    assert flown.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
+    measured = roll_out_in_batch(config, BatchPolicy(network, "seen:Four", "log_window", False), [plan])
+    assert measured.observations.shape == (1, 64, 4)
+    assert measured.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
 
 
 @pytest.mark.parametrize("name", ["nets:Skipping", "nets:Nested"])

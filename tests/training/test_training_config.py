@@ -65,7 +65,7 @@ def test_config_that_is_no_yaml_is_an_input_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("iterations", "shares"), [(0, [0, 0, 0]), (1, [1, 0, 0]), (4, [1, 0.75, 0.5])])
-def test_the_experts_share_of_the_flights_falls_to_nothing(
+def test_the_experts_share_of_the_runs_falls_to_nothing(
     tiny_config: TinyConfig, iterations: int, shares: list[float]
 ) -> None:
     config = tiny_config(expert_iterations=iterations)
@@ -88,7 +88,7 @@ def test_a_policy_says_how_to_repeat_its_training(tiny_config: TinyConfig) -> No
     "shares",
     [{"named": 0.0}, {"fading": 1.0}, {"random": 0.0, "named": 0.0}, {"crowd": 1.0}, {"named": -1.0}, {}],
 )
-def test_shares_that_leave_nobody_to_fly_are_refused(
+def test_shares_that_leave_nobody_to_run_are_refused(
     tiny_config: TinyConfig, shares: dict[str, float]
 ) -> None:
     with pytest.raises(ValueError, match="shares"):
@@ -112,7 +112,7 @@ def test_a_share_that_is_not_given_is_nothing(tiny_config: TinyConfig) -> None:
         ({"random_emulators": 10**9}, "less than or equal to 100000"),
     ],
 )
-def test_a_config_is_checked_before_the_first_flight(
+def test_a_config_is_checked_before_the_first_run(
     tiny_config: TinyConfig, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValidationError, match=message):

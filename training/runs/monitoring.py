@@ -13,7 +13,7 @@ from ccgym.envs.specs.traffic_spec import FlowSpec
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import bdp_packets
-from ccgym.training.rollouts import ROLLOUT_SEED, fly_measured
+from ccgym.training.rollouts import ROLLOUT_SEED, run_measured
 from ccgym.training.tasks.sharing import Sharing
 from numpy.typing import NDArray
 
@@ -27,11 +27,11 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class WindowTrace:
-    """One flow's windows in packets, one for each STEP_MS of the flight."""
+    """One flow's windows in packets, one for each STEP_MS of the rollout."""
 
     emulator: str
     seconds: Windows
-    """Since the flight began; a flow may come later and go earlier."""
+    """Since the rollout began; a flow may come later and go earlier."""
     policys: Windows
     oracles: Windows
     """What the oracle would have at that time; of flows that share, the fair share."""
@@ -53,12 +53,12 @@ class Curves:
     """Of windows that never change."""
 
 
-def fly_windows(
+def trace_windows(
     policy_file: Path, emulators: Sequence[NamedEmulator], seconds: float, executor: Executor
 ) -> list[WindowTrace]:
     """The windows of the policy's flows over every emulator, the flows of one emulator together."""
-    flown = executor.map(partial(_windows, f"policy:{policy_file}", seconds), emulators)
-    return [trace for traces in flown for trace in traces]
+    measured = executor.map(partial(_windows, f"policy:{policy_file}", seconds), emulators)
+    return [trace for traces in measured for trace in traces]
 
 
 def _windows(scheme: str, seconds: float, emulator: NamedEmulator) -> list[WindowTrace]:
@@ -66,18 +66,18 @@ def _windows(scheme: str, seconds: float, emulator: NamedEmulator) -> list[Windo
     own = [flow for flow in spec.flows if flow.scheme is None] or [FlowSpec()]
     others = [flow for flow in spec.flows if flow.scheme is not None]
     flows = [flow.model_copy(update={"scheme": scheme}) for flow in own] + others
-    flights = _core.fly(
+    records = _core.fly(
         spec.to_path(), [flow.to_flow() for flow in flows], seconds=seconds, seed=ROLLOUT_SEED, log=False
     )
     ideal = _ideal_windows(spec, own, others, steps=round(seconds * 1e3 / STEP_MS))
     return [
         WindowTrace(
             emulator.label,
-            flight.cwnd_ms / 1e3,
-            flight.cwnd_packets,
-            windows[np.minimum(flight.cwnd_ms / STEP_MS, len(windows) - 1).astype(np.intp)],
+            record.cwnd_ms / 1e3,
+            record.cwnd_packets,
+            windows[np.minimum(record.cwnd_ms / STEP_MS, len(windows) - 1).astype(np.intp)],
         )
-        for flight, windows in zip(flights, ideal, strict=False)  # the others, who come last, have no ideal
+        for record, windows in zip(records, ideal, strict=False)  # the others, who come last, have no ideal
     ]
 
 
@@ -107,7 +107,7 @@ def window_metrics(traces: Sequence[WindowTrace]) -> dict[str, float]:
     }
 
 
-def fly_curves(
+def trace_curves(
     policy_file: Path,
     emulators: Sequence[NamedEmulator],
     preferences: Sequence[float],
@@ -126,8 +126,8 @@ def _curves(schemes: Sequence[str], seconds: float, emulator: NamedEmulator) -> 
     bdp = bdp_packets(emulator.spec)
 
     def point(scheme: str) -> Point:
-        flown = fly_measured(emulator, scheme, seconds)
-        return flown.p95_delay_ms, flown.throughput_mbps
+        measured = run_measured(emulator, scheme, seconds)
+        return measured.p95_delay_ms, measured.throughput_mbps
 
     fixed = [point(f"fixed:{max(2.0, bdps * bdp):g}") for bdps in FIXED_BDPS]
     return Curves(emulator.label, [point(scheme) for scheme in schemes], fixed)

@@ -6,7 +6,7 @@ origin.json                          the revision of the code, the digests of th
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
 best/policy.safetensors              the policy with the least criterion on the validation emulators
-best/network.pt                      instead of it: weights of what only flies in Python
+best/network.pt                      instead of it: weights of what only runs in Python
 metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
 events.out.tfevents.*, wandb/, *.id     what the trackers keep
 """

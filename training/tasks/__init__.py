@@ -1,1 +1,1 @@
-"""What is flown in training: task distributions, links, flows on one path."""
+"""What is run in training: task distributions, links, flows on one path."""

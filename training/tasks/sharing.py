@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 MOST_FLOWS = 10
 LATEST_START = 0.5
 EARLIEST_STOP = 0.6
-"""Shares of the flight's length: a flow begins before the one and ends after the other, if at all."""
+"""Shares of the rollout's length: a flow begins before the one and ends after the other, if at all."""
 MOST_EXTRA_DELAY = 1.0
 """Of the path's own delay, one way, that some flows have on top."""
 EXTRA_DELAY_SHARE = 0.3

@@ -33,15 +33,15 @@ _ASKED_STEPS = 100
 
 @dataclass(frozen=True)
 class TaskDistribution:
-    """Groups of emulators to fly on, by name, and the share of the flights that each gets."""
+    """Groups of emulators to run on, by name, and the share of the rollouts that each gets."""
 
     groups: Mapping[str, Sequence[EmulatorSpec]]
     shares: Mapping[str, float]
     curriculum_iterations: int = 0
-    """In so many iterations ever more of each group are flown on, its first ones first."""
+    """In so many iterations ever more of each group are run on, its first ones first."""
 
     def sample(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
-        """Group and emulator of every flight of an iteration.
+        """Group and emulator of every rollout of an iteration.
 
         Emulators of a group are drawn without replacement, shuffled anew when all have been drawn.
         """
@@ -55,14 +55,14 @@ class TaskDistribution:
         return samples
 
     def _entered(self, group: str, iteration: int) -> Sequence[EmulatorSpec]:
-        """The emulators of a group that are flown on by now."""
+        """The emulators of a group that are run on by now."""
         emulators = self.groups[group]
         if iteration >= self.curriculum_iterations:
             return emulators
         return emulators[: math.ceil(len(emulators) * (iteration + 1) / self.curriculum_iterations)]
 
     def _counts(self, environments: int) -> dict[str, int]:
-        """Flights per group; what rounding leaves over goes to those that it took most from."""
+        """Rollouts per group; what rounding leaves over goes to those that it took most from."""
         present = {
             group: self.shares[group]
             for group, emulators in self.groups.items()

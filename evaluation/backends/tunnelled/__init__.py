@@ -1,1 +1,1 @@
-"""Backends that fly through the tunnel, on this host or on two."""
+"""Backends that run through the tunnel, on this host or on two."""

@@ -1,4 +1,4 @@
-"""Flights in real mahimahi shells through instrumented tunnels: clients inside, servers outside."""
+"""Runs in real mahimahi shells through instrumented tunnels: clients inside, servers outside."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from ccgym.tunnel import session
 
 from .hosts import LocalHost
 from .remote_path import Network
-from .tunnelled_flows import TunnelPlace, fly_through_tunnels
+from .tunnelled_flows import TunnelPlace, run_through_tunnels
 from .two_ends import matched_flow
 
 
@@ -43,10 +43,10 @@ class MahimahiTunnelBackend:
             raise InputError("only root may enter the shells with a tunnel: run as root")
 
     def refusal(self, spec: Network, _: list[Scheme]) -> str | None:
-        """Every scheme flies over what shells can do."""
+        """Every scheme runs over what shells can do."""
         return not_in_shells(spec)
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         user = HostUser.unprivileged()
@@ -64,7 +64,7 @@ class MahimahiTunnelBackend:
                 client_sends=True,
                 folder=shell.folder,
             )
-            records = fly_through_tunnels(place, flows)
+            records = run_through_tunnels(place, flows)
             link, acks_link = shell.uplink_log(), shell.downlink_log()
             shutil.copyfile(shell.folder / "uplink.log", files.link_data_log)
             shutil.copyfile(shell.folder / "downlink.log", files.link_ack_log)

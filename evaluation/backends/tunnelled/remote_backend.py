@@ -1,4 +1,4 @@
-"""Flights over real paths: tunnels between this machine and another one, their servers over there.
+"""Runs over real paths: tunnels between this machine and another one, their servers over there.
 
 Whoever is behind a NAT calls: this machine does, whichever of the two sends the data.
 """
@@ -27,7 +27,7 @@ from .clock_offset import (
 from .hosts import LocalHost
 from .remote_path import Network, RemotePathSpec
 from .ssh_host import SshHost
-from .tunnelled_flows import TunnelPlace, fly_through_tunnels
+from .tunnelled_flows import TunnelPlace, run_through_tunnels
 from .two_ends import matched_flow
 
 _CONTROLS = "/proc/sys/net/ipv4/tcp_available_congestion_control"
@@ -53,7 +53,7 @@ class RemoteBackend:
             with ExitStack() as stack:
                 remote = _reach(stack, spec)
                 if kernel and not remote.has_program("iperf3"):
-                    raise InputError(f"{remote.name} has no iperf3, which flies kernel TCP: install it there")
+                    raise InputError(f"{remote.name} has no iperf3, which runs kernel TCP: install it there")
                 missing = kernel - set(remote.read(_CONTROLS).split())
                 if missing:
                     names = ", ".join(sorted(missing))
@@ -65,10 +65,10 @@ class RemoteBackend:
                         )
 
     def refusal(self, _: Network, __: list[Scheme]) -> str | None:
-        """Every scheme flies where its programs are."""
+        """Every scheme runs where its programs are."""
         return None
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
         """Takes the flows' time and a new connection; keeps what is known of both clocks."""
         assert isinstance(spec, RemotePathSpec)
         with ExitStack() as stack:
@@ -83,7 +83,7 @@ class RemoteBackend:
                 client_sends=spec.direction == "up",
                 folder=folder,
             )
-            records = fly_through_tunnels(place, flows)
+            records = run_through_tunnels(place, flows)
             offset = clock_offset(records, _ntp_ms(spec, remote))
         write_clock_offset(offset, files.clock)
         start_ms = min(float(each.sent.time_ms[0]) for each in records)

@@ -52,8 +52,8 @@ class TunnelPlace:
     """For what the ends print, secrets, and logs that were fetched."""
 
 
-def fly_through_tunnels(place: TunnelPlace, flows: list[PlannedFlow]) -> list[TunnelRecords]:
-    """Flies the flows of a run, in real time.
+def run_through_tunnels(place: TunnelPlace, flows: list[PlannedFlow]) -> list[TunnelRecords]:
+    """Runs the flows of a run, in real time.
 
     Raises:
         OutsideError: a tunnel or a program failed; says which and why.

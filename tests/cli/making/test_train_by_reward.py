@@ -47,7 +47,7 @@ def test_trains_and_goes_on_without_being_told_the_algorithm(
     ("flags", "said"),
     [
         (["--algo", "dagger"], "is a configuration of ppo"),
-        (["--ray", "auto"], "--ray: ppo flies in one process, its flows decide together; leave it out"),
+        (["--ray", "auto"], "--ray: ppo runs in one process, its flows decide together; leave it out"),
         (["--init", "nowhere.safetensors"], "init: nowhere.safetensors: cannot be read"),
     ],
 )

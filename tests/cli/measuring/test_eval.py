@@ -69,16 +69,16 @@ def test_leaderboard_of_all(tmp_path: Path, emulators: str, capsys: pytest.Captu
     # Kernel TCP is not in the twin: a row that says so, and no failure of the evaluation.
     assert (table["kernel-bbr"]["mean_log_power"], table["kernel-bbr"]["failed_runs"]) == (None, 1)
     assert table["kernel-bbr"]["failure"].startswith(
-        "cannot fly here: scheme 'kernel-bbr' is not in the twin"
+        "cannot run here: scheme 'kernel-bbr' is not in the twin"
     )
-    assert "1 run not flown: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
+    assert "1 run skipped: scheme &#39;kernel-bbr&#39;" in (out / "report.html").read_text()
     # ... nor a line for every run: one for each reason.
     refused = [line for line in captured.err.splitlines() if "kernel-bbr" in line]
-    assert refused == ["not flown: scheme 'kernel-bbr' is not in the twin, but with --backend mahimahi"]
+    assert refused == ["not run: scheme 'kernel-bbr' is not in the twin, but with --backend mahimahi"]
     assert not list(out.rglob("*_datalink_*"))
 
 
-def test_going_on_flies_nothing_twice(
+def test_going_on_runs_nothing_twice(
     tmp_path: Path, emulators: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     argv = ["eval", "--schemes", "fixed:20", "--emulators", emulators, "--seconds", "1"]

@@ -21,7 +21,7 @@ Loss rate: {lost:.2f}%
 
 
 @pytest.fixture(scope="module")
-def flown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two schemes, two runs."""
     root = tmp_path_factory.mktemp("report")
     (root / "path.yaml").write_text(EMULATOR)
@@ -30,39 +30,41 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "out"
 
 
-def test_eval_leaves_page_and_pdf(flown: Path) -> None:
-    assert (flown / "report.html").is_file()
-    assert len(re.findall(rb"/Type /Page\b", (flown / "report.pdf").read_bytes())) == 4 + 4  # and one per run
+def test_eval_leaves_page_and_pdf(evaluated: Path) -> None:
+    assert (evaluated / "report.html").is_file()
+    assert (
+        len(re.findall(rb"/Type /Page\b", (evaluated / "report.pdf").read_bytes())) == 4 + 4
+    )  # and one per run
 
 
-def test_every_format(flown: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(flown), "--format", "csv,txt", "--figures", "svg,png"]) == 0
-    assert f"report: {flown}/report.csv" in capsys.readouterr().out
-    with (flown / "report.csv").open() as stream:
+def test_every_format(evaluated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(evaluated), "--format", "csv,txt", "--figures", "svg,png"]) == 0
+    assert f"report: {evaluated}/report.csv" in capsys.readouterr().out
+    with (evaluated / "report.csv").open() as stream:
         rows = list(csv.DictReader(stream))
-    summary = json.loads((flown / "summary.json").read_text())
+    summary = json.loads((evaluated / "summary.json").read_text())
     entries = summary["scenarios"][0]["schemes"]
     assert [float(row["throughput_mbps"]) for row in rows] == [each["throughput_mbps"] for each in entries]
-    pictures = sorted(path.name for path in (flown / "figures" / "path" / "quick").iterdir())
+    pictures = sorted(path.name for path in (evaluated / "figures" / "path" / "quick").iterdir())
     assert len(pictures) == 2 * (2 + 2 * 4)
     assert {"pantheon_summary_mean.svg", "copa_datalink_delay_run2.png"} <= set(pictures)
-    text = (flown / "data" / "path" / "quick" / "report.txt").read_text()
+    text = (evaluated / "data" / "path" / "quick" / "report.txt").read_text()
     first = {name.removeprefix("pantheon_"): float(rows[0][name]) for name in rows[0] if "pantheon" in name}
     page = STATISTICS.format(used=100 * first["utilisation"], lost=100 * first["loss"], **first)
     assert page in text
-    assert page in (flown / "data" / "path" / "quick" / "reno_stats_run1.log").read_text()
+    assert page in (evaluated / "data" / "path" / "quick" / "reno_stats_run1.log").read_text()
 
 
-def test_the_text_is_a_target_of_calibration(flown: Path) -> None:
-    assert main(["report", str(flown), "--format", "txt"]) == 0
-    target = load_target(flown / "data" / "path" / "quick" / "report.txt")
+def test_the_text_is_a_target_of_calibration(evaluated: Path) -> None:
+    assert main(["report", str(evaluated), "--format", "txt"]) == 0
+    target = load_target(evaluated / "data" / "path" / "quick" / "report.txt")
     assert "copa" in target.schemes
     assert (target.seconds, target.flows) == (2.0, 1)
     assert all(measured.runs == 2 for measured in target.measured)
 
 
-def test_an_unknown_format_is_one_line(flown: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_format_is_one_line(evaluated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["report", str(flown), "--format", "html,doc"])
+        main(["report", str(evaluated), "--format", "html,doc"])
     assert ended.value.code == 2
     assert "'doc' is none of html, pdf, csv, txt, json" in capsys.readouterr().err

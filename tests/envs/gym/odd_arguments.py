@@ -95,7 +95,7 @@ def native(rng: Rng) -> None:
     path = select_emulators("calibrated/nepal")[0].spec.to_path()
     good = {"features": "indigo", "actions": "indigo"}
     paths = [path, path] if rng.random() < 0.8 else an_odd_one(rng)
-    flights = _core.PathBatch(paths, **_keywords(rng, NATIVE_KEYWORDS, good))
+    records = _core.PathBatch(paths, **_keywords(rng, NATIVE_KEYWORDS, good))
     observations = np.zeros((2, 9), np.float32)
     telemetry = np.zeros((2, len(_core.TELEMETRY)), np.float64)
     indices, seeds = np.arange(2, dtype=np.int32), np.arange(2, dtype=np.uint64)
@@ -104,11 +104,11 @@ def native(rng: Rng) -> None:
         return good_one if rng.random() < 0.7 else an_odd_one(rng)
 
     calls: list[Callable[[], object]] = [
-        lambda: flights.reset(mostly(indices), mostly(seeds), mostly(observations)),
-        lambda: flights.step(mostly(np.ones((2, 1), np.float32)), mostly(observations), mostly(telemetry)),
-        lambda: flights.set_path(mostly(0), mostly(path)),
-        lambda: flights.set_cwnd(mostly(1), mostly(20.0)),
-        lambda: flights.restore(mostly(flights.save())),
+        lambda: records.reset(mostly(indices), mostly(seeds), mostly(observations)),
+        lambda: records.step(mostly(np.ones((2, 1), np.float32)), mostly(observations), mostly(telemetry)),
+        lambda: records.set_path(mostly(0), mostly(path)),
+        lambda: records.set_cwnd(mostly(1), mostly(20.0)),
+        lambda: records.restore(mostly(records.save())),
     ]
     for _ in range(6):
         try:

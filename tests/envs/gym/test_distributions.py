@@ -30,7 +30,7 @@ MIX = {"random:train": 0.5, "synthetic": 0.25, fast_or_slow: 0.25}
 DISTRIBUTIONS: list[Any] = ["random:train", fast_or_slow, MIX]
 
 
-def flown(env: PathEnv, seed: int | None) -> Bits:
+def measured(env: PathEnv, seed: int | None) -> Bits:
     first, _ = env.reset(seed=seed)
     seen = [first] + [env.step(STAY)[0] for _ in range(20)]
     return env._engine.specs[0].name, np.array(seen).tobytes()
@@ -39,9 +39,9 @@ def flown(env: PathEnv, seed: int | None) -> Bits:
 @pytest.mark.parametrize("emulator", DISTRIBUTIONS)
 def test_every_episode_has_a_path_of_its_own_on_seed(emulator: Any) -> None:
     env = PathEnv(emulator=emulator)
-    episodes = [flown(env, 5)] + [flown(env, None) for _ in range(7)]
+    episodes = [measured(env, 5)] + [measured(env, None) for _ in range(7)]
     again = PathEnv(emulator=emulator)
-    assert [flown(again, 5)] + [flown(again, None) for _ in range(7)] == episodes
+    assert [measured(again, 5)] + [measured(again, None) for _ in range(7)] == episodes
     assert len({name for name, _ in episodes}) > 1
     envs = PathVectorEnv(4, 20, emulator=emulator)
     for index in range(4):

@@ -27,8 +27,8 @@ def test_a_path_is_the_draw_of_its_seed(
     spec = EmulatorSpec(name="path", delay_ms=20, once=once, uplink=LinkSpec.model_validate(uplink))
     paths = EpisodePaths(spec, [])
     for seed in (1, 2, 1):
-        flown, expected = (
+        measured, expected = (
             _core.fly(path, "fixed:30", seconds=3, seed=seed).departure_ms
             for path in (paths.path(seed), spec.drawn(seed).to_path())
         )
-        assert list(flown) == list(expected)
+        assert list(measured) == list(expected)

@@ -193,10 +193,10 @@ def test_draws_the_episode_so_far() -> None:
         for _ in range(50):
             env.step(3)
         pictures.append(env.render())
-    empty, flown, empty_again, _ = (picture for picture in pictures if picture is not None)
+    empty, measured, empty_again, _ = (picture for picture in pictures if picture is not None)
     assert empty.shape == (480, 640, 3)
     assert empty.dtype == np.uint8
-    assert not np.array_equal(empty, flown)
+    assert not np.array_equal(empty, measured)
     np.testing.assert_array_equal(empty, empty_again)  # a new episode begins with an empty picture
 
 

@@ -247,8 +247,8 @@ def test_trace_repeats_after_its_last_time() -> None:
     assert times.tolist() == [0, 3, 3, 10, 10, 13, 13, 20, 20]
 
 
-def test_flight_of_the_twin_becomes_a_log() -> None:
-    flight = SimpleNamespace(
+def test_run_of_the_twin_becomes_a_log() -> None:
+    record = SimpleNamespace(
         unrecorded_bytes=0,
         arrival_ms=np.array([0, 1, 2], np.int32),
         arrival_bytes=np.full(3, 1468, np.int32),
@@ -256,7 +256,7 @@ def test_flight_of_the_twin_becomes_a_log() -> None:
         departure_bytes=np.full(3, 1468, np.int32),
         departure_delay_ms=np.ones(3, np.int32),
     )
-    log = LinkLog.from_flight(flight, _core.Schedule.constant(12))
+    log = LinkLog.from_record(record, _core.Schedule.constant(12))
     assert log.opportunity_ms.tolist() == [1, 2, 3]
     # 3 x 1464 IP bytes within 2 ms.
     assert measure(log, 30).throughput_mbps == pytest.approx(3 * 1464 * 8 / 2000)

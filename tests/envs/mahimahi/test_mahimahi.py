@@ -111,7 +111,7 @@ def test_traces_run_once_where_the_spec_says_so() -> None:
 def test_what_no_shell_can_do_is_told(beyond: dict[str, object], key: str) -> None:
     with pytest.raises(InputError) as caught:
         shell_command(spec_of(**beyond))
-    assert str(caught.value) == f"test: mahimahi's shells have no {key}; fly it in the twin"
+    assert str(caught.value) == f"test: mahimahi's shells have no {key}; run it in the twin"
 
 
 def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:

@@ -15,8 +15,8 @@ def path(**uplink: object) -> EmulatorSpec:
 
 
 def departures(spec: EmulatorSpec, seed: int) -> list[float]:
-    flight = _core.fly(spec.drawn(seed).to_path(), "fixed:30", seconds=3, seed=seed)
-    return [float(time) for time in flight.departure_ms]
+    record = _core.fly(spec.drawn(seed).to_path(), "fixed:30", seconds=3, seed=seed)
+    return [float(time) for time in record.departure_ms]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def departures(spec: EmulatorSpec, seed: int) -> list[float]:
         {"rate_mbps": 6.0, "rate_walk": RateWalk(every_ms=50, spread=0.2, low_mbps=2, high_mbps=12)},
     ],
 )
-def test_runs_differ_and_the_same_seed_flies_the_same(uplink: dict[str, object]) -> None:
+def test_runs_differ_and_the_same_seed_runs_the_same(uplink: dict[str, object]) -> None:
     spec = path(**uplink)
     assert departures(spec, 1) != departures(spec, 2)
     assert departures(spec, 1) == departures(spec, 1)
@@ -67,7 +67,7 @@ def test_a_draw_is_the_same_link_by_its_digest() -> None:
     assert spec_digest(spec.drawn(1)) == spec_digest(spec.drawn(2)) == spec_digest(spec)
 
 
-def test_the_oracle_sees_the_draw_that_is_flown() -> None:
+def test_the_oracle_sees_the_draw_that_is_run() -> None:
     spec = path(rate_mbps=6.0, arrivals="cellular", seed=2)
     late = spec.model_copy(
         update={

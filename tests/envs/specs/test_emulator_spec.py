@@ -23,7 +23,7 @@ def spec_of(**fields: Any) -> EmulatorSpec:
     return EmulatorSpec.model_validate({"name": "a", "delay_ms": 20, "uplink": {"rate_mbps": 12}, **fields})
 
 
-def fly(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord:
+def run(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord:
     return _core.fly(spec.to_path(), f"fixed:{window}", seconds=SECONDS, seed=seed)
 
 
@@ -138,33 +138,33 @@ def test_a_mistake_is_told_in_one_line(fields: dict[str, Any], message: str) -> 
 
 def test_loss_inside_the_link_takes_packets_before_the_queue() -> None:
     lossy = {"uplink": {"rate_mbps": 12, "loss": 0.2}}
-    behind = fly(spec_of(**lossy))
+    behind = run(spec_of(**lossy))
     assert len(behind.arrival_ms) == behind.sent_packets
-    before = fly(spec_of(**lossy, nesting=["delay", "link", "loss"]))
+    before = run(spec_of(**lossy, nesting=["delay", "link", "loss"]))
     share = 1 - len(before.arrival_ms) / before.sent_packets
     assert share == pytest.approx(0.2, abs=0.02)
     assert len(before.departure_ms) == pytest.approx(len(before.arrival_ms), abs=20)
 
 
 def test_the_delay_inside_the_link_comes_before_the_queue() -> None:
-    assert fly(spec_of()).arrival_ms[0] == 0
-    assert fly(spec_of(nesting=["link", "delay"])).arrival_ms[0] == 20
+    assert run(spec_of()).arrival_ms[0] == 0
+    assert run(spec_of(nesting=["link", "delay"])).arrival_ms[0] == 20
 
 
 def test_an_interrupted_link_passes_its_share_of_the_time() -> None:
     onoff = {"mean_on_s": 0.2, "mean_off_s": 0.2}
     spec = spec_of(uplink={"rate_mbps": 12, "onoff": onoff}, nesting=["delay", "link", "onoff"])
-    passed_ms = np.unique(fly(spec, window=60).arrival_ms)
+    passed_ms = np.unique(run(spec, window=60).arrival_ms)
     pauses_ms = np.diff(passed_ms)
     assert np.sum(pauses_ms > 100) > 10
-    assert fly(spec, seed=1).delivered_packets != fly(spec, seed=2).delivered_packets
-    assert fly(spec, seed=2).delivered_packets == fly(spec, seed=2).delivered_packets
+    assert run(spec, seed=1).delivered_packets != run(spec, seed=2).delivered_packets
+    assert run(spec, seed=2).delivered_packets == run(spec, seed=2).delivered_packets
 
 
 def test_a_delay_steps_up_and_down_without_reordering() -> None:
     spec = spec_of(delay_steps=[{"at_s": 5, "delay_ms": 80}, {"at_s": 10, "delay_ms": 5}])
-    flight = fly(spec)
-    per_s = np.bincount((flight.departure_ms // 1000).astype(int), minlength=20)
+    record = run(spec)
+    per_s = np.bincount((record.departure_ms // 1000).astype(int), minlength=20)
     # 20 packets a round trip: 42, 162 and 12 ms; no more than one a ms.
     assert per_s[2] == pytest.approx(20 / 0.042, rel=0.02)
     assert per_s[7] == pytest.approx(20 / 0.162, rel=0.05)  # whole windows in a second
@@ -172,9 +172,9 @@ def test_a_delay_steps_up_and_down_without_reordering() -> None:
 
 
 def test_continuous_timing_is_exact() -> None:
-    flight = fly(spec_of(**CONTINUOUS), window=200)
+    record = run(spec_of(**CONTINUOUS), window=200)
     # 1464 IP bytes of data a packet.
-    assert flight.delivered_packets * 1464 * 8 / (SECONDS - 0.3) == pytest.approx(12e6, rel=0.02)
+    assert record.delivered_packets * 1464 * 8 / (SECONDS - 0.3) == pytest.approx(12e6, rel=0.02)
     spec_of(**CONTINUOUS, delay_steps=[{"at_s": 1, "delay_ms": 4.25}]).to_path()
 
 
@@ -223,7 +223,7 @@ def test_cellular_arrivals_keep_their_mean_and_have_outages() -> None:
     assert max(gaps) > 200
 
 
-def test_a_scaled_emulator_flies_whatever_varies_in_it() -> None:
+def test_a_scaled_emulator_runs_whatever_varies_in_it() -> None:
     for emulator in select_emulators("varying"):
         for rate_factor, delay_factor in ((0.37, 2.3), (3.1, 0.4)):
             scaled = emulator.spec.scaled(rate_factor, delay_factor)
@@ -246,24 +246,24 @@ def test_what_is_drawn_is_exact_in_continuous_timing(arrivals: str) -> None:
     uplink = {"rate_mbps": 6, "arrivals": arrivals}
     exact = _core.fly(spec_of(uplink=uplink, **CONTINUOUS).to_path(), "fixed:30", seconds=3, seed=1)
     whole = _core.fly(spec_of(uplink=uplink).to_path(), "fixed:30", seconds=3, seed=1)
-    for flight, fractions in ((exact, True), (whole, False)):
-        assert np.any(flight.departure_ms % 1) == fractions
-        assert np.any(flight.departure_delay_ms % 1) == fractions
-        assert np.allclose(flight.departure_ms - flight.departure_delay_ms, flight.departed_sent_ms)
+    for record, fractions in ((exact, True), (whole, False)):
+        assert np.any(record.departure_ms % 1) == fractions
+        assert np.any(record.departure_delay_ms % 1) == fractions
+        assert np.allclose(record.departure_ms - record.departure_delay_ms, record.departed_sent_ms)
     assert len(exact.departure_ms) == pytest.approx(len(whole.departure_ms), rel=0.05)
 
 
-def test_a_flight_tells_when_packets_were_sent_and_received() -> None:
+def test_a_run_tells_when_packets_were_sent_and_received() -> None:
     """With the delay behind the link, then before it; what is lost behind the link is never received."""
     for nesting, before_ms, behind_ms in ((None, 0, 20), (["link", "loss", "onoff", "delay"], 20, 0)):
         order = {"nesting": nesting} if nesting else {}
         uplink = {"rate_mbps": 12, "loss": 0.1}
-        flight = _core.fly(
+        record = _core.fly(
             spec_of(delay_ms=20, uplink=uplink, **order).to_path(), "fixed:10", seconds=5, seed=1
         )
-        assert np.all(flight.arrival_ms - flight.sent_ms == before_ms)
-        received = ~np.isnan(flight.received_ms)
-        assert np.all((flight.received_ms - flight.departure_ms)[received] == behind_ms)
+        assert np.all(record.arrival_ms - record.sent_ms == before_ms)
+        received = ~np.isnan(record.received_ms)
+        assert np.all((record.received_ms - record.departure_ms)[received] == behind_ms)
         lost_behind = np.mean(~received)
         assert lost_behind == pytest.approx(0.1, abs=0.03) if behind_ms else lost_behind == 0
 

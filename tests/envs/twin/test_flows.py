@@ -16,7 +16,7 @@ DUMBBELL = EmulatorSpec.model_validate(
 )
 
 
-def test_each_flow_has_its_own_flight() -> None:
+def test_each_flow_has_its_own_run() -> None:
     flows = [_core.Flow("fixed:30"), _core.Flow("reno", start_s=1, stop_s=3, extra_delay_ms=10)]
     first, second = _core.fly(DUMBBELL.to_path(), flows, seconds=5, seed=1)
     assert first.arrival_ms[0] == 0
@@ -28,19 +28,19 @@ def test_each_flow_has_its_own_flight() -> None:
 
 def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
     flows = [_core.Flow("cubic", start_s=0.1 * i, bytes=15_000) for i in range(50)]
-    flights = _core.fly(DUMBBELL.to_path(), flows, seconds=10, seed=1)
-    assert [flight.delivered_packets for flight in flights] == [11] * 50
-    times_ms = np.concatenate([flight.completion_ms for flight in flights])
+    records = _core.fly(DUMBBELL.to_path(), flows, seconds=10, seed=1)
+    assert [record.delivered_packets for record in records] == [11] * 50
+    times_ms = np.concatenate([record.completion_ms for record in records])
     assert len(times_ms) == 50
     assert times_ms.min() >= 80  # two round trips of 42 ms ...
     assert times_ms.mean() < 120  # ... some beside others
 
 
 def test_answers_to_requests_each_say_how_long_they_took() -> None:
-    (flight,) = _core.fly(
+    (record,) = _core.fly(
         DUMBBELL.to_path(), [_core.Flow("reno", bytes=10_000, mean_think_s=0.1)], seconds=20, seed=1
     )
-    assert len(flight.completion_ms) > 80
+    assert len(record.completion_ms) > 80
 
 
 def test_one_flow_in_a_list_is_the_flow_alone() -> None:

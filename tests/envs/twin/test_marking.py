@@ -22,14 +22,14 @@ def emulator(**queue: Any) -> EmulatorSpec:
     return EmulatorSpec.model_validate({"name": "marks", "delay_ms": 10, "uplink": uplink})
 
 
-def fly(scheme: str, seconds: float = 20, **queue: Any) -> _core.FlowRecord:
+def run(scheme: str, seconds: float = 20, **queue: Any) -> _core.FlowRecord:
     return _core.fly(emulator(**queue).to_path(), scheme, seconds=seconds, seed=1)
 
 
 @pytest.mark.parametrize("queue", [CODEL, PIE, RED], ids=lambda queue: str(queue["queue"]))
 @pytest.mark.parametrize("scheme", ["cubic", "reno", "dctcp", "bbr3"])
 def test_marks_take_the_place_of_drops_and_are_answered(scheme: str, queue: dict[str, Any]) -> None:
-    plain, marking = fly(scheme, **queue), fly(scheme, **queue, ecn=True)
+    plain, marking = run(scheme, **queue), run(scheme, **queue, ecn=True)
     assert plain.marked_packets == 0
     assert marking.marked_packets > 0 or plain.lost_packets == 0
     assert marking.lost_packets <= plain.lost_packets
@@ -40,24 +40,24 @@ def test_marks_take_the_place_of_drops_and_are_answered(scheme: str, queue: dict
 
 @pytest.mark.parametrize("queue", [CODEL, PIE, RED], ids=lambda queue: str(queue["queue"]))
 @pytest.mark.parametrize("scheme", ["copa", "vegas", "fixed:120", "bbr"])
-def test_who_does_not_speak_ecn_flies_the_same_to_the_bit(scheme: str, queue: dict[str, Any]) -> None:
-    plain, marking = fly(scheme, 5, **queue), fly(scheme, 5, **queue, ecn=True)
+def test_who_does_not_speak_ecn_runs_the_same_to_the_bit(scheme: str, queue: dict[str, Any]) -> None:
+    plain, marking = run(scheme, 5, **queue), run(scheme, 5, **queue, ecn=True)
     assert np.array_equal(plain.departure_ms, marking.departure_ms)
     assert (plain.lost_packets, marking.marked_packets) == (marking.lost_packets, 0)
 
 
 def test_a_step_drops_what_it_may_not_mark() -> None:
-    assert fly("fixed:120", 5, **STEP).lost_packets > 100
-    dctcp = fly("dctcp", **STEP)
+    assert run("fixed:120", 5, **STEP).lost_packets > 100
+    dctcp = run("dctcp", **STEP)
     assert dctcp.marked_packets > 100
     assert dctcp.lost_packets == 0
 
 
 def test_dctcp_keeps_the_queue_at_the_threshold() -> None:
     """RFC 8257's aim: a queue about the threshold, of 12 ms here, and a link that is always busy."""
-    flight = fly("dctcp", **STEP)
-    warm = flight.departure_ms > 10_000
-    delays_ms = flight.departure_delay_ms[warm]
+    record = run("dctcp", **STEP)
+    warm = record.departure_ms > 10_000
+    delays_ms = record.departure_delay_ms[warm]
     assert 8 < np.mean(delays_ms) < 14
     assert np.percentile(delays_ms, 95) - np.percentile(delays_ms, 5) < 8
     assert np.sum(warm) > 0.99 * 20e6 * 10 / (1464 * 8)
@@ -82,12 +82,12 @@ def test_a_python_controller_speaks_ecn_when_it_says_so(tmp_path: Path) -> None:
         return {("marks", "packets"): self.marks, "window": self.cwnd_packets}
 """
     (tmp_path / "counts.py").write_text(source)
-    flight = fly(f"python:{tmp_path}/counts.py:Counts", 5, **STEP)
-    unit, marks = flight.metrics["marks"]
+    record = run(f"python:{tmp_path}/counts.py:Counts", 5, **STEP)
+    unit, marks = record.metrics["marks"]
     assert unit == "packets"
-    assert flight.marked_packets - 200 < marks[-1] <= flight.marked_packets
+    assert record.marked_packets - 200 < marks[-1] <= record.marked_packets
     (tmp_path / "counts.py").write_text(source.replace("True", "False"))
-    assert fly(f"python:{tmp_path}/counts.py:Counts", 5, **STEP).marked_packets == 0
+    assert run(f"python:{tmp_path}/counts.py:Counts", 5, **STEP).marked_packets == 0
 
 
 @pytest.mark.parametrize(
@@ -110,15 +110,15 @@ def test_what_a_python_controller_says_wrong_is_told(tmp_path: Path, source: str
 """
     (tmp_path / "wrong.py").write_text(text)
     with pytest.raises(RuntimeError, match=wrong):
-        fly(f"python:{tmp_path}/wrong.py:Wrong", 1)
+        run(f"python:{tmp_path}/wrong.py:Wrong", 1)
 
 
 def test_what_controllers_publish_is_written_as_a_table(tmp_path: Path) -> None:
-    flight = fly("dctcp", 2, **STEP)
-    heads, rows = metrics_table(flight)
+    record = run("dctcp", 2, **STEP)
+    heads, rows = metrics_table(record)
     assert heads == ["time_ms", "cwnd_packets", "ssthresh [packets]", "recovery", "alpha"]
-    assert rows.shape == (len(flight.cwnd_ms), 5)
-    write_metrics(flight, tmp_path / "metrics.tsv")
+    assert rows.shape == (len(record.cwnd_ms), 5)
+    write_metrics(record, tmp_path / "metrics.tsv")
     lines = (tmp_path / "metrics.tsv").read_text().splitlines()
     assert lines[0].split("\t") == heads
     assert float(lines[-1].split("\t")[4]) == pytest.approx(rows[-1, 4])
@@ -127,5 +127,5 @@ def test_what_controllers_publish_is_written_as_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("queue", [{**CODEL, "ecn": True}, RED, STEP], ids=lambda queue: str(queue["queue"]))
 def test_mahimahi_has_no_such_queue(queue: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"mahimahi's shells have no .*fly it in the twin"):
+    with pytest.raises(InputError, match=r"mahimahi's shells have no .*run it in the twin"):
         shell_command(emulator(**queue))

@@ -79,14 +79,14 @@ def test_a_droptail_queue_never_holds_more_than_its_limits(
 
 @settings(max_examples=60, deadline=None)
 @given(spec=specs(), seed=st.integers(0, 2**32))
-def test_a_flight_conserves_its_packets(spec: EmulatorSpec, seed: int) -> None:
-    flight = _core.fly(spec.to_path(), f"fixed:{WINDOW}", seconds=SECONDS, seed=seed)
-    in_flight = flight.sent_packets - flight.delivered_packets - flight.lost_packets
+def test_a_run_conserves_its_packets(spec: EmulatorSpec, seed: int) -> None:
+    record = _core.fly(spec.to_path(), f"fixed:{WINDOW}", seconds=SECONDS, seed=seed)
+    in_flight = record.sent_packets - record.delivered_packets - record.lost_packets
     assert 0 <= in_flight <= WINDOW + PROBES
-    assert flight.delivered_packets <= len(flight.departure_ms) <= len(flight.arrival_ms)
-    assert len(flight.arrival_ms) <= flight.sent_packets
-    assert np.all(np.diff(flight.arrival_ms) >= 0)
-    assert np.all(np.diff(flight.departure_ms) >= 0)
+    assert record.delivered_packets <= len(record.departure_ms) <= len(record.arrival_ms)
+    assert len(record.arrival_ms) <= record.sent_packets
+    assert np.all(np.diff(record.arrival_ms) >= 0)
+    assert np.all(np.diff(record.departure_ms) >= 0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -102,13 +102,13 @@ def test_flows_together_conserve_their_packets_and_share_one_link(
         _core.Flow(scheme=f"fixed:{WINDOW}", start_s=start_s, extra_delay_ms=extra_ms)
         for start_s, extra_ms in flows
     ]
-    flights = _core.fly(spec.to_path(), sharing, seconds=SECONDS, seed=seed)
-    for flight in flights:
-        in_flight = flight.sent_packets - flight.delivered_packets - flight.lost_packets
+    records = _core.fly(spec.to_path(), sharing, seconds=SECONDS, seed=seed)
+    for record in records:
+        in_flight = record.sent_packets - record.delivered_packets - record.lost_packets
         assert 0 <= in_flight <= WINDOW + PROBES
-        assert flight.delivered_packets <= len(flight.departure_ms) <= len(flight.arrival_ms)
+        assert record.delivered_packets <= len(record.departure_ms) <= len(record.arrival_ms)
     if spec.timing == "mahimahi":
-        left_ms = np.sort(np.concatenate([flight.departure_ms for flight in flights]))
+        left_ms = np.sort(np.concatenate([record.departure_ms for record in records]))
         left_bytes = np.arange(1, len(left_ms) + 1) * 1468
         opportunities_ms = opportunities_through(spec.uplink.schedule(), 1000 * SECONDS)
         assert np.all(left_bytes <= 1504 * np.searchsorted(opportunities_ms, left_ms, side="right"))
@@ -119,7 +119,7 @@ def test_flows_together_conserve_their_packets_and_share_one_link(
 def test_no_round_trip_is_shorter_than_the_propagation(spec: EmulatorSpec, seed: int) -> None:
     varying = spec.delay_steps is not None or spec.delay_walk is not None
     shortest_ms = 1 if varying else spec.delay_ms
-    telemetry = flown(spec, seed)
+    telemetry = measured(spec, seed)
     rtts_ms = telemetry[:, list(_core.TELEMETRY).index("min_rtt_ms")]
     # In mahimahi's clock what is sent within a millisecond counts from its beginning.
     slack_ms = 1 if spec.timing == "mahimahi" else 0
@@ -129,10 +129,10 @@ def test_no_round_trip_is_shorter_than_the_propagation(spec: EmulatorSpec, seed:
 @settings(max_examples=20, deadline=None)
 @given(spec=specs(), seed=st.integers(0, 2**32))
 def test_the_same_seed_gives_the_same_bits(spec: EmulatorSpec, seed: int) -> None:
-    assert np.array_equal(flown(spec, seed), flown(spec, seed))
+    assert np.array_equal(measured(spec, seed), measured(spec, seed))
 
 
-def flown(spec: EmulatorSpec, seed: int) -> Any:
+def measured(spec: EmulatorSpec, seed: int) -> Any:
     """Telemetry of a flow of the policy controller, shape (steps, columns)."""
     batch = _core.PathBatch([spec.to_path()], features="indigo", actions="indigo")
     observations = np.zeros((1, batch.observation_size), np.float32)
@@ -149,7 +149,7 @@ def flown(spec: EmulatorSpec, seed: int) -> Any:
 @pytest.mark.parametrize("nesting", [["delay", "link"], ["link", "delay"]])
 def test_the_round_trip_does_not_depend_on_the_nesting(timing: str, nesting: list[str]) -> None:
     entry = {"name": "a", "delay_ms": 20, "uplink": {"rate_mbps": 12}, "timing": timing, "nesting": nesting}
-    rtt_ms = flown(EmulatorSpec.model_validate(entry), 1)[-1, list(_core.TELEMETRY).index("min_rtt_ms")]
+    rtt_ms = measured(EmulatorSpec.model_validate(entry), 1)[-1, list(_core.TELEMETRY).index("min_rtt_ms")]
     # Continuous: 1464 IP bytes of data and 57 of an ACK at 12 Mbit/s take 0.976 and 0.038 ms.
     low_ms = 41 if timing == "mahimahi" else 40.99
     assert low_ms <= rtt_ms <= (42 if timing == "mahimahi" else 41.05)

@@ -1,4 +1,4 @@
-"""A small Pantheon checkout whose schemes fly the endpoint's own programs, in both orders."""
+"""A small Pantheon checkout whose schemes run the endpoint's own programs, in both orders."""
 
 import shutil
 from pathlib import Path

@@ -46,7 +46,7 @@ def test_mistakes_are_one_line(checkout: Path, tmp_path: Path) -> None:
         run_first(mute.controller)
 
 
-def test_they_fly_beside_ours_in_real_mahimahi(
+def test_they_run_beside_ours_in_real_mahimahi(
     checkout: Path, tmp_path: Path, write_policy: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = write_policy(tmp_path / "policy.safetensors")

@@ -35,7 +35,7 @@ def test_they_are_listed_with_their_source() -> None:
 
 @pytest.mark.timeout(quic.INSTALL_S)
 @pytest.mark.usefixtures("quic_programs")
-def test_cubic_and_an_outside_copa_fly_in_real_mahimahi(
+def test_cubic_and_an_outside_copa_run_in_real_mahimahi(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "up.yaml").write_text(EMULATOR)

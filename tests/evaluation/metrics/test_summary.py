@@ -49,11 +49,11 @@ def test_winning_is_within_a_tenth_of_the_best_power() -> None:
 def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> None:
     table = rows([SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)])
     assert (table["a"].frontier_share, table["a"].winning_rate) == (0.5, 0.5)
-    # Its power is the mean over where it flew.
+    # Its power is the mean over where it ran.
     assert table["a"].mean_log_power == pytest.approx(math.log(2))
 
 
-def test_a_scheme_that_never_flew() -> None:
+def test_a_scheme_that_never_ran() -> None:
     (row,) = (row for row in leaderboard([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
     assert row == LeaderboardRow("b", 0, None, 0)
 
@@ -62,7 +62,7 @@ def test_a_scheme_that_never_flew() -> None:
     ("runs", "failure", "shortfall", "reason"),
     [
         (1, "no answer", "1 run failed", "no answer"),
-        (3, f"{REFUSED}not in the twin", "3 runs not flown", "not in the twin"),
+        (3, f"{REFUSED}not in the twin", "3 runs skipped", "not in the twin"),
     ],
 )
 def test_what_was_never_tried_did_not_fail(runs: int, failure: str, shortfall: str, reason: str) -> None:

@@ -18,7 +18,7 @@ from ccgym.evaluation.report.heat_maps import heat_maps
 from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.report.publish import publish
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+from ccgym.evaluation.sessions.session import Plan, open_session, run_session
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 ANSWER_MS = 90_000
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluation")
     emulators = [emulator("quick", 12, 10), emulator("slow", 2, 40)]
     plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 2, 3.0, 1, "twin", "ccgym eval <b>&</b>")
-    for _ in fly_session(plan, folder, open_session(plan, folder), TwinBackend()):
+    for _ in run_session(plan, folder, open_session(plan, folder), TwinBackend()):
         pass
     failed = folder / "data" / "test" / "slow"
     (failed / "reno_datalink_run2.log").unlink()
@@ -114,7 +114,7 @@ def leaderboard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("leaderboard")
     emulators = [emulator(f"{rate}mbps", rate, 10) for rate in range(1, 36)]
     plan = Plan(emulators, select_schemes("reno,fixed:30,copa"), 1, 1.0, 1, "twin", "", keep_logs=False)
-    for _ in fly_session(plan, folder, open_session(plan, folder), TwinBackend()):
+    for _ in run_session(plan, folder, open_session(plan, folder), TwinBackend()):
         pass
     publish(folder)
     return folder
@@ -164,7 +164,7 @@ def test_tables_are_sorted_by_any_column(leaderboard: Path, browser: Browser) ->
 def test_names_in_a_crowd_do_not_overlap(browser: Browser, tmp_path: Path) -> None:
     schemes = "fixed:" + ",fixed:".join(str(packets) for packets in range(20, 44))
     plan = Plan([emulator("one", 12, 10)], select_schemes(schemes), 1, 1.0, 1, "twin", "")
-    for _ in fly_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+    for _ in run_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
         pass
     publish(tmp_path)
     tab = browser.new_page(viewport={"width": 1200, "height": 1200}, offline=True)
@@ -187,7 +187,7 @@ def test_names_in_a_crowd_do_not_overlap(browser: Browser, tmp_path: Path) -> No
     tab.close()
 
 
-def test_a_scheme_that_never_flew_is_in_no_heat_map(evaluation: Evaluation) -> None:
+def test_a_scheme_that_never_ran_is_in_no_heat_map(evaluation: Evaluation) -> None:
     described = {**evaluation.session["schemes"], "kernel-bbr": {}}
     (figure,) = heat_maps(replace(evaluation, session={"schemes": described})).values()
     assert figure["data"][0]["x"] == evaluation.schemes

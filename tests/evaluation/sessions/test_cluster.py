@@ -10,8 +10,8 @@ from ccgym.evaluation.backends.twin_backend import TwinBackend
 from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
-from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
-from ccgym.evaluation.sessions.session import Plan, fly_session, open_session
+from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
+from ccgym.evaluation.sessions.session import Plan, open_session, run_session
 from ccgym.tests.ray_workers import workers_killed
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -42,8 +42,8 @@ def test_the_figures_are_those_of_this_machine(
     schemes = select_schemes(f"copa,policy:{write_policy(tmp_path / 'mine.safetensors')}+cubic")
     plan = Plan(two_emulators, schemes, 2, 2.0, 1, "twin", "", keep_logs=keep_logs)
     there, here = tmp_path / "there", tmp_path / "here"
-    far = list(fly_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
-    near = list(fly_session(plan, here, open_session(plan, here), TwinBackend()))
+    far = list(run_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
+    near = list(run_session(plan, here, open_session(plan, here), TwinBackend()))
     assert sorted(far, key=str) == sorted(near, key=str)
     assert summarise(load_evaluation(there)) == summarise(load_evaluation(here))
     assert open_session(plan, there) == []
@@ -57,20 +57,20 @@ def test_a_killed_worker_costs_time_only(
     plan = Plan(two_emulators, select_schemes("copa,indigo2"), 6, 30.0, 1, "twin", "", keep_logs=False)
     there, here = tmp_path / "there", tmp_path / "here"
     with workers_killed(cluster, 2) as killed:
-        far = list(fly_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
+        far = list(run_on_cluster(plan, there, open_session(plan, there), open_cluster(plan, cluster)))
     assert killed
     assert sorted(far, key=str) == sorted(
-        fly_session(plan, here, open_session(plan, here), TwinBackend()), key=str
+        run_session(plan, here, open_session(plan, here), TwinBackend()), key=str
     )
     assert summarise(load_evaluation(there)) == summarise(load_evaluation(here))
 
 
-def test_what_flies_on_this_machine_only_is_refused(two_emulators: list[NamedEmulator]) -> None:
+def test_what_runs_on_this_machine_only_is_refused(two_emulators: list[NamedEmulator]) -> None:
     library = Scheme("mine.so", Kind.LIBRARY, "so:mine.so", outside_file=Path("mine.so"))
     for schemes, backend, said in [
         (select_schemes("copa"), "twin", "--ray 127.0.0.1:1: no cluster there"),
         ([library], "twin", "scheme 'mine.so' is of this machine"),
-        (select_schemes("copa"), "mahimahi", "the backend mahimahi flies on this machine"),
+        (select_schemes("copa"), "mahimahi", "the backend mahimahi runs on this machine"),
     ]:
         with pytest.raises(InputError, match=said):
             open_cluster(Plan(two_emulators, schemes, 1, 2.0, 1, backend, ""), "127.0.0.1:1")

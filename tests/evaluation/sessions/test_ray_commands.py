@@ -1,4 +1,4 @@
-"""Commands that fly many links, on a Ray cluster: their figures are those of this machine, to the bit."""
+"""Commands that run many links, on a Ray cluster: their figures are those of this machine, to the bit."""
 
 import json
 from collections.abc import Iterator
@@ -80,8 +80,8 @@ def test_the_same_candidate_of_a_calibration(cluster: str) -> None:
     candidate = Candidate(5.0, 20, 50, 0.001, "poisson")
     figures = {}
     for address in (None, cluster):
-        with open_executor(address) as flyers:
-            figures[address] = Replicator(target, flyers).fly(candidate, [0, 1])
+        with open_executor(address) as workers:
+            figures[address] = Replicator(target, workers).replicate(candidate, [0, 1])
     np.testing.assert_array_equal(figures[None], figures[cluster])
 
 

@@ -1,4 +1,4 @@
-"""Sessions: what is flown, in which order, what is kept, what is left to do after an interruption."""
+"""Sessions: what is run, in which order, what is kept, what is left to do after an interruption."""
 
 import dataclasses
 import errno
@@ -27,16 +27,16 @@ from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.report.publish import leaderboard_lines
 from ccgym.evaluation.run_files import RunFiles
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
-from ccgym.evaluation.sessions.session import Outcome, Plan, PlannedRun, fly_session, open_session
+from ccgym.evaluation.sessions.session import REFUSED, Outcome, Plan, PlannedRun, open_session, run_session
 
 
 class FailingBackend(TwinBackend):
     """The twin, but for one scheme."""
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
         if flows[0].scheme.label == "reno":
             raise RuntimeError("stalled:\n no ACK")
-        return super().fly(spec, flows, seed, files)
+        return super().run(spec, flows, seed, files)
 
 
 @pytest.fixture
@@ -44,17 +44,17 @@ def plan(two_emulators: list[NamedEmulator]) -> Plan:
     return Plan(two_emulators, select_schemes("copa,reno,fixed:30"), 2, 3.0, 1, "twin", "ccgym eval ...")
 
 
-def fly(plan: Plan, folder: Path, backend: TwinBackend | None = None) -> list[Outcome]:
-    return list(fly_session(plan, folder, open_session(plan, folder), backend or TwinBackend()))
+def run_all(plan: Plan, folder: Path, backend: TwinBackend | None = None) -> list[Outcome]:
+    return list(run_session(plan, folder, open_session(plan, folder), backend or TwinBackend()))
 
 
 def test_every_scheme_meets_every_emulator_in_every_run(plan: Plan, tmp_path: Path) -> None:
-    flights = open_session(plan, tmp_path)
-    met = Counter((flight.emulator.label, flight.scheme.label, flight.run) for flight in flights)
+    planned_runs = open_session(plan, tmp_path)
+    met = Counter((planned.emulator.label, planned.scheme.label, planned.run) for planned in planned_runs)
     assert len(met) == 2 * 3 * 2
     assert set(met.values()) == {1}
     # Round-robin: the first run of everything before the second run of anything.
-    assert [flight.run for flight in flights] == [1] * 6 + [2] * 6
+    assert [planned.run for planned in planned_runs] == [1] * 6 + [2] * 6
 
 
 def test_order_is_drawn_from_the_seed(plan: Plan, tmp_path: Path) -> None:
@@ -77,7 +77,9 @@ def test_schemes_of_a_run_share_the_seed_of_the_network(plan: Plan) -> None:
 
 def test_figures_of_the_twin(plan: Plan, tmp_path: Path) -> None:
     (quick, slow), fixed = plan.emulators, plan.schemes[2]
-    outcomes = {(each.flight.emulator, each.flight.scheme): each.metrics for each in fly(plan, tmp_path)}
+    outcomes = {
+        (each.planned.emulator, each.planned.scheme): each.metrics for each in run_all(plan, tmp_path)
+    }
     metrics = outcomes[quick, fixed]
     assert metrics is not None
     # 30 packets of 1464 IP bytes wait for one opportunity per ms on a round trip of 20 ms: the link is full.
@@ -90,7 +92,7 @@ def test_figures_of_the_twin(plan: Plan, tmp_path: Path) -> None:
 
 
 def test_data_directory_is_pantheons(plan: Plan, tmp_path: Path) -> None:
-    fly(plan, tmp_path)
+    run_all(plan, tmp_path)
     folder = tmp_path / "data" / "test" / "slow"
     assert {path.name for path in folder.iterdir()} == {
         "pantheon_metadata.json",
@@ -121,7 +123,7 @@ def test_flows_share_the_link_in_the_twin(plan: Plan, tmp_path: Path) -> None:
     shared = dataclasses.replace(
         plan, schemes=select_schemes("fixed:10+fixed:20"), runs=1, flows=3, interval_s=0.5
     )
-    fly(shared, tmp_path)
+    run_all(shared, tmp_path)
     quick = next(each for each in load_evaluation(tmp_path).scenarios if each.label == "test/quick")
     (run,) = quick.runs
     assert [flow.flow_scheme for flow in run.flows] == ["fixed-10", "fixed-20", "fixed-10"]
@@ -132,15 +134,15 @@ def test_flows_share_the_link_in_the_twin(plan: Plan, tmp_path: Path) -> None:
     assert run.fairness is not None
     assert run.fairness.jain[-1] == pytest.approx(16 / 18, abs=0.02)
     again = dataclasses.replace(shared, keep_logs=False)
-    fly(again, tmp_path / "again")
+    run_all(again, tmp_path / "again")
     assert summarise(load_evaluation(tmp_path / "again")) == summarise(load_evaluation(tmp_path))
 
 
 def test_failed_run_is_recorded_and_the_rest_goes_on(plan: Plan, tmp_path: Path) -> None:
-    outcomes = fly(plan, tmp_path, FailingBackend())
+    outcomes = run_all(plan, tmp_path, FailingBackend())
     failed = [outcome for outcome in outcomes if outcome.metrics is None]
     assert len(outcomes) == 12
-    assert {(outcome.flight.scheme.label, outcome.failure) for outcome in failed} == {
+    assert {(outcome.planned.scheme.label, outcome.failure) for outcome in failed} == {
         ("reno", "stalled: no ACK")
     }
     summary = summarise(load_evaluation(tmp_path))
@@ -158,34 +160,34 @@ def test_failed_run_is_recorded_and_the_rest_goes_on(plan: Plan, tmp_path: Path)
     assert (row["frontier_share"], row["mean_log_power"], row["winning_rate"]) == (0, None, 0)
 
 
-def test_interrupted_session_flies_the_rest_only(plan: Plan, tmp_path: Path) -> None:
-    flights = open_session(plan, tmp_path)
-    session = fly_session(plan, tmp_path, flights, TwinBackend())
-    first = [next(session).flight for _ in range(5)]
+def test_interrupted_session_runs_the_rest_only(plan: Plan, tmp_path: Path) -> None:
+    planned_runs = open_session(plan, tmp_path)
+    session = run_session(plan, tmp_path, planned_runs, TwinBackend())
+    first = [next(session).planned for _ in range(5)]
     left = open_session(plan, tmp_path)
-    assert left == [flight for flight in flights if flight not in first]
+    assert left == [planned for planned in planned_runs if planned not in first]
 
 
 def test_resumed_session_gives_what_an_uninterrupted_one_gives(plan: Plan, tmp_path: Path) -> None:
-    session = fly_session(plan, tmp_path / "a", open_session(plan, tmp_path / "a"), TwinBackend())
+    session = run_session(plan, tmp_path / "a", open_session(plan, tmp_path / "a"), TwinBackend())
     for _ in range(5):
         next(session)
-    fly(plan, tmp_path / "a")
-    fly(plan, tmp_path / "b")
+    run_all(plan, tmp_path / "a")
+    run_all(plan, tmp_path / "b")
     a, b = (summarise(load_evaluation(tmp_path / name)) for name in "ab")
     assert a == b
 
 
-def test_failed_runs_are_flown_again(plan: Plan, tmp_path: Path) -> None:
-    fly(plan, tmp_path, FailingBackend())
-    assert {flight.scheme.label for flight in open_session(plan, tmp_path)} == {"reno"}
-    fly(plan, tmp_path)
+def test_failed_runs_are_run_again(plan: Plan, tmp_path: Path) -> None:
+    run_all(plan, tmp_path, FailingBackend())
+    assert {planned.scheme.label for planned in open_session(plan, tmp_path)} == {"reno"}
+    run_all(plan, tmp_path)
     assert summarise(load_evaluation(tmp_path))["failures"] == []
 
 
 def test_schemes_emulators_and_runs_can_be_added(plan: Plan, tmp_path: Path) -> None:
     small = dataclasses.replace(plan, emulators=plan.emulators[:1], schemes=plan.schemes[:1], runs=1)
-    fly(small, tmp_path)
+    run_all(small, tmp_path)
     assert len(open_session(plan, tmp_path)) == 12 - 1
     assert list(load_evaluation(tmp_path).session["schemes"]) == ["copa", "reno", "fixed-30"]
 
@@ -224,7 +226,7 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
         ("emulators", {"a/b": {"name": "b", "delay_ms": 1, "uplink": {"rate_mbps": -1}}}, "rate_mbps"),
     ],
 )
-def test_a_damaged_description_is_refused_before_anything_flies(
+def test_a_damaged_description_is_refused_before_anything_runs(
     plan: Plan, tmp_path: Path, key: str, value: object, complaint: str
 ) -> None:
     open_session(plan, tmp_path)
@@ -239,11 +241,11 @@ def test_a_program_whose_flow_ends_early_is_a_failure(plan: Plan, tmp_path: Path
         name = "mahimahi"
         in_real_time = True
 
-        def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
+        def run(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
             halved = [dataclasses.replace(flow, seconds=flow.seconds / 2) for flow in flows]
-            return super().fly(spec, halved, seed, files)
+            return super().run(spec, halved, seed, files)
 
-    outcomes = fly(plan, tmp_path, BriefBackend())
+    outcomes = run_all(plan, tmp_path, BriefBackend())
     assert all(outcome.metrics is None for outcome in outcomes)
     assert "s of 3 s" in outcomes[0].failure
     # Its log stays out of the data directory, which Pantheon's analysis would read.
@@ -257,10 +259,18 @@ def test_kernel_schemes_are_not_in_the_twin(two_emulators: list[NamedEmulator]) 
     assert "'kernel-bbr' is not in the twin" in refused
 
 
-def test_what_no_shell_can_do_flies_in_the_twin(tmp_path: Path) -> None:
+def test_a_refusal_of_an_earlier_version_is_still_one(plan: Plan, tmp_path: Path) -> None:
+    run_all(plan, tmp_path, FailingBackend())
+    failure = next(tmp_path.rglob("*_failure_*"))
+    failure.write_text("cannot fly here: no kernel\n")
+    reasons = {each.reason for one in load_evaluation(tmp_path).scenarios for each in one.failures}
+    assert f"{REFUSED}no kernel" in reasons
+
+
+def test_what_no_shell_can_do_runs_in_the_twin(tmp_path: Path) -> None:
     emulators = select_emulators("varying")
     plan = Plan(emulators, select_schemes("copa"), 1, 2.0, 1, "twin", "ccgym eval ...")
-    fly(plan, tmp_path)
+    run_all(plan, tmp_path)
     assert len(load_evaluation(tmp_path).scenarios) == len(emulators)
 
 
@@ -283,7 +293,7 @@ def test_a_delay_that_steps_is_told_as_the_packets_had_it(nesting: list[str], tm
     }
     emulator = NamedEmulator("test/steps", EmulatorSpec.model_validate(fields))
     plan = Plan([emulator], select_schemes("fixed:5"), 1, 4.0, 1, "twin", "ccgym eval ...")
-    (outcome,) = fly(plan, tmp_path)
+    (outcome,) = run_all(plan, tmp_path)
     assert outcome.metrics is not None
     # 5 packets of a round trip wait for 1 to 5 ms; half of the time they travel for 20 ms, then for 60 ms.
     assert 61 <= outcome.metrics.p95_delay_ms <= 65
@@ -310,7 +320,7 @@ def test_scenarios_that_a_scheme_was_trained_on_are_apart_from_the_others(plan: 
     assert isinstance(quick.spec, EmulatorSpec)
     scheme = seen_policy(tmp_path / "mine.safetensors", quick.spec)
     learned = dataclasses.replace(plan, schemes=select_schemes(f"copa,{scheme}"), runs=1)
-    fly(learned, tmp_path / "out")
+    run_all(learned, tmp_path / "out")
     summary = summarise(load_evaluation(tmp_path / "out"))
     seen = {scenario["emulator"]: scenario["seen"] for scenario in summary["scenarios"]}
     assert seen == {quick.label: {"mine": "train"}, slow.label: {"mine": "no"}}
@@ -350,7 +360,7 @@ def test_every_run_is_a_draw_of_its_own_and_all_schemes_meet_it(tmp_path: Path) 
     spec = EmulatorSpec(name="chance", delay_ms=10, uplink=LinkSpec(rate_mbps=6.0, arrivals="poisson"))
     schemes = select_schemes("fixed:40,fixed:60")
     plan = Plan([NamedEmulator("own/chance", spec)], schemes, 3, 3.0, 1, "twin", "ccgym eval ...")
-    fly(plan, tmp_path)
+    run_all(plan, tmp_path)
     runs = load_evaluation(tmp_path).scenarios[0].runs
     capacities = {
         scheme.label: [run.total.capacity_mbps for run in runs if run.scheme == scheme.label]
@@ -364,7 +374,7 @@ def test_every_run_is_a_draw_of_its_own_and_all_schemes_meet_it(tmp_path: Path) 
 def test_a_mistake_of_ours_shows_where_it_is_and_costs_one_run(
     plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcomes = fly(plan, tmp_path, FailingBackend())
+    outcomes = run_all(plan, tmp_path, FailingBackend())
     assert sum(outcome.metrics is None for outcome in outcomes) == 4
     told = capsys.readouterr().err
     assert "Traceback (most recent call last)" in told
@@ -376,20 +386,20 @@ def test_a_run_that_begins_while_the_link_is_silent_has_not_failed(plan: Plan, t
     link = LinkSpec(rate_mbps=12.0, rate_steps=silent, period_s=10, queue="droptail", packets=50)
     emulators = [NamedEmulator("own/silent", EmulatorSpec(name="silent", delay_ms=10, uplink=link))]
     # Half of the time the link stands still: of twelve draws of 6 s about half begin or end there.
-    flown = fly(dataclasses.replace(plan, emulators=emulators, runs=12, seconds=6.0), tmp_path)
-    assert [outcome.failure for outcome in flown] == [""] * 36
+    done = run_all(dataclasses.replace(plan, emulators=emulators, runs=12, seconds=6.0), tmp_path)
+    assert [outcome.failure for outcome in done] == [""] * 36
 
 
 class OnAFullDisk(TwinBackend):
     """Whose logs find no room."""
 
-    def fly(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
+    def run(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_full_disk_is_no_mistake_of_ours(
     plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcomes = fly(dataclasses.replace(plan, runs=1), tmp_path, OnAFullDisk())
+    outcomes = run_all(dataclasses.replace(plan, runs=1), tmp_path, OnAFullDisk())
     assert {outcome.failure for outcome in outcomes} == {"[Errno 28] No space left on device"}
     assert capsys.readouterr().err == ""

@@ -1,4 +1,4 @@
-"""Flights on all cores: what one of them does to the others."""
+"""Runs on all cores: what one of them does to the others."""
 
 import dataclasses
 import multiprocessing
@@ -14,8 +14,8 @@ from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import workers
-from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, fly_session, open_session
-from ccgym.evaluation.sessions.workers import _Worker, fly_in_workers
+from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, open_session, run_session
+from ccgym.evaluation.sessions.workers import _Worker, run_in_workers
 
 
 @pytest.fixture
@@ -24,18 +24,18 @@ def plan(two_emulators: list[NamedEmulator]) -> Plan:
 
 
 def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) -> None:
-    together = list(fly_in_workers(plan, tmp_path / "a", open_session(plan, tmp_path / "a")))
-    in_turn = list(fly_session(plan, tmp_path / "b", open_session(plan, tmp_path / "b"), TwinBackend()))
+    together = list(run_in_workers(plan, tmp_path / "a", open_session(plan, tmp_path / "a")))
+    in_turn = list(run_session(plan, tmp_path / "b", open_session(plan, tmp_path / "b"), TwinBackend()))
     assert sorted(together, key=str) == sorted(in_turn, key=str)
     assert summarise(load_evaluation(tmp_path / "a")) == summarise(load_evaluation(tmp_path / "b"))
     assert not list(tmp_path.rglob("*_datalink_*"))
     assert open_session(plan, tmp_path / "a") == []
 
 
-def test_a_crash_costs_its_own_flight_only(plan: Plan, tmp_path: Path) -> None:
+def test_a_crash_costs_its_own_run_only(plan: Plan, tmp_path: Path) -> None:
     long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:20"), seconds=1000.0)
-    flights = sorted(open_session(long, tmp_path), key=lambda flight: -len(flight.scheme.label))
-    outcomes = fly_in_workers(long, tmp_path, flights)
+    planned_runs = sorted(open_session(long, tmp_path), key=lambda planned: -len(planned.scheme.label))
+    outcomes = run_in_workers(long, tmp_path, planned_runs)
     ended = [next(outcomes)]
     (victim, *_) = multiprocessing.active_children()
     assert victim.pid is not None
@@ -49,16 +49,16 @@ def test_a_crash_costs_its_own_flight_only(plan: Plan, tmp_path: Path) -> None:
 def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:4000"), seconds=50_000.0)
     monkeypatch.setattr(workers, "STALL_S", 0.1 - long.seconds)
-    outcomes = list(fly_in_workers(long, tmp_path, open_session(long, tmp_path)))
+    outcomes = list(run_in_workers(long, tmp_path, open_session(long, tmp_path)))
     assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of processor time"}
     assert len(summarise(load_evaluation(tmp_path))["failures"]) == 4
 
 
 def test_what_fills_the_memory_is_a_failed_run(plan: Plan, tmp_path: Path) -> None:
     flooding = dataclasses.replace(plan, schemes=select_schemes("rate:5000"), seconds=10.0)
-    flight = open_session(flooding, tmp_path)[0]
+    planned = open_session(flooding, tmp_path)[0]
     worker = _Worker(flooding, tmp_path, round(_free_bytes() / 100e6))  # 100 MB for each
-    worker.give(flight)
+    worker.give(planned)
     worker.connection.poll(60)
     outcome = worker.outcome()
     worker.end()
@@ -72,7 +72,7 @@ def test_who_floods_the_link_does_not_fill_the_memory(plan: Plan, tmp_path: Path
     flooding = dataclasses.replace(
         plan, schemes=select_schemes("rate:60000"), seconds=4.0, keep_logs=keep_logs
     )
-    outcome = next(fly_in_workers(flooding, tmp_path, open_session(flooding, tmp_path)[:1]))
+    outcome = next(run_in_workers(flooding, tmp_path, open_session(flooding, tmp_path)[:1]))
     if keep_logs:
         assert outcome.failure == OUT_OF_MEMORY
         return
@@ -82,7 +82,7 @@ def test_who_floods_the_link_does_not_fill_the_memory(plan: Plan, tmp_path: Path
 
 
 def test_leaving_early_leaves_no_worker(plan: Plan, tmp_path: Path) -> None:
-    outcomes = fly_in_workers(plan, tmp_path, open_session(plan, tmp_path))
+    outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
     next(outcomes)
     outcomes.close()  # type: ignore[attr-defined]
     assert multiprocessing.active_children() == []

@@ -9,7 +9,7 @@ from ccgym.cli.main import main
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.experiments.acceptance import competition
-from ccgym.experiments.acceptance.competition import Rivalry, contested_link, fly_contested
+from ccgym.experiments.acceptance.competition import Rivalry, contested_link, run_contested
 
 SCHEME = f"policy:{policy_path('indigo2')}"
 
@@ -17,7 +17,7 @@ SCHEME = f"policy:{policy_path('indigo2')}"
 @pytest.mark.parametrize("rival", ["cubic", "reno", "bbr"])
 def test_a_rival_that_fills_the_queue_leaves_it_a_part_on_most_links(rival: str) -> None:
     shares = [
-        fly_contested(SCHEME, Rivalry(rival, 1, 0.75), contested_link(4711, number)).share
+        run_contested(SCHEME, Rivalry(rival, 1, 0.75), contested_link(4711, number)).share
         for number in range(10)
     ]
     assert sum(0.2 <= share <= 0.75 for share in shares) >= 8, shares
@@ -27,9 +27,9 @@ def test_a_flow_that_is_alone_again_leaves_the_queue_empty_soon() -> None:
     uplink = LinkSpec(rate_mbps=48.0, queue="droptail", packets=640)
     spec = EmulatorSpec(name="four-bdp", delay_ms=20, uplink=uplink)
     flows = [_core.Flow("cubic", stop_s=40.0), _core.Flow(SCHEME, start_s=5.0)]
-    flight = _core.fly(spec.to_path(), flows, seconds=60, seed=0)[1]
-    later = flight.departure_ms >= 43e3
-    assert np.percentile(flight.departure_delay_ms[later], 95) <= 20
+    record = _core.fly(spec.to_path(), flows, seconds=60, seed=0)[1]
+    later = record.departure_ms >= 43e3
+    assert np.percentile(record.departure_delay_ms[later], 95) <= 20
 
 
 def test_it_is_printed_with_its_seed_and_intervals(
@@ -44,6 +44,6 @@ def test_it_is_printed_with_its_seed_and_intervals(
 
 
 @pytest.mark.parametrize("scheme", ["kernel-cubic", "copa,cubic", "nonsense"])
-def test_what_cannot_fly_in_the_twin_is_refused(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_run_in_the_twin_is_refused(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "competition", "--scheme", scheme]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

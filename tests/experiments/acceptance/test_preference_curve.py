@@ -41,7 +41,7 @@ def test_a_curve_is_compared_at_the_same_delay() -> None:
     assert ours.shortfall(rival)[1:] == pytest.approx([1 - 7.45 / 7.5, 1 - 7.0 / 7.5, 0.1])
 
 
-def test_the_experiment_flies_all_three_and_checks_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_experiment_runs_all_three_and_checks_them(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["reproduce", "preference-curve", "--random", "1", "--seeds", "1", "--json"])
     measured = json.loads(capsys.readouterr().out)
     (row,) = measured["rows"]

@@ -13,9 +13,9 @@ SPEC = EmulatorSpec(
 
 
 def delivered(flows: list[_core.Flow], seconds: float, from_s: float) -> list[int]:
-    """Packets of every flow that left the link in the last part of a flight."""
-    flights = _core.fly(SPEC.to_path(), flows, seconds=seconds, seed=0)
-    return [int(np.count_nonzero(flight.departure_ms >= from_s * 1e3)) for flight in flights]
+    """Packets of every flow that left the link in the last part of a run."""
+    records = _core.fly(SPEC.to_path(), flows, seconds=seconds, seed=0)
+    return [int(np.count_nonzero(record.departure_ms >= from_s * 1e3)) for record in records]
 
 
 def test_late_comers_get_their_share_and_no_more() -> None:

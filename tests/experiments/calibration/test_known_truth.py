@@ -25,9 +25,9 @@ def test_a_known_emulator_is_found_again(tmp_path: Path) -> None:
 def test_the_truth_has_a_low_score() -> None:
     with ThreadPoolExecutor(2) as executor:
         target = measured_over(TRUTH, SCHEMES, range(50, 53), executor)
-        flown = Replicator(target, executor).fly(TRUTH, range(3))
+        replicated = Replicator(target, executor).replicate(TRUTH, range(3))
     measured = measured_figures(target.measured)
-    assert scores(flown, measured, sureness(target.measured)).mean() < 0.03
+    assert scores(replicated, measured, sureness(target.measured)).mean() < 0.03
 
 
 def test_the_measurements_alone_put_the_truth_within_the_bounds() -> None:

@@ -80,11 +80,11 @@ def copa_rows() -> dict[str, CopaRow]:
         ),
     ],
 )
-def test_copa_flies_as_its_authors_program(label: str, copa_rows: dict[str, CopaRow]) -> None:
+def test_copa_runs_as_its_authors_program(label: str, copa_rows: dict[str, CopaRow]) -> None:
     assert copa_rows[label].agrees
 
 
-def test_agreement_with_genericcc_is_with_the_range_of_its_flights() -> None:
+def test_agreement_with_genericcc_is_with_the_range_of_its_runs() -> None:
     row = CopaRow("link", 10.0, (8.0, 9.0), 30.0, (26.0, 28.0))
     assert row.agrees
     assert not replace(row, mbps=6.7).agrees  # 8 - 15 % = 6.8
@@ -101,7 +101,7 @@ def test_distance_from_published_figures_is_from_the_nearest_end_of_their_range(
     assert unknown.agrees
 
 
-def test_schemes_fly_as_published_where_no_recorded_trace_is_needed(
+def test_schemes_run_as_published_where_no_recorded_trace_is_needed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CCGYM_TRACES", raising=False)

@@ -1,4 +1,4 @@
-"""The Kolmogorov-Smirnov test against known values, and the experiment, small, flown for real."""
+"""The Kolmogorov-Smirnov test against known values, and the experiment, small, run for real."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_critical_value_of_twenty_and_twenty() -> None:
     assert kolmogorov_smirnov(samples, [value + 8.5 for value in samples])[1] < 0.05
 
 
-def test_experiment_flies_both_sides_and_prints_p_values(
+def test_experiment_runs_both_sides_and_prints_p_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"

@@ -1,4 +1,4 @@
-"""The comparison of the twin with real mahimahi: its medians, its bounds, and the two flown for real."""
+"""The comparison of the twin with real mahimahi: its medians, its bounds, and the two run for real."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_agreement_ends_at_the_stated_bounds(changes: dict[str, float], agrees: 
     assert row(**changes).agrees is agrees
 
 
-def test_twin_parity_flies_both_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_twin_parity_runs_both_and_compares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "parity"
     three_seconds = [
         "--emulators",
@@ -84,10 +84,10 @@ def test_the_twin_begins_when_the_real_flow_did(tmp_path: Path) -> None:
     assert begun_s(files, spec) == 0.5
     inside = spec.model_copy(update={"nesting": ("link", "loss", "onoff", "delay")})
     assert begun_s(files, inside) == 0.49
-    (log,) = TwinBackend().fly(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.5, 0.4)], 1, files)
+    (log,) = TwinBackend().run(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.5, 0.4)], 1, files)
     assert log.arrival_ms[0] == 500
     assert len(log.departure_ms) == 0
-    (log,) = TwinBackend().fly(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.9, 0.4)], 1, files)
+    (log,) = TwinBackend().run(spec, [PlannedFlow(select_schemes("fixed:20")[0], 0.9, 0.4)], 1, files)
     assert 1000 <= log.departure_ms[0] <= log.departure_ms[-1] <= 1300
 
 
@@ -98,7 +98,7 @@ def test_oracle_table_prints_every_published_emulator(capsys: pytest.CaptureFixt
     assert table["mean_relative_deviation"] <= 0.06
 
 
-def test_bad_input_flies_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["reproduce", "twin-parity", "--emulators", "fields", "--out", str(tmp_path / "parity")]
     assert main(arguments) == 2
     assert "fields" in capsys.readouterr().err

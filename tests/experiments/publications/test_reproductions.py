@@ -31,13 +31,13 @@ def test_every_metric_of_the_page_of_ccperf_has_a_line(
     printed = json.loads(capsys.readouterr().out)
     lines = {line["what"].split(" ")[0]: line for line in printed["lines"]}
     assert len(lines) == 22
-    assert "in ns-3 here: not flown: ns-3 is not installed" in printed["notes"][1]
+    assert "in ns-3 here: not run: ns-3 is not installed" in printed["notes"][1]
     held = ("mean_throughput_l4", "mean_srtt_l4", "mean_cwnd_l4", "mean_in_flight_l4", "mean_idt_ewma_l4")
     assert all(lines[name]["met"] for name in held)
     assert (tmp_path / "replay-rate-trace.svg").is_file()
 
 
-def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_trace_is_run_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace = tmp_path / "even.trace"
     trace.write_text("".join(f"{ms}\n" for ms in range(10, 1001, 10)))  # 1.2 Mbit/s
     argv = ["reproduce", "replay-rate-trace", "--quick", "--json", "--out", str(tmp_path / "out")]
@@ -48,10 +48,10 @@ def test_another_trace_is_flown_without_a_verdict(tmp_path: Path, capsys: pytest
 
 
 def test_copa_shares_a_link_as_its_paper_says() -> None:
-    fly = copa_fairness._flyer(options(Path()))
-    delivered = fly(copa_fairness.BASE, "copa", 1)
+    runner = copa_fairness._runner(options(Path()))
+    delivered = runner(copa_fairness.BASE, "copa", 1)
     assert 0.90 <= np.median(jain_over_time(copa_fairness.BASE, delivered)) <= 0.99
-    lines, _ = copa_fairness._alone(fly, in_twin=True)
+    lines, _ = copa_fairness._alone(runner, in_twin=True)
     shares = {line.what: float(line.ours.rstrip("%")) for line in lines}
     assert shares["Copa's flows together: of the link"] >= 90
     # A clock of 1 ms costs a single flow what exact times give back.

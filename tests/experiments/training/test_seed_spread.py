@@ -42,7 +42,7 @@ def test_the_spread_is_measured_by_the_gap_to_the_rival() -> None:
     assert not SeedSpread([1.0, 1.0, 1.0], rival=1.1).is_narrow, "all behind the rival"
 
 
-def test_it_trains_each_seed_once_and_flies_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_trains_each_seed_once_and_runs_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "tiny.yaml").write_text(CONFIG)
     argv = [
         "reproduce",

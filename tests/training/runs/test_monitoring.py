@@ -14,7 +14,7 @@ from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, NamedEmulator, select_emulators
 from ccgym.envs.specs.traffic_spec import FlowSpec
 from ccgym.oracle.ideal import ideal_windows
-from ccgym.training.runs.monitoring import fly_curves, fly_windows, window_metrics
+from ccgym.training.runs.monitoring import trace_curves, trace_windows, window_metrics
 from ccgym.training.runs.plots import draw_curves, draw_quality, draw_windows
 
 SECONDS = 12.0
@@ -43,7 +43,7 @@ def test_a_window_stands_beside_the_oracles_of_the_same_moment(
     still_policy: Path, executor: Executor
 ) -> None:
     emulators = select_emulators("varying/rate-steps")
-    (trace,) = fly_windows(still_policy, emulators, SECONDS, executor)
+    (trace,) = trace_windows(still_policy, emulators, SECONDS, executor)
     assert (trace.policys == 10).all()
     ideal = ideal_windows(emulators[0].spec, 0.5, round(SECONDS * 100))
     np.testing.assert_array_equal(trace.oracles[:-1], ideal[1:])
@@ -55,7 +55,7 @@ def test_a_window_stands_beside_the_oracles_of_the_same_moment(
 def test_flows_that_share_have_fair_shares_while_they_are_there(
     still_policy: Path, executor: Executor
 ) -> None:
-    first, second, third = fly_windows(
+    first, second, third = trace_windows(
         still_policy, select_emulators("shared/three-flows"), SECONDS, executor
     )
     assert second.seconds[0] == pytest.approx(5, abs=0.02)
@@ -68,15 +68,15 @@ def test_flows_that_share_have_fair_shares_while_they_are_there(
 
 def test_another_scheme_on_the_link_is_no_flow_of_the_policy(still_policy: Path, executor: Executor) -> None:
     spec = EVEN.model_copy(update={"flows": (FlowSpec(scheme="cubic"), FlowSpec(start_s=1.0))})
-    (trace,) = fly_windows(still_policy, [NamedEmulator("own/contested", spec)], 3.0, executor)
-    (alone,) = fly_windows(still_policy, [NamedEmulator("own/even", EVEN)], 3.0, executor)
+    (trace,) = trace_windows(still_policy, [NamedEmulator("own/contested", spec)], 3.0, executor)
+    (alone,) = trace_windows(still_policy, [NamedEmulator("own/even", EVEN)], 3.0, executor)
     assert trace.seconds[0] == pytest.approx(1, abs=0.02)
     assert trace.oracles[-1] != alone.oracles[-1]
 
 
 def test_curves_of_the_preference_and_of_fixed_windows_rise(executor: Executor) -> None:
     emulators = [NamedEmulator("own/even", EVEN), *select_emulators("shared/three-flows")]
-    (curves,) = fly_curves(policy_path("indigo2"), emulators, (0.2, 0.9), SECONDS, executor)
+    (curves,) = trace_curves(policy_path("indigo2"), emulators, (0.2, 0.9), SECONDS, executor)
     assert curves.emulator == "own/even", "of a shared link there is no curve"
     delays, throughputs = zip(*curves.fixed, strict=True)
     assert list(delays) == sorted(delays)
@@ -87,17 +87,17 @@ def test_curves_of_the_preference_and_of_fixed_windows_rise(executor: Executor) 
 
 
 def test_a_policy_without_a_preference_is_a_point(still_policy: Path, executor: Executor) -> None:
-    (curves,) = fly_curves(still_policy, [NamedEmulator("own/even", EVEN)], (0.5,), SECONDS, executor)
+    (curves,) = trace_curves(still_policy, [NamedEmulator("own/even", EVEN)], (0.5,), SECONDS, executor)
     assert len(curves.preference) == 1
     assert len(curves.fixed) > 3
 
 
 def test_pictures_show_every_emulator_and_flow(still_policy: Path, executor: Executor) -> None:
     emulators = select_emulators("varying/rate-steps,shared/three-flows")
-    windows = draw_windows("title", fly_windows(still_policy, emulators, SECONDS, executor))
+    windows = draw_windows("title", trace_windows(still_policy, emulators, SECONDS, executor))
     assert [axes.get_title() for axes in windows.axes] == ["varying/rate-steps", "shared/three-flows"]
     assert [len(axes.lines) for axes in windows.axes] == [2, 6]
-    curves = draw_curves("title", fly_curves(still_policy, emulators, (0.5,), SECONDS, executor))
+    curves = draw_curves("title", trace_curves(still_policy, emulators, (0.5,), SECONDS, executor))
     assert [axes.get_title() for axes in curves.axes] == ["varying/rate-steps"]
 
 

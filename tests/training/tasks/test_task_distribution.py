@@ -1,4 +1,4 @@
-"""The tasks of a training run: varied emulators keep their character, flights are drawn evenly."""
+"""The tasks of a training run: varied emulators keep their character, runs are drawn evenly."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def test_rate_of_a_trace_is_left_alone(tiny_config: TinyConfig, tmp_path: Path) 
         assert varied.uplink.packets == round(100 * varied.delay_ms / 50)
 
 
-def test_sampling_gives_every_group_its_share_and_every_emulator_as_many_flights(
+def test_sampling_gives_every_group_its_share_and_every_emulator_as_many_runs(
     tiny_config: TinyConfig,
 ) -> None:
     tasks = TaskDistribution({"a": numbered(4), "b": numbered(2)}, {"a": 2.0, "b": 1.0})
@@ -71,7 +71,7 @@ def test_sampling_gives_every_group_its_share_and_every_emulator_as_many_flights
     assert first == tasks.sample(config, 1)
 
 
-def test_more_emulators_than_flights_all_get_their_turn(tiny_config: TinyConfig) -> None:
+def test_more_emulators_than_runs_all_get_their_turn(tiny_config: TinyConfig) -> None:
     tasks = TaskDistribution({"a": numbered(20)}, {"a": 1.0})
     sampled = [
         spec.name
@@ -119,8 +119,8 @@ def test_a_curriculum_lets_the_smallest_bdps_in_first(tiny_config: TinyConfig) -
     tasks = training_tasks(
         config, [POLICED.model_copy(update={"delay_ms": delay}) for delay in (60, 10, 40, 20, 50, 30)]
     )
-    flown = [sorted({float(spec.delay_ms) for _, spec in tasks.sample(config, i)}) for i in range(5)]
-    assert flown == [[10, 20], [10, 20, 30, 40]] + 3 * [[10, 20, 30, 40, 50, 60]]
+    measured = [sorted({float(spec.delay_ms) for _, spec in tasks.sample(config, i)}) for i in range(5)]
+    assert measured == [[10, 20], [10, 20, 30, 40]] + 3 * [[10, 20, 30, 40, 50, 60]]
 
 
 def test_without_a_curriculum_all_are_there_in_their_order(tiny_config: TinyConfig) -> None:

@@ -1,4 +1,4 @@
-"""The flights of a score, as the process in which a candidate flies makes them."""
+"""The runs of a score, as the process in which a candidate runs makes them."""
 
 import hashlib
 from pathlib import Path
@@ -9,18 +9,18 @@ from ccgym.envs.errors import OutsideError
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 
 from .backends.twin_backend import TwinBackend
-from .outside_schemes import fly_a_moment
+from .outside_schemes import try_out
 from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .score import SECONDS, SEED
 from .sessions import session
-from .sessions.session import Plan, PlannedRun, fly_measured
+from .sessions.session import Plan, PlannedRun, run_measured
 
 _NO_FILES = RunFiles(Path(), "", 1)
 
 
-def fly_part(job: dict[str, Any]) -> dict[str, Any]:
-    """Flies the controllers, by name, over a part of the links.
+def run_part(job: dict[str, Any]) -> dict[str, Any]:
+    """Runs the controllers, by name, over a part of the links.
 
     Raises:
         InputError: a controller or an emulator is none.
@@ -29,7 +29,7 @@ def fly_part(job: dict[str, Any]) -> dict[str, Any]:
     emulators = select_emulators(job["emulators"])
     controllers: dict[str, str] = job["controllers"]
     for controller in controllers.values():
-        fly_a_moment(controller)
+        try_out(controller)
     mine = range(job["part"], len(emulators), job["parts"])
     return {
         "version": _version(emulators),
@@ -37,18 +37,18 @@ def fly_part(job: dict[str, Any]) -> dict[str, Any]:
             {
                 "index": index,
                 "emulator": emulators[index].label,
-                "flown": {name: _flown(each, emulators[index]) for name, each in controllers.items()},
+                "flown": {name: _measured(each, emulators[index]) for name, each in controllers.items()},
             }
             for index in mine
         ],
     }
 
 
-def _flown(controller: str, emulator: NamedEmulator) -> dict[str, float]:
+def _measured(controller: str, emulator: NamedEmulator) -> dict[str, float]:
     scheme = Scheme("candidate", Kind.NATIVE, controller)
     plan = Plan([emulator], [scheme], 1, SECONDS, SEED, "twin", "")
     try:
-        _, measured = fly_measured(plan, PlannedRun(emulator, scheme, 1), _NO_FILES, TwinBackend())
+        _, measured = run_measured(plan, PlannedRun(emulator, scheme, 1), _NO_FILES, TwinBackend())
     except (RuntimeError, MemoryError) as error:
         raise OutsideError(f"{error or type(error).__name__} (on {emulator.label})") from error
     throughput_mbps, p95_delay_ms = measured.total.compared
@@ -60,7 +60,7 @@ def _flown(controller: str, emulator: NamedEmulator) -> dict[str, float]:
 
 
 def _version(emulators: list[NamedEmulator]) -> str:
-    """Changes when the links do, or what flies and measures over them."""
+    """Changes when the links do, or what runs and measures over them."""
     folder = Path(session.__file__).parent.parent
     code = [Path(_core.__file__ or ""), Path(__file__), *sorted(folder.rglob("*.py"))]
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in code))

@@ -1,4 +1,4 @@
-"""Policies flown in the gym: what they are worth, step by step."""
+"""Policies run in the gym: what they are worth, step by step."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
 
 
 def as_actor(module: torch.nn.Module, actions: str) -> Actor:
-    """A policy as an actor for one flight, of this action set; one of one's own has no memory."""
+    """A policy as an actor for one episode, of this action set; one of one's own has no memory."""
     state: LstmState | None = None
 
     def act(observations: NDArray[np.float32]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Flying a plan from the command line: checked, resumed, monitored, published."""
+"""Running a plan from the command line: checked, resumed, monitored, published."""
 
 import signal
 import sys
@@ -18,20 +18,20 @@ from ccgym.evaluation.backends.backend import Backend
 from ccgym.evaluation.backends.make_backend import make_backend
 from ccgym.evaluation.report.live import LiveEvaluation
 from ccgym.evaluation.report.publish import publish
-from ccgym.evaluation.sessions.cluster import fly_on_cluster, open_cluster
-from ccgym.evaluation.sessions.session import Outcome, Plan, fly_session, open_session
-from ccgym.evaluation.sessions.workers import fly_in_workers
+from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
+from ccgym.evaluation.sessions.session import Outcome, Plan, open_session, run_session
+from ccgym.evaluation.sessions.workers import run_in_workers
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 PACKET_LOG_BYTES = 150
-"""Of memory for each packet of a flight, at its end, as its log is measured: 110 were seen at 1 Gbit/s."""
+"""Of memory for each packet of a run, at its end, as its log is measured: 110 were seen at 1 Gbit/s."""
 MOST_RUNS, MOST_FLOWS = 1_000_000, 1000
 MOST_LINES = 100
 """A terminal shows every run of a plan that has no more; of a larger one the bar, and what failed."""
 
 
-def fly_plan(
+def run_plan(
     plan: Plan,
     folder: Path,
     *,
@@ -40,34 +40,34 @@ def fly_plan(
     ray_address: str | None = None,
     live: LiveEvaluation | None = None,
 ) -> dict[str, Any]:
-    """Flies what is left of the plan in `folder`, then publishes all of it; returns the summary.
+    """Runs what is left of the plan in `folder`, then publishes all of it; returns the summary.
 
     Args:
-        plan: what to fly.
+        plan: what to run.
         folder: where it is kept.
-        leave_out: whether what the backend cannot fly is a failed run; else it is a mistake.
+        leave_out: whether what the backend cannot run is a failed run; else it is a mistake.
         formats: see `publish`.
-        ray_address: of the cluster that flies in virtual time; None: the cores of this machine do.
+        ray_address: of the cluster that runs in virtual time; None: the cores of this machine do.
         live: is told of every run.
 
     Raises:
-        InputError: the backend cannot fly it here, or the folder holds something else or is in use.
+        InputError: the backend cannot run it here, or the folder holds something else or is in use.
     """
     with folder_lock(folder):
-        _fly([_session(plan, folder, leave_out, ray_address)], live)
+        _outcomes([_session(plan, folder, leave_out, ray_address)], live)
         return publish(folder, formats)
 
 
-def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
-    """Flies what is left of several plans in real time, a run of each in turn, on the same state of the host.
+def run_in_turns(plans: list[tuple[Plan, Path]]) -> None:
+    """Runs what is left of several plans in real time, a run of each in turn, on the same state of the host.
 
     Raises:
-        InputError: as `fly_plan`.
+        InputError: as `run_plan`.
     """
     with ExitStack() as locks:
         for _, folder in plans:
             locks.enter_context(folder_lock(folder))
-        _fly([_session(plan, folder, leave_out=False) for plan, folder in plans])
+        _outcomes([_session(plan, folder, leave_out=False) for plan, folder in plans])
         for _, folder in plans:
             publish(folder)
 
@@ -75,7 +75,7 @@ def fly_in_turns(plans: list[tuple[Plan, Path]]) -> None:
 @dataclass(frozen=True)
 class _Session:
     total: int
-    """Without what is not flown."""
+    """Without what is not run."""
     left: int
     outcomes: Iterator[Outcome]
 
@@ -86,20 +86,20 @@ def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None 
     refused = _refusals(plan, backend, leave_out)
     _check_cost(plan)
     cluster = None if ray_address is None else open_cluster(plan, ray_address)
-    flights = open_session(plan, folder)
+    remaining = open_session(plan, folder)
     for reason in dict.fromkeys(refused):
-        print(f"not flown: {reason}", file=sys.stderr)
+        print(f"not run: {reason}", file=sys.stderr)
     total = (len(plan.emulators) * len(plan.schemes) - len(refused)) * plan.runs
-    left = len(flights) - len(refused) * plan.runs
+    left = len(remaining) - len(refused) * plan.runs
     if backend.in_real_time:
-        return _Session(total, left, fly_session(plan, folder, flights, backend))
+        return _Session(total, left, run_session(plan, folder, remaining, backend))
     if cluster is not None:
-        return _Session(total, left, fly_on_cluster(plan, folder, flights, cluster))
-    return _Session(total, left, fly_in_workers(plan, folder, flights))
+        return _Session(total, left, run_on_cluster(plan, folder, remaining, cluster))
+    return _Session(total, left, run_in_workers(plan, folder, remaining))
 
 
 def _check_cost(plan: Plan) -> None:
-    """Raises InputError when a flight of the plan does not fit into memory, or the plan would never end."""
+    """Raises InputError when a run of the plan does not fit into memory, or the plan would never end."""
     for emulator in plan.emulators:
         spec = emulator.spec
         if isinstance(spec, EmulatorSpec):
@@ -111,11 +111,11 @@ def _check_cost(plan: Plan) -> None:
     runs = len(plan.emulators) * len(plan.schemes) * plan.runs
     if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
         raise InputError(
-            f"{runs} runs of {plan.flows} flows: at most {MOST_RUNS} runs of {MOST_FLOWS} flows are flown"
+            f"{runs} runs of {plan.flows} flows: at most {MOST_RUNS} runs of {MOST_FLOWS} flows are run"
         )
 
 
-def _fly(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
+def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
     # A termination leaves through the contexts that take shells down, as an interrupt does.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
@@ -130,10 +130,10 @@ def _fly(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
 
 
 def _refusals(plan: Plan, backend: Backend, leave_out: bool) -> list[str]:
-    """Why the backend does not fly some schemes over some emulators, a reason for each pair.
+    """Why the backend does not run some schemes over some emulators, a reason for each pair.
 
     Raises:
-        InputError: it flies nothing of the plan, or not all that is asked by name.
+        InputError: it runs nothing of the plan, or not all that is asked by name.
     """
     line_ups = [scheme.line_up(plan.flows) for scheme in plan.schemes]
     reasons = [backend.refusal(each.spec, line_up) for each in plan.emulators for line_up in line_ups]
@@ -149,9 +149,9 @@ def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if left < total:
         console.print(f"{total - left} of {total} runs stand already")
-    columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("flying", total=total, completed=total - left)
+        task = bar.add_task("running", total=total, completed=total - left)
         done = total - left
 
         def show(outcome: Outcome) -> None:
@@ -167,8 +167,8 @@ def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
 
 
 def _line(outcome: Outcome) -> str:
-    flight = outcome.flight
-    who = f"{flight.emulator.label} {flight.scheme.label} run {flight.run}"
+    planned = outcome.planned
+    who = f"{planned.emulator.label} {planned.scheme.label} run {planned.run}"
     if outcome.metrics is None:
         return f"{who}: FAILED: {outcome.failure}"
     delay = f"p95 {outcome.metrics.p95_delay_ms:.0f} ms" if outcome.metrics.delivers else "starves"

@@ -1,15 +1,15 @@
-"""What a flight with its log takes of the memory grows with its packets, a few numbers for each."""
+"""What a run with its log takes of the memory grows with its packets, a few numbers for each."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from ccgym.evaluation.sessions.flying import PACKET_LOG_BYTES
+from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
 
 LINK = "emulators: [{name: fast, delay_ms: 5, uplink: {rate_mbps: 1000, queue: droptail, packets: 500}}]"
 PACKETS_A_SECOND = 1e9 / (8 * 1500)
-FLY = """
+RUN = """
 import resource, sys
 from ccgym.cli.main import main
 code = main(sys.argv[1:])
@@ -19,12 +19,12 @@ sys.exit(code)
 
 
 def most_bytes_of_one_process(folder: Path, seconds: int) -> int:
-    """Of all that take part in a flight of so many seconds over the fast link."""
+    """Of all that take part in a run of so many seconds over the fast link."""
     (folder / "link.yaml").write_text(LINK)
     arguments = ["--schemes", "fixed:1000", "--emulators", f"file:{folder / 'link.yaml'}", "--logs"]
     out = ["--seconds", str(seconds), "--out", str(folder / f"{seconds}-s")]
     done = subprocess.run(
-        [sys.executable, "-c", FLY, "eval", *arguments, *out], capture_output=True, text=True, check=True
+        [sys.executable, "-c", RUN, "eval", *arguments, *out], capture_output=True, text=True, check=True
     )
     return 1024 * int(done.stdout.split()[-1])
 

@@ -1,4 +1,4 @@
-"""The flights of a training: those to learn from, drawn anew for each iteration, and those to validate on."""
+"""The episodes of a training: those to learn from, drawn anew each iteration, and those to validate on."""
 
 from collections.abc import Sequence
 
@@ -10,21 +10,21 @@ from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.training.tasks.links import links_to_validate_on
 
+from .actor import Actor, as_actor, make_batch, mean_reward
 from .agent import GroupRelative, Shape, initial_policy
 from .config import RlConfig
-from .flying import Actor, as_actor, make_batch, mean_reward
 from .log_power import LogPower, Reference, Watch
 
 SAMPLING = 0
-FLIGHT = 1
+EPISODE = 1
 """What a random stream is for: part of its seed, after the configuration's."""
 UNSEEN = 1_000_000
-"""Distance of the seeds of the flights that training never sees."""
+"""Distance of the seeds of the episodes that training never sees."""
 STEPS_PER_S = 100
 _TRIED_FLOWS, _TRIED_STEPS = 2, 20
 
 
-class Flights:
+class Episodes:
     """The native batch of flows; those of a group stand next to each other."""
 
     def __init__(self, config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int) -> None:
@@ -52,11 +52,11 @@ class Flights:
             return
         sampled = np.resize(generator.permutation(len(self._specs)), self._config.paths)
         seeds = generator.integers(2**31, size=self._config.paths)
-        flown = np.repeat(sampled, self._config.group_size).tolist()
-        self._native.fly_over([self._specs[number] for number in flown])
+        chosen = np.repeat(sampled, self._config.group_size).tolist()
+        self._native.fly_over([self._specs[number] for number in chosen])
         self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
         if self._references is not None:
-            self._log_power.compare_with([self._references[number] for number in flown])
+            self._log_power.compare_with([self._references[number] for number in chosen])
 
     def _draw(self, generator: np.random.Generator) -> None:
         source = sources_of(self._config.links)[0]
@@ -79,7 +79,7 @@ def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> No
 
 
 class Validator:
-    """Flights over emulators that training never sees: what a policy would earn there."""
+    """Episodes over emulators that training never sees: what a policy would earn there."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Validator:
 
         The emulators are those that the configuration names for validation, and random ones of `split`.
         """
-        specs = examined_links(config, split)
+        specs = validation_links(config, split)
         references = _references(config, shape, specs, threads)
         self._seed = seed
         self._steps = round(STEPS_PER_S * config.evaluation_seconds)
@@ -110,15 +110,15 @@ class Validator:
 
     @property
     def flows(self) -> int:
-        """That an actor flies at once."""
+        """That an actor runs at once."""
         return self._envs.num_envs
 
     def mean_reward(self, actor: Actor) -> float:
-        """Per step, always of the same flights."""
+        """Per step, always of the same episodes."""
         return mean_reward(self._envs, actor, self._steps, self._seed)
 
 
-def examined_links(config: RlConfig, split: Split) -> list[EmulatorSpec]:
+def validation_links(config: RlConfig, split: Split) -> list[EmulatorSpec]:
     """Those named for validation, and random ones of a split."""
     named = [emulator.spec for emulator in links_to_validate_on("validation", config.validation)]
     return [*named, *random_emulators(config.unseen_emulators, config.seed, split)]

@@ -10,7 +10,7 @@ import torch
 from ccgym.envs import _core
 from ccgym.envs.gym.own_features import ScaleFreeFeatures
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.rollouts import fly_measured
+from ccgym.training.rollouts import run_measured
 from torch import nn
 from twelve_links import LINKS, mean_log_power
 
@@ -24,7 +24,7 @@ NAMES = _core.RAW_FEATURES
 
 
 @dataclass
-class Flight:
+class Episode:
     """An episode of n steps."""
 
     scheme: str
@@ -39,21 +39,21 @@ class Flight:
     """(n,): means of the next ten steps."""
 
 
-def load(folder: Path) -> list[Flight]:
-    """All flights of a dataset."""
+def load(folder: Path) -> list[Episode]:
+    """All episodes of a dataset."""
     dataset = minari.MinariDataset(folder / "data")
     told = dataset.storage.get_episode_metadata(range(dataset.total_episodes))
     episodes = list(dataset)
     changes = [_changes(episode.observations, episode.actions) for episode in episodes]
     states = _scale_free([episode.observations for episode in episodes], changes)
-    flights = []
+    loaded = []
     for number, (episode, named) in enumerate(zip(episodes, told, strict=True)):
         steps = len(episode.actions)
         seen = torch.from_numpy(states[: steps + 1, number].copy())
         later = seen[torch.clamp(torch.arange(steps) + AHEAD, max=steps)]
         ahead = _ahead(changes[number])[:, None], _ahead(episode.rewards)
-        flights.append(Flight(str(named["scheme"]), str(named["emulator"]), seen[:-1], later, *ahead))
-    return flights
+        loaded.append(Episode(str(named["scheme"]), str(named["emulator"]), seen[:-1], later, *ahead))
+    return loaded
 
 
 def _changes(raw: np.ndarray, actions: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ def _ahead(values: np.ndarray) -> torch.Tensor:
 
 
 def _scale_free(raws: list[np.ndarray], changes: list[np.ndarray]) -> np.ndarray:
-    """What an environment with `features="scale_free"` shows: (steps, flights, INPUTS)."""
+    """What an environment with `features="scale_free"` shows: (steps, episodes, INPUTS)."""
     features, longest = ScaleFreeFeatures(len(raws)), max(len(raw) for raw in raws)
     seen = np.zeros((longest, len(raws), INPUTS), np.float32)
     for step in range(longest):
@@ -88,13 +88,13 @@ def perceptron(inputs: int, outputs: int) -> nn.Sequential:
     )
 
 
-def measure(act: Callable[[torch.Tensor], torch.Tensor], flights: list[Flight]) -> float:
+def measure(act: Callable[[torch.Tensor], torch.Tensor], loaded: list[Episode]) -> float:
     """Prints what a policy reaches on the twelve links, beside the schemes of the data."""
     links = select_emulators(LINKS)
-    for scheme in sorted({flight.scheme for flight in flights}):
-        flown = [fly_measured(link, scheme, 10) for link in links]
-        powers = [np.log(max(each.throughput_mbps, 1e-3) / each.p95_delay_ms) for each in flown]
-        print(f"{scheme}, flown alike: {np.mean(powers):.2f}")
+    for scheme in sorted({one.scheme for one in loaded}):
+        measured = [run_measured(link, scheme, 10) for link in links]
+        powers = [np.log(max(each.throughput_mbps, 1e-3) / each.p95_delay_ms) for each in measured]
+        print(f"{scheme}, run alike: {np.mean(powers):.2f}")
 
     def answer(seen: np.ndarray) -> np.ndarray:
         shown = torch.from_numpy(seen)

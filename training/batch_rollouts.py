@@ -1,6 +1,6 @@
-"""Flights of networks and features in Python: many paths at once through the vector environment's batch.
+"""Rollouts of networks and features in Python: many paths at once through the vector environment's batch.
 
-The same paths, seeds and labels as in native flights; what is in Python makes them slower.
+The same paths, seeds and labels as in native rollouts; what is in Python makes them slower.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from .rollouts import ROLLOUT_SEED, Rollout, beside_oracle
 Floats = NDArray[np.float32]
 
 LEAST_MBPS = 1e-3
-"""What a silent flight counts as."""
+"""What a silent rollout counts as."""
 _DECIDING = _core.FLOW_STATES.index("deciding")
 
 
@@ -41,7 +41,7 @@ class BatchPolicy:
     companion: bool
 
 
-class BatchFlight:
+class BatchRollout:
     """Learners of some paths, each from its beginning on; a row is a learner."""
 
     def __init__(
@@ -94,7 +94,7 @@ class BatchFlight:
         return flat if flat.size else np.zeros((len(self._acts), 0), np.float32)
 
     def telemetry(self, name: str) -> NDArray[np.float64]:
-        """A column of the step that has just been flown; 0 for a row that does not decide."""
+        """A column of the step that has just been run; 0 for a row that does not decide."""
         return self._telemetry[:, _core.TELEMETRY.index(name)]
 
     def decide(self) -> tuple[Floats, Floats]:
@@ -121,14 +121,14 @@ class BatchFlight:
         return seen, acts.numpy().astype(np.float32)
 
     def go(self, acts: Floats) -> None:
-        """Carries out these acts, and flies to the next decisions."""
+        """Carries out these acts, and runs to the next decisions."""
         self._acts[:, 0] = acts
         self._batch.step(self._acts, self._measured, self._telemetry)
 
 
 @dataclass(frozen=True)
-class _Flown:
-    """One flight: throughput in Mbit/s of IP bytes, p95 one-way delay in ms, and the window over time."""
+class _Measured:
+    """One rollout: throughput in Mbit/s of IP bytes, p95 one-way delay in ms, and the window over time."""
 
     throughput_mbps: float
     p95_delay_ms: float
@@ -136,7 +136,7 @@ class _Flown:
     cwnd_packets: NDArray[np.float64]
 
 
-def fly_rollouts_in_batch(
+def make_rollouts_in_batch(
     policy: BatchPolicy,
     emulators: Sequence[NamedEmulator],
     windows: NDArray[np.float64],
@@ -144,45 +144,47 @@ def fly_rollouts_in_batch(
     *,
     stalling: bool = False,
 ) -> list[Rollout]:
-    """What `fly_rollouts` tells of a policy file; delays are means of steps, not of packets."""
-    flown = _fly(policy, emulators, seconds, stalling=stalling)
+    """What `make_rollouts` tells of a policy file; delays are means of steps, not of packets."""
+    measured = _roll_out(policy, emulators, seconds, stalling=stalling)
     return [
         beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling)
-        for emulator, ours, window in zip(emulators, flown, windows, strict=True)
+        for emulator, ours, window in zip(emulators, measured, windows, strict=True)
     ]
 
 
-def fly_windows_in_batch(
+def trace_windows_in_batch(
     policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float
 ) -> list[WindowTrace]:
-    """What `fly_windows` tells of a policy file, over those emulators on which a flow is alone."""
+    """What `trace_windows` tells of a policy file, over those emulators on which a flow is alone."""
     alone = [emulator for emulator in emulators if not emulator.spec.flows]
     steps = round(seconds * 1e3 / STEP_MS)
     traces = []
-    for emulator, flown in zip(alone, _fly(policy, alone, seconds), strict=True):
+    for emulator, measured in zip(alone, _roll_out(policy, alone, seconds), strict=True):
         ideal = ideal_windows(emulator.spec, DEFAULT_PREFERENCE, steps)
-        places = np.minimum(flown.times_ms / STEP_MS, steps - 1).astype(np.intp)
-        traces.append(WindowTrace(emulator.label, flown.times_ms / 1e3, flown.cwnd_packets, ideal[places]))
+        places = np.minimum(measured.times_ms / STEP_MS, steps - 1).astype(np.intp)
+        traces.append(
+            WindowTrace(emulator.label, measured.times_ms / 1e3, measured.cwnd_packets, ideal[places])
+        )
     return traces
 
 
-def _fly(
+def _roll_out(
     policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float, *, stalling: bool = False
-) -> list[_Flown]:
+) -> list[_Measured]:
     specs = [emulator.spec.drawn(ROLLOUT_SEED) for emulator in emulators]
     paths = [stalling_path(spec) if stalling else spec.to_path() for spec in specs]
     count = len(specs)
     if not count:
         return []
-    flight = BatchFlight(policy, paths, [ROLLOUT_SEED] * count, [DEFAULT_PREFERENCE] * count, count)
+    rollout = BatchRollout(policy, paths, [ROLLOUT_SEED] * count, [DEFAULT_PREFERENCE] * count, count)
     columns: dict[str, list[NDArray[np.float64]]] = {
         name: [] for name in ("time_ms", "cwnd_packets", "delivered_bytes", "mean_rtt_ms")
     }
     while not columns["time_ms"] or columns["time_ms"][-1].min() < 1e3 * seconds:
-        _, acts = flight.decide()
-        flight.go(acts)
+        _, acts = rollout.decide()
+        rollout.go(acts)
         for name, steps in columns.items():
-            steps.append(flight.telemetry(name).copy())
+            steps.append(rollout.telemetry(name).copy())
     table = {name: np.array(steps) for name, steps in columns.items()}
     return [
         _measured(spec.delay_ms, seconds, {name: rows[:, i] for name, rows in table.items()})
@@ -190,13 +192,13 @@ def _fly(
     ]
 
 
-def _measured(delay_ms: float, seconds: float, column: dict[str, NDArray[np.float64]]) -> _Flown:
+def _measured(delay_ms: float, seconds: float, column: dict[str, NDArray[np.float64]]) -> _Measured:
     within = (column["time_ms"] > 0) & (column["time_ms"] <= 1e3 * seconds)
     delivered = column["delivered_bytes"][within]
     one_way_ms = column["mean_rtt_ms"][within] - delay_ms  # the way back has no queue to speak of
     order = np.argsort(one_way_ms)
     reached = np.cumsum(delivered[order]) >= 0.95 * delivered.sum()
-    return _Flown(
+    return _Measured(
         throughput_mbps=max(float(delivered.sum()) * 8e-6 / seconds, LEAST_MBPS),
         p95_delay_ms=max(float(one_way_ms[order][reached.argmax()]) if len(order) else 0.0, delay_ms),
         times_ms=column["time_ms"][within],

@@ -1,4 +1,4 @@
-"""The policy in training as it is flown: by the native controller, or in Python what that does not know."""
+"""The policy in training: run by the native controller, or in Python where that does not know its parts."""
 
 import copy
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from ccgym.agents.stack import StackPolicy
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.training.batch_flights import BatchPolicy, fly_rollouts_in_batch, fly_windows_in_batch
+from ccgym.training.batch_rollouts import BatchPolicy, make_rollouts_in_batch, trace_windows_in_batch
 from ccgym.training.config import TrainingConfig
-from ccgym.training.rollouts import Rollout, fly_rollouts
-from ccgym.training.runs.monitoring import Curves, WindowTrace, fly_curves, fly_windows
+from ccgym.training.rollouts import Rollout, make_rollouts
+from ccgym.training.runs.monitoring import Curves, WindowTrace, trace_curves, trace_windows
 from ccgym.training.runs.run_directory import RunDirectory
 from numpy.typing import NDArray
 
@@ -26,8 +26,8 @@ from .collection import Collector
 _TRIED_SECONDS = 0.2
 
 
-class Natively:
-    """Every flight is one of a policy file."""
+class NativeLearner:
+    """Every rollout is one of a policy file."""
 
     def __init__(
         self, config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: PolicyModule
@@ -37,16 +37,16 @@ class Natively:
         self._spec = PolicySpec(config.features, config.actions, companion=config.has_companion)
 
     def try_out(self, _emulators: Sequence[NamedEmulator]) -> None:
-        """See `InPython`; nothing here is from outside but a network, which has been tried."""
+        """See `PythonLearner`; nothing here is from outside but a network, which has been tried."""
 
-    def collect(self, collector: Collector, iteration: int, flyers: Executor) -> None:
-        """Flies the flights of an iteration."""
+    def collect(self, collector: Collector, iteration: int, executor: Executor) -> None:
+        """Runs the rollouts of an iteration."""
         save_policy(self._run.learner_policy, self._policy, self._spec, trained_on="")
-        collector.fly(self._run.learner_policy, iteration, flyers)
+        collector.roll_out(self._run.learner_policy, iteration, executor)
 
-    def examine(self, validator: Collector, iteration: int, flyers: Executor) -> None:
-        """Flies the candidate over links that training never sees."""
-        validator.fly(self._run.candidate_policy, iteration, flyers)
+    def validate(self, validator: Collector, iteration: int, executor: Executor) -> None:
+        """Runs the candidate over links that training never sees."""
+        validator.roll_out(self._run.candidate_policy, iteration, executor)
 
     def make_candidate(self, trained_on: str, seen: SeenLinks) -> None:
         """What has been learnt so far, to be validated."""
@@ -68,13 +68,13 @@ class Natively:
     ) -> list[Rollout]:
         """The candidate, or the best one, over every emulator."""
         file = self._run.best_policy if best else self._run.candidate_policy
-        return fly_rollouts(file, emulators, windows, seconds, threads, stalling=stalling)
+        return make_rollouts(file, emulators, windows, seconds, threads, stalling=stalling)
 
     def windows(
         self, emulators: Sequence[NamedEmulator], seconds: float, threads: Executor
     ) -> list[WindowTrace]:
         """The candidate's windows over every emulator."""
-        return fly_windows(self._run.candidate_policy, emulators, seconds, threads)
+        return trace_windows(self._run.candidate_policy, emulators, seconds, threads)
 
     def curves(
         self,
@@ -84,11 +84,11 @@ class Natively:
         threads: Executor,
     ) -> list[Curves]:
         """What the best one reaches at every preference."""
-        return fly_curves(self._run.best_policy, emulators, preferences, seconds, threads)
+        return trace_curves(self._run.best_policy, emulators, preferences, seconds, threads)
 
 
-class InPython:
-    """Every flight goes through the vector environment; the best one is kept as PyTorch's weights."""
+class PythonLearner:
+    """Every rollout goes through the vector environment; the best one is kept as PyTorch's weights."""
 
     def __init__(
         self, config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module
@@ -101,24 +101,24 @@ class InPython:
         return BatchPolicy(network, self._config.features, self._config.actions, self._config.has_companion)
 
     def try_out(self, emulators: Sequence[NamedEmulator]) -> None:
-        """A moment in the air, before a run begins: raises InputError for features or a network that fail."""
-        fly_windows_in_batch(self._inference_policy(self._policy), emulators[:1], _TRIED_SECONDS)
+        """A short rollout, before a run begins: raises InputError for features or a network that fail."""
+        trace_windows_in_batch(self._inference_policy(self._policy), emulators[:1], _TRIED_SECONDS)
 
-    def collect(self, collector: Collector, iteration: int, _flyers: Executor) -> None:
-        """See `Natively`."""
-        collector.fly_in_batch(self._inference_policy(self._policy), iteration)
+    def collect(self, collector: Collector, iteration: int, _executor: Executor) -> None:
+        """See `NativeLearner`."""
+        collector.roll_out_in_batch(self._inference_policy(self._policy), iteration)
 
-    def examine(self, validator: Collector, iteration: int, _flyers: Executor) -> None:
-        """See `Natively`."""
-        validator.fly_in_batch(self._inference_policy(self._policy), iteration)
+    def validate(self, validator: Collector, iteration: int, _executor: Executor) -> None:
+        """See `NativeLearner`."""
+        validator.roll_out_in_batch(self._inference_policy(self._policy), iteration)
 
     def make_candidate(self, trained_on: str, _seen: SeenLinks) -> None:
-        """See `Natively`."""
+        """See `NativeLearner`."""
         names = {"network": self._config.network, "features": self._config.features, "trained_on": trained_on}
         torch.save({**names, "weights": self._policy.state_dict()}, self._run.candidate_policy)
 
     def keep_candidate(self) -> None:
-        """See `Natively`."""
+        """See `NativeLearner`."""
         self._run.candidate_policy.replace(self._run.best_network)
 
     def rollouts(
@@ -131,9 +131,9 @@ class InPython:
         best: bool = False,
         stalling: bool = False,
     ) -> list[Rollout]:
-        """See `Natively`."""
+        """See `NativeLearner`."""
         network = self._best() if best else self._policy
-        return fly_rollouts_in_batch(
+        return make_rollouts_in_batch(
             self._inference_policy(network), emulators, windows, seconds, stalling=stalling
         )
 
@@ -145,8 +145,8 @@ class InPython:
     def windows(
         self, emulators: Sequence[NamedEmulator], seconds: float, _threads: Executor
     ) -> list[WindowTrace]:
-        """See `Natively`; only where a flow is alone."""
-        return fly_windows_in_batch(self._inference_policy(self._policy), emulators, seconds)
+        """See `NativeLearner`; only where a flow is alone."""
+        return trace_windows_in_batch(self._inference_policy(self._policy), emulators, seconds)
 
     def curves(
         self,
@@ -159,17 +159,17 @@ class InPython:
         return []
 
 
-def as_flown(
+def make_learner(
     config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module, *, cluster: bool
-) -> Natively | InPython:
-    """How `policy` flies under `config`; `cluster`: whether a Ray cluster was asked for.
+) -> NativeLearner | PythonLearner:
+    """How `policy` runs under `config`; `cluster`: whether a Ray cluster was asked for.
 
     Raises:
-        InputError: it flies in this process alone, and a cluster was asked for.
+        InputError: it runs in this process alone, and a cluster was asked for.
     """
     native = config.features in _core.POLICY_FEATURES
     if native and isinstance(policy, (LstmPolicy, MlpPolicy, StackPolicy)):
-        return Natively(config, run, policy)
+        return NativeLearner(config, run, policy)
     if cluster:
-        raise InputError("--ray: features and networks in Python fly in this process; leave it out")
-    return InPython(config, run, policy)
+        raise InputError("--ray: features and networks in Python run in this process; leave it out")
+    return PythonLearner(config, run, policy)
