@@ -7,7 +7,7 @@ export PYTHON ?= python3
 in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz format system-packages test-packages network
+.PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -20,7 +20,7 @@ help:
 	@echo 'make format  bring every file into form'
 	@echo 'make docs    the documentation, build/site/index.html'
 	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
-	@echo 'make fuzz    throw odd bytes at every parser in C++, FUZZ_SECONDS=600 each; needs clang'
+	@echo 'make fuzz    throw odd bytes at every parser in C++, then in Python, FUZZ_SECONDS=600 each; needs clang'
 
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
@@ -81,10 +81,13 @@ cpp-tests: .venv/packages.installed test-packages
 	@$(in_venv) cmake --build build/tests --target cpp_tests
 	@$(in_venv) ctest --test-dir build/tests --output-on-failure --parallel 2
 
-# Keeps the smallest corpus that reaches what it has reached; a finding is a file crash-*, and a failure.
+# A finding is a file crash-*, and a failure.
 FUZZ_SECONDS ?= 600
+fuzz: fuzz-cpp fuzz-python
+
+# Keeps the smallest corpus that reaches what it has reached.
 fuzz_targets := tunnel_datagram endpoint_datagram policy_file remy_table event_log scheme_name
-fuzz: .venv/packages.installed
+fuzz-cpp: .venv/packages.installed
 	@echo '==> fuzzing, $(FUZZ_SECONDS) s each'
 	@$(in_venv) CXX=clang++ cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_FUZZ=ON
 	@$(in_venv) cmake --build build/fuzz --target $(fuzz_targets:%=fuzz_%)
@@ -94,6 +97,17 @@ fuzz: .venv/packages.installed
 	  build/fuzz/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -max_len=2000 -print_final_stats=1 \
 	    build/fuzz/$$target $$corpus; \
 	  build/fuzz/fuzz_$$target -merge=1 $$corpus build/fuzz/$$target; \
+	done
+
+# Keeps what it has reached in build/fuzz; a finding, once it is mended, goes into the corpus by hand.
+fuzz_parsers := $(notdir $(wildcard tests/fuzz/corpus/*))
+fuzz-python: build
+	@$(in_venv) python -m pip --disable-pip-version-check install --quiet 'atheris>=3'
+	@echo '==> fuzzing in Python, $(FUZZ_SECONDS) s each'
+	@for parser in $(fuzz_parsers); do \
+	  mkdir -p build/fuzz/$$parser; \
+	  .venv/bin/python tests/fuzz/fuzz_parser.py $$parser -max_total_time=$(FUZZ_SECONDS) -max_len=6000 \
+	    -print_final_stats=1 -artifact_prefix=build/fuzz/ build/fuzz/$$parser tests/fuzz/corpus/$$parser; \
 	done
 
 check: setup

@@ -4,25 +4,19 @@ Nothing in it is unpickled: weights are read as tensors alone, the rest is the t
 """
 
 import io
-import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from ccgym.envs import _core
+from ccgym.envs.errors import excerpt
 
 from .policy_file import PolicySpec
+from .sb3_archive import NO_MODEL, ModelError, read_archive
 from .stack import ACTIVATIONS, StackPolicy
 
-MOST_BYTES = {"data": 16 << 20, "policy.pth": 256 << 20}
-"""Of the parts of an archive, which a few bytes of it may stand for."""
 _SQUASHED = ("log_window", "rate")
-
-
-class ModelError(ValueError):
-    """A file that is no model which can be run. One line: what is wrong, what would be right."""
 
 
 def read_model(
@@ -39,6 +33,20 @@ def read_model(
         ModelError: it is none, of another algorithm, or of features or layers that do not run natively.
     """
     data, weights = _parts(path)
+    try:
+        return _policy_of(path, data, weights, features, actions)
+    except ModelError:
+        raise
+    except (LookupError, ValueError, TypeError, RuntimeError, StopIteration) as error:
+        raise ModelError(f"{path}: {NO_MODEL}: its layers do not fit together: {excerpt(error)}") from None
+
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+def _policy_of(
+    path: Path, data: dict[str, Any], weights: Tensors, features: str | None, actions: str | None
+) -> tuple[StackPolicy, PolicySpec]:
     layers = list(_layers(data, weights))
     inputs = int(layers[0][1]["weight_ih_l0" if layers[0][0] == "lstm" else "weight"].shape[1])
     outputs = _outputs(layers)
@@ -57,33 +65,14 @@ def read_model(
     return stack, spec
 
 
-Tensors = Mapping[str, torch.Tensor]
-
-
 def _parts(path: Path) -> tuple[dict[str, Any], Tensors]:
+    data, saved = read_archive(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            for name, most_bytes in MOST_BYTES.items():
-                if archive.getinfo(name).file_size > most_bytes:
-                    raise ModelError(f"{path}: {name} has more than {most_bytes >> 20} MB")
-            data = json.loads(archive.read("data"))
-            weights = torch.load(
-                io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True
-            )
-    except ModelError:
-        raise
-    except KeyError:
-        raise ModelError(
-            f"{path}: no model of stable-baselines3: it should hold data and policy.pth"
-        ) from None
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:
-        raise ModelError(
-            f"{path}: no model of stable-baselines3: {str(error).splitlines()[0][:80]}"
-        ) from None
-    if not isinstance(data, dict) or not isinstance(weights, Mapping):
-        raise ModelError(f"{path}: no model of stable-baselines3: its data and policy.pth should be tables")
+        weights = torch.load(io.BytesIO(saved), map_location="cpu", weights_only=True)
+    except Exception as error:  # torch.load raises whatever its unpickler meets
+        raise ModelError(f"{path}: {NO_MODEL}: {excerpt(error)}") from None
+    if not isinstance(weights, Mapping):
+        raise ModelError(f"{path}: {NO_MODEL}: its policy.pth should be a table")
     return data, {str(name): tensor for name, tensor in weights.items() if isinstance(tensor, torch.Tensor)}
 
 
@@ -128,7 +117,7 @@ def _activation(data: dict[str, Any], usual: str) -> str:
     for name, kind in ACTIVATIONS.items():
         if told.endswith(f".{kind.__name__}'>"):
             return name
-    raise ModelError(f"activation_fn: {told[:80]} is unknown; known are {', '.join(ACTIVATIONS)}")
+    raise ModelError(f"activation_fn: {excerpt(told)} is unknown; known are {', '.join(ACTIVATIONS)}")
 
 
 def _said(data: dict[str, Any], space: str, key: str) -> Any:
@@ -166,7 +155,9 @@ def _check(path: Path, spec: PolicySpec, inputs: int, outputs: int, *, squashed:
         ("actions", spec.actions, _core.POLICY_ACTIONS, outputs),
     ):
         if name not in table:
-            raise ModelError(f"{path}: {key} {name} do not run natively; known are {', '.join(table)}")
+            raise ModelError(
+                f"{path}: {key} {excerpt(name)} do not run natively; known are {', '.join(table)}"
+            )
         if table[name] != size:
             raise ModelError(f"{path}: {key} {name} are {table[name]} numbers, the model has {size}")
     if squashed and spec.actions not in _SQUASHED:

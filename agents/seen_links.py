@@ -35,16 +35,17 @@ class SeenLinks:
 
 
 def read_seen_links(policy_file: Path) -> SeenLinks | None:
-    """None: the file does not say."""
+    """None: the file does not say, or not in a way that can be read."""
     try:
         with safe_open(policy_file, framework="np") as file:
             metadata = file.metadata() or {}
     except (OSError, SafetensorError):
         return None
-    if METADATA_KEY not in metadata:
+    try:
+        lists = json.loads(metadata.get(METADATA_KEY, "{}"))
+        return SeenLinks(_parted(lists["train"]), _parted(lists["validation"]))
+    except (ValueError, RecursionError, KeyError, TypeError):
         return None
-    lists = json.loads(metadata[METADATA_KEY])
-    return SeenLinks(_parted(lists["train"]), _parted(lists["validation"]))
 
 
 def _joined(digests: Collection[str]) -> str:

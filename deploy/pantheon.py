@@ -24,9 +24,7 @@ class PantheonCheckout:
         for expected in (root / "src" / "wrappers", root / "third_party", self.config):
             if not expected.exists():
                 raise InputError(f"{root} is no Pantheon checkout: {expected.relative_to(root)} is missing")
-        self._text = read_bytes(
-            self.config, "the list of schemes", MOST_TEXT_BYTES
-        ).decode()  # with its line ends
+        self._text = _text(self.config)
         self.schemes = _schemes(self.config, self._text)
 
     def wrapper(self, name: str) -> Path:
@@ -53,6 +51,14 @@ class PantheonCheckout:
             )
         target.write_bytes(text.encode())
         target.chmod(self.config.stat().st_mode & 0o777)
+
+
+def _text(file: Path) -> str:
+    """With its line ends."""
+    try:
+        return read_bytes(file, "the list of schemes", MOST_TEXT_BYTES).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: not a text file; expected YAML in UTF-8") from None
 
 
 def _parse(text: str) -> dict[str, object]:

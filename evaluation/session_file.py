@@ -19,7 +19,9 @@ _FIELDS = {"schemes": dict, "emulators": dict, "backend": str, "seconds": int | 
 _UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen": {}, "digests": {},
                            "seed": 1, "flows": 1, "interval": 0.0, "tunnel": False}  # fmt: skip
 """Of evaluations begun before these were said."""
-_MOST = {"runs": 100_000, "flows": MOST_FLOWS}
+SEEN = ("train", "validation", "no", "unknown")
+"""Whether a learned scheme was trained on a link."""
+_RANGES = {"runs": (1, 100_000), "flows": (1, MOST_FLOWS), "seconds": (0.001, 1e6), "interval": (0, 1e6)}
 
 
 def read_session(path: Path) -> dict[str, Any]:
@@ -35,14 +37,13 @@ def read_session(path: Path) -> dict[str, Any]:
     try:
         for key, kind in _FIELDS.items():
             _check(key, session.get(key), kind)
-        for key, most in _MOST.items():
-            if not 1 <= session[key] <= most:
-                raise InputError(f"{key} is {excerpt(session[key])}, should be 1 to {most:g}")
+        for key, (least, most) in _RANGES.items():
+            if not least <= session[key] <= most:
+                raise InputError(f"{key} is {excerpt(session[key])}, should be {least:g} to {most:g}")
         for scheme, entry in session["schemes"].items():
-            _check(scheme, entry, dict)
-            _check(f"members of {scheme}", entry.get("members", []), list)
+            _check_scheme(scheme, entry)
         for scheme, links in session["seen"].items():
-            _check(f"seen by {scheme}", links, dict)
+            _check_seen(scheme, links)
         for label, fields in session["emulators"].items():
             _check(label, fields, dict)
             network_of(fields)
@@ -67,3 +68,22 @@ def network_of(fields: dict[str, Any]) -> Network:
 def _check(name: str, value: object, kind: Any) -> None:
     if not isinstance(value, kind):
         raise InputError(f"{excerpt(name)} is {excerpt(value)}, should be {_KINDS[kind]}")
+
+
+def _check_scheme(name: str, entry: Any) -> None:
+    _check(name, entry, dict)
+    for key in ("kind", "flies"):
+        _check(f"{key} of {name}", entry.get(key), str)
+    _check(f"members of {name}", entry.get("members", []), list)
+    for member in entry.get("members", []):
+        _check(f"a member of {name}", member, str)
+
+
+def _check_seen(scheme: str, links: Any) -> None:
+    _check(f"seen by {scheme}", links, dict)
+    for link, how in links.items():
+        if how not in SEEN:
+            raise InputError(
+                f"how {excerpt(scheme)} has seen {excerpt(link)} is {excerpt(how)}, should be one of "
+                f"{', '.join(SEEN)}"
+            )

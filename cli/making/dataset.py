@@ -48,13 +48,16 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Makes what is left of the dataset."""
     from ccgym.envs.specs.emulators import select_emulators
-    from ccgym.evaluation.dataset.dataset import Request, make_dataset
     from ccgym.evaluation.schemes import ALL, select_schemes, twin_schemes
+
+    schemes = twin_schemes() if args.schemes.strip() == ALL else select_schemes(args.schemes)
+    emulators = select_emulators(args.emulators)
+    # Late: a mistake in the names is told before the oracle and the environments are imported.
+    from ccgym.evaluation.dataset.dataset import Request, make_dataset
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    schemes = twin_schemes() if args.schemes.strip() == ALL else select_schemes(args.schemes)
-    request = Request(schemes, select_emulators(args.emulators), args.emulators, args.seed)
+    request = Request(schemes, emulators, args.emulators, args.seed)
     console = Console(stderr=True, highlight=False)
     columns = (TextColumn("emulators"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:

@@ -68,11 +68,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _converted(args: argparse.Namespace, folder: Path) -> Path:
     """The policy file of a model of stable-baselines3."""
-    from ccgym.agents.policy_file import PolicyFileError, save_policy
-    from ccgym.agents.sb3_model import ModelError, read_model
+    from ccgym.agents.sb3_archive import ModelError, read_archive
     from ccgym.envs.errors import InputError
 
     model: Path = args.policy_or_run
+    try:
+        read_archive(model)
+    except ModelError as error:
+        raise InputError(str(error)) from None
+    # Late: PyTorch takes seconds, and a broken archive is refused without it.
+    from ccgym.agents.policy_file import PolicyFileError, save_policy
+    from ccgym.agents.sb3_model import read_model
+
     try:
         module, spec = read_model(model, features=args.features, actions=args.actions)
         policy = folder / "policy.safetensors"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ccgym.configs.arguments import count, interval, seconds, seed
 
 if TYPE_CHECKING:
+    from ccgym.evaluation.backends.backend import EmulatorsOrPaths
     from ccgym.evaluation.report.live import LiveEvaluation
 
 BACKENDS = ("twin", "mahimahi")
@@ -158,27 +159,33 @@ def _served(args: argparse.Namespace, title: str) -> "Iterator[LiveEvaluation | 
         yield live
 
 
-def run(args: argparse.Namespace) -> int:
-    """Runs what is left of the plan, then reports all of it."""
+def _emulators(args: argparse.Namespace) -> "tuple[EmulatorsOrPaths, str]":
+    """What is run over, and by which backend."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.specs.emulators import select_emulators
-    from ccgym.evaluation.backends.backend import EmulatorsOrPaths
-    from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
-    from ccgym.evaluation.report.publish import leaderboard_lines
-    from ccgym.evaluation.schemes import select_schemes
-    from ccgym.evaluation.sessions.run_plan import run_plan
-    from ccgym.evaluation.sessions.session import REFUSED, Plan
 
     if args.tunnel and args.backend == "twin" and args.remote is None:
         raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
     if (args.remote is None) == (args.emulators is None):
         raise InputError("give either --emulators or --remote")
-    emulators: EmulatorsOrPaths
     if args.remote is None:
-        emulators, backend = select_emulators(args.emulators), args.backend
-    else:
-        emulators, backend = remote_paths(args.remote, args.direction, args.ntp), "remote"
+        return select_emulators(args.emulators), args.backend
+    from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
+
+    return remote_paths(args.remote, args.direction, args.ntp), "remote"
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs what is left of the plan, then reports all of it."""
+    emulators, backend = _emulators(args)
+    from ccgym.evaluation.schemes import select_schemes
+
     schemes = select_schemes(args.schemes, args.pantheon)
+    # Late: a mistake in the names is told before the session and the report are imported.
+    from ccgym.evaluation.report.publish import leaderboard_lines
+    from ccgym.evaluation.sessions.run_plan import run_plan
+    from ccgym.evaluation.sessions.session import REFUSED, Plan
+
     runs = len(emulators) * len(schemes) * args.runs
     plan = Plan(
         emulators,

@@ -93,6 +93,7 @@ def measure(
     Raises:
         NothingToMeasureError: no window: fewer than two instants at which data packets left the link, and no
             `run_s`.
+        ValueError: packets that hold nothing, or that arrived before they were sent.
     """
     if loss_probability == 1:
         log = log.without_departures()
@@ -101,6 +102,10 @@ def measure(
     delays_ms = log.departure_delay_ms[inside] + delay_ms
     throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes[inside]), end_ms - start_ms)
     p95_ms = _nearest_percentile(delays_ms, 95)
+    if len(delays_ms) and not (throughput_mbps > 0 and p95_ms > 0):
+        raise ValueError(
+            f"a flow of {throughput_mbps:g} Mbit/s and p95 delay {p95_ms:g} ms: both should be above 0"
+        )
     usable = int(np.count_nonzero((log.opportunity_ms >= start_ms) & (log.opportunity_ms <= end_ms)))
     capacity_mbps = _mbps(usable * OPPORTUNITY_IP_BYTES, end_ms - start_ms)
     link_loss = _loss(log, end_ms)

@@ -15,6 +15,9 @@ from ccgym.evaluation.run_files import replaced
 
 from .fairness import Fairness, fairness
 
+_MOST = 1e15
+"""Of any figure: beyond, a mean of several has no digits left."""
+
 
 @dataclass(frozen=True)
 class MeasuredRun:
@@ -88,9 +91,9 @@ def read_measured_run(path: Path) -> MeasuredRun:
         return MeasuredRun(
             [_from_json(flow) for flow in content["flows"]],
             _from_json(content["total"]),
-            None if content["fairness"] is None else Fairness(**content["fairness"]),
+            None if content["fairness"] is None else _fairness_of(content["fairness"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path}: not the figures of a run: {excerpt(error)}") from None
 
 
@@ -98,6 +101,16 @@ def _to_json(metrics: FlowMetrics) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in asdict(metrics).items()}
 
 
+def _fairness_of(content: dict[str, list[float]]) -> Fairness:
+    read = Fairness([float(end_s) for end_s in content["bin_s"]], [float(index) for index in content["jain"]])
+    if len(read.bin_s) != len(read.jain) or not all(0 < index < 1.001 for index in read.jain):
+        raise ValueError("fairness should be an index above 0, up to 1, for each bin")
+    return read
+
+
 def _from_json(figures: dict[str, float | None]) -> FlowMetrics:
     values = {name: math.nan if value is None else float(value) for name, value in figures.items()}
-    return FlowMetrics(**values)
+    metrics = FlowMetrics(**values)
+    if any(abs(value) > _MOST for value in values.values()) or not all(each > 0 for each in metrics.compared):
+        raise ValueError(f"throughput and p95 delay should be above 0, and no figure beyond {_MOST:g}")
+    return metrics

@@ -7,7 +7,13 @@ from typing import Any
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import read_bytes, read_json
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
-from ccgym.evaluation.run_files import RunFiles, recorded_failures, recorded_link_logs, recorded_runs
+from ccgym.evaluation.run_files import (
+    MOST_FLOWS,
+    RunFiles,
+    recorded_failures,
+    recorded_link_logs,
+    recorded_runs,
+)
 from ccgym.evaluation.session_file import network_of, read_session
 from ccgym.evaluation.sessions.session import REFUSED, REFUSED_BEFORE
 
@@ -17,7 +23,14 @@ __all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load
 
 
 _METADATA = "pantheon_metadata.json"
-_MOST_PROMISED = 10_000
+_NUMBERS = {
+    "runtime": (0.001, 1e6),
+    "flows": (0, MOST_FLOWS),
+    "interval": (0, 1e6),
+    "run_times": (0, 10_000),
+    "start_run_id": (0, 1e9),
+}
+"""What Pantheon's metadata say in numbers, least and most."""
 _MOST_REASON_BYTES = 1 << 20
 
 
@@ -175,23 +188,30 @@ def _load_pantheon(folder: Path) -> Evaluation:
 def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """What Pantheon wrote of the test; without it nobody knows how long a run should last, and over what."""
     try:
-        return _read_json(folder / _METADATA), []
+        metadata = _read_json(folder / _METADATA)
     except InputError as error:
         if not recorded_runs(folder):
             raise
         return {}, [f"{error}: path, length and number of flows are unknown"]
+    odd = [name for name in _NUMBERS if metadata.get(name) is not None and _number(metadata, name) is None]
+    return metadata, [
+        f"{_METADATA}: {name} is {excerpt(metadata[name])}, "
+        f"should be {_NUMBERS[name][0]:g} to {_NUMBERS[name][1]:g}: taken as unknown"
+        for name in odd
+    ]
 
 
 def _number(metadata: dict[str, Any], name: str) -> float | None:
-    value = metadata.get(name)
-    return float(value) if isinstance(value, int | float) else None
+    """None: it is not there, or is none that a test can have had."""
+    value, (least, most) = metadata.get(name), _NUMBERS[name]
+    return float(value) if isinstance(value, int | float) and least <= value <= most else None
 
 
 def _promised(folder: Path, metadata: dict[str, Any]) -> list[RunFiles]:
     """The runs that the metadata name."""
     schemes, first = metadata.get("cc_schemes"), _number(metadata, "start_run_id")
     runs = _number(metadata, "run_times")
-    if not isinstance(schemes, list) or runs is None or not runs < _MOST_PROMISED:
+    if not isinstance(schemes, list) or runs is None:
         return []
     numbers = range(int(first or 1), int(first or 1) + int(runs))
     return [RunFiles(folder, str(scheme), number) for scheme in schemes for number in numbers]

@@ -2,7 +2,7 @@
 
 A search is a study of Optuna's with a genetic algorithm (NSGA-II; Deb et al., IEEE TEC 6(2), 2002, with one
 objective). What it proposes next follows from its seed and from what was found so far alone, so one that was
-stopped goes on to the same answer: it begins anew, and flies nothing twice.
+stopped goes on to the same answer: it begins anew, and runs nothing twice.
 """
 
 import argparse
@@ -75,13 +75,13 @@ def search(
     """Evolves cases; goes on where a search of the same scheme, terrain and seed was stopped.
 
     Args:
-        scheme: flies in the twin.
+        scheme: runs in the twin.
         terrain: what may be chosen.
         file: where the deficits are kept, after each generation.
         generations: of POPULATION cases each.
         seed: of the search.
-        executor: flies side by side.
-        say: is told the state after each generation that is flown.
+        executor: runs side by side.
+        say: is told the state after each generation that is run.
 
     Raises:
         InputError: the file is of another search.
@@ -193,7 +193,7 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Whom to search against, and how long."""
     parser.add_argument(
-        "--scheme", default="indigo2", metavar="A,B,...", help="that fly in the twin (default: indigo2)"
+        "--scheme", default="indigo2", metavar="A,B,...", help="that run in the twin (default: indigo2)"
     )
     parser.add_argument(
         "--generations",
@@ -218,7 +218,7 @@ def _schemes(selection: str) -> list[Scheme]:
     schemes = select_schemes(selection)
     for scheme in schemes:
         if scheme.kind not in IN_TWIN:
-            raise InputError(f"--scheme {scheme.label}: does not fly in the twin, as copa and indigo2 do")
+            raise InputError(f"--scheme {scheme.label}: does not run in the twin, as copa and indigo2 do")
     return schemes
 
 

@@ -32,7 +32,7 @@ from .competition import (
     QUEUE_BDP,
     RATE_MBPS,
     Rivalry,
-    fly_contested,
+    run_contested,
 )
 from .policy_checks import RIVALS, describe
 
@@ -138,7 +138,7 @@ class BesideOthers:
         """How far it is starved, or starves the others."""
         assert case.rivalry is not None
         rival = scheme if case.rivalry.scheme == ITSELF else case.rivalry.scheme
-        contested = fly_contested(scheme, Rivalry(rival, case.rivalry.flows, enough=1), case.emulator)
+        contested = run_contested(scheme, Rivalry(rival, case.rivalry.flows, enough=1), case.emulator)
         fair_share = 1 / (case.rivalry.flows + 1)
         starved = math.log(fair_share / max(contested.share, STARVED_SHARE))
         starves = -math.log(max(contested.rivals_keep, STARVED_SHARE))
@@ -164,8 +164,8 @@ def _steps(rate_mbps: float, factor: float, every_s: float) -> tuple[RateStep, .
 
 def _power(scheme: str, spec: EmulatorSpec) -> float:
     """Throughput by p95 delay; of a flow that delivers nothing that of one packet, after all the time."""
-    flown = _core.fly(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
-    if len(flown.departure_ms) == 0:
+    record = _core.fly(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
+    if len(record.departure_ms) == 0:
         return OPPORTUNITY_BITS / 1e6 / ALONE_SECONDS / (1e3 * ALONE_SECONDS)
-    measured: FlowMetrics = measure(LinkLog.from_flight(flown, spec.uplink.schedule()), spec.delay_ms)
+    measured: FlowMetrics = measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
     return measured.power

@@ -12,7 +12,6 @@ from ccgym.evaluation.report.drawings import draw_summary, single_figure
 from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.report.pantheon_text import write_text
 from matplotlib.figure import Figure
-from scipy.stats import rankdata, spearmanr
 
 from .reproduction import Line, ReproductionOptions, failure_text, mean_text
 
@@ -68,6 +67,8 @@ def order_lines(
 ) -> list[Line]:
     """Whether the schemes stand in the same order: Spearman's rank correlation of both figures."""
     means = _means(evaluation)
+    from scipy.stats import rankdata, spearmanr  # late: it takes a second
+
     both = [
         (row, means[name])
         for row in rows

@@ -138,18 +138,27 @@ JUDGED = """import sys
 from ccgym.cli.main import main
 out = sys.argv[1] + "/out"
 sys.argv[1:] = []
+HEAVY = {"torch", "scipy.stats", "stable_baselines3", "ray"}
+for argv in (
+    ["eval", "--schemes", "nothing", "--emulators", "calibrated", "--out", out],
+    ["eval", "--schemes", "copa", "--emulators", "nothing", "--out", out],
+    ["dataset", "--schemes", "nothing", "--emulators", "calibrated", "--out", out],
+    ["dataset", "--schemes", "copa", "--emulators", "nothing", "--out", out],
+):
+    assert main(argv) == 2, argv
+    slow = (HEAVY | {"scipy", "jinja2", "rich"}) & sys.modules.keys()
+    assert not slow, (argv, slow)
 for argv in (
     ["train", "--emulators", "nothing"], ["train", "--algo", "ppo", "--emulators", "nothing"],
     ["train", "--set", "features=indigo"], ["train", "--config", "nothing"], ["train", "--track", "nothing"],
     ["train", "--out", "/dev/null"], ["train", "--resume", "--out", out], ["sweep", "nothing"],
-    ["eval", "--schemes", "nothing", "--emulators", "calibrated", "--out", out],
     ["eval", "--schemes", "copa", "--emulators", "calibrated", "--out", "/dev/null"],
-    ["dataset", "--schemes", "copa", "--emulators", "nothing", "--out", out],
+    ["export", out + ".zip", "--name", "a"],
     ["calibrate", "--target", "nothing", "--out", out + ".yaml"],
     ["report", "nothing"], ["compare", out, "nothing"],
 ):
     assert main(argv) == 2, argv
-    slow = {"torch", "scipy.stats", "stable_baselines3", "ray"} & sys.modules.keys()
+    slow = HEAVY & sys.modules.keys()
     assert not slow, (argv, slow)
 """
 

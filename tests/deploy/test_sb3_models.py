@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 from ccgym.agents.policy_file import save_policy
-from ccgym.agents.sb3_model import ModelError, read_model
+from ccgym.agents.sb3_archive import ModelError
+from ccgym.agents.sb3_model import read_model
 from ccgym.cli.main import main
 from ccgym.envs import _core
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
@@ -85,7 +86,7 @@ def test_what_is_no_such_model_is_one_line(tmp_path: Path, capsys: pytest.Captur
         return told
 
     file = tmp_path / "model.zip"
-    assert "cannot be read: No such file" in complaint()
+    assert "cannot read the model: No such file" in complaint()
     file.write_bytes(b"PK nothing")
     assert "no model of stable-baselines3" in complaint()
     with zipfile.ZipFile(file, "w") as archive:

@@ -220,11 +220,16 @@ class RunDirectory(Generic[Config]):
         return [self._metrics_of(line, number) for number, line in enumerate(whole.splitlines(), 1)]
 
     def _metrics_of(self, line: str, number: int) -> dict[str, float]:
+        metrics: dict[str, float] | None
         try:
             metrics = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             metrics = None
-        if not isinstance(metrics, dict) or "iteration" not in metrics:
+        if (
+            not isinstance(metrics, dict)
+            or "iteration" not in metrics
+            or not all(isinstance(value, int | float) for value in metrics.values())
+        ):
             raise InputError(
                 f"{self._metrics_file}:{number}: not the metrics of an iteration: delete the line"
             )

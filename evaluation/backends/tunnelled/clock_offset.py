@@ -9,6 +9,7 @@ from typing import Any
 
 import ntplib
 import numpy as np
+from ccgym.envs.errors import InputError
 from ccgym.envs.logs.packet_capture import PacketRecords
 from ccgym.envs.outside_files import read_json
 from ccgym.evaluation.run_files import replaced
@@ -56,11 +57,18 @@ def write_clock_offset(offset: ClockOffset, path: Path) -> None:
 
 
 def applied_offset_ms(path: Path) -> float | None:
-    """What the delays of a run were corrected by; None: both ends had one clock."""
+    """What the delays of a run were corrected by; None: both ends had one clock.
+
+    Raises:
+        InputError: the file does not say.
+    """
     if not path.exists():
         return None
     told: Any = read_json(path, "the clocks' offset")
-    return float(told["applied_ms"])
+    try:
+        return float(told["applied_ms"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{path}: not the offset of two clocks: applied_ms, a number, is missing") from None
 
 
 def ntp_offset_ms(server: str) -> float | None:

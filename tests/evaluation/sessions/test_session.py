@@ -222,7 +222,16 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
     ("key", "value", "complaint"),
     [
         ("seconds", "3", "seconds is 3, should be a number"),
+        ("seconds", 0, "seconds is 0, should be 0.001 to"),
+        ("interval", -1.0, "interval is -1.0, should be 0 to"),
         ("schemes", {"copa": 1}, "copa is 1, should be a mapping"),
+        ("schemes", {"copa": {}}, "kind of copa is None, should be text"),
+        (
+            "schemes",
+            {"a": {"kind": "mix", "flies": "", "members": [[]]}},
+            "a member of a is .*, should be text",
+        ),
+        ("seen", {"copa": {"a/b": []}}, "how copa has seen a/b is .*, should be one of train"),
         ("emulators", {"a/b": {"name": "b", "delay_ms": 1, "uplink": {"rate_mbps": -1}}}, "rate_mbps"),
     ],
 )

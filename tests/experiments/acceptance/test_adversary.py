@@ -119,7 +119,7 @@ def test_what_is_found_can_be_flown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(adversary, "POPULATION", 3)
-    monkeypatch.setattr("ccgym.experiments.acceptance.hostile_cases.fly_contested", _fly_nothing)
+    monkeypatch.setattr("ccgym.experiments.acceptance.hostile_cases.run_contested", _fly_nothing)
     command = ["reproduce", "adversary", "--scheme", "fixed:4", "--generations", "1", "--out"]
     assert main([*command, str(tmp_path), "--json"]) == 0
     answers = json.loads(capsys.readouterr().out)["answers"]
