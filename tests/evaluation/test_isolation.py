@@ -22,6 +22,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "def crash(x): os.kill(os.getpid(), x)\n"
         "def hang(x): time.sleep(1000)\n"
         "def leave_the_pipe(x): os.closerange(3, 100); time.sleep(1000)\n"
+        "def fork(x):\n    for _ in range(4): os.fork()\n    time.sleep(1000)\n"
         "def hoard(x): return len(bytearray(x))\n"
         "def hoard_bit_by_bit(x):\n    kept = []\n    while True: kept.append(bytearray(10**7))\n"
     )
@@ -61,3 +62,10 @@ def test_leaving_early_ends_it() -> None:
         ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
     )
     assert b"outside:hang" not in children.stdout
+
+
+def test_what_it_has_started_ends_with_it() -> None:
+    with pytest.raises(CandidateError, match="no end after 3 s"):
+        call_isolated("outside:fork", 0, 3)
+    left = subprocess.run(["ps", "-e", "-ww", "-o", "args"], capture_output=True, check=True)
+    assert b"outside:fork" not in left.stdout
