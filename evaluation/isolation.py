@@ -59,6 +59,7 @@ class IsolatedCall:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[theirs],
+            start_new_session=True,  # one group of all that it starts
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
         os.close(theirs)
@@ -72,9 +73,14 @@ class IsolatedCall:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
+        self._kill()
         self._process.wait()
         os.close(self._answers)
+
+    def _kill(self) -> None:
+        """Ends it and what it has started, unless that has left its group."""
+        if self._process.returncode is None:  # else its number may be another's by now
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def answer(self) -> Any:
         """Waits for what the function returns.
@@ -106,7 +112,7 @@ class IsolatedCall:
 
     def _how_it_ended(self) -> str:
         """Of a process that has closed its end of the pipe without an answer."""
-        os.kill(self._process.pid, signal.SIGKILL)  # it may live on with the pipe closed
+        self._kill()  # it may live on with the pipe closed
         _, status, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = code = os.waitstatus_to_exitcode(status)
         end = signal.Signals(-code).name if code < 0 else f"exit code {code}"

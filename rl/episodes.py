@@ -1,19 +1,25 @@
 """The episodes of a training: those to learn from, drawn anew each iteration, and those to validate on."""
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
-from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.specs.distributions import draw, sources_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
+from ccgym.training.executors import RayExecutor
 from ccgym.training.tasks.links import links_to_validate_on
 
 from .actor import Actor, as_actor, make_batch, mean_reward
 from .agent import GroupRelative, Shape, initial_policy
+from .cluster import ClusterVecEnv, EpisodesPart
 from .config import RlConfig
 from .log_power import LogPower, Reference, Watch
+
+Each = TypeVar("Each")
 
 SAMPLING = 0
 EPISODE = 1
@@ -25,45 +31,50 @@ _TRIED_FLOWS, _TRIED_STEPS = 2, 20
 
 
 class Episodes:
-    """The native batch of flows; those of a group stand next to each other."""
+    """The flows that are learnt from; those of a group stand next to each other."""
 
-    def __init__(self, config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec], threads: int) -> None:
+    def __init__(
+        self,
+        config: RlConfig,
+        shape: Shape,
+        specs: Sequence[EmulatorSpec],
+        threads: int,
+        rollout_workers: Executor,
+    ) -> None:
+        """`rollout_workers`: a Ray cluster runs the flows; else this process does, with so many threads."""
         self._config = config
         self._specs = specs
         self._references = _references(config, shape, specs, threads)
-        self._log_power = LogPower(config.delay_weight, [])
-        self._native = PathSb3VecEnv(
-            make_batch(
-                shape,
-                config.reward if self._references is None else self._log_power,
-                specs[:1],
-                flows=config.environments,
-                steps=config.episode_steps,
-                threads=threads,
-            )
-        )
-        self.envs = GroupRelative(self._native, config.group_size, config.reward_scale)
+        part = partial(EpisodesPart, config, shape, specs[0])
+        self._flows: EpisodesPart | ClusterVecEnv
+        if isinstance(rollout_workers, RayExecutor):
+            self._flows = ClusterVecEnv(rollout_workers, part, config.environments)
+        else:
+            self._flows = part(config.environments, threads)
+        self.envs = GroupRelative(self._flows, config.group_size, config.reward_scale)
 
     def sample(self, iteration: int) -> None:
         """The emulators and the seeds of an iteration's flows."""
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
+        paths, group_size = self._config.paths, self._config.group_size
         if self._config.links:
-            self._draw(generator)
-            return
-        sampled = np.resize(generator.permutation(len(self._specs)), self._config.paths)
-        seeds = generator.integers(2**31, size=self._config.paths)
-        chosen = np.repeat(sampled, self._config.group_size).tolist()
-        self._native.fly_over([self._specs[number] for number in chosen])
-        self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
-        if self._references is not None:
-            self._log_power.compare_with([self._references[number] for number in chosen])
+            source = sources_of(self._config.links)[0]
+            specs, references = [draw(source, generator) for _ in range(paths)], None
+        else:
+            sampled = np.resize(generator.permutation(len(self._specs)), paths).tolist()
+            specs = [self._specs[number] for number in sampled]
+            references = self._references and [self._references[number] for number in sampled]
+        seeds = generator.integers(2**31, size=paths).tolist()
+        self._flows.prepare(
+            _repeated(specs, group_size),
+            _repeated(seeds, group_size),
+            references and _repeated(references, group_size),
+        )
 
-    def _draw(self, generator: np.random.Generator) -> None:
-        source = sources_of(self._config.links)[0]
-        drawn = [draw(source, generator) for _ in range(self._config.paths)]
-        seeds = generator.integers(2**31, size=self._config.paths)
-        self._native.fly_over([spec for spec in drawn for _ in range(self._config.group_size)])
-        self._native.seed_each(np.repeat(seeds, self._config.group_size).tolist())
+
+def _repeated(each: Sequence[Each], times: int) -> list[Each]:
+    """Every one so many times, one after the other."""
+    return [one for one in each for _ in range(times)]
 
 
 def try_out(config: RlConfig, shape: Shape, specs: Sequence[EmulatorSpec]) -> None:

@@ -7,7 +7,7 @@ The run directory is that of imitation training: ccgym.training.runs.run_directo
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows
 from ccgym.training.config import trained_on
 from ccgym.training.device import CPU
+from ccgym.training.executors import open_executors
 from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
@@ -65,6 +66,7 @@ def train(
     resume: bool,
     workers: int,
     minutes: float = math.inf,
+    ray_address: str | None = None,
     device: torch.device = CPU,
 ) -> None:
     """Trains until `config.iterations` are done or `minutes` are over.
@@ -75,19 +77,45 @@ def train(
         resume: go on with the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
+        ray_address: of a Ray cluster that runs the flows that are learnt from; it changes no bit.
         device: where the networks learn, and act while they do.
 
     Raises:
-        InputError: an unknown emulator, a policy to start from that does not fit, no run to resume, or a run
-            in the way.
+        InputError: an unknown emulator, a policy to start from that does not fit, no run to resume, a run in
+            the way, or no cluster.
     """
+    with open_executors(workers, ray_address) as (threads, rollout_workers):
+        _train(
+            config,
+            run,
+            threads,
+            rollout_workers,
+            resume=resume,
+            workers=workers,
+            minutes=minutes,
+            device=device,
+        )
+
+
+def _train(
+    config: RlConfig,
+    run: RunDirectory[RlConfig],
+    threads: Executor,
+    rollout_workers: Executor,
+    *,
+    resume: bool,
+    workers: int,
+    minutes: float,
+    device: torch.device,
+) -> None:
+    """See `train`; `rollout_workers`: the threads, or a cluster."""
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # sums keep their order on any machine
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     seen = _seen_links(config, [emulator.spec for emulator in emulators])
     shape = find_shape(config)
     try_out(config, shape, [emulator.spec for emulator in emulators])
-    episodes = Episodes(config, shape, [emulator.spec for emulator in emulators], workers)
+    episodes = Episodes(config, shape, [emulator.spec for emulator in emulators], workers, rollout_workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, episodes.envs, device)
     native = shape.features in _core.POLICY_FEATURES
@@ -103,12 +131,9 @@ def train(
         run.save(done, None, 0)
     run.open_logs(done.iterations)
 
-    with (
-        ThreadPoolExecutor(workers) as executor,
-        TrainingProgress(done.iterations, config.iterations) as progress,
-    ):
+    with TrainingProgress(done.iterations, config.iterations) as progress:
         progress.say(f"finding oracle windows: {len(validation)} emulators to validate")
-        windows = find_windows([emulator.spec for emulator in validation], executor)
+        windows = find_windows([emulator.spec for emulator in validation], rollout_workers)
 
         for iteration in range(done.iterations, config.iterations):
             # Run and learn.
@@ -130,7 +155,7 @@ def train(
                     made = trained_on(config, iteration)
                     save_policy(run.candidate_policy, module, spec, trained_on=made, seen=seen)
                     rollouts = make_rollouts(
-                        run.candidate_policy, validation, windows, config.evaluation_seconds, executor
+                        run.candidate_policy, validation, windows, config.evaluation_seconds, threads
                     )
                     metrics |= rollout_metrics(rollouts)
                     figures["rollouts"] = draw_rollouts(f"{config.name}, iteration {iteration + 1}", rollouts)

@@ -38,8 +38,20 @@ class RayExecutor(Executor):
         except (OSError, ValueError) as error:  # ConnectionError is an OSError
             reason = str(error).strip().splitlines()[0]
             raise InputError(f"--ray {address}: no cluster there: {reason}; see `ray start --head`") from None
-        self._ray = ray
+        self._ray: Any = ray
         self._call: Any = ray.remote(num_cpus=1, max_retries=-1)(_call)
+        self._keeper: Any = ray.remote(max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD")(
+            _Keeper
+        )
+
+    @property
+    def processors(self) -> int:
+        """Of all its machines."""
+        return int(self._ray.cluster_resources().get("CPU", 1))
+
+    def keep(self, make: Callable[..., Any], /, *args: Any) -> "Kept":
+        """What `make(*args)` makes, kept by a worker of its own."""
+        return Kept(self._keeper.remote(make, args))
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         """A future of `fn(*args, **kwargs)`."""
@@ -49,6 +61,31 @@ class RayExecutor(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
         """Leaves the cluster, which goes on."""
         self._ray.shutdown()
+
+
+class Kept:
+    """An object that a worker keeps between calls, which come in order.
+
+    When the worker is lost, another one makes the object anew, and the call that was lost goes to that one.
+    """
+
+    def __init__(self, keeper: Any) -> None:
+        self._keeper = keeper
+
+    def call(self, method: str, /, *args: Any) -> Future[Any]:
+        """A future of what the object's method returns."""
+        future: Future[Any] = self._keeper.call.remote(method, args).future()
+        return future
+
+
+class _Keeper:
+    """The worker's side of `Kept`."""
+
+    def __init__(self, make: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._kept = make(*args)
+
+    def call(self, method: str, args: tuple[Any, ...]) -> Any:
+        return getattr(self._kept, method)(*args)
 
 
 def _check_reachable(address: str) -> None:

@@ -85,8 +85,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--ray",
         default=None,
         metavar="ADDRESS",
-        help="HOST:PORT of a Ray cluster, or auto: dagger's environments and oracle searches run there; ppo "
-        "and recurrent-ppo refuse it: all their flows wait for each decision of one network",
+        help="HOST:PORT of a Ray cluster, or auto: environments and oracle searches run there",
     )
     parser.add_argument(
         "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
@@ -124,13 +123,9 @@ def run(args: argparse.Namespace) -> int:
     if algorithm == "dagger":
         best, run = _train(args, file, TrainingConfig, partial(_train_by_imitation, ray_address=args.ray))
     else:
-        if args.ray is not None:
-            raise InputError(
-                f"--ray: {algorithm} runs in one process, its flows decide together; leave it out"
-            )
         from ccgym.rl.config import RlConfig
 
-        best, run = _train(args, file, RlConfig, _train_by_reward)
+        best, run = _train(args, file, RlConfig, partial(_train_by_reward, ray_address=args.ray))
     from ccgym.training.rollouts import summarise_groups
 
     print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "def crash(x): os.kill(os.getpid(), x)\n"
         "def hang(x): time.sleep(1000)\n"
         "def leave_the_pipe(x): os.closerange(3, 100); time.sleep(1000)\n"
+        "def leave_a_child(x):\n"
+        "    if os.fork() == 0: os.closerange(3, 100); time.sleep(100)\n    os._exit(0)\n"
         "def hoard(x): return len(bytearray(x))\n"
         "def hoard_bit_by_bit(x):\n    kept = []\n    while True: kept.append(bytearray(10**7))\n"
     )
@@ -61,3 +64,19 @@ def test_leaving_early_ends_it() -> None:
         ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
     )
     assert b"outside:hang" not in children.stdout
+
+
+def test_what_it_has_started_ends_with_it() -> None:
+    with pytest.raises(CandidateError, match="exit code 0"):
+        call_isolated("outside:leave_a_child", 0, 60)
+    patience_s = time.monotonic() + 20
+    while "outside:leave_a_child" in everybody():
+        assert time.monotonic() < patience_s, "it goes on"
+        time.sleep(0.1)
+
+
+def everybody() -> str:
+    """The commands of all processes."""
+    return subprocess.run(
+        ["ps", "-e", "-ww", "-o", "args"], capture_output=True, text=True, check=True
+    ).stdout

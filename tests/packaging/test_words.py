@@ -66,6 +66,7 @@ IN_FLIGHT = re.compile(r"(?i)in[ _](?:mid-)?flight|inflight")
 """Sent and not yet acknowledged: the field's own words."""
 AS_STORED = {
     "evaluation/dataset/dataset.py": {"flight"},
+    "evaluation/session_file.py": {"flies"},
     "evaluation/sessions/session.py": {"flies"},
     "evaluation/score.py": {"flown"},
     "evaluation/score_runs.py": {"flown"},

@@ -85,11 +85,11 @@ def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) ->
     """What a configuration trains on: the emulators named, others like them, random ones.
 
     Raises:
-        InputError: the oracle does not know what is right on one of the emulators named; an oracle of
+        InputError: the oracle does not know what is right on one of the emulators; an oracle of
             one's own is tried on the first.
     """
     others = _random_links(config, config.random_emulators, Split.TRAIN)
-    for spec in emulators if not config.oracle else ():
+    for spec in [*emulators, *others] if not config.oracle else ():
         refuse_unread(spec)
     for spec in emulators[:1] if config.oracle else ():
         expert_windows(config.oracle, spec, DEFAULT_PREFERENCE, _ASKED_STEPS)

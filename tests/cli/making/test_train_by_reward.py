@@ -47,7 +47,7 @@ def test_trains_and_goes_on_without_being_told_the_algorithm(
     ("flags", "said"),
     [
         (["--algo", "dagger"], "is a configuration of ppo"),
-        (["--ray", "auto"], "--ray: ppo runs in one process, its flows decide together; leave it out"),
+        (["--ray", "127.0.0.1:1"], "--ray 127.0.0.1:1: no cluster there: "),
         (["--init", "nowhere.safetensors"], "init: nowhere.safetensors: cannot be read"),
     ],
 )

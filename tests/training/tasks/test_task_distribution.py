@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.training.config import HostJitter, TrainingConfig
@@ -131,3 +133,18 @@ def test_without_a_curriculum_all_are_there_in_their_order(tiny_config: TinyConf
 def test_validation_has_no_curriculum(tiny_config: TinyConfig) -> None:
     config = tiny_config(environments=8, random_emulators=8, curriculum_iterations=4)
     assert len({spec.name for _, spec in validation_tasks(config).sample(config, 0)}) == 8
+
+
+def test_links_of_ones_own_that_the_oracle_does_not_know_are_refused(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec\n"
+        "def links(rng):\n"
+        "    traffic = [{'kind': 'onoff', 'rate_mbps': 1, 'mean_on_s': 1, 'mean_off_s': 2}]\n"
+        "    link = LinkSpec(rate_mbps=5)\n"
+        "    return EmulatorSpec(name='mine', delay_ms=9, uplink=link, cross_traffic=traffic)\n"
+    )
+    config = tiny_config(links=f"{tmp_path / 'mine.py'}:links", random_emulators=2)
+    with pytest.raises(InputError, match="mine: cross_traffic: the oracle's labels do not"):
+        training_tasks(config, [])
