@@ -24,7 +24,7 @@ from ccgym.training.executors import open_executors
 from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
-from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
+from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
 from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
@@ -130,6 +130,7 @@ def _train(
         done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0)
         run.save(done, None, 0)
     run.open_logs(done.iterations)
+    earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
 
     with TrainingProgress(done.iterations, config.iterations) as progress:
         progress.say(f"finding oracle windows: {len(validation)} emulators to validate")
@@ -170,6 +171,7 @@ def _train(
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))
+            metrics[SECONDS] = earlier_s + time.monotonic() - begin_s
             run.log(iteration, metrics, figures)
             run.save(done, None, 0)
             progress.advance(

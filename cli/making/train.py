@@ -12,6 +12,7 @@ from ccgym.configs.arguments import count, seed
 
 if TYPE_CHECKING:
     from ccgym.training.config import Config
+    from ccgym.training.runs.run_directory import RunDirectory
 
 DEFAULT_CONFIGS = {"dagger": "indigo2", "ppo": "aurora", "recurrent-ppo": "indigo-power"}
 """The configuration of an algorithm when none is given."""
@@ -121,16 +122,26 @@ def run(args: argparse.Namespace) -> int:
     if args.algo not in (None, algorithm):
         raise InputError(f"--algo {args.algo}: {file} is a configuration of {algorithm}")
     if algorithm == "dagger":
-        best, run = _train(args, file, TrainingConfig, partial(_train_by_imitation, ray_address=args.ray))
+        run = _train(args, file, TrainingConfig, partial(_train_by_imitation, ray_address=args.ray))
     else:
         from ccgym.rl.config import RlConfig
 
-        best, run = _train(args, file, RlConfig, partial(_train_by_reward, ray_address=args.ray))
-    from ccgym.training.rollouts import summarise_groups
-
-    print(f"the best policy is {run}, of iteration {best['iteration'] + 1:.0f}")
-    print("\n".join(summarise_groups(best)))
+        run = _train(args, file, RlConfig, partial(_train_by_reward, ray_address=args.ray))
+    _print_result(run)
     return 0
+
+
+def _print_result(run: "RunDirectory[Any]") -> None:
+    from ccgym.evaluation.sessions.provenance import provenance
+    from ccgym.training.rollouts import summarise_groups
+    from ccgym.training.runs.run_directory import SECONDS
+
+    best, last = run.metrics_of_best_policy(), run.final_metrics()
+    file = run.best_policy if run.best_policy.exists() else run.best_network
+    took = f"{last['iteration'] + 1:.0f} iterations in {last[SECONDS] / 60:.1f} min"
+    print(f"{took} on {provenance()['machine']}")
+    print(f"the best policy is {file}, of iteration {best['iteration'] + 1:.0f}")
+    print("\n".join(summarise_groups(best)))
 
 
 def _print_known() -> None:
@@ -176,8 +187,8 @@ def _train_by_reward(*args: Any, **options: Any) -> None:
 
 def _train(
     args: argparse.Namespace, file: Path, kind: "type[Config]", train: Callable[..., None]
-) -> tuple[dict[str, float], Path]:
-    """Trains what is left to train; the metrics of the best policy, and its file."""
+) -> "RunDirectory[Any]":
+    """Trains what is left to train; returns the run."""
     from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.training.runs.tracking import known_trackers
 
@@ -198,8 +209,7 @@ def _train(
                 minutes=args.minutes,
                 device=device,
             )
-    best = run.best_policy if run.best_policy.exists() else run.best_network
-    return run.metrics_of_best_policy(), best
+    return run
 
 
 def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "Config":

@@ -1,5 +1,6 @@
 """`ccgym train --algo` beyond imitation: one command, its own configurations, mistakes in one line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,9 @@ def test_trains_and_goes_on_without_being_told_the_algorithm(
     run = str(tmp_path / "run")
     assert main(["train", "--algo", "ppo", "--config", config, "--out", run, "--minutes", "1e-9"]) == 0
     assert main(["train", "--resume", "--out", run]) == 0
-    assert "the best policy is " in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "the best policy is " in said
+    assert re.search(r"^\d+ iterations in \d+\.\d min on .+, \d+ cores$", said, re.M)
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
 
 
