@@ -1,6 +1,6 @@
 """PPO in one file, in the manner of CleanRL: nothing but PyTorch and the vector environment.
 
-Mean log power on the twelve links after 40 s of a core: -2.59; indigo2 has -2.43, random actions -5.76.
+Mean log power on the twelve links after 40 s of a core: -2.59; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse

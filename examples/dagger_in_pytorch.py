@@ -1,6 +1,6 @@
 """DAgger with its loop in sight: the learner runs, the oracle says what was right, PyTorch fits it.
 
-Mean log power on the twelve links after 100 s of a core: -2.78; indigo2 has -2.43, random actions -5.76.
+Mean log power on the twelve links after 100 s of a core: -2.78; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse

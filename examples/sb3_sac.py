@@ -1,6 +1,6 @@
 """SAC of stable-baselines3, which learns off-policy; then `ccgym export sac.zip --name my_sac`.
 
-Mean log power on the twelve links after 20 s of a core: -2.93; indigo2 has -2.43, random actions -5.76.
+Mean log power on the twelve links after 20 s of a core: -2.93; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse

@@ -11,7 +11,7 @@ KNOWN: Mapping[str, tuple[str, float]] = {
     "TMobile-LTE-short.up, ideal way back": (">=", 90),
     "Verizon-LTE-short.up, ideal way back": (">=", 94),
     "links at twice the rate or delay of training's": (">=", 0.8),
-    "after the rate falls or rises by 4": ("<=", 600),
+    "after the rate falls or rises by 4": ("<=", 0),
     "frontier share on 200 random unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": (
         ">=",
         93,
