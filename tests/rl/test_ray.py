@@ -64,7 +64,7 @@ def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) 
 
 
 def test_the_weights_are_those_of_one_process(cluster: str, tiny_config: TinyConfig, tmp_path: Path) -> None:
-    start = {"init": "indigo2", "features": None, "actions": None, "hidden": None, "reward": "log_power"}
+    start = {"init": "aurora", "features": None, "actions": None, "hidden": None, "reward": "log_power"}
     config = tiny_config(**start, iterations=2, environments=6, group_size=2, episode_steps=64)
     assert_same(weights(config, tmp_path / "shared", cluster), weights(config, tmp_path / "alone", None))
 
