@@ -114,19 +114,24 @@ class _Deficits:
         if not file.exists():
             return
         before = read_json(file, "the search")
-        if (
-            not isinstance(before, dict)
-            or before.keys() != {"search", "deficits"}
-            or before["search"] != search
-        ):
+        if not isinstance(before, dict) or before.get("search") != search:
             raise InputError(f"{file}: of another search, or version of the scheme: choose another --out")
-        self.values = before["deficits"]
+        self.values = before.get("deficits", [])
+        if not _are_generations(self.values):
+            raise InputError(f"{file}: damaged: deficits are not {POPULATION} numbers for each generation")
 
     def add(self, deficits: list[float]) -> None:
         """Of the next generation."""
         self.values.append(deficits)
         text = json_text({"search": self._search, "deficits": self.values})
         replace_file(self._file, lambda fresh: fresh.write_text(text))
+
+
+def _are_generations(values: object) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(each, list) and len(each) == POPULATION and all(isinstance(one, float) for one in each)
+        for each in values
+    )
 
 
 def worst_of(trials: Sequence[FrozenTrial], terrain: Terrain) -> list[Found]:
@@ -214,7 +219,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _schemes(selection: str) -> list[Scheme]:
-    """Raises InputError: one is unknown, or does not fly in the twin."""
+    """Raises InputError: one is unknown, or does not run in the twin."""
     schemes = select_schemes(selection)
     for scheme in schemes:
         if scheme.kind not in IN_TWIN:

@@ -101,6 +101,15 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_answer(tmp_path: Path) ->
         evolved(tmp_path / "whole", generations=4, seed=2)
 
 
+@pytest.mark.parametrize("deficits", [5, [[1.0]], [["a"] * adversary.POPULATION]])
+def test_a_damaged_search_is_refused_in_one_line(tmp_path: Path, deficits: object) -> None:
+    evolved(tmp_path, generations=1)
+    file = tmp_path / "search.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"deficits": deficits}))
+    with pytest.raises(InputError, match="damaged: deficits are not 40 numbers"):
+        evolved(tmp_path, generations=2)
+
+
 def test_a_rival_of_the_same_kind_leaves_a_fixed_window_its_half() -> None:
     uplink = LinkSpec(rate_mbps=2.0, queue="droptail", packets=20)
     case = Case(EmulatorSpec(name="even", delay_ms=10, uplink=uplink), Rivalry(ITSELF, 1, enough=1))
