@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ccgym.envs.outside_files import absolute
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.link_spec import DATA_TUN_BYTES, LinkSpec
 
@@ -93,7 +94,7 @@ def recorded(traces: Sequence[Path]) -> Restriction:
     Raises:
         InputError: no trace.
     """
-    links = [LinkSpec(trace=path.resolve()) for path in traces]
+    links = [LinkSpec(trace=absolute(path)) for path in traces]
     rate_mbps = links[0].schedule().mean_rate_mbps
     return Restriction({"rate_mbps": rate_mbps}, (TRACE,), tuple(str(link.trace) for link in links))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import MOST_TEXT_BYTES, parse_yaml, read_bytes, read_json
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, absolute, parse_yaml, read_bytes, read_json
 from ccgym.evaluation.backends.backend import measured_end_to_end
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, load_evaluation
 from ccgym.evaluation.schemes import Kind, known_schemes, select_schemes
@@ -73,7 +73,7 @@ def _of_folder(folder: Path) -> Target:
     tunnel = scenario.backend == "path" or bool(evaluation.session.get("tunnel"))
     ours = "backend" in evaluation.session
     return Target(
-        folder.resolve().name,
+        absolute(folder).name,
         means([checked_run(_run(run, ours=ours), str(folder)) for run in whole], controllers),
         left_out,
         seconds,

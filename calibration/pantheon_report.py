@@ -8,13 +8,14 @@ from ccgym.envs.errors import InputError, excerpt
 from .scheme_names import stable_name
 from .target import Run, Target, checked_run, means
 
-_HEAD = re.compile(r"Run +(\d+): +Statistics +of +(.+?)\s*$", re.MULTILINE)
+_NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?"
+_HEAD = re.compile(r"Run +([0-9]{1,9}): +Statistics +of +(.+?)\s*$", re.MULTILINE)
 _TOTAL = re.compile(r"-- Total of \d+ flows?:(.*?)(?:-- Flow 1:|\Z)", re.DOTALL)
-_THROUGHPUT = re.compile(r"Average throughput: *(-?[0-9.]+) Mbit/s")
-_DELAY = re.compile(r"95th percentile per-packet one-way delay: *(-?[0-9.]+) ms")
-_LOSS = re.compile(r"Loss rate: *([0-9.]+)")
-_LASTED = re.compile(r"Each test lasted for ([0-9.]+) seconds,? running (\d+) flows?")
-_INTERVAL = re.compile(r"with ([0-9.]+)-second interval")
+_THROUGHPUT = re.compile(rf"Average throughput: *(-?{_NUMBER}) Mbit/s")
+_DELAY = re.compile(rf"95th percentile per-packet one-way delay: *(-?{_NUMBER}) ms")
+_LOSS = re.compile(rf"Loss rate: *({_NUMBER})")
+_LASTED = re.compile(rf"Each test lasted for ({_NUMBER}) seconds,? running ([0-9]{{1,9}}) flows?")
+_INTERVAL = re.compile(rf"with ({_NUMBER})-second interval")
 
 
 def is_report(text: str) -> bool:

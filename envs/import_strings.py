@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from .errors import InputError, did_you_mean, excerpt
-from .outside_files import MOST_TEXT_BYTES, read_bytes
+from .outside_files import MOST_TEXT_BYTES, absolute, read_bytes
 
 
 def is_import_string(name: str) -> bool:
@@ -70,7 +70,7 @@ def _load_module(where: str, what: str) -> ModuleType:
     source = read_bytes(Path(where), what, MOST_TEXT_BYTES) if is_file else b""
     try:
         if is_file:
-            return _run_file(Path(where).resolve(), source)
+            return _run_file(absolute(Path(where)), source)
         here = str(Path.cwd())
         if here not in sys.path:
             # Last, so that what is installed goes first; for good, as its own imports may come later.

@@ -189,5 +189,22 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
 
 
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those above it, if they are not there.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{excerpt(folder)}: cannot be made: {_reason(error)}") from None
+
+
+def absolute(path: Path) -> Path:
+    """The same place from anywhere, links followed. Unlike `Path.resolve`, also of links in a circle."""
+    return Path(os.path.realpath(path))
+
+
 def _reason(error: OSError | ValueError) -> str:
     return str((error.strerror if isinstance(error, OSError) else None) or error)

@@ -16,6 +16,7 @@ from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt
+from ccgym.envs.outside_files import absolute
 
 from .outside_schemes import library_file, look_at
 
@@ -278,13 +279,13 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     elif not argument:
         raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
     elif name == "run":
-        file, label = Path(argument) / "best" / "policy.safetensors", Path(argument).resolve().name
+        file, label = Path(argument) / "best" / "policy.safetensors", absolute(Path(argument)).name
     else:
         file, label = Path(argument), Path(argument).stem
     if not file.is_file():
         raise InputError(f"scheme {item!r}: no policy file {file}")
     suffix = f":{preference}" if preference else ""
-    controller = f"policy:{file.resolve()}{suffix}"
+    controller = f"policy:{absolute(file)}{suffix}"
     return _checked(Scheme(_label(label + suffix), Kind.POLICY, controller, preference=preference))
 
 
@@ -308,7 +309,7 @@ def _split_preference(argument: str) -> tuple[str, str]:
 def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
     if not name or root is None:
         raise InputError(f"scheme {item!r}: expected pantheon:NAME and the checkout it is of, --pantheon DIR")
-    checkout = PantheonCheckout(root.resolve())
+    checkout = PantheonCheckout(absolute(root))
     wrapper = checkout.wrapper(name)
     if not wrapper.is_file():
         raise InputError(

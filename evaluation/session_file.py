@@ -1,5 +1,6 @@
 """`session.json`: what an evaluation was asked for; validated as a whole before anything is done with it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ _UNSAID: dict[str, Any] = {"command": "", "started": "", "provenance": {}, "seen
 """Of evaluations begun before these were said."""
 SEEN = ("train", "validation", "no", "unknown")
 """Whether a learned scheme was trained on a link."""
+_MOST_NAME_BYTES = 200
+"""A file system takes 255 bytes, some of which are for what is written beside it."""
 _RANGES = {"runs": (1, 100_000), "flows": (1, MOST_FLOWS), "seconds": (0.001, 1e6), "interval": (0, 1e6)}
 
 
@@ -45,6 +48,7 @@ def read_session(path: Path) -> dict[str, Any]:
         for scheme, links in session["seen"].items():
             _check_seen(scheme, links)
         for label, fields in session["emulators"].items():
+            _check_name("an emulator", label.split("/"))
             _check(label, fields, dict)
             network_of(fields)
     except InputError as error:
@@ -70,12 +74,24 @@ def _check(name: str, value: object, kind: Any) -> None:
         raise InputError(f"{excerpt(name)} is {excerpt(value)}, should be {_KINDS[kind]}")
 
 
+def _check_name(whose: str, parts: Sequence[str]) -> None:
+    """Its runs are in a folder, or in files, of its name, within the evaluation's."""
+    for part in parts:
+        if part in ("", ".", "..") or len(part.encode()) > _MOST_NAME_BYTES or not part.isprintable():
+            raise InputError(f"{excerpt('/'.join(parts))} is no name of {whose}")
+
+
 def _check_scheme(name: str, entry: Any) -> None:
+    _check_name("a scheme", [name])
     _check(name, entry, dict)
     for key in ("kind", "flies"):
         _check(f"{key} of {name}", entry.get(key), str)
-    _check(f"members of {name}", entry.get("members", []), list)
-    for member in entry.get("members", []):
+    if "members" not in entry:
+        return
+    _check(f"members of {name}", entry["members"], list)
+    if not entry["members"]:
+        raise InputError(f"members of {name} are none, should be those of a mix")
+    for member in entry["members"]:
         _check(f"a member of {name}", member, str)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.logs.event_log import Array
-from ccgym.envs.outside_files import replace_file
+from ccgym.envs.outside_files import make_folder, replace_file
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.evaluation.backends.backend import PlannedFlow
 from ccgym.evaluation.backends.mahimahi_backend import MahimahiBackend
@@ -87,7 +87,7 @@ def run_in_shells(condition: Condition, name: str, run: int, folder: Path) -> ND
     files = RunFiles(folder / condition.file_name, scheme.label, run)
     kept = files.measured.with_suffix(".npy")
     if not kept.exists():
-        files.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(files.folder)
         flows = [PlannedFlow(scheme, *each) for each in condition.flows]
         logs = MahimahiBackend().run(_spec(condition), flows, run, files)
         begun_ms = min(log.arrival_ms[0] for log in logs)

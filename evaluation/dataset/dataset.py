@@ -29,7 +29,7 @@ import gymnasium
 import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
-from ccgym.envs.outside_files import read_json, replace_file
+from ccgym.envs.outside_files import absolute, read_json, replace_file
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.evaluation.schemes import IN_TWIN, Scheme
@@ -124,7 +124,7 @@ def make_dataset(
         OutsideError: a controller from outside failed.
     """
     _check_minari()
-    folder = folder.resolve()  # Minari counts the bytes of absolute paths only
+    folder = absolute(folder)  # Minari counts the bytes of absolute paths only
     if ray_address is not None:
         check_travels(request.schemes)
     policies = {} if ray_address is None else policies_of(request.schemes)
@@ -307,7 +307,7 @@ def environment(selection: str) -> EnvSpec:
 
 def _absolute(item: str) -> str:
     file = item.removeprefix("file:")
-    return item if file == item else f"file:{Path(file).resolve()}"
+    return item if file == item else f"file:{absolute(Path(file))}"
 
 
 def _observation_space() -> gymnasium.spaces.Box:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.outside_files import absolute
 
 from .intervals import Interval, bootstrap_interval
 from .results import Evaluation, load_evaluation
@@ -87,7 +88,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
     Raises:
         InputError: one is no data directory, or two have no run in common.
     """
-    if len({folder.resolve() for folder in folders}) < max(2, len(folders)):
+    if len({absolute(folder) for folder in folders}) < max(2, len(folders)):
         raise InputError("compare takes two or more different data directories")
     names = _names(folders)
     evaluations = dict(zip(names, map(load_evaluation, folders), strict=True))
@@ -122,7 +123,7 @@ def _remarks(evaluations: dict[str, Evaluation]) -> list[str]:
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    short = [folder.resolve().name for folder in folders]
+    short = [absolute(folder).name for folder in folders]
     return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
 
 

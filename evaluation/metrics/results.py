@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import read_bytes, read_json
+from ccgym.envs.outside_files import absolute, read_bytes, read_json
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import (
     MOST_FLOWS,
@@ -178,7 +178,7 @@ def _load_pantheon(folder: Path) -> Evaluation:
         0.0,
         None,
     )
-    scenario = Scenario(folder.resolve().name, backend, str(description), 0, [], [], remarks=remarks)
+    scenario = Scenario(absolute(folder).name, backend, str(description), 0, [], [], remarks=remarks)
     session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": runtime, "pantheon": metadata}
     return Evaluation(
         folder, session, [_scenario(folder, scenario, conditions, found, _promised(folder, metadata))]

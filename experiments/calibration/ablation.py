@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
+from ccgym.envs.outside_files import make_folder
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 
@@ -51,7 +52,7 @@ def restriction_of(step: int) -> Restriction:
 
 def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
     """Every step of every path; searches that were stopped go on."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for path, truth in PATHS.items():
         with ThreadPoolExecutor(cpu_count()) as executor:
             target = measured_over(truth, SCHEMES, range(10_000, 10_000 + RUNS), executor)

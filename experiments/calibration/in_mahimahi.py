@@ -15,6 +15,7 @@ from ccgym.calibration.load_target import load_target
 from ccgym.calibration.target import check_target
 from ccgym.calibration.verification import verify_in_mahimahi
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import make_folder
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.sessions.run_plan import run_plan
@@ -57,7 +58,7 @@ def truth_of(emulator: NamedEmulator) -> Candidate:
 def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: float) -> RealFound:
     """Measures, calibrates and verifies; what was done before is not done again."""
     truth, measured, out = truth_of(emulator), folder / "measured", folder / "found.yaml"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     run_plan(replace(plan, emulators=[emulator]), measured)
     target = check_target(replace(load_target(measured), name=truth_name(emulator)), few=True)
     answer, _ = calibrate(target, storage_of(out), minutes, lambda *_: None)

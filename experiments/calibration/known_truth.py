@@ -16,6 +16,7 @@ from ccgym.calibration.candidate import ARRIVALS, PARAMETERS, Candidate
 from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors
 from ccgym.calibration.target import Measured, Run, Target, means
 from ccgym.configs.arguments import count, seed
+from ccgym.envs.outside_files import make_folder
 from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
@@ -164,7 +165,7 @@ def _held_out(truth: Candidate, found: Candidate, runs: int, executor: Executor)
 
 def recoveries(folder: Path, seeds: Iterable[int], minutes: float) -> Iterator[Recovery]:
     """One after the other; searches that were stopped go on."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for number in seeds:
         yield recover(random_truth(number), folder / f"{number}.search", minutes)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ccgym.calibration.calibrate import calibrate, posterior_of, write_answer
 from ccgym.calibration.candidate import PARAMETERS, Candidate
+from ccgym.envs.outside_files import absolute
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.experiments.calibration.known_truth import RUNS, SCHEMES, measured_over
 
@@ -91,7 +92,7 @@ def _calibrated(options: ReproductionOptions, name: str, truth: Candidate) -> Pa
         search_minutes = QUICK_CALIBRATION_MINUTES if options.quick else CALIBRATION_MINUTES
         answer, _ = calibrate(target, file.with_suffix(".search"), search_minutes, lambda *_: None)
         write_answer(answer, target, file)
-    return file.resolve()
+    return absolute(file)
 
 
 def neighbours(truth: Candidate, name: str) -> list[NamedEmulator]:

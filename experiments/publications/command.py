@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ccgym.configs.arguments import add_ray_argument
-from ccgym.envs.outside_files import replace_file
+from ccgym.envs.outside_files import make_folder, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
 from ccgym.experiments.evaluations import SEED
 from ccgym.experiments.json_text import json_text
@@ -105,7 +105,7 @@ def run_reproduction(
 
 def options_of(args: argparse.Namespace, folder: Path) -> ReproductionOptions:
     """Of the arguments; not every experiment has all."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     given = vars(args)
     return ReproductionOptions(
         given.get("backend", "twin"),

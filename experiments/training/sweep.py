@@ -18,7 +18,7 @@ from typing import Any, Self
 import optuna
 import yaml
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import read_yaml, replace_file
+from ccgym.envs.outside_files import make_folder, read_yaml, replace_file
 from ccgym.training.config import RunConfig, config_file, load_config, read_options
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -152,7 +152,7 @@ def kind_of(config: SweepConfig) -> str:
 
 def _begin(config: SweepConfig, folder: Path) -> None:
     """Raises InputError: the folder holds another sweep."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     file, text = folder / "sweep.yaml", yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
     if file.exists():
         before = load_sweep(file)

@@ -132,6 +132,7 @@ def test_published_reports_are_read_as_they_stand() -> None:
         ("cut.json", '{"bbr": {"1": {"all"', "not a readable JSON"),
         ("other.txt", "lorem ipsum", "neither a report"),
         ("report.txt", REPORT[:100], "without a readable run"),
+        ("dots.txt", REPORT.replace("237.213", "237..213"), "say --few"),
         ("twice.txt", REPORT.replace("Run 2: ", "Run 1: "), "stands twice"),
     ],
 )

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError, did_you_mean, excerpt
-from ccgym.envs.outside_files import parse_yaml, read_bytes, read_json, read_yaml, replace_file
+from ccgym.envs.outside_files import (
+    absolute,
+    make_folder,
+    parse_yaml,
+    read_bytes,
+    read_json,
+    read_yaml,
+    replace_file,
+)
 
 BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
     f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9)
@@ -126,3 +134,16 @@ def test_messages_quote_a_little_of_what_was_given() -> None:
     assert excerpt("a\nb\x1b[31m") == "a\\nb\\x1b[31m"
     assert did_you_mean("calibrated/idnia", ["calibrated/india", "all"]) == ", did you mean calibrated/india?"
     assert not did_you_mean("zzz", ["calibrated/india"])
+
+
+def test_links_in_a_circle_are_a_place_like_any_other(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    assert absolute(loop).name == "loop"
+    assert absolute(tmp_path / "there" / ".." / "here") == tmp_path.resolve() / "here"
+
+
+@pytest.mark.parametrize("where", ["/proc/nope", "/dev/null/under", "\0"])
+def test_a_folder_that_cannot_be_made_is_one_line(where: str) -> None:
+    with pytest.raises(InputError, match="cannot be made"):
+        make_folder(Path(where))
