@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.gym.path_engine import observation_space, own_or_native
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
@@ -19,7 +18,7 @@ from ccgym.training.batch_rollouts import BatchPolicy, BatchRollout
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
 from ccgym.training.experts import expert_windows
-from ccgym.training.own_network import state_size
+from ccgym.training.own_network import inputs_of, state_size
 from ccgym.training.tasks.sharing import MOST_FLOWS, draw_sharing
 from ccgym.training.tasks.task_distribution import COLLECTION, SAMPLING, TaskDistribution, draw_host_jitter
 from numpy.typing import NDArray
@@ -275,11 +274,6 @@ def _empty_recording(config: TrainingConfig, rollouts: int, inputs: int, memory:
         np.empty(shape, np.float32),
         np.empty((rollouts, sequences, memory), np.float32),
     )
-
-
-def inputs_of(features: str) -> int:
-    """Numbers in an observation."""
-    return int(observation_space(own_or_native(features)).shape[0])  # type: ignore[index]
 
 
 def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> float:

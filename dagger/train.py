@@ -14,11 +14,11 @@ from functools import partial
 import torch
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import find_windows
-from ccgym.training.config import TrainingConfig, trained_on
+from ccgym.training.config import TrainingConfig, check_rollout_memory, trained_on
 from ccgym.training.dataset import Dataset
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
-from ccgym.training.own_network import state_size
+from ccgym.training.own_network import inputs_of, state_size
 from ccgym.training.rollouts import mean_regret, rollout_metrics, summarise
 from ccgym.training.runs.monitoring import window_metrics
 from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
@@ -28,7 +28,7 @@ from ccgym.training.tasks.links import digests, links_to_train_on, links_to_vali
 from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 from matplotlib.figure import Figure
 
-from .collection import Collector, inputs_of
+from .collection import Collector
 from .fitting import fit, make_optimiser, make_policy
 from .learner import make_learner
 
@@ -64,12 +64,14 @@ def train(
     """
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
+    inputs = inputs_of(config.features)
+    check_rollout_memory(config, inputs, min(config.iterations, config.dataset_iterations))
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     monitored = links_to_validate_on("monitored", config.monitored)
     tasks = training_tasks(config, [emulator.spec for emulator in emulators])
     for emulator in monitored:
         refuse_unread(emulator.spec, shared=True)
-    policy = make_policy(config, inputs_of(config.features))
+    policy = make_policy(config, inputs)
     learner = make_learner(config, run, policy, cluster=ray_address is not None)
     learner.try_out(validation)
     optimiser = make_optimiser(policy, config)

@@ -6,36 +6,37 @@ unused.
 """
 
 import hashlib
-import json
-import tempfile
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
 from ccgym.envs.logs import flow_metrics, link_log
+from ccgym.envs.outside_files import make_folder, replace_file
 from ccgym.envs.specs import emulators
 from ccgym.envs.specs.emulators import EmulatorSpec
+from pydantic import BaseModel
+
+Result = TypeVar("Result", bound=BaseModel)
 
 
-def load(spec: EmulatorSpec, search: Path) -> dict[str, float] | None:
-    """What the code in the file `search` found for `spec`; an unreadable entry counts as nothing."""
+def load(spec: EmulatorSpec, search: Path, kind: type[Result]) -> Result | None:
+    """What the code in the file `search` found for `spec`; an entry that is no such result counts as none."""
     try:
-        entry: dict[str, float] = json.loads(_file(spec, search).read_text())
+        return kind.model_validate_json(_file(spec, search).read_bytes())
     except (OSError, ValueError):
         return None
-    return entry
 
 
-def store(spec: EmulatorSpec, search: Path, result: dict[str, float]) -> None:
+def store(spec: EmulatorSpec, search: Path, result: BaseModel) -> None:
     """Keeps a result. Where the cache cannot be written, the next run searches again."""
     file = _file(spec, search)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, suffix=".partial", delete=False) as stream:
-            json.dump(result, stream)
-        Path(stream.name).replace(file)
-    except OSError:
+        make_folder(file.parent)
+        replace_file(file, lambda fresh: fresh.write_text(result.model_dump_json()))
+    except InputError:
         return
 
 

@@ -9,7 +9,7 @@ windows published with Indigo were found in real time on real hosts and hold suc
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from ccgym.envs.logs.flow_metrics import NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
 
 from . import cache
 
@@ -44,13 +45,17 @@ RANDOM_RUNS = (8, 30.0)
 WARM_UP_RTTS = 5
 """The burst of a whole window that opens a run is over by then: runs are measured from here on."""
 
+MOST_WINDOW_PACKETS = 1_000_000
+"""What a scheme `fixed:N` takes."""
+
 PACKET_IP_BYTES = 1464
 """A data packet as an IP packet."""
 
 
-@dataclass(frozen=True)
-class OracleWindow:
+class OracleWindow(BaseModel):
     """The best fixed window of one emulator and what it reaches there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     cwnd_packets: int
     bdp_packets: float
@@ -67,11 +72,11 @@ def find_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> NDArray[n
 
 def find_window(spec: EmulatorSpec) -> OracleWindow:
     """The window of `spec`, from the cache on disk when it has been searched for by the same code."""
-    kept = cache.load(spec, Path(__file__))
+    kept = cache.load(spec, Path(__file__), OracleWindow)
     if kept is not None:
-        return OracleWindow(**kept)  # type: ignore[arg-type]
+        return kept
     found = search_window(spec)
-    cache.store(spec, Path(__file__), asdict(found))
+    cache.store(spec, Path(__file__), found)
     return found
 
 
@@ -97,6 +102,11 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
     bdp = bdp_packets(spec)
     low = max(MIN_WINDOW_PACKETS, math.floor(bdp / SEARCH_FACTOR))
     high = math.ceil(bdp * SEARCH_FACTOR) + SEARCH_MARGIN_PACKETS
+    if high > MOST_WINDOW_PACKETS:
+        raise InputError(
+            f"{spec.name}: windows of up to {high:,} packets would be searched, expected at most "
+            f"{MOST_WINDOW_PACKETS:,}: a lower rate or a shorter delay"
+        )
     scores: dict[int, float] = {}
     while True:
         grid = sorted({round(window) for window in np.linspace(low, high, GRID)})
@@ -106,7 +116,13 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
         best = max(grid, key=lambda window: scores[window])
         if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
             ideal = min(window for window in scores if scores[window] >= scores[best] - TIE)
-            return OracleWindow(ideal, bdp, *_run(spec, ideal, stalls=False))
+            throughput_mbps, p95_delay_ms = _run(spec, ideal, stalls=False)
+            return OracleWindow(
+                cwnd_packets=ideal,
+                bdp_packets=bdp,
+                throughput_mbps=throughput_mbps,
+                p95_delay_ms=p95_delay_ms,
+            )
         place = grid.index(best)
         low, high = grid[max(0, place - 1)], grid[min(len(grid) - 1, place + 1)]
 

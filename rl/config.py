@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from ccgym.training.config import NativeOrOwn, RunConfig
+from ccgym.training.config import MOST_UNITS, NativeOrOwn, RunConfig, Units
 from pydantic import Field, model_validator
 
 
@@ -35,7 +35,7 @@ class RlConfig(RunConfig):
     unseen_emulators: int = Field(0, ge=0)
     """So many random emulators validate the policy beside `validation`; training never sees them."""
 
-    value_hidden: list[int] = Field([64, 64])
+    value_hidden: list[Units] = Field([64, 64])
     """Units of the layers of the network that learns what a state is worth."""
     value_iterations: int = Field(0, ge=0)
     """First iterations in which only that network learns: it must know a policy before it may value it."""
@@ -77,6 +77,9 @@ class RlConfig(RunConfig):
         if self.hidden is not None and isinstance(self.hidden, int) != (self.algo == "recurrent-ppo"):
             right = "a number of units" if self.algo == "recurrent-ppo" else "a list, units per layer"
             raise ValueError(f"hidden ({self.hidden}) must be {right} for algo {self.algo}")
+        layers = [self.hidden] if isinstance(self.hidden, int) else self.hidden or []
+        if not all(1 <= units <= MOST_UNITS for units in layers):
+            raise ValueError(f"hidden ({self.hidden}) must be 1 to {MOST_UNITS} units per layer")
         if self.features == "indigo" and self.actions not in (None, "indigo"):
             raise ValueError(f"features indigo hold the last of indigo's actions, not of {self.actions}")
         return self

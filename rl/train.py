@@ -18,9 +18,10 @@ from ccgym.envs import _core
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows
-from ccgym.training.config import trained_on
+from ccgym.training.config import check_rollout_memory, trained_on
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
+from ccgym.training.own_network import inputs_of
 from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
@@ -111,9 +112,10 @@ def _train(
     """See `train`; `rollout_workers`: the threads, or a cluster."""
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # sums keep their order on any machine
+    shape = find_shape(config)
+    check_rollout_memory(config, inputs_of(shape.features))
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     seen = _seen_links(config, [emulator.spec for emulator in emulators])
-    shape = find_shape(config)
     try_out(config, shape, [emulator.spec for emulator in emulators])
     episodes = Episodes(config, shape, [emulator.spec for emulator in emulators], workers, rollout_workers)
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)

@@ -8,12 +8,18 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.host.memory import check_memory
 from ccgym.envs.import_strings import is_import_string
 from ccgym.envs.outside_files import read_yaml
 from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.oracle.preference import PREFERENCES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+FLOAT_BYTES = 4
+MOST_UNITS = 4096
+"""Of a layer: what a policy file may have."""
+Units = Annotated[int, Field(gt=0, le=MOST_UNITS)]
 
 
 class NativeOrOwn(AfterValidator):
@@ -83,6 +89,18 @@ class RunConfig(BaseModel):
     """Length of an evaluation rollout in seconds."""
 
 
+def check_rollout_memory(config: RunConfig, inputs: int, iterations: int = 1) -> None:
+    """Of so many iterations that are kept at once: observations, and two numbers more of each decision.
+
+    Raises:
+        InputError: they need more memory than is free.
+    """
+    decisions = config.environments * config.episode_steps * iterations
+    kept = f" ({iterations} iterations)" if iterations > 1 else ""
+    what = f"environments ({config.environments}) x episode_steps ({config.episode_steps}){kept}"
+    check_memory(FLOAT_BYTES * decisions * (inputs + 2), what)
+
+
 Group = Literal["named", "perturbed", "random", "shared", "fading"]
 
 
@@ -104,7 +122,7 @@ class TrainingConfig(RunConfig):
     """Who knows what is right, instead of our oracle, where a flow is alone: `my.module:NAME`, a function."""
     links: Annotated[str, NativeOrOwn("")] = ""
     """Distribution that the random emulators are drawn from: `my.module:NAME`; else `random:train`."""
-    hidden: tuple[Annotated[int, Field(gt=0)], ...] = Field(min_length=1)
+    hidden: tuple[Units, ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
     """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per rollout."""

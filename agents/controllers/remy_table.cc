@@ -1,14 +1,12 @@
 #include "agents/controllers/remy_table.hh"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+
+#include "agents/policy/regular_file.hh"
 
 namespace ccgym {
 
@@ -17,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<const char*, 4> kSignals{"send_ewma_ms", "rec_ewma_ms", "rtt_ratio", "slow_rec_ewma_ms"};
+constexpr std::size_t kMaxFileBytes = 64 << 20;
 constexpr double kMaxSignal = 1e9;
 constexpr double kMaxMultiple = 1e3;
 constexpr double kMaxIncrementPackets = 1e6;
@@ -113,12 +112,8 @@ RemyTable parse_remy_table(std::string_view text) {
 }
 
 RemyTable load_remy_table(const std::filesystem::path& file) {
-  if (std::filesystem::is_directory(file)) refuse(file.string() + ": is a folder, should be a RemyCC table");
-  std::ifstream stream{file, std::ios::binary};
-  if (!stream.is_open()) refuse(file.string() + ": cannot be read: " + std::strerror(errno));
-  const std::string text{std::istreambuf_iterator<char>{stream}, {}};
   try {
-    return parse_remy_table(text);
+    return parse_remy_table(read_regular_file(file, "a RemyCC table", kMaxFileBytes));
   } catch (const std::runtime_error& error) {
     refuse(file.string() + ": " + error.what());
   }

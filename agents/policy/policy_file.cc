@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "agents/policy/json_checks.hh"
+#include "agents/policy/regular_file.hh"
 #include "agents/policy/safetensors.hh"
 #include "agents/policy/stack_network.hh"
 
@@ -24,21 +21,9 @@ constexpr int kFormatVersion = 1;
 constexpr std::size_t kMaxHidden = 4096;
 constexpr std::size_t kMaxLayers = 16;
 constexpr std::size_t kMaxStack = 64;
-constexpr std::uintmax_t kMaxFileBytes = 1 << 30;
+constexpr std::size_t kMaxFileBytes = 1 << 30;
 constexpr double kMaxStepMs = 10'000;
 constexpr double kMaxCwndPackets = 1e9;
-
-std::string read_bytes(const std::filesystem::path& file) {
-  if (std::filesystem::is_directory(file)) refuse("is a folder, should be a policy file");
-  if (std::filesystem::exists(file)) {  // what can be opened without waiting, and ends
-    if (!std::filesystem::is_regular_file(file)) refuse("is no regular file, should be a policy file");
-    if (std::filesystem::file_size(file) > kMaxFileBytes) refuse("has more than 1 GB");
-  }
-  std::ifstream stream{file, std::ios::binary};
-  std::string bytes{std::istreambuf_iterator<char>{stream}, {}};
-  if (!stream.is_open()) refuse(std::string{"cannot be read: "} + std::strerror(errno));
-  return bytes;
-}
 
 json parse_metadata(const json& header) {
   const auto pointer = json::json_pointer{"/__metadata__/ccgym"};
@@ -252,7 +237,7 @@ PolicyFile parse(const std::string& bytes) {
 
 PolicyFile load_policy(const std::filesystem::path& file) {
   try {
-    return parse(read_bytes(file));
+    return parse(read_regular_file(file, "a policy file", kMaxFileBytes));
   } catch (const std::exception& error) {
     throw std::runtime_error(file.string() + ": " + error.what());
   }

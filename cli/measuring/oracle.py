@@ -1,8 +1,6 @@
 """`ccgym oracle`: the ideal fixed window of an emulator."""
 
 import argparse
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     window = find_window(_spec(args))
     if args.json:
-        print(json.dumps(asdict(window)))
+        print(window.model_dump_json())
         return 0
     print(f"ideal window     {window.cwnd_packets} packets")
     print(f"BDP              {window.bdp_packets:.1f} packets")

@@ -1,11 +1,14 @@
 """What work will take of the machine's memory, said before it begins."""
 
+import math
 import resource
 from pathlib import Path
 
 from ccgym.envs.errors import InputError
 
 SHARE = 0.9
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+"""As a container sees its own."""
 
 
 def check_memory(needed_bytes: float, what: str) -> None:
@@ -20,16 +23,42 @@ def check_memory(needed_bytes: float, what: str) -> None:
 
 def limit_own_memory(free_share: float) -> None:
     """This process may take this share of what is free, not more: what would raises MemoryError."""
-    own_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, most_allowed = resource.getrlimit(resource.RLIMIT_AS)
     free_bytes = _free_bytes()
-    if free_bytes < float("inf"):
-        most_bytes = own_bytes + int(SHARE * free_share * free_bytes)
+    if free_bytes < math.inf:
+        most_bytes = _own_bytes() + int(SHARE * free_share * free_bytes)
+        if most_allowed != resource.RLIM_INFINITY:
+            most_bytes = min(most_bytes, most_allowed)
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
 
 
+def _own_bytes() -> int:
+    """Of addresses, which is what a limit counts."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
 def _free_bytes() -> float:
+    """On the machine, in the container, and under the limit of this process, whichever is least."""
+    return max(0.0, min(_free_on_machine(), _free_in_container(), _free_under_limit()))
+
+
+def _free_on_machine() -> float:
     for line in Path("/proc/meminfo").read_text().splitlines():
         name, _, kilobytes = line.partition(":")
         if name == "MemAvailable":
             return 1024 * float(kilobytes.split()[0])
-    return float("inf")
+    return math.inf
+
+
+def _free_in_container() -> float:
+    """By its control group, version 2."""
+    try:
+        most, used = ((CONTROL_GROUP / f"memory.{name}").read_text().strip() for name in ("max", "current"))
+    except OSError:
+        return math.inf
+    return math.inf if most == "max" else float(most) - float(used)
+
+
+def _free_under_limit() -> float:
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if most == resource.RLIM_INFINITY else float(most - _own_bytes())

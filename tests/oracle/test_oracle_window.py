@@ -5,17 +5,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.oracle import cache
 from ccgym.oracle import window as search
 from ccgym.oracle.published import PUBLISHED_WINDOWS
-from ccgym.oracle.window import bdp_packets, find_window, find_windows, score, search_window
+from ccgym.oracle.window import OracleWindow, bdp_packets, find_window, find_windows, score, search_window
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "ccgym" / "oracle"
+
+
+FOUND = OracleWindow(cwnd_packets=3, bdp_packets=2.5, throughput_mbps=1, p95_delay_ms=10)
 
 
 def constant(rate_mbps: float, delay_ms: int) -> EmulatorSpec:
@@ -75,11 +79,11 @@ def test_cache_tells_specs_and_searches_apart(tmp_path: Path) -> None:
     code, changed = tmp_path / "a.py", tmp_path / "b.py"
     code.write_text("a")
     changed.write_text("b")
-    cache.store(spec, code, {"cwnd_packets": 1.0})
-    assert cache.load(spec, code) == {"cwnd_packets": 1.0}
-    assert cache.load(other, code) is None
-    assert cache.load(spec, changed) is None
-    assert cache.load(spec.model_copy(update={"name": "alias"}), code) == {"cwnd_packets": 1.0}
+    cache.store(spec, code, FOUND)
+    assert cache.load(spec, code, OracleWindow) == FOUND
+    assert cache.load(other, code, OracleWindow) is None
+    assert cache.load(spec, changed, OracleWindow) is None
+    assert cache.load(spec.model_copy(update={"name": "alias"}), code, OracleWindow) == FOUND
 
 
 def test_changed_trace_file_is_another_key(tmp_path: Path) -> None:
@@ -87,18 +91,27 @@ def test_changed_trace_file_is_another_key(tmp_path: Path) -> None:
     code.write_text("a")
     trace.write_text("1\n2\n")
     spec = EmulatorSpec(name="link", delay_ms=5, uplink=LinkSpec(trace=trace))
-    cache.store(spec, code, {"cwnd_packets": 1.0})
+    cache.store(spec, code, FOUND)
     trace.write_text("1\n3\n")
-    assert cache.load(spec, code) is None
+    assert cache.load(spec, code, OracleWindow) is None
 
 
-def test_torn_cache_entry_counts_as_none(own_cache: Path, tmp_path: Path) -> None:
-    code = tmp_path / "a.py"
-    code.write_text("a")
-    cache.store(constant(4, 10), code, {"cwnd_packets": 1.0})
-    entry = next(own_cache.iterdir())
-    entry.write_text(entry.read_text()[:5])
-    assert cache.load(constant(4, 10), code) is None
+@pytest.mark.parametrize(
+    "entry",
+    [b"", b"[1, 2]", b"null", b'{"cwnd_packets": 3}', b'{"cwnd_packets": "x"}', b"\xff{}", b"[" * 100_000],
+)
+def test_an_entry_that_is_no_window_counts_as_none(own_cache: Path, entry: bytes) -> None:
+    found = find_window(constant(4, 10))
+    (file,) = own_cache.iterdir()
+    file.write_bytes(entry)
+    assert find_window(constant(4, 10)) == found
+    assert file.read_bytes() != entry
+
+
+def test_a_window_that_nobody_could_run_is_refused_before_the_search() -> None:
+    spec = EmulatorSpec(name="far", delay_ms=10_000, uplink=LinkSpec(rate_mbps=10_000.0))
+    with pytest.raises(InputError, match=r"far: windows of up to .* expected at most 1,000,000"):
+        search_window(spec)
 
 
 def test_cache_that_cannot_be_written_does_not_stop_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
         ("learnign_rate: 1", "learnign_rate: unknown key"),
         ("host_jitter: {sahre: 1}", "host_jitter.sahre: unknown key"),
         ("hidden: 0", "hidden:"),
+        ("hidden: [5000]", "hidden.0: "),
         ("actions: guess", "actions: 'guess' is not one of"),
         ("features: scent", "features: 'scent' is unknown; known are indigo"),
         ("sequence_steps: 7", "sequence_steps (7) must divide episode_steps"),

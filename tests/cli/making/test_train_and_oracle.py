@@ -109,6 +109,7 @@ def test_any_setting_can_be_given_by_flag(
     [
         ("hiden=3", "hiden: unknown key; known: name, emulators"),
         ("hidden=[0]", "hidden.0:"),
+        ("environments=1000000000", "environments (1000000000) x episode_steps"),
         ("features=scent", "'scent' is unknown; known are"),
     ],
 )
