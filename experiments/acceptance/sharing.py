@@ -137,7 +137,7 @@ def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> N
 
 def _throughputs(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
     """Mbit/s of every flow in every second, (flows, seconds)."""
-    records = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
+    records = _core.simulate(spec.to_path(), list(flows), seconds=seconds, seed=0)
     edges_ms = np.arange(0, seconds + 1) * 1e3
     return np.array([np.histogram(record.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for record in records])
 
