@@ -194,7 +194,7 @@ def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
 
 def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
     started = time.time()
-    logs, measured = run_measured(plan, planned, files, backend)
+    logs, measured = run_planned(plan, planned, files, backend)
     if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
         raise MemoryError
     ended = time.time()
@@ -209,7 +209,7 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
     return measured
 
 
-def run_measured(
+def run_planned(
     plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend
 ) -> tuple[list[LinkLog], MeasuredRun]:
     """Runs one run; returns what the link saw of its flows, and their figures.

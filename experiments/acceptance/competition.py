@@ -6,20 +6,20 @@ log-uniform.
 """
 
 import argparse
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
 
 import numpy as np
-from ccgym.configs.arguments import add_ray_argument, count, seed
+from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
 from ccgym.evaluation.schemes import select_native
 from ccgym.evaluation.sessions.executors import open_executor
+from ccgym.experiments.arguments import add_seed_arguments, drawn_seed
 from ccgym.experiments.check import Check, all_met
 from ccgym.experiments.json_text import json_text
 
@@ -153,9 +153,9 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
 
 DESCRIPTION = (
     "Runs a scheme in the twin as the late-comer beside flows of other kinds, over links of 6 to 300 "
-    "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. A "
-    "part is 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit code 1: "
-    "one promise is missed, or its interval does not say, and it is worse than is known."
+    "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. Its "
+    "part should be 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit "
+    "code 1: one promise is missed, or its interval does not say, and it is worse than is known."
 )
 
 
@@ -165,18 +165,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheme", default="indigo2", metavar="A", help="any that runs in the twin (default: indigo2)"
     )
     parser.add_argument("--random", type=count, default=100, metavar="N", help="links (default: 100)")
-    drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of the links (default: 777)")
-    drawn.add_argument("--fresh", action="store_true", help="a seed by the clock; it is printed, for --seed")
+    add_seed_arguments(parser)
     add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs beside every kind of rival."""
     scheme = select_native(args.scheme)
-    drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
-    if not args.json:
-        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+    drawn = drawn_seed(args)
 
     def say(check: Check) -> None:
         if not args.json:

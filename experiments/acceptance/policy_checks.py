@@ -6,7 +6,6 @@ the synthetic ones only.
 
 import argparse
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from ccgym.configs.arguments import add_ray_argument, count, seed
+from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
@@ -23,7 +22,12 @@ from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
 from ccgym.evaluation.sessions.executors import open_executor
-from ccgym.experiments.arguments import add_policy_argument, policy_file_of
+from ccgym.experiments.arguments import (
+    add_policy_argument,
+    add_seed_arguments,
+    drawn_seed,
+    policy_file_of,
+)
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
@@ -344,22 +348,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
-    drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of what is drawn (default: 777)")
-    drawn.add_argument(
-        "--fresh",
-        action="store_true",
-        help="a seed by the clock: links drawn after the policy was made; it is printed, for --seed",
-    )
+    add_seed_arguments(parser)
     add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measures the checks one by one."""
     policy_file = policy_file_of(args.scheme)
-    drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
-    if not args.json:
-        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+    drawn = drawn_seed(args)
 
     def say(check: Check) -> None:
         if not args.json:
