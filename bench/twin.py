@@ -93,7 +93,7 @@ def _flows(count: int) -> Callable[[], float]:
 
 def _ns_per_packet(path: _core.Path, flows: list[_core.Flow], seconds: float) -> float:
     start_ns = time.process_time_ns()
-    runs = _core.fly(path, flows, seconds=seconds, seed=1, log=False)
+    runs = _core.simulate(path, flows, seconds=seconds, seed=1, log=False)
     return (time.process_time_ns() - start_ns) / sum(run.delivered_packets for run in runs)
 
 

@@ -68,7 +68,7 @@ def _replicate_once(
         _core.Flow(controller, start_s=number * target.interval_s, stop_s=seconds)
         for number in range(target.flows)
     ]
-    records = _core.fly(spec.to_path(), flows, seconds=seconds, seed=draw)
+    records = _core.simulate(spec.to_path(), flows, seconds=seconds, seed=draw)
     return _figures(records, spec, at_link=target.at_link)
 
 

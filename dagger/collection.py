@@ -53,7 +53,7 @@ class Plan:
     seed: int
     ideal: NDArray[np.float64]
     """(learners, G): the ideal windows in packets, every STEP_MS of the path's time."""
-    forced: NDArray[np.float32]
+    perturbed: NDArray[np.float32]
     """(learners, T): acts that are carried out whatever anybody says; NaN: none."""
     expert_acts: bool
 
@@ -198,7 +198,7 @@ def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -
         preference=preference,
         seed=int(generator.integers(2**63)),
         ideal=np.ascontiguousarray(ideal),
-        forced=np.concatenate([draw_perturbations(config, generator) for _ in range(shared_path.count)]),
+        perturbed=np.concatenate([draw_perturbations(config, generator) for _ in range(shared_path.count)]),
         expert_acts=generator.random() < config.expert_share(iteration),
     )
 
@@ -215,7 +215,7 @@ def _roll_out(config: TrainingConfig, policy: _core.InferencePolicy, memory: int
         preference=plan.preference,
         seed=plan.seed,
         ideal_packets=plan.ideal,
-        forced_acts=plan.forced,
+        perturbed_acts=plan.perturbed,
         observations=recording.observations,
         acts=recording.acts,
         labels=recording.labels,
@@ -240,7 +240,7 @@ def roll_out_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequen
     )
     recording = _empty_recording(config, rows, inputs_of(config.features), state_size(policy.network))
     ideal = np.concatenate([plan.ideal for plan in plans])
-    forced = np.concatenate([plan.forced for plan in plans])
+    perturbed = np.concatenate([plan.perturbed for plan in plans])
     expert_acts = np.repeat([plan.expert_acts for plan in plans], learners)
     for decision in range(config.episode_steps):
         if decision % config.sequence_steps == 0:
@@ -260,7 +260,7 @@ def roll_out_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequen
         recording.acts[:, decision] = np.where(deciding, acts, 0)
         recording.labels[:, decision] = np.where(deciding, labels, np.nan)
         chosen = np.where(expert_acts, labels, acts)
-        carried = np.where(np.isnan(forced[:, decision]), chosen, forced[:, decision])
+        carried = np.where(np.isnan(perturbed[:, decision]), chosen, perturbed[:, decision])
         batch.go(np.where(deciding, carried, 0))
     return recording
 

@@ -64,11 +64,11 @@ class NativeLearner:
         threads: Executor,
         *,
         best: bool = False,
-        stalling: bool = False,
+        jitter: bool = False,
     ) -> list[Rollout]:
         """The candidate, or the best one, over every emulator."""
         file = self._run.best_policy if best else self._run.candidate_policy
-        return make_rollouts(file, emulators, windows, seconds, threads, stalling=stalling)
+        return make_rollouts(file, emulators, windows, seconds, threads, jitter=jitter)
 
     def windows(
         self, emulators: Sequence[NamedEmulator], seconds: float, threads: Executor
@@ -129,12 +129,12 @@ class PythonLearner:
         _threads: Executor,
         *,
         best: bool = False,
-        stalling: bool = False,
+        jitter: bool = False,
     ) -> list[Rollout]:
         """See `NativeLearner`."""
         network = self._best() if best else self._policy
         return make_rollouts_in_batch(
-            self._inference_policy(network), emulators, windows, seconds, stalling=stalling
+            self._inference_policy(network), emulators, windows, seconds, jitter=jitter
         )
 
     def _best(self) -> torch.nn.Module:

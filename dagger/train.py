@@ -34,7 +34,7 @@ from .learner import make_learner
 
 FINAL_SECONDS = 30.0
 """Length of the rollouts of the best policy over the emulators it was trained for."""
-WATCH_SECONDS = 25.0
+MONITORED_SECONDS = 25.0
 """Length of the rollouts whose windows and curves are drawn: varying/rate-steps has its steps by then."""
 
 
@@ -149,13 +149,13 @@ def train(
                     learner.rollouts, validation, validation_windows, config.evaluation_seconds, threads
                 )
                 rollouts = roll_out()
-                regret = criterion = mean_regret(rollouts + roll_out(stalling=True))
+                regret = criterion = mean_regret(rollouts + roll_out(jitter=True))
                 if validator is not None:
                     learner.validate(validator, config.expert_iterations, rollout_workers)
                     metrics["validation/distance"] = validator.distance()
                     # Both are shares: regret of the oracle's figures, a log distance of its window.
                     criterion += validator.distance() if config.actions == "log_window" else 0.0
-                windows = learner.windows(monitored, WATCH_SECONDS, threads)
+                windows = learner.windows(monitored, MONITORED_SECONDS, threads)
                 metrics |= (
                     rollout_metrics(rollouts)
                     | window_metrics(windows)
@@ -176,7 +176,7 @@ def train(
                 ideal = find_windows([emulator.spec for emulator in emulators], rollout_workers)
                 final = learner.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
                 metrics |= rollout_metrics(final)
-                curves = learner.curves(monitored, config.preference_points, WATCH_SECONDS, threads)
+                curves = learner.curves(monitored, config.preference_points, MONITORED_SECONDS, threads)
                 if curves:
                     figures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(CRITERION), (elapsed_s(), criterion)]

@@ -1,7 +1,7 @@
 """The figures of the documentation, made anew: `.venv/bin/python etc/docs_figures.py [NAME ...]`.
 
 The plots of the concepts come from runs in the twin, on fixed seeds. `report` and `tensorboard` are
-pictures of the real pages in headless Chromium, after an evaluation and a short training.
+screenshots of the real pages in headless Chromium, after an evaluation and a short training.
 """
 
 import io
@@ -50,7 +50,7 @@ def twin() -> Figure:
     spec = spec.model_copy(update={"uplink": LinkSpec(rate_mbps=20, queue="droptail", packets=200)})
     figure, (windows, delays) = _figure(2, "time (s)")
     for scheme in ("cubic", "copa", "indigo2"):
-        record = _core.fly(spec.to_path(), select_native(scheme), seconds=15, seed=1)
+        record = _core.simulate(spec.to_path(), select_native(scheme), seconds=15, seed=1)
         windows.plot(record.cwnd_ms[::5] / 1e3, record.cwnd_packets[::5], lw=1, label=scheme)
         delays.plot(*_binned(record.departure_ms, record.departure_delay_ms, 50), lw=1, label=scheme)
     windows.axhline(bdp_packets(spec), ls=":", color="grey")
@@ -183,7 +183,7 @@ def metrics() -> Figure:
     emulator = NamedEmulator("figure", EmulatorSpec(name="link", delay_ms=40, uplink=uplink))
     figure, (axes,) = _figure(1, "one-way delay (ms)")
     for scheme in ("cubic", "copa", "indigo2"):
-        record = _core.fly(emulator.spec.to_path(), select_native(scheme), seconds=30, seed=1)
+        record = _core.simulate(emulator.spec.to_path(), select_native(scheme), seconds=30, seed=1)
         measured = run_measured(emulator, select_native(scheme), 30, seed=1)
         delays_ms = np.quantile(record.departure_delay_ms + emulator.spec.delay_ms, np.linspace(0, 1, 400))
         label = f"{scheme}: {measured.throughput_mbps:.1f} Mbit/s, power {measured.power:.2f}"
@@ -219,7 +219,7 @@ def sharing() -> Figure:
     flows = [_core.Flow("cubic", stop_s=40.0), _core.Flow(select_native("indigo2"), start_s=10.0)]
     figure, (rates, delays) = _figure(2, "time (s)")
     for name, record in zip(
-        ("cubic", "indigo2"), _core.fly(spec.to_path(), flows, seconds=60, seed=0), strict=True
+        ("cubic", "indigo2"), _core.simulate(spec.to_path(), flows, seconds=60, seed=0), strict=True
     ):
         bits = (record.departure_bytes - TUN_HEADER_BYTES) * 8e-6
         edges = np.arange(0, 60.5, 0.5)
@@ -299,7 +299,7 @@ PLOTS: dict[str, Callable[[], Figure]] = {
         splits,
     )
 }
-PICTURES: dict[str, Callable[[Page], None]] = {each.__name__: each for each in (report, tensorboard)}
+SCREENSHOTS: dict[str, Callable[[Page], None]] = {each.__name__: each for each in (report, tensorboard)}
 
 
 def main(names: list[str]) -> None:
@@ -308,13 +308,13 @@ def main(names: list[str]) -> None:
         {"svg.hashsalt": "ccgym", "svg.fonttype": "path", "axes.grid": True, "grid.alpha": 0.3}
     )
     FOLDER.mkdir(exist_ok=True)
-    for name in names or [*PLOTS, *PICTURES]:
+    for name in names or [*PLOTS, *SCREENSHOTS]:
         if name in PLOTS:
             PLOTS[name]().savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
             _check(FOLDER / f"{name}.svg")
         else:
             with _browser() as page:
-                PICTURES[name](page)
+                SCREENSHOTS[name](page)
         print(name, flush=True)
 
 

@@ -45,7 +45,7 @@ def cost(spec: EmulatorSpec, controllers: list[str]) -> tuple[float, int]:
     """Of a run: processor time, and packets sent."""
     path, flows = spec.to_path(), [_core.Flow(controller) for controller in controllers]
     begun_s = time.process_time()
-    records = _core.fly(path, flows, seconds=SECONDS, seed=1)
+    records = _core.simulate(path, flows, seconds=SECONDS, seed=1)
     spent_s = time.process_time() - begun_s
     return spent_s, max(1, sum(record.sent_packets for record in records))
 

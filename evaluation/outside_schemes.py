@@ -28,7 +28,7 @@ def try_out(controller: str) -> str:
     """Runs it on a link of ours; returns the file it is of."""
     link = _core.Link(_core.Schedule.constant(1))
     try:
-        _core.fly(_core.Path(1, link, link), controller, seconds=0.001, seed=0)
+        _core.simulate(_core.Path(1, link, link), controller, seconds=0.001, seed=0)
     except (ValueError, RuntimeError) as error:
         raise InputError(str(error).splitlines()[0]) from None
     kind, _, where = controller.partition(":")

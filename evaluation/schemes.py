@@ -328,7 +328,7 @@ def _checked(scheme: Scheme) -> Scheme:
     """`scheme`, after the core has made its controller once: its argument or policy file is right."""
     link = _core.Link(_core.Schedule.constant(1))
     try:
-        _core.fly(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)
+        _core.simulate(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)
     except (ValueError, RuntimeError) as error:
         raise InputError(str(error).splitlines()[0]) from None
     return scheme

@@ -67,7 +67,7 @@ Runner = Callable[[Condition, str, int], NDArray[np.float64]]
 
 
 def run_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.float64]:
-    """All flows of one scheme, in virtual time; see `Fly`."""
+    """All flows of one scheme, in virtual time; see `Runner`."""
     path = _spec(condition).to_path()
     controller = select_schemes(scheme)[0].controller
     flows = [
@@ -77,7 +77,7 @@ def run_in_twin(condition: Condition, scheme: str, seed: int) -> NDArray[np.floa
         )
         for index, (start_s, seconds) in enumerate(condition.flows)
     ]  # fmt: skip
-    records = _core.fly(path, flows, seconds=condition.seconds, seed=seed)
+    records = _core.simulate(path, flows, seconds=condition.seconds, seed=seed)
     return _delivered([(each.departure_ms, each.departure_bytes) for each in records], condition.seconds)
 
 

@@ -78,7 +78,7 @@ def find_window(spec: EmulatorSpec) -> OracleWindow:
     return found
 
 
-def stalling_path(spec: EmulatorSpec) -> _core.Path:
+def path_with_jitter(spec: EmulatorSpec) -> _core.Path:
     """The twin of `spec` with a host that stalls now and then, as in the search."""
     return spec.to_path(stall_probability=STALL_PROBABILITY, stall_max_ms=STALL_MAX_MS)
 
@@ -110,11 +110,11 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
         grid = sorted({round(window) for window in np.linspace(low, high, GRID)})
         for window in grid:
             if window not in scores:
-                scores[window] = score(spec.delay_ms, *_run(spec, window, stalls=True))
+                scores[window] = score(spec.delay_ms, *_run(spec, window, jitter=True))
         best = max(grid, key=lambda window: scores[window])
         if high - low <= max(1, RESOLUTION * bdp) * (GRID - 1):
             ideal = min(window for window in scores if scores[window] >= scores[best] - TIE)
-            throughput_mbps, p95_delay_ms = _run(spec, ideal, stalls=False)
+            throughput_mbps, p95_delay_ms = _run(spec, ideal, jitter=False)
             return OracleWindow(
                 cwnd_packets=ideal,
                 bdp_packets=bdp,
@@ -130,22 +130,22 @@ def score(delay_ms: float, throughput_mbps: float, p95_delay_ms: float) -> float
     return math.log(throughput_mbps) - math.log(max(p95_delay_ms, delay_ms + FREE_QUEUE_MS))
 
 
-def _run(spec: EmulatorSpec, window: int, *, stalls: bool) -> tuple[float, float]:
+def _run(spec: EmulatorSpec, window: int, *, jitter: bool) -> tuple[float, float]:
     """Throughput in Mbit/s and p95 one-way delay in ms of a fixed window, averaged over seeds."""
     records, seconds = RANDOM_RUNS if _is_random(spec) else STEADY_RUNS
     outcomes = [
-        _run_once(_redrawn(spec, seed), window, seconds, seed, stalls=stalls) for seed in range(records)
+        _run_once(_redrawn(spec, seed), window, seconds, seed, jitter=jitter) for seed in range(records)
     ]
     throughputs, delays = zip(*outcomes, strict=True)
     return float(np.mean(throughputs)), float(np.mean(delays))
 
 
 def _run_once(
-    spec: EmulatorSpec, window: int, seconds: float, seed: int, *, stalls: bool
+    spec: EmulatorSpec, window: int, seconds: float, seed: int, *, jitter: bool
 ) -> tuple[float, float]:
-    path = stalling_path(spec) if stalls else spec.to_path()
+    path = path_with_jitter(spec) if jitter else spec.to_path()
     warm_up_ms = WARM_UP_RTTS * 2 * spec.delay_ms
-    record = _core.fly(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
+    record = _core.simulate(path, f"fixed:{window}", seconds=seconds + warm_up_ms / 1e3, seed=seed)
     log = LinkLog.from_record(record, spec.uplink.schedule())
     warm = log.departure_ms >= warm_up_ms
     warm_log = replace(

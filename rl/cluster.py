@@ -48,7 +48,7 @@ class EpisodesPart(PathSb3VecEnv):
         self, specs: Sequence[EmulatorSpec], seeds: Sequence[int], references: Sequence[Reference] | None
     ) -> None:
         """What the flows run over from the next reset on, and beside whom, one of each per flow."""
-        self.fly_over(list(specs))
+        self.set_emulators(list(specs))
         self.seed_each(seeds)
         if references is not None:
             self._log_power.compare_with(references)

@@ -17,7 +17,7 @@ from .actor import Actor, as_actor, make_batch, mean_reward
 from .agent import GroupRelative, Shape, initial_policy
 from .cluster import ClusterVecEnv, EpisodesPart
 from .config import RlConfig
-from .log_power import LogPower, Reference, Watch
+from .log_power import LogPower, Reference, ReferenceRecorder
 
 Each = TypeVar("Each")
 
@@ -141,8 +141,8 @@ def _references(
     """What the policy to start from reaches on each emulator; none where the reward asks for none."""
     if config.reward != "log_power":
         return None
-    watch = Watch()
-    envs = make_batch(shape, watch, specs, flows=len(specs), steps=config.episode_steps, threads=threads)
+    recorder = ReferenceRecorder()
+    envs = make_batch(shape, recorder, specs, flows=len(specs), steps=config.episode_steps, threads=threads)
     module, _ = initial_policy(config)
     mean_reward(envs, as_actor(module, shape.actions), config.episode_steps, UNSEEN)
-    return watch.references()
+    return recorder.references()

@@ -48,8 +48,8 @@ class LogPower:
         return worth
 
 
-class Watch:
-    """A reward that only watches, to become the references of others."""
+class ReferenceRecorder:
+    """A reward of nothing, which records what flows reach: the references of others."""
 
     def __init__(self) -> None:
         self._throughputs_mbps: list[Floats] = []

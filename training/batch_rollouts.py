@@ -16,7 +16,7 @@ from ccgym.envs.gym.path_engine import own_or_native
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.oracle.window import stalling_path
+from ccgym.oracle.window import path_with_jitter
 from ccgym.training.runs.monitoring import WindowTrace
 from numpy.typing import NDArray
 
@@ -142,12 +142,12 @@ def make_rollouts_in_batch(
     windows: NDArray[np.float64],
     seconds: float,
     *,
-    stalling: bool = False,
+    jitter: bool = False,
 ) -> list[Rollout]:
     """What `make_rollouts` tells of a policy file; delays are means of steps, not of packets."""
-    measured = _roll_out(policy, emulators, seconds, stalling=stalling)
+    measured = _roll_out(policy, emulators, seconds, jitter=jitter)
     return [
-        beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling)
+        beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, jitter=jitter)
         for emulator, ours, window in zip(emulators, measured, windows, strict=True)
     ]
 
@@ -169,10 +169,10 @@ def trace_windows_in_batch(
 
 
 def _roll_out(
-    policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float, *, stalling: bool = False
+    policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float, *, jitter: bool = False
 ) -> list[_Measured]:
     specs = [emulator.spec.drawn(ROLLOUT_SEED) for emulator in emulators]
-    paths = [stalling_path(spec) if stalling else spec.to_path() for spec in specs]
+    paths = [path_with_jitter(spec) if jitter else spec.to_path() for spec in specs]
     count = len(specs)
     if not count:
         return []

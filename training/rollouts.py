@@ -11,7 +11,7 @@ from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.oracle.window import stalling_path
+from ccgym.oracle.window import path_with_jitter
 from numpy.typing import NDArray
 
 ROLLOUT_SEED = 0
@@ -50,14 +50,14 @@ def make_rollouts(
     seconds: float,
     executor: Executor,
     *,
-    stalling: bool = False,
+    jitter: bool = False,
 ) -> list[Rollout]:
-    """Runs the policy in `policy_file` once over every emulator, maybe on the oracle's stalling host."""
+    """Runs the policy in `policy_file` once over every emulator, maybe on the oracle's host with jitter."""
 
     def rollout(emulator: NamedEmulator, window: float) -> Rollout:
-        ours = run_measured(emulator, f"policy:{policy_file}", seconds, stalling=stalling)
+        ours = run_measured(emulator, f"policy:{policy_file}", seconds, jitter=jitter)
         return beside_oracle(
-            emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, stalling=stalling
+            emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, jitter=jitter
         )
 
     return list(executor.map(rollout, emulators, windows))
@@ -70,10 +70,10 @@ def beside_oracle(
     window: float,
     seconds: float,
     *,
-    stalling: bool,
+    jitter: bool,
 ) -> Rollout:
     """What somebody has reached, and what the oracle's window does there."""
-    oracles = _run_window(emulator, window, seconds, stalling=stalling)
+    oracles = _run_window(emulator, window, seconds, jitter=jitter)
     return Rollout(
         emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms
     )
@@ -85,18 +85,18 @@ def mean_regret(rollouts: Sequence[Rollout]) -> float:
 
 
 def run_measured(
-    emulator: NamedEmulator, scheme: str, seconds: float, *, stalling: bool = False, seed: int = ROLLOUT_SEED
+    emulator: NamedEmulator, scheme: str, seconds: float, *, jitter: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
     """One rollout of a scheme in the twin, over the seed's draw of the path."""
     spec = emulator.spec.drawn(seed)
-    path = stalling_path(spec) if stalling else spec.to_path()
-    record = _core.fly(path, scheme, seconds=seconds, seed=seed)
+    path = path_with_jitter(spec) if jitter else spec.to_path()
+    record = _core.simulate(path, scheme, seconds=seconds, seed=seed)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 @cache
-def _run_window(emulator: NamedEmulator, window: float, seconds: float, *, stalling: bool) -> FlowMetrics:
-    return run_measured(emulator, f"fixed:{window:g}", seconds, stalling=stalling)
+def _run_window(emulator: NamedEmulator, window: float, seconds: float, *, jitter: bool) -> FlowMetrics:
+    return run_measured(emulator, f"fixed:{window:g}", seconds, jitter=jitter)
 
 
 def rollout_metrics(rollouts: Sequence[Rollout]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 // The one interface every congestion-control scheme meets the transport at.
 //
 // Sans-I/O: everything that decides takes `now`, the time since the flow began; a controller reads no clock
-// and no socket, so the same object flies in the virtual-time twin and over UDP. Driver contract:
+// and no socket, so the same object runs in the virtual-time twin and over UDP. Driver contract:
 //   - `now` never decreases, and no callback calls another.
 //   - A packet is sent, then acknowledged or lost. A lost one that arrives is spurious, then acknowledged.
 //   - One ACK is one `on_ack`, however many packets it acknowledges and shows to be lost. Losses that only
@@ -42,7 +42,7 @@ struct AckedPacket {
   int64_t lost_bytes_at_departure{};      // flow totals, without this packet
   int64_t delivered_bytes_at_departure{};
 
-  // By the receiver's clock; if it does not tell, as heard of at `now`, the way back included.
+  // By the receiver's clock; if it does not tell, as known at `now`, the way back included.
   [[nodiscard]] Time arrived_at(Time now) const { return received_at.value_or(now); }
 };
 
@@ -84,7 +84,7 @@ struct AckEvent {
   }
 };
 
-// The sender has heard nothing for too long: everything in flight is presumed lost.
+// The sender has received nothing for too long: everything in flight is presumed lost.
 struct Timeout {
   std::span<const LostPacket> lost{};
   int64_t delivered_bytes{};

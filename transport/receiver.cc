@@ -44,7 +44,7 @@ bool Receiver::admits(const Hello& hello) const {
 
 bool Receiver::taken(Time now) const {
   if (!flow_) return false;
-  return received_packets_ > 0 ? now - last_heard_ < kAbandonedAfter : now - begun_at_ < kIdleAfterHello;
+  return received_packets_ > 0 ? now - last_received_ < kAbandonedAfter : now - begun_at_ < kIdleAfterHello;
 }
 
 std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
@@ -60,13 +60,13 @@ std::optional<Reply> Receiver::on(Time now, const Hello& hello) {
     received_packets_ = 0;
     ce_count_ = 0;
   }
-  last_heard_ = now;
+  last_received_ = now;
   return Reply{serialize(HelloReply{hello.flow})};
 }
 
 std::optional<Reply> Receiver::on(Time now, const Data& data) {
   if (!is_present(data.flow)) return ignore_foreign();
-  last_heard_ = now;
+  last_received_ = now;
   if (!seen_.insert(data.seq)) {
     ++counters_.duplicates;
     return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Reply> Receiver::on(Time now, const Bye& bye) {
   if (is_present(bye.flow)) {
     former_flow_ = flow_;
     flow_.reset();
-    last_heard_ = now;
+    last_received_ = now;
     if (received_packets_ > 0) ++ended_flows_;
   }
   if (former_flow_ != bye.flow) return ignore_foreign();

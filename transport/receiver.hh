@@ -4,7 +4,7 @@
 // there is one, back there.
 //
 // Nothing is remembered of who has not shown by a cookie that datagrams reach it at its address, and a flow
-// hears its own peer only. With a secret, its sender also has to know that.
+// receives from its own peer only. With a secret, its sender also has to know that.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ class Receiver {
                                    std::span<const std::byte> datagram, bool marked = false);
 
   [[nodiscard]] bool in_flow() const { return flow_.has_value(); }
-  [[nodiscard]] Time last_heard() const { return last_heard_; }        // of the present or the former flow
+  [[nodiscard]] Time last_received() const { return last_received_; }  // of the present or the former flow
   [[nodiscard]] uint64_t ended_flows() const { return ended_flows_; }  // by their sender's bye, after data
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
 
@@ -90,7 +90,7 @@ class Receiver {
   uint64_t received_packets_{0};  // of the present flow
   uint16_t ce_count_{0};          // of these, modulo 2^16
   Time begun_at_{};
-  Time last_heard_{};
+  Time last_received_{};
   uint64_t ended_flows_{0};
   ReceiverCounters counters_{};
 };

@@ -80,13 +80,13 @@ class Sender {
     for (const Arrival& arrival : arrivals) {
       if (is_news(arrival.seq)) acked_.push_back(take(now, arrival));
     }
-    if (!acked_.empty()) hear(now, acked_, ce_count);
+    if (!acked_.empty()) process_ack(now, acked_, ce_count);
   }
   // Of one packet, as most are.
   void on_ack(Time now, uint64_t seq, std::optional<Time> received_at, uint16_t ce_count = 0) {
     if (!is_news(seq)) return;
     const AckedPacket packet = take(now, {seq, received_at});
-    hear(now, std::span{&packet, 1}, ce_count);
+    process_ack(now, std::span{&packet, 1}, ce_count);
   }
 
   // Earliest deadline of the controller, the loss detector and the probe timer.
@@ -180,7 +180,7 @@ class Sender {
   }
 
   // What an ACK says, whose packets have been taken out of flight.
-  void hear(Time now, std::span<const AckedPacket> acked, uint16_t ce_count) {
+  void process_ack(Time now, std::span<const AckedPacket> acked, uint16_t ce_count) {
     timed_out_end_ = 0;  // it has told whether the time-out was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);

@@ -64,14 +64,14 @@ void Cubic::put_off_epoch(Time time) {
 
 void Cubic::answer_congestion(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
-  reduce(in_packets(flight_before(ack)));
+  reduce(in_packets(inflight_before(ack)));
   const double ssthresh_bytes = state_.ssthresh_packets * static_cast<double>(packet_bytes_);
   state_.cwnd_packets = in_packets(recovery_.begin(ack, std::llround(ssthresh_bytes)));
 }
 
 void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = {state_, recovery_};
-  reduce(in_packets(flight_before(timeout)));
+  reduce(in_packets(inflight_before(timeout)));
   recovery_.abandon(timeout);
   hystart_.restart();
   state_.max_packets = 0;  // section 4.8: the next epoch begins at its W_max
@@ -98,11 +98,11 @@ std::vector<Metric> Cubic::metrics() const {
 
 // Sections 4.6 and 4.7: the window that was lost becomes W_max, a smaller one when it did not reach the last
 // W_max: another flow needs the room.
-void Cubic::reduce(double flight_packets) {
-  const bool gives_way = flight_packets < state_.max_packets;
-  state_.max_packets = gives_way ? flight_packets * (1 + kBeta) / 2 : flight_packets;
-  state_.prior_packets = flight_packets;
-  state_.ssthresh_packets = std::max(flight_packets * kBeta, kMinSsthreshPackets);
+void Cubic::reduce(double inflight_packets) {
+  const bool gives_way = inflight_packets < state_.max_packets;
+  state_.max_packets = gives_way ? inflight_packets * (1 + kBeta) / 2 : inflight_packets;
+  state_.prior_packets = inflight_packets;
+  state_.ssthresh_packets = std::max(inflight_packets * kBeta, kMinSsthreshPackets);
   state_.epoch.reset();
 }
 

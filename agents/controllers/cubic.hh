@@ -51,7 +51,7 @@ class Cubic final : public CongestionController {
   [[nodiscard]] double in_packets(int64_t bytes) const {
     return static_cast<double>(bytes) / static_cast<double>(packet_bytes_);
   }
-  void reduce(double flight_packets);
+  void reduce(double inflight_packets);
 
   int64_t packet_bytes_;
   State state_;

@@ -20,7 +20,7 @@ int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   active_ = true;
   recovery_point_ = ack.next_seq;
   ssthresh_bytes_ = ssthresh_bytes;
-  flight_bytes_ = flight_before(ack);
+  prior_inflight_bytes_ = inflight_before(ack);
   delivered_bytes_ = 0;
   return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
@@ -43,15 +43,15 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const int64_t out_bytes = static_cast<int64_t>(ack.next_seq - recovery_point_) * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
-    return divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, flight_bytes_) - out_bytes;
+    return divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, prior_inflight_bytes_) - out_bytes;
   }
   const int64_t limit = std::max(delivered_bytes_ - out_bytes, ack.acked_bytes()) + packet_bytes_;
   return std::min(ssthresh_bytes_ - ack.inflight_bytes, limit);
 }
 
-int64_t flight_before(const AckEvent& ack) { return ack.inflight_bytes + ack.lost_bytes(); }
+int64_t inflight_before(const AckEvent& ack) { return ack.inflight_bytes + ack.lost_bytes(); }
 
-int64_t flight_before(const Timeout& timeout) {
+int64_t inflight_before(const Timeout& timeout) {
   int64_t bytes = 0;
   for (const LostPacket& packet : timeout.lost) bytes += packet.bytes;
   return bytes;

@@ -36,11 +36,11 @@ class FastRecovery {
   bool active_{false};
   int64_t ssthresh_bytes_{0};
   int64_t delivered_bytes_{0};  // RFC 6937's prr_delivered and RecoverFS
-  int64_t flight_bytes_{0};
+  int64_t prior_inflight_bytes_{0};
 };
 
 // What was in flight before the loss was noticed.
-int64_t flight_before(const AckEvent& ack);
-int64_t flight_before(const Timeout& timeout);
+int64_t inflight_before(const AckEvent& ack);
+int64_t inflight_before(const Timeout& timeout);
 
 }  // namespace ccgym

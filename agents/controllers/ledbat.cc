@@ -25,17 +25,19 @@ Ledbat::Ledbat(int64_t packet_bytes)
   current_delays_.fill(Time::max());
 }
 
-void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { flight_bytes_ = packet.inflight_bytes; }
+void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) {
+  prior_inflight_bytes_ = packet.inflight_bytes;
+}
 
 // What it calls is inline: an ACK costs it little more than the calls would.
 void Ledbat::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack);
-  for (const AckedPacket& packet : ack.acked) hear(now, packet);
+  for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
   if (!recovery_.active() || ack.acked.empty()) return;
   cwnd_packets_ = static_cast<double>(recovery_.on_ack(ack)) / static_cast<double>(packet_bytes_);
 }
 
-inline void Ledbat::hear(Time now, const AckedPacket& packet) {
+inline void Ledbat::on_packet_acked(Time now, const AckedPacket& packet) {
   const Time delay = packet.arrived_at(now) - packet.sent_at;
   update_base_delay(now, delay);
   update_current_delay(delay);
@@ -47,7 +49,7 @@ void Ledbat::answer_losses(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
   slow_start_ = false;
   const auto least_bytes = static_cast<int64_t>(kMinWindowPackets) * packet_bytes_;
-  const int64_t cwnd_bytes = recovery_.begin(ack, std::max(flight_before(ack) / 2, least_bytes));
+  const int64_t cwnd_bytes = recovery_.begin(ack, std::max(inflight_before(ack) / 2, least_bytes));
   cwnd_packets_ = static_cast<double>(cwnd_bytes) / static_cast<double>(packet_bytes_);
 }
 
@@ -90,8 +92,9 @@ inline void Ledbat::grow() {
     cwnd_packets_ /= 2;  // the window of a round trip ago has filled the queue up to the target
   }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
-  const double flight_packets = static_cast<double>(flight_bytes_) / static_cast<double>(packet_bytes_);
-  const double allowed = flight_packets + kAllowedIncreasePackets;
+  const double inflight_packets =
+      static_cast<double>(prior_inflight_bytes_) / static_cast<double>(packet_bytes_);
+  const double allowed = inflight_packets + kAllowedIncreasePackets;
   cwnd_packets_ = std::max(std::min(cwnd_packets_, allowed), kMinWindowPackets);
 }
 

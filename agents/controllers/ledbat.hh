@@ -27,7 +27,7 @@ class Ledbat final : public CongestionController {
   static constexpr std::size_t kCurrentFilter = 4;  // samples; CURRENT_FILTER
 
   void answer_losses(const AckEvent& ack);
-  void hear(Time now, const AckedPacket& packet);
+  void on_packet_acked(Time now, const AckedPacket& packet);
   void update_base_delay(Time now, Time delay);
   void update_current_delay(Time delay);
   [[nodiscard]] Time queueing_delay() const;
@@ -35,7 +35,7 @@ class Ledbat final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_packets_;
-  int64_t flight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
+  int64_t prior_inflight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
   bool slow_start_{true};
   std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
   std::array<Time, kCurrentFilter> current_delays_{};

@@ -204,7 +204,7 @@ std::vector<Metric> LibraryController::metrics() const {
 
 std::unique_ptr<CongestionController> LibraryController::clone() const {
   if (!table_->clone)
-    throw NotCopyableError(name_ + ": has no clone: it cannot fly where flights are copied midway");
+    throw NotCopyableError(name_ + ": has no clone: it cannot run where flows are copied midway");
   std::shared_ptr<void> self = owned(table_->clone(self_.get()));
   if (!self) throw std::runtime_error(name_ + ": clone answers NULL");
   return std::unique_ptr<CongestionController>{new LibraryController{*this, std::move(self)}};

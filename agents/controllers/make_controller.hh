@@ -33,7 +33,7 @@ using ControllerFactory = std::unique_ptr<CongestionController> (*)(std::string_
                                                                     const ControllerConfig& config);
 
 // From now on `make` makes what is called "name:ARGUMENT": of a kind that is not the core's own, and that
-// known_schemes does not list. Before the first flight.
+// known_schemes does not list. Before the first run.
 void register_controllers(std::string_view name, ControllerFactory make);
 
 }  // namespace ccgym

@@ -34,14 +34,14 @@ void NewReno::answer_congestion(const AckEvent& ack) {
   if (ack.lost.empty()) {
     reduce(std::llround(kept_on_marks_ * static_cast<double>(state_.cwnd_bytes)));
   } else {
-    reduce(flight_before(ack) / 2);  // eq. 4
+    reduce(inflight_before(ack) / 2);  // eq. 4
   }
   state_.cwnd_bytes = recovery_.begin(ack, state_.ssthresh_bytes);
 }
 
 void NewReno::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = {state_, recovery_};
-  reduce(flight_before(timeout) / 2);
+  reduce(inflight_before(timeout) / 2);
   recovery_.abandon(timeout);
   state_.cwnd_bytes = kLossWindowPackets * packet_bytes_;
 }

@@ -42,12 +42,12 @@ void Vegas::on_ack(Time /*now*/, const AckEvent& ack) {
 
 void Vegas::answer_losses(const AckEvent& ack) {
   if (!recovery_.begins_with(ack)) return;
-  ssthresh_bytes_ = std::max(flight_before(ack) / 2, kMinWindowPackets * packet_bytes_);
+  ssthresh_bytes_ = std::max(inflight_before(ack) / 2, kMinWindowPackets * packet_bytes_);
   cwnd_bytes_ = recovery_.begin(ack, ssthresh_bytes_);
 }
 
 void Vegas::on_timeout(Time /*now*/, const Timeout& timeout) {
-  ssthresh_bytes_ = std::max(flight_before(timeout) / 2, kMinWindowPackets * packet_bytes_);
+  ssthresh_bytes_ = std::max(inflight_before(timeout) / 2, kMinWindowPackets * packet_bytes_);
   recovery_.abandon(timeout);
   round_ = {.end_seq = timeout.next_seq};
   doubling_ = true;

@@ -34,7 +34,7 @@ struct ProbeResult {
 // How much a drain is worth, which costs throughput.
 enum class Urgency : uint8_t {
   low,     // of a flow that knows of nobody else: it mostly observes
-  normal,  // in company
+  normal,  // beside others
   high,    // where somebody seems to fill the queue: at once, and always a drain
 };
 

@@ -30,7 +30,7 @@ std::string_view feature_set_name(FeatureSet features);
 std::span<const float> feature_divisors(FeatureSet features);  // one per entry of the observation
 bool holds_preference(FeatureSet features);
 
-// One of the sets. No base class: they hear of every ACK, where a virtual call costs as much as the rest.
+// One of the sets. No base class: they get every ACK, where a virtual call costs as much as the rest.
 class Features {
  public:
   // `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.

@@ -1,4 +1,4 @@
-// `policy.safetensors`: tensors, and a JSON metadata entry `ccgym` that says how they are to be flown.
+// `policy.safetensors`: tensors, and a JSON metadata entry `ccgym` that says how they are to be run.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // What was measured in a step, unscaled: the base for features of one's own. Units stand in the names.
 //
-// Counts, sums and means are of the step alone, and 0 when no ACK came; what is `last`, `least`, a rate or in
-// flight is as known at the last ACK. One-way times are by the receiver's clock: between machines the least
+// Counts, sums and means are of the step alone, and 0 when no ACK came; what is `last`, `least`, a rate or
+// inflight is as known at the last ACK. One-way times are by the receiver's clock: between machines the least
 // one holds the offset of their clocks, and what is above it does not.
 #pragma once
 

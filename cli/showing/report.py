@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 FORMATS = ("html", "pdf", "csv", "txt", "json")
-PICTURES = ("svg", "png")
+FIGURE_FORMATS = ("svg", "png")
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,7 +29,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument(
         "--figures",
-        type=_some_of(PICTURES),
+        type=_some_of(FIGURE_FORMATS),
         default=(),
         metavar="svg,png",
         help="also every picture as a file, under DIR/figures",

@@ -56,7 +56,7 @@ void GymLink::report(Time now, const Sender<>& sender) {
 bool GymLink::take_action() {
   std::array<double, 2> numbers{};
   const auto received = recv(descriptor(), numbers.data(), sizeof numbers, 0);
-  check_system_call("hear the gym", static_cast<int>(received));
+  check_system_call("read from the gym", static_cast<int>(received));
   if (received != static_cast<ssize_t>(action_size_ * sizeof(double))) return false;
   if (policy_.awaiting_action())
     policy_.act({static_cast<float>(numbers[0]), static_cast<float>(numbers[1])});

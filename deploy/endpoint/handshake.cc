@@ -18,7 +18,7 @@ constexpr Time kByeInterval = std::chrono::milliseconds{200};
 
 // Tells `listener` of every reply to this flow that waits at the socket.
 template <class Listener>
-void hear(ReceiveBatch& batch, int socket, uint64_t flow, Listener& listener) {
+void receive_replies(ReceiveBatch& batch, int socket, uint64_t flow, Listener& listener) {
   for (std::size_t count = batch.receive(socket); count > 0; count = batch.receive(socket)) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto datagram = parse(batch.datagram(i));
@@ -33,19 +33,19 @@ void hear(ReceiveBatch& batch, int socket, uint64_t flow, Listener& listener) {
 }
 
 struct HelloListener {
-  bool heard{false};
+  bool replied{false};
   std::optional<uint64_t> cookie{};
 
-  void on(const HelloReply& /*reply*/) { heard = true; }
+  void on(const HelloReply& /*reply*/) { replied = true; }
   void on(const Retry& retry) { cookie = retry.cookie; }
   template <class Other>
   void on(const Other& /*message*/) {}
 };
 
 struct ByeListener {
-  bool heard{false};
+  bool replied{false};
 
-  void on(const ByeReply& /*reply*/) { heard = true; }
+  void on(const ByeReply& /*reply*/) { replied = true; }
   template <class Other>
   void on(const Other& /*message*/) {}
 };
@@ -72,8 +72,8 @@ Answer say_hello(const FileDescriptor& socket, uint64_t flow, const std::optiona
     while (monotonic_now() < deadline) {
       const Readiness ready = wait_for(socket.number(), {.readable = true}, stop, deadline);
       if (ready.stop) return Answer::stopped;
-      if (ready.readable) hear(batch, socket.number(), flow, listener);
-      if (listener.heard) return Answer::heard;
+      if (ready.readable) receive_replies(batch, socket.number(), flow, listener);
+      if (listener.replied) return Answer::accepted;
       if (listener.cookie && *listener.cookie != cookie) {
         cookie = *listener.cookie;
         send_control(socket.number(), serialize(hello_with(flow, cookie, secret)));
@@ -91,8 +91,8 @@ void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop) {
     const Time deadline = monotonic_now() + kByeInterval;
     while (monotonic_now() < deadline) {
       const Readiness ready = wait_for(socket.number(), {.readable = true}, stop, deadline);
-      if (ready.readable) hear(batch, socket.number(), flow, listener);
-      if (ready.stop || listener.heard || batch.refused()) return;
+      if (ready.readable) receive_replies(batch, socket.number(), flow, listener);
+      if (ready.stop || listener.replied || batch.refused()) return;
     }
   }
 }

@@ -14,7 +14,7 @@ inline constexpr int kHelloTries = 10;
 inline constexpr Time kHelloInterval = std::chrono::seconds{1};
 
 enum class Answer {
-  heard,
+  accepted,
   refused,  // somebody is there, and takes no flow of ours: it has another, or another secret
   silence,
   stopped,
@@ -23,7 +23,7 @@ enum class Answer {
 Answer say_hello(const FileDescriptor& socket, uint64_t flow, const std::optional<SipKey>& secret,
                  StopSignals& stop);
 
-// Best effort, over within 0.6 s, at once at a further signal: a receiver that does not hear it
+// Best effort, over within 0.6 s, at once at a further signal: a receiver that does not get it
 // notices the silence.
 void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
 

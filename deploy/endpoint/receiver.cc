@@ -46,8 +46,9 @@ class ReceiverLoop {
   // Until the stop signal or, with `once`, the end of the first flow; returns the exit code.
   int run() {
     while (!once_ || receiver_.ended_flows() == 0) {
-      const auto silence_at =
-          once_ && receiver_.in_flow() ? std::optional{receiver_.last_heard() + kSilenceLimit} : std::nullopt;
+      const auto silence_at = once_ && receiver_.in_flow()
+                                  ? std::optional{receiver_.last_received() + kSilenceLimit}
+                                  : std::nullopt;
       const Readiness ready = wait_for(
           socket_.number(), {.readable = replies_.empty(), .writable = !replies_.empty()}, stop_, silence_at);
       if (ready.stop) return 0;

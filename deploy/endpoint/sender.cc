@@ -49,7 +49,7 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   --min-window N   least window it may choose, in packets (default: 2)
   --companion      with log_window: what it answers is changed for others on the bottleneck
   --secret FILE    of the receiver, if it has one: 32 to 4096 bytes that only their owner may read
-  --check          say only whether the scheme can be flown
+  --check          say only whether the scheme can be run
   --version, --help
 
 Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad usage or input.
@@ -179,7 +179,7 @@ int no_answer(const Arguments& arguments, Answer answer) {
   return 1;
 }
 
-int fly(const Arguments& arguments) {
+int run_sender(const Arguments& arguments) {
   std::optional<GymLink> gym;
   if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy);
   auto scheme = gym ? nullptr : controller_for(arguments.scheme, arguments.seed);
@@ -192,7 +192,7 @@ int fly(const Arguments& arguments) {
   const uint64_t token = random_bits();
   const Answer answer = say_hello(socket, token, arguments.secret, stop);
   if (answer == Answer::stopped) return 0;
-  if (answer != Answer::heard) return no_answer(arguments, answer);
+  if (answer != Answer::accepted) return no_answer(arguments, answer);
 
   const double cpu_before = cpu_seconds();
   UdpFlow flow{socket, decider, token, arguments.traffic};
@@ -231,7 +231,7 @@ int run(std::span<char* const> arguments) {
     controller_for(scheme_of(line));
     return 0;
   }
-  return fly(parse_arguments(line));
+  return run_sender(parse_arguments(line));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace ccgym {
 
-// The sender's end: hears its receiver only.
+// The sender's end: receives from its receiver only.
 FileDescriptor connect_udp(const Address& receiver);
 
 // A socket at `local`, port 0: any free one; bound to all addresses ("::"), it takes IPv4 too and the

@@ -7,7 +7,7 @@ namespace ccgym {
 
 void bind_network(nanobind::module_& module);
 void bind_controller(nanobind::module_& module);
-void bind_fly(nanobind::module_& module);
+void bind_simulate(nanobind::module_& module);
 void bind_logs(nanobind::module_& module);
 void bind_path_batch(nanobind::module_& module);
 void bind_rollout(nanobind::module_& module);

@@ -7,7 +7,7 @@ NB_MODULE(_core, module) {
       "mahimahi in virtual time, the gym's batch engine, logs, and policy files as C++ reads them.";
   ccgym::bind_network(module);
   ccgym::bind_controller(module);
-  ccgym::bind_fly(module);
+  ccgym::bind_simulate(module);
   ccgym::bind_logs(module);
   ccgym::bind_path_batch(module);
   ccgym::bind_policy(module);

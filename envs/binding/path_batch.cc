@@ -117,7 +117,7 @@ std::map<std::string, std::size_t> actions_table() {
   return table;
 }
 
-// Flights as they were when they were copied.
+// Flows as they were when they were copied.
 struct BatchState {
   PathBatch::State paths;
 };
@@ -150,21 +150,21 @@ void bind_path_batch(nb::module_& module) {
            "From that path's next reset on; with as many learners as before.")
       .def("set_cwnd", &PathBatch::set_cwnd, "row"_a, "cwnd_packets"_a, "Within the policy's limits.")
       .def("reset", &reset, "paths"_a, "seeds"_a, "observations"_a.noconvert(),
-           "Starts the paths `paths` (int32) anew from `seeds` (uint64), flies each to its first decisions "
+           "Starts the paths `paths` (int32) anew from `seeds` (uint64), runs each to its first decisions "
            "and writes its rows of `observations` (rows, observation_size) float32, zeros where a flow does "
            "not decide yet.")
       .def(
           "save", [](const PathBatch& batch) { return BatchState{batch.save()}; },
-          "A copy of where all flows stand; nothing is flown again.")
+          "A copy of where all flows stand; nothing is run again.")
       .def(
           "restore", [](PathBatch& batch, const BatchState& state) { batch.restore(state.paths); }, "state"_a,
           "Goes on from there; with as many paths, of the same policy.")
       .def("step", &step, "actions"_a, "observations"_a.noconvert(), "telemetry"_a.noconvert(),
-           "Applies `actions` (rows, action_size) float32 of those who decide, flies to the next decisions, "
+           "Applies `actions` (rows, action_size) float32 of those who decide, runs to the next decisions, "
            "writes "
            "`observations` float32 and `telemetry` (rows, len(TELEMETRY)) float64 in place. A row that does "
            "not decide then keeps its observation and has a telemetry of zeros.");
-  module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "flying", "deciding", "gone"};
+  module.attr("FLOW_STATES") = std::vector<std::string>{"waiting", "running", "deciding", "gone"};
   module.attr("TELEMETRY") = std::vector<std::string>{kTelemetry.begin(), kTelemetry.end()};
   module.attr("RAW_FEATURES") =
       std::vector<std::string>{RawFeatures::kNames.begin(), RawFeatures::kNames.end()};

@@ -37,7 +37,7 @@ Outputs evaluate(const std::string& file, const Observations& observations) {
 void bind_policy(nb::module_& module) {
   module.def(
       "check_policy", [](const std::string& file) { load_policy(file); }, nb::arg("file"),
-      "RuntimeError, one line, unless `file` is a policy that the `policy` controller flies.");
+      "RuntimeError, one line, unless `file` is a policy that the `policy` controller runs.");
   module.def(
       "evaluate_policy", &evaluate, nb::arg("file"), nb::arg("observations"),
       "Outputs (T, O) of the policy in `file` over the observations (T, I) of one flow, from zero state.");

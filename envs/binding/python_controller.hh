@@ -19,7 +19,7 @@ struct AckView {
   [[nodiscard]] const AckEvent& get() const;  // throws std::runtime_error after the call
 };
 
-// Every call takes the interpreter's lock; a flight goes without it. What Python raises ends the flight.
+// Every call takes the interpreter's lock; a simulation goes without it. What Python raises ends it.
 class PythonController final : public CongestionController {
  public:
   // With the lock held. Throws std::runtime_error when an attribute is missing or no number that makes sense.

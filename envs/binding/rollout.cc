@@ -21,7 +21,7 @@ namespace {
 template <class T>
 using Array = nb::ndarray<T, nb::numpy, nb::c_contig>;
 
-// A policy that may fly many paths at once, in any thread.
+// A policy that may run over many paths at once, in any thread.
 struct InferencePolicy {
   std::unique_ptr<PolicyNetwork> network;
 };
@@ -33,12 +33,12 @@ std::span<T> checked(const Array<T>& array, const char* name, std::size_t size) 
                               " entries, should have " + std::to_string(size));
 }
 
-void fly(const PathSpec& path, const InferencePolicy& inference, const std::string& features,
-         const std::string& actions, double preference, uint64_t seed,
-         const Array<const double>& ideal_packets, const Array<const float>& forced_acts,
-         const Array<float>& observations, const Array<float>& acts, const Array<float>& labels,
-         const Array<float>& states, std::size_t sequence_decisions, double ideal_step_ms, bool expert_acts,
-         bool companion) {
+void roll_out(const PathSpec& path, const InferencePolicy& inference, const std::string& features,
+              const std::string& actions, double preference, uint64_t seed,
+              const Array<const double>& ideal_packets, const Array<const float>& perturbed_acts,
+              const Array<float>& observations, const Array<float>& acts, const Array<float>& labels,
+              const Array<float>& states, std::size_t sequence_decisions, double ideal_step_ms,
+              bool expert_acts, bool companion) {
   const PolicySpec policy = checked_policy({.feature_set = feature_set_by_name(features),
                                             .actions = action_set_by_name(actions),
                                             .preference = preference,
@@ -60,7 +60,7 @@ void fly(const PathSpec& path, const InferencePolicy& inference, const std::stri
                          .sequence_decisions = sequence_decisions,
                          .ideal_step_ms = ideal_step_ms,
                          .ideal_packets = {ideal_packets.data(), ideal_packets.size()},
-                         .forced_acts = checked(forced_acts, "forced_acts", rows),
+                         .perturbed_acts = checked(perturbed_acts, "perturbed_acts", rows),
                          .expert_acts = expert_acts};
   const RolloutRecord record{
       .observations = checked(observations, "observations", rows * width),
@@ -74,7 +74,7 @@ void fly(const PathSpec& path, const InferencePolicy& inference, const std::stri
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<InferencePolicy>(module, "InferencePolicy", "A policy file's network, to fly paths with.")
+  nb::class_<InferencePolicy>(module, "InferencePolicy", "A policy file's network, to roll out over paths.")
       .def(
           "__init__",
           [](InferencePolicy* self, const std::string& file) {
@@ -82,12 +82,12 @@ void bind_rollout(nb::module_& module) {
           },
           "file"_a);
   module.def(
-      "rollout", &fly, "path"_a, "inference"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
-      "seed"_a, "ideal_packets"_a, "forced_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
+      "rollout", &roll_out, "path"_a, "inference"_a, nb::kw_only(), "features"_a, "actions"_a, "preference"_a,
+      "seed"_a, "ideal_packets"_a, "perturbed_acts"_a, "observations"_a.noconvert(), "acts"_a.noconvert(),
       "labels"_a.noconvert(), "states"_a.noconvert(), "sequence_decisions"_a, "ideal_step_ms"_a,
       "expert_acts"_a, "companion"_a = false,
-      "Flies a path and its n learners for T decisions. Reads `ideal_packets` (n, G) float64 every "
-      "`ideal_step_ms` of the path's time, `forced_acts` (n, T) float32, NaN: none. Writes `observations` "
+      "Simulates a path and its n learners for T decisions. Reads `ideal_packets` (n, G) float64 every "
+      "`ideal_step_ms` of the path's time, `perturbed_acts` (n, T) float32, NaN: none. Writes `observations` "
       "(n, T, I), `acts` (n, T), `labels` (n, T), NaN where nothing was decided, and `states` "
       "(n, T / sequence_decisions, S), all float32.");
   module.def(

@@ -29,7 +29,7 @@ class FlowOfBatch:
 
     @property
     def emulator(self) -> EmulatorSpec:
-        """What it flies over in the present episode; another one, once set, from the next reset on."""
+        """What it runs over in the present episode; another one, once set, from the next reset on."""
         return self._envs.engine.specs[self._flow]
 
     @emulator.setter

@@ -108,7 +108,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         seed: int | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> tuple[Observations, Infos]:
-        """Begins a new episode and flies it to the first decision of whoever decides first.
+        """Begins a new episode and runs it to the first decision of whoever decides first.
 
         Args:
             seed: of this episode and those that follow; None: go on with the last seed, at first with any.
@@ -132,7 +132,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """Lets every agent act and flies on to the next instant at which one decides.
+        """Lets every agent act and runs on to the next instant at which one decides.
 
         Returns:
             For each agent observation, reward, terminated, truncated and info.

@@ -27,7 +27,7 @@ Features = str | type[OwnFeatures]
 DEFAULT_EMULATOR = "calibrated/india"
 
 BACKENDS = {"twin": False, "mahimahi": True}
-"""Where flows fly, and whether that is in real time."""
+"""Where flows run, and whether that is in real time."""
 
 _KNOWN = TypeVar("_KNOWN")
 
@@ -147,11 +147,11 @@ class EpisodeState:
     """Of each path, as these episodes drew it."""
     observer: Observer | None = None
     """What features of one's own remember."""
-    flights: _core.BatchState | None = None
+    saved: _core.BatchState | None = None
     """Copied in mid-air; a state that was pickled has none, and its actions lead back there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "flights": None, "observer": None}
+        return {**self.__dict__, "saved": None, "observer": None}
 
 
 class PathEngine:
@@ -175,7 +175,7 @@ class PathEngine:
         flows: Sequence[_core.Flow] = (),
         backend: str = "twin",
     ) -> None:
-        """Builds the flows; they fly from the first `reset` on.
+        """Builds the flows; they run from the first `reset` on.
 
         Args:
             sources: the emulator of each path, or the distribution that each of its episodes is drawn from.
@@ -212,7 +212,7 @@ class PathEngine:
         self._decided_by = (kind, actions, companion)
         self._live = _known("backend", backend, BACKENDS)
         self._sources = tuple(sources)
-        self._fly_over([draw(source, np.random.default_rng(0)) for source in sources])
+        self._set_paths([draw(source, np.random.default_rng(0)) for source in sources])
         paths = [self._path(spec) for spec in self._specs]
         self._batch: _core.PathBatch | LiveBatch
         least_packets = LEAST_WINDOW_PACKETS if actions in _OF_WINDOW else LEAST_CHANGED_PACKETS
@@ -268,7 +268,7 @@ class PathEngine:
 
     @property
     def draws_emulators(self) -> bool:
-        """Whether another episode may fly over another emulator."""
+        """Whether another episode may have another emulator."""
         return any(not isinstance(source, EmulatorSpec) for source in self._sources)
 
     def set_emulators(self, sources: Sequence[Source]) -> None:
@@ -282,7 +282,7 @@ class PathEngine:
         """Another emulator of one path from its next reset on."""
         self.set_emulators([*self._sources[:path], source, *self._sources[path + 1 :]])
 
-    def _fly_over(self, specs: Sequence[EmulatorSpec]) -> None:
+    def _set_paths(self, specs: Sequence[EmulatorSpec]) -> None:
         self._specs = tuple(specs)
         self._episode_paths: dict[int, EpisodePaths] = {}  # by the identity of the emulator
         extra_ms = [flow.extra_delay_ms for flow in self._flows if not flow.scheme] or [0.0]
@@ -330,11 +330,11 @@ class PathEngine:
             self._shown().copy(),
             specs=self._specs,
             observer=copy.deepcopy(self._observer),
-            flights=self._batch.save(),
+            saved=self._batch.save(),
         )
 
     def restore(self, state: EpisodeState) -> NDArray[np.float32]:
-        """Goes back to a saved place, or flies there again where the state was pickled.
+        """Goes back to a saved place, or runs there again where the state was pickled.
 
         Returns:
             The observations of all rows, shape (rows, entries).
@@ -347,7 +347,7 @@ class PathEngine:
                 "restore_state: the state is of an environment of another emulator, features or actions"
             )
         self._seeds[:], self._episodes[:] = state.seeds, state.episodes
-        if state.flights is None:
+        if state.saved is None:
             self.reset()
             for actions in state.actions:
                 self.step(actions)
@@ -355,9 +355,9 @@ class PathEngine:
         assert isinstance(self._batch, _core.PathBatch)
         self._episodes += np.uint64(1)
         self._acted = list(state.actions)
-        self._batch.restore(state.flights)
+        self._batch.restore(state.saved)
         if state.specs != self._specs:
-            self._fly_over(state.specs)
+            self._set_paths(state.specs)
         self._observer = copy.deepcopy(state.observer)
         if self._observer is None:
             self._observations[:] = state.observations
@@ -368,7 +368,7 @@ class PathEngine:
         return self._sources, flows, *self._decided_by
 
     def reset(self) -> NDArray[np.float32]:
-        """Begins the next episode of every path and flies it to its first decisions.
+        """Begins the next episode of every path and runs it to its first decisions.
 
         Returns:
             The observations of all rows, shape (rows, entries).
@@ -399,7 +399,7 @@ class PathEngine:
             for source, seed in zip(self._sources, seeds, strict=True)
         )
         if specs != self._specs:
-            self._fly_over(specs)
+            self._set_paths(specs)
 
     def _observe(self, actions: NDArray[Any]) -> None:
         if self._observer is not None:
@@ -413,7 +413,7 @@ class PathEngine:
         return {} if self._oracle is None else {"oracle_cwnd_packets": self._oracle.copy()}
 
     def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Info]:
-        """Lets every learner act and flies it to its next decision.
+        """Lets every learner act and runs it to its next decision.
 
         Args:
             actions: one per row, shape (rows,) or (rows, numbers); that of a row which does not decide is
@@ -456,8 +456,8 @@ class PathEngine:
                 f"reward: gave {rewards.dtype} of shape {rewards.shape}, should give numbers of shape "
                 f"{expected}: one for each flow, as each entry of info is"
             )
-        flown = info["time_ms"] > 0
-        rewards = np.where(flown if rewards.ndim == 1 else flown[:, None], rewards, 0.0)
+        begun = info["time_ms"] > 0
+        rewards = np.where(begun if rewards.ndim == 1 else begun[:, None], rewards, 0.0)
         if not np.isfinite(rewards).all():
             raise InputError(
                 "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps "

@@ -54,7 +54,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
-    flight over the path without a queue, and the flow stops two round trips after the last acknowledgement.
+    packet over the path without a queue, and the flow stops two round trips after the last acknowledgement.
     It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
     (Jay et al., ICML 2019), section 3.1.
 
@@ -177,7 +177,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     ## Starting State
 
-    A new flow at time 0 of the link's schedule, flown to its first decision: one step after its first
+    A new flow at time 0 of the link's schedule, run to its first decision: one step after its first
     acknowledgement.
 
     ## Episode End
@@ -227,16 +227,16 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     `test`), a function from a NumPy generator to an `EmulatorSpec`, `my.module:NAME` of one, or a mapping
     from any of these, groups as well, to weights. Features `indigo` need actions `indigo`.
 
-    With `backend="mahimahi"` the native sender flies in real mahimahi shells, in real time: it goes on with
+    With `backend="mahimahi"` the native sender runs in real mahimahi shells, in real time: it goes on with
     its window until the action comes, seeds change nothing, and `queue_packets` is NaN, since nobody can
     know. A program that is killed ends the episode with a `MahimahiError`; `close()` takes the shells down.
 
     `render()` draws the window, the throughput and the round-trip time of the episode so far, beside the mean
     rate of the link and the propagation round-trip time.
 
-    `save_state()` in mid-episode copies the flight; `restore_state(value)`, in any environment of the same
+    `save_state()` in mid-episode copies the flow; `restore_state(value)`, in any environment of the same
     arguments, goes back there in microseconds, and all that follows has the same bits. A value that was
-    pickled holds the seed and the actions so far, which decide everything: `restore_state` flies them again.
+    pickled holds the seed and the actions so far, which decide everything: `restore_state` runs them again.
 
     Same arguments, same seed, same actions: same bits. The seed decides which packets are lost. `reset()`
     without a seed goes on to the next episode of the last one.
@@ -343,7 +343,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         return observation, _only(self._engine.reset_info())
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], Any, bool, bool, dict[str, Any]]:
-        """Acts and flies to the next decision.
+        """Acts and runs to the next decision.
 
         Returns:
             Observation, reward (with `reward="vector"` an array), terminated (never), truncated (never: the

@@ -52,12 +52,12 @@ class PathSb3VecEnv(VecEnv):
         self._returns = np.zeros(native.num_envs)
         self._lengths = np.zeros(native.num_envs, dtype=np.int64)
 
-    def fly_over(self, emulator: Emulators) -> None:
+    def set_emulators(self, emulator: Emulators) -> None:
         """Other emulators from the next reset on, as `PathVectorEnv` takes them."""
         self._options = [{"emulator": emulator}]  # one for all: `set_options` would copy it for every flow
 
     def seed_each(self, seeds: Sequence[int]) -> None:
-        """The seeds of the flows at the next reset; those of one emulator and one seed fly the same path."""
+        """The seeds of the flows at the next reset; those of one emulator and one seed have the same path."""
         self._seeds = list(seeds)
 
     def reset(self) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class PathSb3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Keeps the actions; `step_wait` flies."""
+        """Keeps the actions; `step_wait` runs."""
         self._actions = actions
 
     def step_wait(

@@ -35,7 +35,7 @@ class _NamesItsWrappers(type):
 class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], metaclass=_NamesItsWrappers):
     """A batch of flows, each what `PathEnv` is alone, advanced by one C++ call per step, the GIL released.
 
-    Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i flies over the
+    Observations, actions, rewards and `info` are those of `PathEnv`, one row per flow; flow i runs over the
     i-th emulator, modulo their number. `reset(seed=s)` gives flow i the seed s + i, and flow i then goes
     through exactly what `PathEnv` goes through after `reset(seed=s + i)`, whatever the size of the batch and
     the number of threads.

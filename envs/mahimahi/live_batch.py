@@ -27,7 +27,7 @@ from .shells import MahimahiError, MahimahiShell, free_port, require_mahimahi
 
 ANSWER_S = 15.0
 """Longest wait for a sender's next decision: its hello is tried for 10 s, a silent step lasts 1 s."""
-WATCH_S = 0.1
+POLL_S = 0.1
 """A shell that has ended is noticed after this."""
 
 _SOCKET_NAME = "gym.socket"
@@ -167,7 +167,7 @@ class _LiveFlow:
 
     def _await(self, descriptor: socket.socket) -> None:
         deadline = time.monotonic() + ANSWER_S
-        while not select.select([descriptor], [], [], WATCH_S)[0]:
+        while not select.select([descriptor], [], [], POLL_S)[0]:
             if self._ended() or time.monotonic() > deadline:
                 self._fail()
         if self._ended():
@@ -180,7 +180,7 @@ class _LiveFlow:
         who, group = ("the receiver", self._receiver)
         if self._receiver.returncode is None:
             who, group = "the sender or its mahimahi shells", self._shells
-        raise MahimahiError(f"{self._name}: {who} ended in mid-flight: {_reason(group)}")
+        raise MahimahiError(f"{self._name}: {who} ended before its flow: {_reason(group)}")
 
     def close(self) -> None:
         self._stack.close()

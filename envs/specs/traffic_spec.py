@@ -94,7 +94,7 @@ def _check_is_native(scheme: str) -> None:
         raise ValueError(f"no scheme {excerpt(name)!r}{did_you_mean(name, names)}; known: {', '.join(names)}")
     link = _core.Link(_core.Schedule.constant(1))
     try:
-        _core.fly(_core.Path(0, link, link), scheme, seconds=0.001, seed=0)
+        _core.simulate(_core.Path(0, link, link), scheme, seconds=0.001, seed=0)
     except (ValueError, RuntimeError) as error:
         raise ValueError(str(error)) from None
 

@@ -11,7 +11,7 @@
 
 namespace ccgym {
 
-// Stands between the sender and the controller that flies.
+// Stands between the sender and the controller that runs.
 class AckStream::Recorder final : public ForwardingController<Cloned<CongestionController>> {
  public:
   Recorder(AckStream& stream, std::unique_ptr<CongestionController> controller)

@@ -1,4 +1,4 @@
-// The calls a sender made to its controller over one flight, to be made again to any other controller: what a
+// The calls a sender made to its controller over one run, to be made again to any other controller: what a
 // controller costs, without sender and network.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace ccgym {
 
 class AckStream {
  public:
-  // Flies `scheme` over `path`, and records.
+  // Simulates `scheme` over `path`, and records.
   AckStream(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
 
   // Makes a controller and all recorded calls to it, its timers in between; reads its limits and its timer

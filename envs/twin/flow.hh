@@ -24,7 +24,7 @@ struct FlowSlot {
 
 enum class FlowState : uint8_t {
   waiting,  // for its start
-  flying,
+  running,
   paused,  // wants an action before it goes on
   gone,
 };
@@ -44,7 +44,9 @@ class Flow {
         ack_lane_(ack_lane) {}
 
   [[nodiscard]] FlowState state() const { return state_; }
-  [[nodiscard]] bool in_the_air() const { return state_ == FlowState::flying || state_ == FlowState::paused; }
+  [[nodiscard]] bool in_the_air() const {
+    return state_ == FlowState::running || state_ == FlowState::paused;
+  }
   [[nodiscard]] Time start() const { return start_; }
   [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
   [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
@@ -55,13 +57,13 @@ class Flow {
   bool get_ready() { return !std::exchange(ready_, true); }
   void run(Time now) {
     ready_ = false;
-    if (state_ == FlowState::waiting) state_ = FlowState::flying;
-    if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::flying) state_ = FlowState::gone;
+    if (state_ == FlowState::waiting) state_ = FlowState::running;
+    if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::running) state_ = FlowState::gone;
   }
   void pause() { state_ = FlowState::paused; }
   bool resume() {  // false: it had not paused
     if (state_ != FlowState::paused) return false;
-    state_ = FlowState::flying;
+    state_ = FlowState::running;
     return true;
   }
   void relink(Controller& controller) { sender_.relink(controller); }

@@ -92,7 +92,7 @@ class TypedGymPath final : public GymPath {
     return std::make_unique<TypedGymPath>(*this);
   }
 
-  void fly_to_decisions() override {
+  void run_to_decisions() override {
     twin_.run(std::min(path_flows_.last_stop, kEndOfTime), [this](std::size_t flow) {
       const std::size_t learner = learner_of_flow_[flow];
       return learner != kNobody && policy(learner).awaiting_action();

@@ -24,9 +24,9 @@ class GymPath {
   // A copy of where its flows stand.
   [[nodiscard]] virtual std::unique_ptr<GymPath> clone() const = 0;
 
-  // Flies until at least one learner decides, or all of them are gone. Learners on one path decide in
-  // the same instants; one that has not begun, hears nothing or is gone lets an instant pass.
-  virtual void fly_to_decisions() = 0;
+  // Runs until at least one learner decides, or all of them are gone. Learners on one path decide in
+  // the same instants; one that has not begun, gets no ACK or is gone lets an instant pass.
+  virtual void run_to_decisions() = 0;
   [[nodiscard]] virtual FlowState state(std::size_t learner) const = 0;  // `paused`: it decides now
   [[nodiscard]] virtual double now_ms() const = 0;                       // since the path came into being
   virtual void act(std::size_t learner, Act action) = 0;                 // of one that decides

@@ -1,4 +1,4 @@
-// A host that is now and then not scheduled: its senders neither send nor hear until it is.
+// A host that is now and then not scheduled: its senders neither send nor receive until it is.
 #pragma once
 
 #include <cstdint>

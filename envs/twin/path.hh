@@ -64,7 +64,7 @@ CrossTrafficKind cross_traffic_kind(std::string_view name);
 
 // One of several flows that share a path.
 struct FlowSpec {
-  std::string scheme{};  // empty: whichever the flight is of; in the gym, a flow that learns
+  std::string scheme{};  // empty: whichever `simulate` is given; in the gym, a flow that learns
   double start_s{0};
   double stop_s{std::numeric_limits<double>::infinity()};
   double extra_delay_ms{0};  // one way, each direction, of this flow alone; whole in mahimahi's timing

@@ -97,7 +97,7 @@ void PathBatch::reset(std::span<const int32_t> paths, std::span<const uint64_t> 
     const auto path = static_cast<std::size_t>(paths[i]);
     gym_paths_.at(path) = make_gym_path(paths_[path], policy_, seeds[i]);
     GymPath& gym_path = *gym_paths_[path];
-    gym_path.fly_to_decisions();
+    gym_path.run_to_decisions();
     for (std::size_t row = first_rows_[path]; row < first_rows_[path + 1]; ++row) {
       const std::size_t learner = row - first_rows_[path];
       const auto observation = observations.subspan(row * width, width);
@@ -141,7 +141,7 @@ void PathBatch::step_path(std::size_t path, std::span<const float> actions, std:
   for (std::size_t i = 0; i < learners; ++i) {
     if (gym_path.state(i) == FlowState::paused) gym_path.act(i, act_of(first + i, actions));
   }
-  gym_path.fly_to_decisions();
+  gym_path.run_to_decisions();
   for (std::size_t i = 0; i < learners; ++i) {
     const auto measured = telemetry.subspan((first + i) * kTelemetry.size(), kTelemetry.size());
     if (gym_path.state(i) == FlowState::paused) {

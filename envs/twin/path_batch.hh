@@ -38,11 +38,11 @@ class PathBatch {
   [[nodiscard]] FlowState state(std::size_t row) const;
   [[nodiscard]] double now_ms(std::size_t row) const;  // since its path came into being
 
-  // Starts the paths `paths` anew, flies each to its first decisions, writes their rows of
+  // Starts the paths `paths` anew, runs each to its first decisions, writes their rows of
   // `observations` (rows() x observation_size()), zeros where a flow has nothing to decide yet.
   void reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds, std::span<float> observations);
 
-  // Applies the actions (rows() x action_size) of those who decide, flies every path to its next decisions,
+  // Applies the actions (rows() x action_size) of those who decide, runs every path to its next decisions,
   // and writes there `observations` and `telemetry` (rows() x kTelemetry.size()). A row that does not decide
   // keeps its observation and has a telemetry of zeros. Throws std::logic_error for a path that was never
   // reset.

@@ -47,8 +47,8 @@ std::string at(Time now, const std::string& what) {
   return text.str();
 }
 
-// One flight, and what it shows.
-struct Flown {
+// One run, and what it shows.
+struct Outcome {
   std::vector<Decision> decisions{};
   int64_t delivered_packets{};
   std::string insane_limits{};
@@ -68,28 +68,28 @@ std::string insanity_of(const Decision& decision) {
   return "";
 }
 
-// One event of the network; false when the flight is over.
-bool advance(RandomNetwork& network, Flown& flown, int& at_once) {
+// One event of the network; false when the run is over.
+bool advance(RandomNetwork& network, Outcome& outcome, int& at_once) {
   const Time before = network.now();
   if (!network.step()) {
-    flown.endless_wait = at(before, "nothing is in flight, no timer is set, and it sends nothing");
+    outcome.endless_wait = at(before, "nothing is in flight, no timer is set, and it sends nothing");
     return false;
   }
   at_once = network.now() == before ? at_once + 1 : 0;
   if (at_once > kMostEventsAtOnce)
-    flown.stuck_timer = at(before, "its timer is due, or its window open, again and again");
-  flown.decisions.push_back(decision_of(network));
-  if (flown.insane_limits.empty()) flown.insane_limits = insanity_of(flown.decisions.back());
-  return flown.stuck_timer.empty() && network.now() < kDuration;
+    outcome.stuck_timer = at(before, "its timer is due, or its window open, again and again");
+  outcome.decisions.push_back(decision_of(network));
+  if (outcome.insane_limits.empty()) outcome.insane_limits = insanity_of(outcome.decisions.back());
+  return outcome.stuck_timer.empty() && network.now() < kDuration;
 }
 
-Flown fly(std::string_view scheme, unsigned seed) {
+Outcome run(std::string_view scheme, unsigned seed) {
   RandomNetwork network{fresh(scheme), seed};
-  Flown flown;
-  for (int at_once = 0; advance(network, flown, at_once);) {
+  Outcome outcome;
+  for (int at_once = 0; advance(network, outcome, at_once);) {
   }
-  flown.delivered_packets = network.delivered_packets();
-  return flown;
+  outcome.delivered_packets = network.delivered_packets();
+  return outcome;
 }
 
 std::string first_difference(const std::vector<Decision>& one, const std::vector<Decision>& other) {
@@ -98,16 +98,16 @@ std::string first_difference(const std::vector<Decision>& one, const std::vector
   return at(mine == one.end() ? theirs->now : mine->now, "it decides otherwise");
 }
 
-// While another one flies on another network, an event of each in turn.
-std::vector<Decision> fly_beside_another(std::string_view scheme, unsigned seed) {
+// While another one runs on another network, an event of each in turn.
+std::vector<Decision> run_beside_another(std::string_view scheme, unsigned seed) {
   RandomNetwork network{fresh(scheme), seed};
   RandomNetwork other{fresh(scheme), seed + 1};
-  Flown flown;
+  Outcome outcome;
   bool goes_on = true;
-  for (int at_once = 0; advance(network, flown, at_once);) {
+  for (int at_once = 0; advance(network, outcome, at_once);) {
     if (goes_on) goes_on = other.step();
   }
-  return flown.decisions;
+  return outcome.decisions;
 }
 
 std::string difference_of_copies(std::string_view scheme, unsigned seed) {
@@ -135,27 +135,27 @@ Promise copies_alike(std::string_view scheme, unsigned seed) {
   return promise;
 }
 
-std::string too_little(const Flown& flown) {
-  if (flown.delivered_packets >= kLeastDelivered) return "";
-  return "it delivers " + std::to_string(flown.delivered_packets) + " packets in 25 s, at least " +
+std::string too_little(const Outcome& outcome) {
+  if (outcome.delivered_packets >= kLeastDelivered) return "";
+  return "it delivers " + std::to_string(outcome.delivered_packets) + " packets in 25 s, at least " +
          std::to_string(kLeastDelivered) + " would be right";
 }
 
 }  // namespace
 
 std::vector<Promise> check_promises(std::string_view scheme, unsigned seed) {
-  const Flown flown = fly(scheme, seed);
+  const Outcome outcome = run(scheme, seed);
   std::vector<Promise> promises{
-      {"windows and rates stay sane", flown.insane_limits},
-      {"it never waits for ever", flown.endless_wait},
-      {"its timers and its window let time go on", flown.stuck_timer},
-      {"it goes on after losses, reordering, silence and idle times", too_little(flown)},
+      {"windows and rates stay sane", outcome.insane_limits},
+      {"it never waits for ever", outcome.endless_wait},
+      {"its timers and its window let time go on", outcome.stuck_timer},
+      {"it goes on after losses, reordering, silence and idle times", too_little(outcome)},
   };
-  if (!flown.ended()) return promises;
+  if (!outcome.ended()) return promises;
   promises.push_back(
-      {"the same flight is the same again", first_difference(flown.decisions, fly(scheme, seed).decisions)});
+      {"the same run is the same again", first_difference(outcome.decisions, run(scheme, seed).decisions)});
   promises.push_back({"another flow of it in the same process changes nothing",
-                      first_difference(flown.decisions, fly_beside_another(scheme, seed))});
+                      first_difference(outcome.decisions, run_beside_another(scheme, seed))});
   promises.push_back(copies_alike(scheme, seed));
   return promises;
 }

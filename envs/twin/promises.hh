@@ -14,7 +14,7 @@ struct Promise {
   std::string unchecked{};  // why nobody can tell; empty: it was checked
 };
 
-// Flies the scheme over random networks of this seed. Throws what make_controller or the controller throws.
+// Runs the scheme over random networks of this seed. Throws what make_controller or the controller throws.
 std::vector<Promise> check_promises(std::string_view scheme, unsigned seed);
 
 }  // namespace ccgym

@@ -1,5 +1,5 @@
-// Many decisions in one call, without Python in between: a network flies the learners of a path, or an expert
-// does, and what every decision was based on is written down.
+// Many decisions in one call, without Python in between: a network decides for the learners of a path, or an
+// expert does, and what every decision was based on is written down.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct RolloutPlan {
   std::size_t sequence_decisions{};         // the network's memory is written down so often
   double ideal_step_ms{};                   // resolution of the ideal windows
   std::span<const double> ideal_packets{};  // n x G, by the path's time; the last one stays
-  std::span<const float> forced_acts{};     // n x T: acts instead of the network's or the expert's; NaN: none
+  std::span<const float> perturbed_acts{};  // n x T: acts instead of the network's or the expert's; NaN: none
   bool expert_acts{};                       // else the network does
 };
 
@@ -28,7 +28,7 @@ struct RolloutRecord {
   std::span<float> states{};        // n x T / sequence_decisions x S, S numbers of memory
 };
 
-// Flies a path from its beginning until its learners have had T chances to decide.
+// Simulates a path from its beginning until its learners have had T chances to decide.
 void rollout(const PathSpec& path, const PolicySpec& policy, const PolicyNetwork& network, uint64_t seed,
              const RolloutPlan& plan, const RolloutRecord& record);
 

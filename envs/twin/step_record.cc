@@ -40,7 +40,7 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   void on_ack(Time now, const AckEvent& ack) override {
     decide_before(now);
     features_.on_loss(ack.lost);
-    if (!ack.acked.empty()) hear(now, ack);
+    if (!ack.acked.empty()) process_ack(now, ack);
     inner().on_ack(now, ack);
   }
   void on_timeout(Time now, const Timeout& timeout) override {
@@ -71,8 +71,8 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   [[nodiscard]] StepRecord take_record() { return std::move(record_); }
 
  private:
-  void hear(Time now, const AckEvent& ack) {
-    if (!std::exchange(heard_receiver_, true)) step_start_ = now;
+  void process_ack(Time now, const AckEvent& ack) {
+    if (!std::exchange(got_first_ack_, true)) step_start_ = now;
     if (!first_ack_) first_ack_ = now;
     features_.on_ack(now, ack);
   }
@@ -103,7 +103,7 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   double window_packets_;  // of the action before
   std::optional<Time> step_start_{};
   std::optional<Time> first_ack_{};  // of the step
-  bool heard_receiver_{false};
+  bool got_first_ack_{false};
   StepRecord record_{};
 };
 

@@ -1,4 +1,4 @@
-// A scheme's flight as an agent of the gym would have made it: what it saw at each decision, what it decided.
+// A scheme's run as an agent of the gym would have made it: what it saw at each decision, what it decided.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct StepRecord {
 // Decisions come when the gym asks for them (PolicyController): 10 ms after the last one, or with the first
 // ACK after that, or in silence after 1 s; the first one 10 ms after the first ACK. The action is the window
 // and the rate that the scheme holds at that moment, and the window in an observation is that of the action
-// before. `scheme` flies where a flow of the path names none; it is recorded until there are `decisions`, or
-// for `most_seconds`. Throws as `fly`.
+// before. `scheme` runs where a flow of the path names none; it is recorded until there are `decisions`, or
+// for `most_seconds`. Throws as `simulate`.
 StepRecord record_steps(const PathSpec& path, std::string_view scheme, std::size_t decisions,
                         double most_seconds, uint64_t seed);
 

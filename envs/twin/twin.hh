@@ -72,7 +72,7 @@ class Twin {
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
       : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
 
-  // Flies through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
+  // Runs through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
   // flow that pauses is left alone until `resume`, and when the instant is over `run` returns.
   template <class Pauses>
   void run(Time end, Pauses&& pauses) {
@@ -95,7 +95,7 @@ class Twin {
     reread(flow);
   }
 
-  // A copy of the twin flies copies of the controllers, one for each flow.
+  // A copy of the twin runs copies of the controllers, one for each flow.
   void relink(std::span<Controller* const> controllers) {
     for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].relink(*controllers[i]);
   }
@@ -208,12 +208,12 @@ class Twin {
   }
 
   void take_ack(const AckInFlight& ack) {
-    const HeldAck heard{ack.seq, ack.received_ns, ack.label};
-    if (!held_acks_.empty() || jitter_.stalled(now_, random_)) return held_acks_.push(heard);
-    hear(heard);
+    const HeldAck held{ack.seq, ack.received_ns, ack.label};
+    if (!held_acks_.empty() || jitter_.stalled(now_, random_)) return held_acks_.push(held);
+    process_ack(held);
   }
 
-  void hear(const HeldAck& ack) {
+  void process_ack(const HeldAck& ack) {
     Flow<Controller>& flow = flows_[ack.label.flow()];
     if (!flow.in_the_air()) return;
     flow.on_ack(now_, ack.seq, Time{ack.received_ns}, ack.label.ce_count());
@@ -223,10 +223,10 @@ class Twin {
   void take_held_acks() {
     now_ = std::max(jitter_.until(), now_);
     if (jitter_.stalled(now_, random_)) return;
-    while (!held_acks_.empty()) hear(held_acks_.pop());
+    while (!held_acks_.empty()) process_ack(held_acks_.pop());
   }
 
-  // A host that is known to be stalled is not even asked.
+  // A host that stalls is not even asked.
   void wake(std::size_t flow) {
     if (wake_ups_ns_.earliest() >= jitter_.until().count()) {
       now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
@@ -250,7 +250,7 @@ class Twin {
   void run_flow(std::size_t index, Pauses& pauses) {
     Flow<Controller>& flow = flows_[index];
     flow.run(now_);
-    while (flow.state() == FlowState::flying) {
+    while (flow.state() == FlowState::running) {
       if (flow.timer_is_due(now_)) {
         flow.on_timer(now_);
         if (pauses(index)) pause(flow);
@@ -260,7 +260,7 @@ class Twin {
         break;
       }
     }
-    wake_ups_ns_.set(index, flow.state() == FlowState::flying ? flow.due_ns(now_) : kNeverNs);
+    wake_ups_ns_.set(index, flow.state() == FlowState::running ? flow.due_ns(now_) : kNeverNs);
   }
 
   void pause(Flow<Controller>& flow) {
@@ -280,7 +280,7 @@ class Twin {
   Fifo<AckInFlight> returned_acks_{};     // in a delay behind the downlink
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
-  std::vector<uint32_t> ready_{};  // flows that have been woken or have heard an ACK in this instant
+  std::vector<uint32_t> ready_{};  // flows that have been woken or have taken an ACK in this instant
   std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};
   Random random_;

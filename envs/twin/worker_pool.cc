@@ -42,13 +42,13 @@ void WorkerPool::for_each(std::size_t count, const std::function<void(std::size_
   round_ = round;
   round_.notify_all();
   work_along(0, round);
-  for (uint32_t left = left_; left != 0; left = left_) await_change(left_, left, kWatch);
+  for (uint32_t left = left_; left != 0; left = left_) await_change(left_, left, kSpin);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void WorkerPool::serve(std::size_t thread) {
   for (uint32_t served = 0;;) {
-    await_change(round_, served, kWatch);
+    await_change(round_, served, kSpin);
     served = round_;
     if (stopping_) return;
     work_along(thread, served);

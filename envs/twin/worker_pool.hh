@@ -32,7 +32,7 @@ class WorkerPool {
 
  private:
   static constexpr uint32_t kChunk = 8;
-  static constexpr std::chrono::microseconds kWatch{100};  // then a thread sleeps
+  static constexpr std::chrono::microseconds kSpin{100};  // then a thread sleeps
 
   // What of a loop is a thread's own: it finds there in its cache what it left there the last time.
   struct alignas(64) Share {             // a cache line

@@ -41,13 +41,13 @@ class TwinBackend:
         first = flows[0]
         end_s = first.start_s + first.seconds
         if len(flows) == 1 and first.start_s == 0:
-            record = _core.fly(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            record = _core.simulate(path, first.scheme.controller, seconds=first.seconds, seed=seed)
             return [_log(record, spec, end_s)]
         sharing = [
             _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
             for flow in flows
         ]
-        records = _core.fly(path, sharing, seconds=end_s, seed=seed)
+        records = _core.simulate(path, sharing, seconds=end_s, seed=seed)
         logs = [_log(record, spec, end_s) for record in records]
         longest = max((log.opportunity_ms for log in logs), key=len)
         return [replace(log, opportunity_ms=longest) for log in logs]

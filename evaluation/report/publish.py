@@ -14,7 +14,7 @@ from .table_file import write_table
 
 
 def publish(
-    folder: Path, formats: Collection[str] = ("html",), pictures: Sequence[str] = ()
+    folder: Path, formats: Collection[str] = ("html",), figures: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Measures all runs in `folder`, writes summary.json and the reports there, returns the summary.
 
@@ -22,7 +22,7 @@ def publish(
         folder: the data directory.
         formats: some of html, pdf, csv: report.*; txt: report.txt beside each scenario's logs; json:
             summary.json, which is always written.
-        pictures: some of svg, png: every picture as a file under figures/.
+        figures: some of svg, png: every figure as a file under figures/.
 
     Raises:
         InputError: `folder` is no data directory, or no run in it can be read.
@@ -37,13 +37,13 @@ def publish(
     if "txt" in formats:
         for scenario in evaluation.scenarios:
             write_text(evaluation, scenario, scenario.folder / "report.txt")
-    if "pdf" in formats or pictures:
+    if "pdf" in formats or figures:
         from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
 
         if "pdf" in formats:
             write_pdf(evaluation, folder / "report.pdf")
-        if pictures:
-            write_figures(evaluation, folder / "figures", pictures)
+        if figures:
+            write_figures(evaluation, folder / "figures", figures)
     return summary
 
 

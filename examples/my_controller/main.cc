@@ -1,11 +1,11 @@
-// Flies a controller through the twin for 30 s, and Cubic beside it: throughput and 95th percentile of
+// Runs a controller in the twin for 30 s, and Cubic beside it: throughput and 95th percentile of
 // one-way delay.
 #include <algorithm>
 #include <iostream>
 #include <string>
 
 #include "agents/controllers/make_controller.hh"
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 #include "my_controller.hh"
 
 namespace {
@@ -15,7 +15,7 @@ std::unique_ptr<ccgym::CongestionController> make(std::string_view, const ccgym:
 }
 
 void report(const std::string& scheme, const ccgym::PathSpec& path, double seconds) {
-  const ccgym::FlowRecord record = ccgym::fly(path, scheme, seconds, /*seed=*/1).front();
+  const ccgym::FlowRecord record = ccgym::simulate(path, scheme, seconds, /*seed=*/1).front();
   double bits = 0;
   std::vector<double> delays_ms;
   for (std::size_t i = 0; i < record.departure_ms.size(); ++i) {

@@ -104,7 +104,7 @@ def delivered_packets(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list
     """Packets of each flow in the time that counts, the late-comer's last."""
     flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     flows.append(_core.Flow(scheme, start_s=LATE_S))
-    records = _core.fly(spec.to_path(), flows, seconds=SECONDS, seed=0)
+    records = _core.simulate(spec.to_path(), flows, seconds=SECONDS, seed=0)
     counted_ms = 1e3 * (SECONDS - COUNTED_S)
     return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
 

@@ -164,7 +164,7 @@ def _steps(rate_mbps: float, factor: float, every_s: float) -> tuple[RateStep, .
 
 def _power(scheme: str, spec: EmulatorSpec) -> float:
     """Throughput by p95 delay; of a flow that delivers nothing that of one packet, after all the time."""
-    record = _core.fly(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
+    record = _core.simulate(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
     if len(record.departure_ms) == 0:
         return OPPORTUNITY_BITS / 1e6 / ALONE_SECONDS / (1e3 * ALONE_SECONDS)
     measured: FlowMetrics = measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)

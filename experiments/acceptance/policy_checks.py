@@ -32,7 +32,7 @@ from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.oracle.window import find_window, stalling_path
+from ccgym.oracle.window import find_window, path_with_jitter
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
@@ -75,12 +75,12 @@ class PolicyChecks:
         """What runs, by the native controllers' table."""
         return f"policy:{self._file}" + ("" if preference is None else f":{preference}")
 
-    def synthetic(self, *, stalling: bool) -> Check:
+    def synthetic(self, *, jitter: bool) -> Check:
         """The 24 training links of Indigo beside their oracle windows on the same host."""
         emulators = select_emulators("synthetic")
 
         def one(spec: EmulatorSpec) -> tuple[float, float]:
-            path = stalling_path(spec) if stalling else spec.to_path()
+            path = path_with_jitter(spec) if jitter else spec.to_path()
             ours = _run_scheme(spec, self.scheme(), path)
             right = _run_scheme(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
             return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
@@ -89,7 +89,7 @@ class PolicyChecks:
         good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
         least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
         return Check(
-            f"24 synthetic links, {'host stalls' if stalling else 'ideal host'}",
+            f"24 synthetic links, {'host stalls' if jitter else 'ideal host'}",
             "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
             f"{good} of 24; worst {least:.3f}, {most:.3f} x",
             good == len(ratios),
@@ -206,7 +206,7 @@ class PolicyChecks:
         spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
-        record = _core.fly(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
+        record = _core.simulate(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
         later = record.cwnd_packets[record.cwnd_ms >= at_ms]
         steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
         window = median_filter(later, size=steps, mode="nearest")
@@ -261,13 +261,13 @@ def _silent_share(link: LinkSpec) -> float:
 def _run_scheme(
     spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS
 ) -> FlowMetrics:
-    record = _core.fly(path or spec.to_path(), scheme, seconds=seconds, seed=0)
+    record = _core.simulate(path or spec.to_path(), scheme, seconds=seconds, seed=0)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 
 def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
     """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
-    record = _core.fly(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
+    record = _core.simulate(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
     return float(len(record.departure_ms) / max(1, record.opportunities))
 
 
@@ -315,8 +315,8 @@ def measure_checks(
         for check in new:
             say(check)
 
-    keep(checks.synthetic(stalling=False))
-    keep(checks.synthetic(stalling=True))
+    keep(checks.synthetic(jitter=False))
+    keep(checks.synthetic(jitter=True))
     keep(*checks.cellular())
     keep(checks.outside())
     keep(checks.steps())

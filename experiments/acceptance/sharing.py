@@ -139,7 +139,7 @@ def _rates(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> N
 
 def _throughputs(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float) -> NDArray[np.float64]:
     """Mbit/s of every flow in every second, (flows, seconds)."""
-    records = _core.fly(spec.to_path(), list(flows), seconds=seconds, seed=0)
+    records = _core.simulate(spec.to_path(), list(flows), seconds=seconds, seed=0)
     edges_ms = np.arange(0, seconds + 1) * 1e3
     packets = [np.histogram(record.departure_ms, edges_ms)[0] for record in records]
     return np.array(packets) * DATA_IP_BYTES * 8 / 1e6

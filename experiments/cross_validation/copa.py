@@ -83,7 +83,7 @@ def copa_rows(seed: int) -> list[CopaRow]:
 
 
 def _row(label: str, spec: EmulatorSpec, seed: int, mbps: Range, delay_ms: Range) -> CopaRow:
-    record = _core.fly(spec.to_path(), SCHEME, seconds=SECONDS, seed=seed)
+    record = _core.simulate(spec.to_path(), SCHEME, seconds=SECONDS, seed=seed)
     warm = record.departure_ms >= WARM_UP_S * 1e3
     ip_bytes = float(np.sum(record.departure_bytes[warm] - TUN_HEADER_BYTES))
     p95_ms = float(np.percentile(record.departure_delay_ms[warm], 95)) + spec.delay_ms

@@ -69,7 +69,7 @@ def _run_twin(scheme: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float)
     ecn = {"ecn": True} if dumbbell.marking.get("queue") == "red" else {}
     link = LinkSpec.model_validate({**uplink, **dumbbell.marking, **ecn})
     links = link.to_link(), link.mirrored().to_link()
-    record = _core.fly(
+    record = _core.simulate(
         _core.Path(dumbbell.delay_ms, *links, timing="continuous"), scheme, seconds=seconds, seed=1
     )
     warm = record.departure_ms >= warm_up_s * 1e3

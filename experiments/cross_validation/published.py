@@ -78,7 +78,7 @@ def _can_run(emulator: str) -> bool:
 @cache
 def _run(scheme: str, emulator: str, seed: int) -> FlowMetrics:
     spec = select_emulators(emulator)[0].spec
-    record = _core.fly(spec.to_path(), scheme, seconds=SECONDS, seed=seed)
+    record = _core.simulate(spec.to_path(), scheme, seconds=SECONDS, seed=seed)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 

@@ -85,7 +85,7 @@ def _emulator(rate_mbps: int, delay_ms: int) -> EmulatorSpec:
 def our_completion_ms(spec: EmulatorSpec, size_kb: int) -> float:
     """Of one flow of our Cubic in the twin."""
     flow = _core.Flow("cubic", bytes=1000 * size_kb)
-    (measured,) = _core.fly(spec.to_path(), [flow], seconds=MOST_SECONDS, seed=1, log=False)
+    (measured,) = _core.simulate(spec.to_path(), [flow], seconds=MOST_SECONDS, seed=1, log=False)
     return float(measured.completion_ms[0])
 
 

@@ -78,7 +78,7 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
     runs = QUICK_RUNS if options.quick else RUNS
     drawn = [spec.drawn(options.seed + run, begins=True) for run in range(runs)]
     records = [
-        _core.fly(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
+        _core.simulate(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
         for run, each in enumerate(drawn)
     ]
     metrics = [endpoint_metrics(record, spec.delay_ms, SECONDS) for record in records]

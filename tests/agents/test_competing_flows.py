@@ -22,14 +22,14 @@ def _departed(record: _core.FlowRecord, from_s: float, to_s: float) -> int:
 def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_ms: int, bdps: float) -> None:
     queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
     flows = [_core.Flow("cubic"), _core.Flow(select_native("indigo2"), start_s=5.0)]
-    records = _core.fly(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
+    records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
     cubic, ours = (_departed(record, 60, 120) for record in records)
     assert 0.2 < ours / (cubic + ours) < 0.75  # it was 0.00
 
 
 def _used_after_cubic_has_left() -> float:
     flows = [_core.Flow("cubic", stop_s=40.0), _core.Flow(select_native("indigo2"), start_s=10.0)]
-    _, ours = _core.fly(_path(24.0, 20, 160), flows, seconds=60, seed=0)
+    _, ours = _core.simulate(_path(24.0, 20, 160), flows, seconds=60, seed=0)
     return _departed(ours, 43, 53) / (24e6 / (8 * 1504) * 10)
 
 

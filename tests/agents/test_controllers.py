@@ -28,7 +28,9 @@ def run(
         uplink = _core.Link(schedule, loss=loss)
     else:
         uplink = _core.Link(schedule, queue="droptail", queue_packets=queue_packets, loss=loss)
-    record = _core.fly(_core.Path(delay_ms, uplink, _core.Link(schedule)), scheme, seconds=SECONDS, seed=1)
+    record = _core.simulate(
+        _core.Path(delay_ms, uplink, _core.Link(schedule)), scheme, seconds=SECONDS, seed=1
+    )
     later = record.departure_ms > START_UP_MS
     bits = 8 * (record.departure_bytes[later] - IP_BYTES_OF_TUN).sum()
     return Measured(

@@ -161,7 +161,7 @@ def queue_keeper() -> MlpPolicy:
 def test_a_pacing_policy_runs_at_its_rate_in_the_twin(tmp_path: Path) -> None:
     path, spec = tmp_path / "policy.safetensors", PolicySpec("aurora", "rate")
     save_policy(path, queue_keeper(), spec, trained_on="nothing")
-    record = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    record = _core.simulate(bottleneck(), f"policy:{path}", seconds=9, seed=1)
     batch = _core.PathBatch([bottleneck()], features="aurora", actions="rate")
     observation = np.zeros((1, 30), dtype=np.float32)
     telemetry = np.zeros((1, len(_core.TELEMETRY)))
@@ -181,7 +181,7 @@ def test_a_pacing_policy_runs_at_its_rate_in_the_twin(tmp_path: Path) -> None:
 def test_a_policy_runs_the_same_in_the_gym_and_as_a_controller(tmp_path: Path) -> None:
     path, spec = tmp_path / "policy.safetensors", PolicySpec("indigo", "log_window")
     save_policy(path, delay_keeper(), spec, trained_on="nothing")
-    record = _core.fly(bottleneck(), f"policy:{path}", seconds=9, seed=1)
+    record = _core.simulate(bottleneck(), f"policy:{path}", seconds=9, seed=1)
     _, telemetry = run_in_gym(decide_natively(path), spec)
     time_ms, step_ms, cwnd = (
         telemetry[:, _core.TELEMETRY.index(name)] for name in ("time_ms", "step_ms", "cwnd_packets")

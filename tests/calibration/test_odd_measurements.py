@@ -70,7 +70,7 @@ def test_measurements_of_a_path(name: str, text: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("flown") / "out"
+    folder = tmp_path_factory.mktemp("measured") / "out"
     words = ["eval", "--schemes", "fixed:3,copa+fixed:3", "--emulators", "calibrated/nepal", "--seconds", "2"]
     assert main([*words, "--out", str(folder)]) == 0
     return folder

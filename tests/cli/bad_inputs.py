@@ -131,8 +131,8 @@ COMMANDS: dict[str, list[str]] = {
     "score": ["fixed:3", "--emulators", "file:good.yaml", "--timeout", "30"],
     "dataset": ["--schemes", "fixed:3", "--emulators", "calibrated/nepal", "--out", "out"],
     "new controller": ["mine"],
-    "report": ["flown"],
-    "compare": ["flown", "flown"],
+    "report": ["measured"],
+    "compare": ["measured", "measured"],
     "oracle": ["--rate-mbps", "2", "--delay-ms", "10"],
     "calibrate": ["--target", "good.csv", "--out", "out.yaml", "--minutes", "0.01"],
     "replay": ["good.log", "--trace", "good.trace"],
@@ -168,7 +168,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "california-stanford": ["--quick", "--document", "report.txt", "--out", "empty/out"],
     "verizon-lte": ["--quick", "--document", "report.txt", "--out", "empty/out"],
     "copa-fairness": ["--quick", "--out", "empty/out"],
-    "copa-pantheon": ["--quick", "--archive", "flown", "--out", "empty/out"],
+    "copa-pantheon": ["--quick", "--archive", "measured", "--out", "empty/out"],
     "pantheon-emulators": ["--quick", "--out", "empty/out"],
     "indigo-paper": ["--quick", "--out", "empty/out"],
     "pantheon-paper": ["--quick", "--out", "empty/out"],
@@ -198,7 +198,7 @@ def prepare(folder: Path) -> None:
     (folder / "report.txt").write_text(REPORT)
     (folder / "good.json").write_text(PERF)
     (folder / "folder").mkdir()
-    for name, content in flown().items():
+    for name, content in measured().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     (folder / "loop").symlink_to("loop")
@@ -206,15 +206,15 @@ def prepare(folder: Path) -> None:
 
 
 @cache
-def flown() -> dict[str, bytes]:
-    """The files of a small evaluation, in the folder `flown`; in `figures` of the same without logs."""
+def measured() -> dict[str, bytes]:
+    """The files of a small evaluation, in the folder `measured`; in `figures` of the same without logs."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         (place / "link.yaml").write_text("emulators: [{name: mine, delay_ms: 5, uplink: {rate_mbps: 0.5}}]\n")
         words = ["eval", "--schemes", "fixed:3,fixed:5", "--runs", "2", "--seconds", "1"]
         words += ["--emulators", f"file:{place / 'link.yaml'}", "--out"]
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main([*words, f"{place}/flown"])
+            main([*words, f"{place}/measured"])
             main([*words, f"{place}/figures", "--no-logs"])
         files = [path for path in place.glob("*/**/*") if path.is_file() and path.suffix != ".html"]
         return {str(path.relative_to(place)): path.read_bytes() for path in files}
@@ -282,7 +282,7 @@ def odd_arguments(draw: st.DrawFn) -> Case:
 
 EVAL = ["eval", "--emulators", "file:good.yaml", "--seconds", "1", "--out", "out"]
 FIT = ["--out", "out.yaml", "--minutes", "0.01"]
-DATA = "flown/data/link/mine"
+DATA = "measured/data/link/mine"
 READERS: dict[str, list[list[str]]] = {
     "good.yaml": [[*EVAL, "--schemes", "fixed:3"]],
     "good.csv": [["calibrate", "--target", "good.csv", *FIT]],
@@ -294,13 +294,14 @@ READERS: dict[str, list[list[str]]] = {
     "good.log": [["replay", "good.log", "--trace", "good.trace"]],
     "good.safetensors": [[*EVAL, "--schemes", "policy:good.safetensors"],
                          ["export", "good.safetensors", "--name", "mine", "--out", "."]],
-    "flown/session.json": [["report", "flown"], ["calibrate", "--target", "flown", "--few", *FIT],
-                           [*EVAL[:-1], "flown", "--schemes", "fixed:3"]],
-    "flown/summary.json": [["compare", "flown", "flown"]],
+    "measured/session.json": [["report", "measured"], ["calibrate", "--target", "measured", "--few", *FIT],
+                           [*EVAL[:-1], "measured", "--schemes", "fixed:3"]],
+    "measured/summary.json": [["compare", "measured", "measured"]],
     f"{DATA}/pantheon_metadata.json": [["report", DATA], ["calibrate", "--target", DATA, *FIT]],
     "figures/data/link/mine/fixed-3_measured_run1.json": [["report", "figures"],
-                                                          ["compare", "flown", "figures"]],
-    f"{DATA}/fixed-3_datalink_run1.log": [["report", "flown"], ["report", DATA], ["compare", "flown", DATA]],
+                                                          ["compare", "measured", "figures"]],
+    f"{DATA}/fixed-3_datalink_run1.log": [["report", "measured"], ["report", DATA],
+                                          ["compare", "measured", DATA]],
 }  # fmt: skip
 """Which commands read which file."""
 TOKENS = tuple(

@@ -55,7 +55,7 @@ def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
         command_line.main(["emulators"])
 
 
-@pytest.mark.parametrize("argv", [[], ["fly"], ["emulators", "--jsom"], ["emulators", "--js"]])
+@pytest.mark.parametrize("argv", [[], ["launch"], ["emulators", "--jsom"], ["emulators", "--js"]])
 def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         command_line.main(argv)
@@ -68,7 +68,7 @@ def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.C
 
 def test_an_unknown_command_is_answered_with_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        command_line.main(["fly"])
+        command_line.main(["launch"])
     complaint = capsys.readouterr().err
     assert f"known: {', '.join(list(command_line.COMMANDS)[:10])}, ... (see ccgym --help)" in complaint
 

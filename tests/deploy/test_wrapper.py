@@ -49,7 +49,14 @@ def test_setup_fails_where_the_policy_cannot_be_run(wrapper: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fly"], ["receiver"], ["sender", "127.0.0.1"], ["deps", "x"], ["sender", "::1", "1", "0.5", "x"]],
+    [
+        [],
+        ["launch"],
+        ["receiver"],
+        ["sender", "127.0.0.1"],
+        ["deps", "x"],
+        ["sender", "::1", "1", "0.5", "x"],
+    ],
 )
 def test_a_wrong_call_is_answered_with_the_usage(wrapper: str, arguments: list[str]) -> None:
     done = call(*BARE, wrapper, *arguments)

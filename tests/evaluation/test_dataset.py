@@ -40,7 +40,7 @@ def sha256(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dataset") / "flights"
+    folder = tmp_path_factory.mktemp("dataset") / "episodes"
     assert make(folder, "--workers", "2") == 0
     return folder
 

@@ -34,7 +34,7 @@ def test_what_comes_along_keeps_them() -> None:
             "class Aimd:",
             "import random\nclass Aimd:\n    def on_restart(self, now_ms, idle_ms):\n"
             "        self.cwnd_packets += random.random()",
-            "the same flight is the same again",
+            "the same run is the same again",
             "it decides otherwise",
         ),
         (

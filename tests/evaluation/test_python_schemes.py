@@ -23,7 +23,7 @@ AIMD = """class Aimd:
 
 def run(controller: str, seconds: float = 10) -> _core.FlowRecord:
     link = _core.Link(_core.Schedule.constant(12))
-    return _core.fly(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
+    return _core.simulate(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
 
 
 def write(folder: Path, source: str) -> str:

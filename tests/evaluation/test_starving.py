@@ -20,8 +20,8 @@ LINKS = """emulators:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A league with logs, and the same with figures only."""
-    place = tmp_path_factory.mktemp("league")
+    """An evaluation with logs, and the same with figures only."""
+    place = tmp_path_factory.mktemp("evaluation")
     (place / "links.yaml").write_text(LINKS)
     words = ["eval", "--schemes", "copa,copa+reno", "--emulators", f"file:{place}/links.yaml"]
     words += ["--seconds", "5", "--runs", "2", "--out"]

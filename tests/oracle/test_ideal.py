@@ -45,7 +45,7 @@ def test_a_slow_link_wants_a_packet_for_every_opportunity_and_none_to_wait(
     window = round(float(np.median(ideal_windows(spec, 0.1, 1000))))
 
     def run(packets: int) -> tuple[float, float]:
-        record = _core.fly(spec.to_path(), f"fixed:{packets}", seconds=30, seed=0)
+        record = _core.simulate(spec.to_path(), f"fixed:{packets}", seconds=30, seed=0)
         return len(record.departure_ms) / record.opportunities, float(np.median(record.departure_delay_ms))
 
     (used, delay_ms_), (used_by_less, _), (_, delay_of_more_ms) = (
@@ -74,7 +74,7 @@ def test_the_poisson_formula_agrees_with_runs(window: int) -> None:
         outcomes = []
         for seed in range(6):
             spec = emulator(LinkSpec(rate_mbps=rate_mbps, arrivals="poisson", seed=seed), delay_ms)
-            record = _core.fly(spec.to_path(), f"fixed:{packets:g}", seconds=20, seed=seed)
+            record = _core.simulate(spec.to_path(), f"fixed:{packets:g}", seconds=20, seed=seed)
             p95_ms = np.percentile(record.departure_delay_ms, 95) + delay_ms
             outcomes.append((len(record.departure_ms), p95_ms))
         throughput, delay = np.mean(outcomes, axis=0)

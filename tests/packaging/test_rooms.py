@@ -102,5 +102,5 @@ def test_a_crowded_folder_is_found(count: int, tmp_path: Path) -> None:
 def test_a_private_name_of_another_module_is_found(line: str, name: str, tmp_path: Path) -> None:
     (tmp_path / "envs").mkdir()
     (tmp_path / "envs" / "__init__.py").touch()
-    (tmp_path / "envs" / "path.py").write_text(f"from . import _core\n{line}\n_core.fly()\n")
+    (tmp_path / "envs" / "path.py").write_text(f"from . import _core\n{line}\n_core.simulate()\n")
     assert trespasses(tmp_path) == [f"envs/path.py: {name}"]

@@ -15,7 +15,7 @@ POLICY = policy_path("aurora")
 
 
 def run(spec: EmulatorSpec) -> FlowMetrics:
-    record = _core.fly(spec.to_path(), f"policy:{POLICY}", seconds=SECONDS, seed=0)
+    record = _core.simulate(spec.to_path(), f"policy:{POLICY}", seconds=SECONDS, seed=0)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
 
 

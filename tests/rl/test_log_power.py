@@ -1,4 +1,4 @@
-"""The reward of fine-tuning: the first order of a logarithm, and what peers have in common left out."""
+"""The reward of fine-tuning: the first order of a logarithm, and what a group has in common left out."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.rl.agent import GroupRelative
 from ccgym.rl.config import RlConfig
-from ccgym.rl.log_power import LogPower, Reference, Watch
+from ccgym.rl.log_power import LogPower, Reference, ReferenceRecorder
 from numpy.typing import NDArray
 
 TinyConfig = Callable[..., RlConfig]
@@ -40,16 +40,16 @@ def test_a_silent_step_earns_nothing() -> None:
 
 
 def test_the_reference_has_the_mean_delay_of_its_packets() -> None:
-    watch = Watch()
+    recorder = ReferenceRecorder()
     for info in (step(9, 30), step(3, 50), step(0, 0)):
-        assert not watch(info, CAPACITY_MBPS, np.full(2, RTT_MS)).any()
+        assert not recorder(info, CAPACITY_MBPS, np.full(2, RTT_MS)).any()
     # 9 + 3 packets in three steps: 12 / 3 = 4 Mbit/s, (9 x 30 + 3 x 50) / 12 = 35 ms
-    for reference in watch.references():
+    for reference in recorder.references():
         assert reference.throughput_mbps == pytest.approx(4)
         assert reference.delay_ms == pytest.approx(35)
 
 
-def test_peers_run_the_same_path_and_only_differences_count() -> None:
+def test_a_group_runs_the_same_path_and_only_differences_count() -> None:
     # GIVEN two paths with two flows each, one pair of which does the same from beginning to end
     native = PathSb3VecEnv(
         PathVectorEnv(4, 50, emulator="calibrated/nepal", features="aurora", actions="rate")

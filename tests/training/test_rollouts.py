@@ -49,9 +49,9 @@ def test_policy_that_never_moves_its_window_reaches_what_ten_packets_reach(tmp_p
     with ThreadPoolExecutor(1) as executor:
         still, stalled = (
             make_rollouts(
-                tmp_path / "still.safetensors", emulators, np.array([72.0]), 10, executor, stalling=stalling
+                tmp_path / "still.safetensors", emulators, np.array([72.0]), 10, executor, jitter=jitter
             )[0]
-            for stalling in (False, True)
+            for jitter in (False, True)
         )
     # Ten packets of 1464 bytes per round trip of 80 ms and a few ms at the links.
     assert still.throughput_mbps == pytest.approx(10 * 1464 * 8 / 82e3, rel=0.03)

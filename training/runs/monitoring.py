@@ -66,7 +66,7 @@ def _windows(scheme: str, seconds: float, emulator: NamedEmulator) -> list[Windo
     own = [flow for flow in spec.flows if flow.scheme is None] or [FlowSpec()]
     others = [flow for flow in spec.flows if flow.scheme is not None]
     flows = [flow.model_copy(update={"scheme": scheme}) for flow in own] + others
-    records = _core.fly(
+    records = _core.simulate(
         spec.to_path(), [flow.to_flow() for flow in flows], seconds=seconds, seed=ROLLOUT_SEED, log=False
     )
     ideal = _ideal_windows(spec, own, others, steps=round(seconds * 1e3 / STEP_MS))

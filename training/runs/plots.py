@@ -11,7 +11,7 @@ from .monitoring import Curves, WindowTrace
 ACCEPTED_THROUGHPUT = 0.95
 ACCEPTED_DELAY = 1.15
 """What a first policy must reach of the oracle window's throughput, at what multiple of its p95 delay."""
-WATCH_DPI = 70
+MONITORING_DPI = 70
 
 
 def draw_rollouts(title: str, rollouts: Sequence[Rollout]) -> Figure:
@@ -49,7 +49,7 @@ def _group(rollout: Rollout) -> str:
 def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
     """The policy's window and the oracle's over time, one below the other for every emulator."""
     labels = list(dict.fromkeys(trace.emulator for trace in traces))
-    figure = Figure(figsize=(8, 2.2 * len(labels)), dpi=WATCH_DPI, layout="tight")
+    figure = Figure(figsize=(8, 2.2 * len(labels)), dpi=MONITORING_DPI, layout="tight")
     rows = figure.subplots(len(labels), sharex=True, squeeze=False)[:, 0]
     for axes, label in zip(rows, labels, strict=True):
         for number, trace in enumerate(trace for trace in traces if trace.emulator == label):
@@ -66,7 +66,7 @@ def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
 
 def draw_curves(title: str, curves: Sequence[Curves]) -> Figure:
     """Throughput over delay: the policy's preference beside the frontier of fixed windows."""
-    figure = Figure(figsize=(4.5 * len(curves), 4), dpi=WATCH_DPI, layout="tight")
+    figure = Figure(figsize=(4.5 * len(curves), 4), dpi=MONITORING_DPI, layout="tight")
     for column, curve in enumerate(curves):
         axes = figure.add_subplot(1, len(curves), column + 1)
         for name, points, style in (
@@ -86,7 +86,7 @@ def draw_curves(title: str, curves: Sequence[Curves]) -> Figure:
 
 def draw_quality(title: str, history: Sequence[tuple[float, float]]) -> Figure:
     """How good the policy was after how many seconds: its regret and the least so far."""
-    figure = Figure(figsize=(8, 4), dpi=WATCH_DPI, layout="tight")
+    figure = Figure(figsize=(8, 4), dpi=MONITORING_DPI, layout="tight")
     axes = figure.add_subplot()
     seconds, regrets = zip(*history, strict=True)
     minutes = [second / 60 for second in seconds]

@@ -153,12 +153,12 @@ def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[Emul
     ]
 
 
-def draw_host_jitter(stalls: HostJitter, generator: np.random.Generator) -> tuple[float, int]:
+def draw_host_jitter(jitter: HostJitter, generator: np.random.Generator) -> tuple[float, int]:
     """Probability per ms and longest length in ms of one host's stalls (its jitter)."""
     share, probability, length = generator.random(3)
-    if share >= stalls.share:
+    if share >= jitter.share:
         return 0.0, 0
-    return float(1 - probability) * stalls.max_probability, 1 + int(length * stalls.max_ms)
+    return float(1 - probability) * jitter.max_probability, 1 + int(length * jitter.max_ms)
 
 
 def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:

@@ -56,14 +56,15 @@ void Bbr3::check_marks(Time now, const AckedPacket& newest) {
     bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure));
 }
 
-// HandleLostPacket: the flight was too large if more than two percent of it was lost; the bound is where the
+// HandleLostPacket: too much was in flight if more than two percent of it was lost; the bound is where the
 // losses reached that share (InflightAtLoss).
 void Bbr3::check_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
   if (!lost_too_much(packet, lost_bytes)) return;
-  const auto prior_flight = static_cast<double>(packet.inflight_bytes_at_departure - packet.bytes);
+  const auto prior_inflight_bytes = static_cast<double>(packet.inflight_bytes_at_departure - packet.bytes);
   const auto prior_lost = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure - packet.bytes);
-  const double prefix = std::max((kLossThreshold * prior_flight - prior_lost) / (1 - kLossThreshold), 0.0);
-  bound_inflight(now, prior_flight + prefix);
+  const double prefix =
+      std::max((kLossThreshold * prior_inflight_bytes - prior_lost) / (1 - kLossThreshold), 0.0);
+  bound_inflight(now, prior_inflight_bytes + prefix);
 }
 
 // HandleInflightTooHigh.

@@ -23,10 +23,11 @@ Gcc::Gcc(int64_t packet_bytes)
 
 void Gcc::on_ack(Time now, const AckEvent& ack) {
   report_.lost += static_cast<int64_t>(ack.lost.size());
-  for (const AckedPacket& packet : ack.acked) hear(now, packet.sent_at, packet.arrived_at(now), ack.rtt);
+  for (const AckedPacket& packet : ack.acked)
+    on_packet_acked(now, packet.sent_at, packet.arrived_at(now), ack.rtt);
 }
 
-void Gcc::hear(Time now, Time sent_at, Time received_at, const RttStats& rtt) {
+void Gcc::on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt) {
   ++report_.acked;
   arrivals_.push_back(received_at);
   if (!first_received_at_) first_received_at_ = received_at;
@@ -50,7 +51,7 @@ double Gcc::incoming_mbps(Time received_at) {
   return bits * 1e-6 / std::chrono::duration<double>{window}.count();
 }
 
-// Section 6: the loss-based controller hears of the share that was lost.
+// Section 6: the loss-based controller is told the share that was lost.
 void Gcc::close_report(Time now) {
   loss_based_.update(static_cast<double>(report_.lost) / static_cast<double>(report_.lost + report_.acked));
   loss_based_.bound(delay_based_.rate_mbps());

@@ -28,7 +28,7 @@ class Gcc final : public CongestionController {
     int64_t lost{0};
   };
 
-  void hear(Time now, Time sent_at, Time received_at, const RttStats& rtt);
+  void on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt);
   double incoming_mbps(Time received_at);
   void close_report(Time now);
 

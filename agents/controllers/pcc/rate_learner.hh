@@ -1,4 +1,4 @@
-// What PCC learns with: it names the rate of each monitor interval and hears what became of it.
+// What PCC learns with: it names the rate of each monitor interval and is told what became of it.
 #pragma once
 
 #include <algorithm>

@@ -54,10 +54,10 @@ void Verus::on_ack(Time now, const AckEvent& ack) {
   window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
   min_ms_ = in_ms(ack.rtt.min);
   smoothed_rtt_ms_ = in_ms(ack.rtt.smoothed);
-  for (const AckedPacket& packet : ack.acked) hear(now, packet);
+  for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
 }
 
-void Verus::hear(Time now, const AckedPacket& packet) {
+void Verus::on_packet_acked(Time now, const AckedPacket& packet) {
   const double delay_ms = in_ms(now - packet.sent_at);
   epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
   const double sent_under = window_of(packet.seq);

@@ -12,7 +12,7 @@ namespace ccgym {
 class Verus final : public CongestionController {
  public:
   // R, section 5.2: the ratio of the largest delay to the least from which on the window falls. The paper
-  // flies 2, 4 and 6, trading delay for throughput.
+  // runs 2, 4 and 6, trading delay for throughput.
   static constexpr double kDefaultDelayRatio = 6;
 
   explicit Verus(int64_t packet_bytes, double delay_ratio = kDefaultDelayRatio);
@@ -38,7 +38,7 @@ class Verus final : public CongestionController {
   enum class Phase { slow_start, normal, recovery };
 
   void answer_losses(const LostPacket& first);
-  void hear(Time now, const AckedPacket& packet);
+  void on_packet_acked(Time now, const AckedPacket& packet);
   [[nodiscard]] double& window_of(uint64_t seq) { return windows_[seq % windows_.size()]; }
   void leave_slow_start(double sent_under);
   void decrease(double sent_under);

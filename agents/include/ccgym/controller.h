@@ -1,4 +1,4 @@
-/* A congestion controller for ccgym, in plain C: what a library exports to fly as `--schemes so:FILE.so`.
+/* A congestion controller for ccgym, in plain C: what a library exports to run as `--schemes so:FILE.so`.
  * The library has one symbol, ccgym_controller, which answers with a table of functions; ccgym calls them:
  *   - Times are in ms since the flow began; `now_ms` never decreases, and no callback calls another.
  *   - A packet is sent, then acknowledged or lost. A lost one that arrives is spurious, then acknowledged.
@@ -8,7 +8,7 @@
  *   - Each callback may change the limits it is given; they stay as they are until the next one.
  *   - A packet leaves while inflight + packet <= window and the pacer is due; one may always be in flight.
  * What a pointer points at is the caller's, and gone when the callback returns. State belongs into `self`,
- * never into variables of the library: several flows fly at once, also in several threads.
+ * never into variables of the library: several flows run at once, also in several threads.
  */
 #ifndef CCGYM_CONTROLLER_H
 #define CCGYM_CONTROLLER_H
@@ -27,7 +27,7 @@ extern "C" {
 
 struct ccgym_config {
   int64_t packet_bytes; /* UDP payload of a data packet: the unit of the window */
-  uint64_t seed;        /* of what the controller draws by chance; the same seed, the same flight */
+  uint64_t seed;        /* of what the controller draws by chance; the same seed, the same run */
   const char* args;     /* what follows "so:FILE.so:", never NULL */
 };
 
@@ -105,7 +105,7 @@ struct ccgym_controller_table {
   void* (*create)(const struct ccgym_config* config, struct ccgym_limits* limits);
   void (*destroy)(void* self);
   void (*on_ack)(void* self, double now_ms, const struct ccgym_ack* ack, struct ccgym_limits* limits);
-  /* Nothing was heard for too long: everything in flight is lost. */
+  /* No ACK came for too long: everything in flight is lost. */
   void (*on_timeout)(void* self, double now_ms, const struct ccgym_lost_packet* lost, size_t lost_packets,
                      struct ccgym_limits* limits);
   /* The others may be NULL. */
@@ -117,7 +117,7 @@ struct ccgym_controller_table {
   void (*on_timer)(void* self, double now_ms, struct ccgym_limits* limits);
   /* For logs and plots, always the same ones: writes up to `most`, returns how many there are, 64 at most. */
   size_t (*metrics)(const void* self, struct ccgym_metric* metrics, size_t most);
-  void* (*clone)(const void* self); /* without it, what copies a flight midway refuses the scheme */
+  void* (*clone)(const void* self); /* without it, what copies a flow midway refuses the scheme */
 };
 
 const struct ccgym_controller_table* ccgym_controller(void);

@@ -69,7 +69,7 @@ class BadPath {
         if (const Data* data = datagram ? std::get_if<Data>(&*datagram) : nullptr)
           answer(data->seq, incoming_.origin(i));
       }
-      // Who hears nothing more has nothing to wait for.
+      // Who receives nothing more has nothing to wait for.
       if (count == 0) release(std::numeric_limits<uint64_t>::max());
       outgoing_.flush(socket_.number());
     }

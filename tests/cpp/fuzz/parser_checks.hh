@@ -13,7 +13,7 @@ void check_tunnel_datagram(std::span<const std::byte> bytes);
 // At the endpoint programs.
 void check_endpoint_datagram(std::span<const std::byte> bytes);
 
-// In a policy file: read, and then flown; or refused.
+// In a policy file: read, and then run; or refused.
 void check_policy_file(std::span<const std::byte> bytes);
 
 // In the rule table of `remy`.

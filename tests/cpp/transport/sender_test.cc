@@ -203,7 +203,7 @@ TEST(Sender, ATimeoutIsGenuineWhenNothingSentBeforeItArrives) {
   EXPECT_EQ(flow.controller.story, (Story{"ack 5", "late 0", "ack 0"}));
 }
 
-// The second time-out gives up the packet of the first one; that it arrives says nothing of the flight
+// The second time-out gives up the packet of the first one; that it arrives says nothing of the window
 // before.
 TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
   Flow flow{3};
@@ -217,7 +217,7 @@ TEST(Sender, ALateProbeDoesNotMakeTheFirstTimeoutSpurious) {
   EXPECT_EQ(flow.controller.story, (Story{"late 5", "ack 5"}));
 }
 
-TEST(Sender, AFlightThatArrivesAfterTwoTimeoutsWasOnlyLate) {
+TEST(Sender, AWindowThatArrivesAfterTwoTimeoutsWasOnlyLate) {
   Flow flow{3};
   flow.send_all(milliseconds{0});
   flow.time_out();

@@ -28,7 +28,7 @@ def test_a_path_is_the_draw_of_its_seed(
     paths = EpisodePaths(spec, [])
     for seed in (1, 2, 1):
         measured, expected = (
-            _core.fly(path, "fixed:30", seconds=3, seed=seed).departure_ms
+            _core.simulate(path, "fixed:30", seconds=3, seed=seed).departure_ms
             for path in (paths.path(seed), spec.drawn(seed).to_path())
         )
         assert list(measured) == list(expected)

@@ -96,7 +96,7 @@ def test_agrees_in_kind_with_the_twin() -> None:
     assert np.isnan(real["queue_packets"])
 
 
-def test_several_fly_at_once_each_over_its_own_path() -> None:
+def test_several_run_at_once_each_over_its_own_path() -> None:
     emulators = [spec("slow", 3.0, 10), spec("fast", 12.0, 30)]
     envs = PathVectorEnv(
         2, 60, emulator=emulators, backend="mahimahi", features="aurora", actions="rate", reward="aurora"
@@ -142,7 +142,9 @@ def test_a_killed_program_ends_the_episode_with_a_clear_error(killed: str) -> No
     folder = Path(f"/proc/{pid_of('ccgym-sender')}/cwd").readlink()
     assert folder.name.startswith("ccgym-shell-")
     os.kill(pid_of(killed), signal.SIGKILL)
-    with pytest.raises(MahimahiError, match=r"doomed: the \w+( or its mahimahi shells)? ended in mid-flight"):
+    with pytest.raises(
+        MahimahiError, match=r"doomed: the \w+( or its mahimahi shells)? ended before its flow"
+    ):
         stay_for(env, steps=300)
     assert not folder.exists()
     assert nat_rules() == rules_before

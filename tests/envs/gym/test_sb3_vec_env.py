@@ -72,7 +72,7 @@ def test_flies_over_other_emulators_from_the_next_reset_on() -> None:
     envs = PathSb3VecEnv(batch(2))
     envs.seed(1)
     slow = envs.reset()
-    envs.fly_over("synthetic/200mbps-80ms")
+    envs.set_emulators("synthetic/200mbps-80ms")
     envs.seed(1)
     fast = envs.reset()
     assert not np.array_equal(slow, fast)

@@ -196,7 +196,7 @@ def test_a_state_of_other_emulators_is_refused() -> None:
         changed.restore_state(lossy.save_state())
 
 
-def test_ten_thousand_environments_fly_in_one_process() -> None:
+def test_ten_thousand_environments_run_in_one_process() -> None:
     before = resident_kilobytes()
     envs = PathVectorEnv(10_000, emulator=LOSSY[1], threads=2)
     envs.reset(seed=1)

@@ -15,7 +15,7 @@ def path(**uplink: object) -> EmulatorSpec:
 
 
 def departures(spec: EmulatorSpec, seed: int) -> list[float]:
-    record = _core.fly(spec.drawn(seed).to_path(), "fixed:30", seconds=3, seed=seed)
+    record = _core.simulate(spec.drawn(seed).to_path(), "fixed:30", seconds=3, seed=seed)
     return [float(time) for time in record.departure_ms]
 
 

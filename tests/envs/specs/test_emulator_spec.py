@@ -1,4 +1,4 @@
-"""What a spec can say beyond a plain path: order, interruptions, variation, timing, company."""
+"""What a spec can say beyond a plain path: order, interruptions, variation, timing, other flows."""
 
 import re
 from typing import Any
@@ -24,7 +24,7 @@ def spec_of(**fields: Any) -> EmulatorSpec:
 
 
 def run(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord:
-    return _core.fly(spec.to_path(), f"fixed:{window}", seconds=SECONDS, seed=seed)
+    return _core.simulate(spec.to_path(), f"fixed:{window}", seconds=SECONDS, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,8 @@ def test_what_shares_the_path_reaches_the_twin() -> None:
 @pytest.mark.parametrize("arrivals", ["constant", "poisson", "cellular"])
 def test_what_is_drawn_is_exact_in_continuous_timing(arrivals: str) -> None:
     uplink = {"rate_mbps": 6, "arrivals": arrivals}
-    exact = _core.fly(spec_of(uplink=uplink, **CONTINUOUS).to_path(), "fixed:30", seconds=3, seed=1)
-    whole = _core.fly(spec_of(uplink=uplink).to_path(), "fixed:30", seconds=3, seed=1)
+    exact = _core.simulate(spec_of(uplink=uplink, **CONTINUOUS).to_path(), "fixed:30", seconds=3, seed=1)
+    whole = _core.simulate(spec_of(uplink=uplink).to_path(), "fixed:30", seconds=3, seed=1)
     for record, fractions in ((exact, True), (whole, False)):
         assert np.any(record.departure_ms % 1) == fractions
         assert np.any(record.departure_delay_ms % 1) == fractions
@@ -258,7 +258,7 @@ def test_a_run_tells_when_packets_were_sent_and_received() -> None:
     for nesting, before_ms, behind_ms in ((None, 0, 20), (["link", "loss", "onoff", "delay"], 20, 0)):
         order = {"nesting": nesting} if nesting else {}
         uplink = {"rate_mbps": 12, "loss": 0.1}
-        record = _core.fly(
+        record = _core.simulate(
             spec_of(delay_ms=20, uplink=uplink, **order).to_path(), "fixed:10", seconds=5, seed=1
         )
         assert np.all(record.arrival_ms - record.sent_ms == before_ms)

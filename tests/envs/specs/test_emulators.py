@@ -66,7 +66,7 @@ def test_the_pathological_group_has_the_twelve_scenarios() -> None:
 
 def test_the_pathological_and_varying_groups_run_in_the_twin() -> None:
     for emulator in select_emulators("pathological,varying"):
-        record = _core.fly(emulator.spec.to_path(), "reno", seconds=5, seed=1)
+        record = _core.simulate(emulator.spec.to_path(), "reno", seconds=5, seed=1)
         assert record.delivered_packets > 20, emulator.label
 
 
@@ -301,7 +301,7 @@ def test_a_name_stands_once_in_a_file(tmp_path: Path) -> None:
 )
 def test_the_twin_has_every_queue(parameters: dict[str, Any]) -> None:
     spec = EmulatorSpec.model_validate(changed(rate_mbps=12.0, packets=60, **parameters))
-    record = _core.fly(spec.to_path(), "fixed:200", seconds=5, seed=1)
+    record = _core.simulate(spec.to_path(), "fixed:200", seconds=5, seed=1)
     assert record.delivered_packets > 3000
     assert len(record.arrival_ms) - len(record.departure_ms) > 60  # it dropped, whatever waits at the end
 

@@ -176,7 +176,7 @@ def test_odd_values_in_emulator_files(tmp_path: Path) -> None:
         taken += specs is not None
         for spec in specs or ():
             with suppress(InputError):  # some of it is mahimahi's alone
-                _core.fly(spec.to_path(), "fixed:3", seconds=0.1, seed=1)
+                _core.simulate(spec.to_path(), "fixed:3", seconds=0.1, seed=1)
     assert 0 < taken < CASES
 
 

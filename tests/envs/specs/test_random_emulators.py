@@ -58,7 +58,7 @@ def test_a_thousand_hold_every_kind_and_every_size() -> None:
 def test_every_kind_runs() -> None:
     for kind in KINDS:
         spec = next(spec for spec in random_emulators(100, 5, Split.TEST) if kind_of(spec) == kind)
-        record = _core.fly(spec.to_path(), "fixed:20", seconds=3, seed=1)
+        record = _core.simulate(spec.to_path(), "fixed:20", seconds=3, seed=1)
         assert record.delivered_packets > 0, kind
 
 

@@ -18,7 +18,7 @@ DUMBBELL = EmulatorSpec.model_validate(
 
 def test_each_flow_has_its_own_run() -> None:
     flows = [_core.Flow("fixed:30"), _core.Flow("reno", start_s=1, stop_s=3, extra_delay_ms=10)]
-    first, second = _core.fly(DUMBBELL.to_path(), flows, seconds=5, seed=1)
+    first, second = _core.simulate(DUMBBELL.to_path(), flows, seconds=5, seed=1)
     assert first.arrival_ms[0] == 0
     assert second.arrival_ms[0] == 1000
     assert second.arrival_ms[-1] < 3000
@@ -28,7 +28,7 @@ def test_each_flow_has_its_own_run() -> None:
 
 def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
     flows = [_core.Flow("cubic", start_s=0.1 * i, bytes=15_000) for i in range(50)]
-    records = _core.fly(DUMBBELL.to_path(), flows, seconds=10, seed=1)
+    records = _core.simulate(DUMBBELL.to_path(), flows, seconds=10, seed=1)
     assert [record.delivered_packets for record in records] == [11] * 50
     times_ms = np.concatenate([record.completion_ms for record in records])
     assert len(times_ms) == 50
@@ -37,15 +37,15 @@ def test_a_flow_of_so_many_bytes_says_how_long_it_took() -> None:
 
 
 def test_answers_to_requests_each_say_how_long_they_took() -> None:
-    (record,) = _core.fly(
+    (record,) = _core.simulate(
         DUMBBELL.to_path(), [_core.Flow("reno", bytes=10_000, mean_think_s=0.1)], seconds=20, seed=1
     )
     assert len(record.completion_ms) > 80
 
 
 def test_one_flow_in_a_list_is_the_flow_alone() -> None:
-    alone = _core.fly(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
-    (listed,) = _core.fly(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
+    alone = _core.simulate(DUMBBELL.to_path(), "copa", seconds=5, seed=1)
+    (listed,) = _core.simulate(DUMBBELL.to_path(), [_core.Flow("copa")], seconds=5, seed=1)
     np.testing.assert_array_equal(alone.departure_ms, listed.departure_ms)
 
 

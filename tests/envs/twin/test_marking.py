@@ -23,7 +23,7 @@ def emulator(**queue: Any) -> EmulatorSpec:
 
 
 def run(scheme: str, seconds: float = 20, **queue: Any) -> _core.FlowRecord:
-    return _core.fly(emulator(**queue).to_path(), scheme, seconds=seconds, seed=1)
+    return _core.simulate(emulator(**queue).to_path(), scheme, seconds=seconds, seed=1)
 
 
 @pytest.mark.parametrize("queue", [CODEL, PIE, RED], ids=lambda queue: str(queue["queue"]))
@@ -65,7 +65,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold() -> None:
 
 def test_on_one_queue_each_flow_is_treated_as_it_speaks() -> None:
     flows = [_core.Flow("cubic"), _core.Flow("vegas"), _core.Flow("fixed:60")]
-    cubic, vegas, fixed = _core.fly(emulator(**RED, ecn=True).to_path(), flows, seconds=20, seed=1)
+    cubic, vegas, fixed = _core.simulate(emulator(**RED, ecn=True).to_path(), flows, seconds=20, seed=1)
     assert cubic.marked_packets > 0
     assert fixed.lost_packets > 0
     assert vegas.marked_packets == fixed.marked_packets == 0
@@ -122,7 +122,7 @@ def test_what_controllers_publish_is_written_as_a_table(tmp_path: Path) -> None:
     lines = (tmp_path / "metrics.tsv").read_text().splitlines()
     assert lines[0].split("\t") == heads
     assert float(lines[-1].split("\t")[4]) == pytest.approx(rows[-1, 4])
-    assert not _core.fly(emulator().to_path(), "bbr3", seconds=1, seed=1, log=False).metrics
+    assert not _core.simulate(emulator().to_path(), "bbr3", seconds=1, seed=1, log=False).metrics
 
 
 @pytest.mark.parametrize("queue", [{**CODEL, "ecn": True}, RED, STEP], ids=lambda queue: str(queue["queue"]))

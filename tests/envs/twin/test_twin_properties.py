@@ -80,7 +80,7 @@ def test_a_droptail_queue_never_holds_more_than_its_limits(
 @settings(max_examples=60, deadline=None)
 @given(spec=specs(), seed=st.integers(0, 2**32))
 def test_a_run_conserves_its_packets(spec: EmulatorSpec, seed: int) -> None:
-    record = _core.fly(spec.to_path(), f"fixed:{WINDOW}", seconds=SECONDS, seed=seed)
+    record = _core.simulate(spec.to_path(), f"fixed:{WINDOW}", seconds=SECONDS, seed=seed)
     in_flight = record.sent_packets - record.delivered_packets - record.lost_packets
     assert 0 <= in_flight <= WINDOW + PROBES
     assert record.delivered_packets <= len(record.departure_ms) <= len(record.arrival_ms)
@@ -102,7 +102,7 @@ def test_flows_together_conserve_their_packets_and_share_one_link(
         _core.Flow(scheme=f"fixed:{WINDOW}", start_s=start_s, extra_delay_ms=extra_ms)
         for start_s, extra_ms in flows
     ]
-    records = _core.fly(spec.to_path(), sharing, seconds=SECONDS, seed=seed)
+    records = _core.simulate(spec.to_path(), sharing, seconds=SECONDS, seed=seed)
     for record in records:
         in_flight = record.sent_packets - record.delivered_packets - record.lost_packets
         assert 0 <= in_flight <= WINDOW + PROBES

@@ -19,7 +19,7 @@ SECONDS = 4
 
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pantheon") / "flown"
+    folder = tmp_path_factory.mktemp("pantheon") / "evaluation"
     argv = ["eval", "--schemes", "copa,cubic", "--emulators", "field", "--runs", "2", "--flows", "2"]
     assert main([*argv, "--interval", "1", "--seconds", str(SECONDS), "--out", str(folder)]) == 0
     return folder

@@ -1,4 +1,4 @@
-"""A search for the worst cases finds worse ones, goes on where it stopped, and writes what can be flown."""
+"""A search for the worst cases finds worse ones, goes on where it stopped, and writes what can be run."""
 
 import json
 import math
@@ -22,7 +22,7 @@ from optuna.trial import FrozenTrial
 
 
 class AwayFromFiveMbps(Alone):
-    """Worst at 5 Mbit/s; nothing is flown."""
+    """Worst at 5 Mbit/s; nothing runs."""
 
     def deficit(self, scheme: str, case: Case) -> float:
         return -abs(math.log((case.emulator.uplink.rate_mbps or 0) / 5))
@@ -83,11 +83,11 @@ def test_a_search_that_was_stopped_goes_on_to_the_same_answer(tmp_path: Path) ->
     whole = evolved(made(tmp_path / "whole"), generations=4)
 
     class Stopped(AwayFromFiveMbps):
-        flown = 0
+        ran = 0
 
         def deficit(self, scheme: str, case: Case) -> float:
-            Stopped.flown += 1
-            if Stopped.flown == 2 * adversary.POPULATION + 7:
+            Stopped.ran += 1
+            if Stopped.ran == 2 * adversary.POPULATION + 7:
                 raise KeyboardInterrupt
             return super().deficit(scheme, case)
 
@@ -124,11 +124,11 @@ def test_a_flow_that_another_starves_has_the_logarithm_of_its_part() -> None:
     assert BesideOthers().deficit("fixed:36", case) == pytest.approx(math.log(0.5 / 0.1), abs=0.05)
 
 
-def test_what_is_found_can_be_flown(
+def test_what_is_found_can_be_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(adversary, "POPULATION", 3)
-    monkeypatch.setattr("ccgym.experiments.acceptance.hostile_cases.run_contested", _fly_nothing)
+    monkeypatch.setattr("ccgym.experiments.acceptance.hostile_cases.run_contested", _run_nothing)
     command = ["reproduce", "adversary", "--scheme", "fixed:4", "--generations", "1", "--out"]
     assert main([*command, str(tmp_path), "--json"]) == 0
     answers = json.loads(capsys.readouterr().out)["answers"]
@@ -136,7 +136,7 @@ def test_what_is_found_can_be_flown(
     alone, contested = sorted(tmp_path.glob("*.yaml"))
     assert len(load_emulators(alone)) == len(answers[0]["worst"])
     assert all(spec.flows[-1].scheme is None for spec in load_emulators(contested))
-    flown = [
+    ran = [
         "eval",
         "--emulators",
         f"file:{alone},file:{contested}",
@@ -145,17 +145,17 @@ def test_what_is_found_can_be_flown(
         "--seconds",
         "6",
     ]
-    assert main([*flown, "--out", str(tmp_path / "flown")]) == 0
+    assert main([*ran, "--out", str(tmp_path / "ran")]) == 0
 
 
-def _fly_nothing(_: str, rivalry: Rivalry, spec: EmulatorSpec) -> object:
+def _run_nothing(_: str, rivalry: Rivalry, spec: EmulatorSpec) -> object:
     from ccgym.experiments.acceptance.competition import Contested
 
     return Contested(spec, share=1 / (rivalry.flows + 2), used=1.0, rivals_keep=1.0)
 
 
 @pytest.mark.parametrize("scheme", ["kernel-cubic", "nonsense"])
-def test_what_cannot_fly_in_the_twin_is_refused(
+def test_what_cannot_run_in_the_twin_is_refused(
     scheme: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["reproduce", "adversary", "--scheme", scheme, "--out", str(tmp_path / "out")]) == 2

@@ -27,7 +27,7 @@ def test_a_flow_that_is_alone_again_leaves_the_queue_empty_soon() -> None:
     uplink = LinkSpec(rate_mbps=48.0, queue="droptail", packets=640)
     spec = EmulatorSpec(name="four-bdp", delay_ms=20, uplink=uplink)
     flows = [_core.Flow("cubic", stop_s=40.0), _core.Flow(SCHEME, start_s=5.0)]
-    record = _core.fly(spec.to_path(), flows, seconds=60, seed=0)[1]
+    record = _core.simulate(spec.to_path(), flows, seconds=60, seed=0)[1]
     later = record.departure_ms >= 43e3
     assert np.percentile(record.departure_delay_ms[later], 95) <= 20
 

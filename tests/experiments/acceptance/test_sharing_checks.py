@@ -14,7 +14,7 @@ SPEC = EmulatorSpec(
 
 def delivered(flows: list[_core.Flow], seconds: float, from_s: float) -> list[int]:
     """Packets of every flow that left the link in the last part of a run."""
-    records = _core.fly(SPEC.to_path(), flows, seconds=seconds, seed=0)
+    records = _core.simulate(SPEC.to_path(), flows, seconds=seconds, seed=0)
     return [int(np.count_nonzero(record.departure_ms >= from_s * 1e3)) for record in records]
 
 

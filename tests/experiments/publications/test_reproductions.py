@@ -61,9 +61,9 @@ def test_copa_shares_a_link_as_its_paper_says() -> None:
 
 def test_copas_table_of_any_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["eval", "--schemes", "copa,cubic", "--emulators", "field", "--seconds", "3"]
-    assert main([*argv, "--out", str(tmp_path / "flown")]) == 0
+    assert main([*argv, "--out", str(tmp_path / "evaluation")]) == 0
     capsys.readouterr()
-    table = ["reproduce", "copa-pantheon", "--archive", str(tmp_path / "flown"), "--json"]
+    table = ["reproduce", "copa-pantheon", "--archive", str(tmp_path / "evaluation"), "--json"]
     assert main([*table, "--out", str(tmp_path / "table")]) == 0
     lines = {
         line["what"].split(":")[0]: line["ours"] for line in json.loads(capsys.readouterr().out)["lines"]

@@ -94,10 +94,10 @@ def test_stalls_are_drawn_within_their_bounds() -> None:
     stalls = HostJitter(share=0.5, max_probability=0.1, max_ms=4)
     generator = np.random.default_rng(1)
     drawn = [draw_host_jitter(stalls, generator) for _ in range(400)]
-    stalling = [(probability, max_ms) for probability, max_ms in drawn if probability > 0]
-    assert 150 < len(stalling) < 250
-    assert {max_ms for _, max_ms in stalling} == {1, 2, 3, 4}
-    assert max(probability for probability, _ in stalling) <= 0.1
+    drawn_stalls = [(probability, max_ms) for probability, max_ms in drawn if probability > 0]
+    assert 150 < len(drawn_stalls) < 250
+    assert {max_ms for _, max_ms in drawn_stalls} == {1, 2, 3, 4}
+    assert max(probability for probability, _ in drawn_stalls) <= 0.1
 
 
 def test_flows_that_share_get_the_same_rate_whoever_is_there() -> None:

@@ -21,7 +21,7 @@ constexpr int64_t kPacketBytes = 1000;
 constexpr milliseconds kRtt{100};
 constexpr double kLinkMbps = 8;  // a packet per ms: a BDP of 100 packets
 constexpr int kRoundPackets = 100;
-constexpr int64_t kFlight = 99;  // no queue
+constexpr int64_t kInflight = 99;  // no queue
 
 // A flow told what a path of 8 Mbit/s and 100 ms would tell it: one ACK per ms, a round trip every 100.
 class Bbr3Test : public testing::Test {
@@ -30,20 +30,20 @@ class Bbr3Test : public testing::Test {
     for (int i = 0; i < kRoundPackets; ++i) send(i + 1);
   }
 
-  // Sends a packet into a flight of that many, and one of a round trip ago arrives; the sample says `mbps`
+  // Sends a packet with that many in flight, and one of a round trip ago arrives; the sample says `mbps`
   // over the round trip, which is ever shorter unless there is a queue.
-  void ack(double mbps = kLinkMbps, int64_t flight_packets = kFlight, Time queueing = {}) {
+  void ack(double mbps = kLinkMbps, int64_t inflight_packets = kInflight, Time queueing = {}) {
     now_ += milliseconds{1};
     delivered_ += kPacketBytes;
     const Time rtt = queueing == Time{} ? kRtt - Time{delivered_ / kPacketBytes} : kRtt + queueing;
-    send(flight_packets);
+    send(inflight_packets);
     while (lost_.contains(arriving_seq_)) ++arriving_seq_;
     const Departure& departure = departures_.at(arriving_seq_);
     report_ack(bbr_, now_,
                {.seq = arriving_seq_++,
                 .bytes = kPacketBytes,
                 .sent_at = now_ - rtt,
-                .inflight_bytes = flight_packets * kPacketBytes,
+                .inflight_bytes = inflight_packets * kPacketBytes,
                 .delivered_bytes = delivered_,
                 .next_seq = next_seq(),
                 .rtt = {.latest = rtt, .smoothed = rtt, .min = std::min<Time>(rtt, kRtt)},
@@ -56,15 +56,15 @@ class Bbr3Test : public testing::Test {
                 .declared_lost_bytes = lost_bytes_});
   }
 
-  void send(int64_t flight_packets) {
-    departures_.push_back({flight_packets * kPacketBytes, lost_bytes_});
+  void send(int64_t inflight_packets) {
+    departures_.push_back({inflight_packets * kPacketBytes, lost_bytes_});
     bbr_.on_sent(
         now_,
-        {.seq = next_seq() - 1, .bytes = kPacketBytes, .inflight_bytes = flight_packets * kPacketBytes});
+        {.seq = next_seq() - 1, .bytes = kPacketBytes, .inflight_bytes = inflight_packets * kPacketBytes});
   }
 
-  void round_trip(double mbps = kLinkMbps, int64_t flight_packets = kFlight, Time queueing = {}) {
-    for (int i = 0; i < kRoundPackets; ++i) ack(mbps, flight_packets, queueing);
+  void round_trip(double mbps = kLinkMbps, int64_t inflight_packets = kInflight, Time queueing = {}) {
+    for (int i = 0; i < kRoundPackets; ++i) ack(mbps, inflight_packets, queueing);
   }
 
   void lose(const std::vector<uint64_t>& seqs, int64_t inflight_packets = 100, bool timeout = false) {
@@ -86,19 +86,19 @@ class Bbr3Test : public testing::Test {
                    .next_seq = next_seq()});
   }
 
-  // Sends that many packets into a flight, which are lost, each found by an ACK of its own.
-  void send_and_lose(int count, int64_t flight_packets) {
+  // Sends that many packets which are lost, each found by an ACK of its own.
+  void send_and_lose(int count, int64_t inflight_packets) {
     std::vector<uint64_t> lost;
     for (int i = 0; i < count; ++i) {
       lost.push_back(next_seq());
-      send(flight_packets);
-      send(flight_packets);  // arrives: no two that are lost are neighbours
+      send(inflight_packets);
+      send(inflight_packets);  // arrives: no two that are lost are neighbours
     }
     for (const uint64_t seq : lost) lose({seq});
   }
 
-  void reach(Mode mode, int64_t flight_packets = kFlight) {
-    for (int i = 0; i < 5000 && bbr_.mode() != mode; ++i) ack(kLinkMbps, flight_packets);
+  void reach(Mode mode, int64_t inflight_packets = kInflight) {
+    for (int i = 0; i < 5000 && bbr_.mode() != mode; ++i) ack(kLinkMbps, inflight_packets);
     ASSERT_EQ(bbr_.mode(), mode);
   }
 
@@ -251,14 +251,14 @@ TEST_F(Bbr3Test, ProbesAsOftenAsRenoWouldWhereTheBdpIsSmall) {
   EXPECT_LT(now_ - began, 11 * kRtt);
 }
 
-// Section 5.5.10.2: a loss rate of two percent is tolerated; above it the flight that had it is the bound: of
-// 200 packets the fifth, 199 before it and (0.02 * 199 - 4) / 0.98 < 0 of it.
-TEST_F(Bbr3Test, BoundsTheFlightThatLosesMoreThanTwoPercent) {
+// Section 5.5.10.2: a loss rate of two percent is tolerated; above it what was in flight then is the bound:
+// of 200 packets the fifth, 199 before it and (0.02 * 199 - 4) / 0.98 < 0 of it.
+TEST_F(Bbr3Test, BoundsTheInflightThatLosesMoreThanTwoPercent) {
   reach(Mode::up);
   send_and_lose(4, 200);
   EXPECT_EQ(bbr_.mode(), Mode::up);
   send(200);
-  lose({next_seq() - 1});  // its flight had lost nothing yet when it left
+  lose({next_seq() - 1});  // nothing was lost nothing yet when it left
   EXPECT_EQ(bbr_.mode(), Mode::up);
   std::vector<uint64_t> lost;
   for (int i = 0; i < 5; ++i, send(200)) lost.push_back(next_seq());
@@ -268,7 +268,7 @@ TEST_F(Bbr3Test, BoundsTheFlightThatLosesMoreThanTwoPercent) {
 }
 
 // Section 5.5.10.2: but by Beta, 0.7 of the BDP, at least.
-TEST_F(Bbr3Test, BoundsTheFlightByBetaAtLeast) {
+TEST_F(Bbr3Test, BoundsTheInflightByBetaAtLeast) {
   reach(Mode::up);
   std::vector<uint64_t> lost;
   for (int i = 0; i < 3; ++i, send(50)) lost.push_back(next_seq());
@@ -340,12 +340,12 @@ TEST_F(Bbr3Test, AdaptsToLossesWhileItCruises) {
 
 // Section 5.3.4, and A.10: after five seconds without a smaller RTT half of the BDP, for 200 ms and a round
 // trip. What is delivered meanwhile says nothing of the bandwidth.
-TEST_F(Bbr3Test, HalvesTheFlightEveryFiveSeconds) {
+TEST_F(Bbr3Test, HalvesTheInflightEveryFiveSeconds) {
   ack();
-  while (now_ < seconds{5}) ack(kLinkMbps, kFlight, milliseconds{5});
+  while (now_ < seconds{5}) ack(kLinkMbps, kInflight, milliseconds{5});
   EXPECT_NE(bbr_.mode(), Mode::probe_rtt);
-  ack(kLinkMbps, kFlight, milliseconds{5});
-  ack(kLinkMbps, kFlight, milliseconds{5});
+  ack(kLinkMbps, kInflight, milliseconds{5});
+  ack(kLinkMbps, kInflight, milliseconds{5});
   ASSERT_EQ(bbr_.mode(), Mode::probe_rtt);
   EXPECT_NEAR(cwnd(), 50, 0.5);
   for (int i = 0; i < 200; ++i) ack(kLinkMbps / 2, 49);
@@ -360,7 +360,7 @@ TEST_F(Bbr3Test, HalvesTheFlightEveryFiveSeconds) {
 TEST_F(Bbr3Test, BelievesTheSmallestRttForTenSeconds) {
   ack();
   const auto half_of_bdp = [this] {
-    while (bbr_.mode() != Mode::probe_rtt) ack(kLinkMbps, kFlight, milliseconds{50});
+    while (bbr_.mode() != Mode::probe_rtt) ack(kLinkMbps, kInflight, milliseconds{50});
     return cwnd();
   };
   EXPECT_NEAR(half_of_bdp(), 50, 0.5);
@@ -376,7 +376,7 @@ TEST_F(Bbr3Test, DoesNotProbeForTheSmallestRttAfterAnIdleTime) {
   now_ += seconds{6};
   bbr_.on_restart(now_, seconds{6});
   EXPECT_NEAR(pacing_gain(), 1, 0.01);
-  ack(kLinkMbps, kFlight, milliseconds{5});
+  ack(kLinkMbps, kInflight, milliseconds{5});
   EXPECT_NE(bbr_.mode(), Mode::probe_rtt);
 }
 

@@ -27,7 +27,7 @@ TEST(FixedRate, DoesNotMoveOnAcksNorLosses) {
 }
 
 // A data packet is 1436 bytes of payload, 1464 with IP: 6 Mbit/s of payload are 6.12 on the link.
-TEST(FixedRate, FliesAtItsRate) { EXPECT_NEAR(fly_scenario("rate:6", {}).mbps, 6 * 1464.0 / 1436, 0.1); }
+TEST(FixedRate, SendsAtItsRate) { EXPECT_NEAR(run_scenario("rate:6", {}).mbps, 6 * 1464.0 / 1436, 0.1); }
 
 }  // namespace
 }  // namespace ccgym

@@ -39,9 +39,9 @@ TEST_F(NewRenoTest, DoublesTheWindowPerRoundTripInSlowStart) {
   EXPECT_EQ(flow_.cwnd(), 40);
 }
 
-TEST_F(NewRenoTest, HalvesTheFlightOverOneRecovery) {
+TEST_F(NewRenoTest, HalvesTheInflightOverOneRecovery) {
   fill_twenty();
-  flow_.lose({10});  // flight 20: ssthresh 10
+  flow_.lose({10});  // 20 in flight: ssthresh 10
   for (uint64_t seq = 11; seq < 30; ++seq) {
     flow_.ack(seq);
     flow_.send_while_open();
@@ -112,7 +112,7 @@ TEST_F(NewRenoTest, CutsAgainForALossOfThePacketsSentInRecovery) {
     flow_.ack(seq);
     flow_.send_while_open();
   }
-  flow_.lose({30});  // flight 10: ssthresh 5
+  flow_.lose({30});  // 10 in flight: ssthresh 5
   for (uint64_t seq = 31; seq < 40; ++seq) {
     flow_.ack(seq);
     flow_.send_while_open();
@@ -141,7 +141,7 @@ TEST_F(NewRenoTest, RestartsFromOnePacketAfterATimeout) {  // RFC 5681 section 3
   for (uint64_t seq = 10; seq < 30; ++seq) all.push_back(seq);
   flow_.lose(all, /*timeout=*/true);
   EXPECT_EQ(flow_.cwnd(), 1);
-  for (uint64_t seq = 30; flow_.cwnd() < 10; ++seq) {  // slow start up to ssthresh, half of the flight of 20
+  for (uint64_t seq = 30; flow_.cwnd() < 10; ++seq) {  // slow start up to ssthresh, half of the 20 in flight
     flow_.send_while_open();
     const double before = flow_.cwnd();
     flow_.ack(seq);
@@ -171,7 +171,7 @@ TEST_F(NewRenoTest, GoesBackToItsWindowAfterASpuriousTimeout) {
   EXPECT_EQ(flow_.cwnd(), 10);  // congestion avoidance: ssthresh is 10 again
 }
 
-TEST_F(NewRenoTest, CutsForALossOfAFlightThatWasOnlyLate) {
+TEST_F(NewRenoTest, CutsForALossOfAWindowThatWasOnlyLate) {
   fill_twenty();
   std::vector<uint64_t> all;
   for (uint64_t seq = 10; seq < 30; ++seq) all.push_back(seq);

@@ -109,24 +109,24 @@ TEST_F(AllegroDecision, TriesLargerStepsWhenThePairsDisagree) {
 }
 
 // Section 4.1.3 and figure 7: more than 95 % of the capacity at a random loss of 1 %, where TCP collapses.
-TEST(AllegroFlight, KeepsItsRateUnderRandomLossAndRenoDoesNot) {
+TEST(AllegroRun, KeepsItsRateUnderRandomLossAndRenoDoesNot) {
   const Scenario lossy{.queue_packets = 60, .loss = 0.01};
-  EXPECT_GT(fly_scenario("allegro:loss", lossy).mbps, 0.95 * 12);
-  EXPECT_LT(fly_scenario("reno", lossy).mbps, 0.6 * 12);
+  EXPECT_GT(run_scenario("allegro:loss", lossy).mbps, 0.95 * 12);
+  EXPECT_LT(run_scenario("reno", lossy).mbps, 0.6 * 12);
 }
 
 // Section 2.2: its loss cap lets it lose a few percent, not more.
-TEST(AllegroFlight, LosesNoMoreThanItsCapOnAShallowQueue) {
-  const Measured flight = fly_scenario("allegro:loss", {.queue_packets = 60});
-  EXPECT_GT(flight.mbps, 0.95 * 12);
-  EXPECT_LT(flight.lost_share, 0.05);
+TEST(AllegroRun, LosesNoMoreThanItsCapOnAShallowQueue) {
+  const Measured measured = run_scenario("allegro:loss", {.queue_packets = 60});
+  EXPECT_GT(measured.mbps, 0.95 * 12);
+  EXPECT_LT(measured.lost_share, 0.05);
 }
 
 // A tick of 1 ms more in 60 takes e^(10/60), a sixth, of S' / (1 - S'): a few steps of 1 % are lost in it.
-TEST(AllegroFlight, KeepsAShorterQueueWithTheLatencyUtility) {
+TEST(AllegroRun, KeepsAShorterQueueWithTheLatencyUtility) {
   const Scenario bottomless{.seconds = 30};
-  const Measured latency = fly_scenario("allegro", bottomless);
-  EXPECT_LT(4 * latency.p95_delay_ms, fly_scenario("allegro:loss", bottomless).p95_delay_ms);
+  const Measured latency = run_scenario("allegro", bottomless);
+  EXPECT_LT(4 * latency.p95_delay_ms, run_scenario("allegro:loss", bottomless).p95_delay_ms);
   EXPECT_GT(latency.mbps, 0.8 * 12);
 }
 

@@ -125,45 +125,45 @@ TEST_F(VivaceLearning, BoundsTheChangeDynamically) {
 }
 
 // Section 6: a near-full link with hardly any queue.
-TEST(VivaceFlight, FillsTheLinkWithAShortQueue) {
-  const Measured flight = fly_scenario("vivace", {.rate_mbps = 50, .queue_packets = 250});
-  EXPECT_GT(flight.mbps, 0.8 * 50);
-  EXPECT_LT(flight.p95_delay_ms, 30 + 20);
-  EXPECT_LT(flight.lost_share, 0.01);
+TEST(VivaceRun, FillsTheLinkWithAShortQueue) {
+  const Measured measured = run_scenario("vivace", {.rate_mbps = 50, .queue_packets = 250});
+  EXPECT_GT(measured.mbps, 0.8 * 50);
+  EXPECT_LT(measured.p95_delay_ms, 30 + 20);
+  EXPECT_LT(measured.lost_share, 0.01);
 }
 
 // Reno's share of 50 Mbit/s at 2 % is 1.22 * 1464 * 8 / 60 ms / sqrt(0.02), 1.7 Mbit/s.
-TEST(VivaceFlight, KeepsManyTimesRenosRateUnderRandomLoss) {
+TEST(VivaceRun, KeepsManyTimesRenosRateUnderRandomLoss) {
   const Scenario lossy{.rate_mbps = 50, .queue_packets = 250, .loss = 0.02};
-  EXPECT_GT(fly_scenario("vivace:loss", lossy).mbps, 5 * fly_scenario("reno", lossy).mbps);
+  EXPECT_GT(run_scenario("vivace:loss", lossy).mbps, 5 * run_scenario("reno", lossy).mbps);
 }
 
 // On a link whose opportunities come at random the RTT has no slope below capacity, and noise enough: the
 // rate must not be a random walk. 3 Mbit/s, 260 ms of RTT and the 426 packets of queue are Pantheon's Brazil.
-TEST(VivaceFlight, KeepsItsRateWhereTheRttIsNoisy) {
+TEST(VivaceRun, KeepsItsRateWhereTheRttIsNoisy) {
   PathSpec path{.delay_ms = 130,
                 .uplink = {.schedule = Schedule::poisson(3.04, /*seed=*/1, /*period_ms=*/60'000),
                            .queue = {.kind = "droptail", .packets = 426}},
                 .downlink = {.schedule = Schedule::constant(3.04)}};
   double mbps = 0;
   for (const uint64_t seed : {1U, 2U, 3U, 4U})
-    mbps +=
-        static_cast<double>(fly(path, "vivace", 60, seed).front().delivered_packets) * 1464 * 8 / 60e6 / 4;
+    mbps += static_cast<double>(simulate(path, "vivace", 60, seed).front().delivered_packets) * 1464 * 8 /
+            60e6 / 4;
   EXPECT_GT(mbps, 0.6 * 3.04);  // of thirty seeds the mean is 0.8, the deviation 0.1
 }
 
 // Section 6: flows of Vivace converge to a fair share.
-TEST(VivaceFlight, SharesALinkWithItself) {
+TEST(VivaceRun, SharesALinkWithItself) {
   const auto schedule = Schedule::constant(50);
   PathSpec path{.delay_ms = 10,
                 .uplink = {.schedule = schedule, .queue = {.kind = "droptail", .packets = 91}},
                 .downlink = {.schedule = schedule}};
   path.flows = {{.scheme = "vivace"}, {.scheme = "vivace", .start_s = 5}};
   std::array<double, 2> packets{};
-  const std::vector<FlowRecord> flights = fly(path, "", /*seconds=*/40, /*seed=*/1);
+  const std::vector<FlowRecord> records = simulate(path, "", /*seconds=*/40, /*seed=*/1);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto late = [](double ms) { return ms > 20e3; };
-    packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
+    packets.at(i) = static_cast<double>(std::ranges::count_if(records[i].departure_ms, late));
   }
   EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.4);
 }

@@ -136,16 +136,16 @@ TEST(Remy, ForgetsAllAfterATimeout) {
 
 // Paced a tenth faster than the link below 1.25 times the minimum RTT of 62 ms, a tenth slower above: at most
 // one round trip late, 62 ms * 0.1 about the 15 ms of queue.
-TEST(RemyFlight, HoldsTheQueueWhereItsTableWantsIt) {
+TEST(RemyRun, HoldsTheQueueWhereItsTableWantsIt) {
   const auto file = std::filesystem::temp_directory_path() / ("remy-" + std::to_string(getpid()) + ".json");
   std::string table = table_with("\"intersend_ms\": 0.5", "\"intersend_ms\": 0.89");
   table.replace(table.find("0.99, "), 6, "1, ");
   table.replace(table.find("\"intersend_ms\": 0.5"), 19, "\"intersend_ms\": 1.1");
   std::ofstream{file} << table;
-  const Measured flight = fly_scenario("remy:" + file.string(), {});
+  const Measured measured = run_scenario("remy:" + file.string(), {});
   std::filesystem::remove(file);
-  EXPECT_GT(flight.mbps, 0.95 * 12);
-  EXPECT_LT(flight.p95_delay_ms, 30 + 0.5 * 62);
+  EXPECT_GT(measured.mbps, 0.95 * 12);
+  EXPECT_LT(measured.p95_delay_ms, 30 + 0.5 * 62);
 }
 
 }  // namespace

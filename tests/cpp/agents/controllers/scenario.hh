@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 
 namespace ccgym {
 
@@ -24,7 +24,7 @@ struct Measured {
   double lost_share{};
 };
 
-inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) {
+inline Measured run_scenario(std::string_view scheme, const Scenario& scenario) {
   const auto schedule = Schedule::constant(scenario.rate_mbps);
   const QueueSpec queue = scenario.queue_packets == 0
                               ? QueueSpec{}
@@ -32,7 +32,7 @@ inline Measured fly_scenario(std::string_view scheme, const Scenario& scenario) 
   const PathSpec path{.delay_ms = scenario.delay_ms,
                       .uplink = {.schedule = schedule, .queue = queue, .loss = scenario.loss},
                       .downlink = {.schedule = schedule}};
-  const FlowRecord record = fly(path, scheme, scenario.seconds, /*seed=*/1).front();
+  const FlowRecord record = simulate(path, scheme, scenario.seconds, /*seed=*/1).front();
   std::vector<double> delays_ms;
   double bits = 0;
   for (std::size_t i = 0; i < record.departure_ms.size(); ++i) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 
 namespace ccgym {
 namespace {
@@ -38,8 +38,8 @@ PathSpec path_of(double rate_mbps, double delay_ms, int64_t queue_packets) {
 
 class SingleFlow : public testing::TestWithParam<Scenario> {};
 
-double mean_queueing_ms(const FlowRecord& flight) {
-  const auto& delays = flight.departure_delay_ms;
+double mean_queueing_ms(const FlowRecord& record) {
+  const auto& delays = record.departure_delay_ms;
   return std::accumulate(delays.begin(), delays.end(), 0.0) / static_cast<double>(delays.size());
 }
 
@@ -47,11 +47,11 @@ TEST_P(SingleFlow, UsesTheLinkWithinItsDelay) {
   const Scenario& scenario = GetParam();
   PathSpec path = path_of(scenario.rate_mbps, scenario.delay_ms, scenario.queue_packets);
   path.timing = scenario.timing;
-  const FlowRecord flight = fly(path, scenario.scheme, kSeconds, 1).front();
-  const double mbps = static_cast<double>(flight.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
+  const FlowRecord record = simulate(path, scenario.scheme, kSeconds, 1).front();
+  const double mbps = static_cast<double>(record.delivered_packets) * kDataPacketBits / kSeconds / 1e6;
   EXPECT_GE(mbps / scenario.rate_mbps, scenario.least_utilisation);
   EXPECT_LE(mbps / scenario.rate_mbps, scenario.most_utilisation);
-  EXPECT_LE(mean_queueing_ms(flight), scenario.most_mean_queueing_ms);
+  EXPECT_LE(mean_queueing_ms(record), scenario.most_mean_queueing_ms);
 }
 
 // A queue of one BDP: 12 Mbit/s * 42 ms are 42 packets, 50 Mbit/s * 22 ms are 91. It fills in a BDP's time,
@@ -98,11 +98,11 @@ class TwoFlows : public testing::TestWithParam<const char*> {};
 TEST_P(TwoFlows, OfOneSchemeShareALink) {
   PathSpec path = path_of(12, 20, 42);
   path.flows = {{.scheme = GetParam()}, {.scheme = GetParam(), .start_s = 5}};
-  const std::vector<FlowRecord> flights = fly(path, "", kSeconds, 1);
+  const std::vector<FlowRecord> records = simulate(path, "", kSeconds, 1);
   std::array<double, 2> packets{};
   for (std::size_t i = 0; i < 2; ++i) {
     const auto late = [](double ms) { return ms > 10e3; };
-    packets.at(i) = static_cast<double>(std::ranges::count_if(flights[i].departure_ms, late));
+    packets.at(i) = static_cast<double>(std::ranges::count_if(records[i].departure_ms, late));
   }
   EXPECT_GT(std::min(packets[0], packets[1]) / (packets[0] + packets[1]), 0.25);
   EXPECT_GT((packets[0] + packets[1]) * kDataPacketBits / 20e6 / 12, 0.9);

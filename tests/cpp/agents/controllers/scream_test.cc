@@ -111,7 +111,8 @@ TEST_F(ScreamTest, ResumesFastIncreaseAfterFiveCalmSeconds) {
   EXPECT_TRUE(scream_.in_fast_increase());
 }
 
-// 11000 bytes per 100 ms are 0.88 Mbit/s; below the target one packet more than the window may be in flight.
+// 11000 bytes per 100 ms are 0.88 Mbit/s; below the target one packet more than the window may be in
+// measured.
 TEST_F(ScreamTest, PacesItsWindowOverARoundTripWithAPacketOfSlackBelowTheTarget) {
   for (int i = 0; i < 8; ++i) ack(milliseconds{50});
   EXPECT_NEAR(scream_.limits().pacing_rate->mbps(), 0.88, 1e-9);
@@ -157,10 +158,10 @@ TEST(QdelayTarget, RisesToItsMostWhileLossesTellOfCompetition) {
   EXPECT_EQ(target.seconds(), 0.1);
 }
 
-TEST(ScreamFlight, FillsTheLink) {
-  const Measured flight = fly_scenario("scream", {.queue_packets = 60});
-  EXPECT_GT(flight.mbps, 0.95 * 12);
-  EXPECT_LT(flight.lost_share, 0.03);
+TEST(ScreamRun, FillsTheLink) {
+  const Measured measured = run_scenario("scream", {.queue_packets = 60});
+  EXPECT_GT(measured.mbps, 0.95 * 12);
+  EXPECT_LT(measured.lost_share, 0.03);
 }
 
 }  // namespace

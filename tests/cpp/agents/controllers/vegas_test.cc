@@ -65,9 +65,9 @@ TEST_F(VegasTest, KeepsBetweenAlphaAndBetaPacketsInTheQueue) {
 
 TEST_F(VegasTest, HalvesTheWindowOnALoss) {
   leave_slow_start();
-  const double flight = static_cast<double>(flow_.inflight());
+  const double inflight = static_cast<double>(flow_.inflight());
   flow_.lose_one_and_recover(kBase);
-  EXPECT_NEAR(flow_.cwnd(), flight / 2, 1);
+  EXPECT_NEAR(flow_.cwnd(), inflight / 2, 1);
 }
 
 }  // namespace

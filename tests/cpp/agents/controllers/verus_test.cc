@@ -137,22 +137,22 @@ TEST_F(VerusTest, EndsAnEpochEveryFiveMilliseconds) {
 }
 
 // Section 6: R trades delay for throughput.
-TEST(VerusFlight, HasMoreDelayWithALargerRatio) {
+TEST(VerusRun, HasMoreDelayWithALargerRatio) {
   const Scenario bottomless{.seconds = 30, .start_up_seconds = 10};
-  EXPECT_LT(fly_scenario("verus:2", bottomless).p95_delay_ms,
-            fly_scenario("verus:6", bottomless).p95_delay_ms);
+  EXPECT_LT(run_scenario("verus:2", bottomless).p95_delay_ms,
+            run_scenario("verus:6", bottomless).p95_delay_ms);
 }
 
-TEST(VerusFlight, UsesMostOfTheLinkWithABoundedLoss) {
-  const Measured flight = fly_scenario("verus", {.queue_packets = 60});
-  EXPECT_GT(flight.mbps, 0.8 * 12);
-  EXPECT_LT(flight.lost_share, 0.1);
+TEST(VerusRun, UsesMostOfTheLinkWithABoundedLoss) {
+  const Measured measured = run_scenario("verus", {.queue_packets = 60});
+  EXPECT_GT(measured.mbps, 0.8 * 12);
+  EXPECT_LT(measured.lost_share, 0.1);
 }
 
-TEST(VerusFlight, DoesNotFillABottomlessQueue) {
-  const Measured flight = fly_scenario("verus", {.seconds = 30, .start_up_seconds = 10});
-  EXPECT_GT(flight.mbps, 0.9 * 12);
-  EXPECT_LT(flight.p95_delay_ms, 6 * 62);
+TEST(VerusRun, DoesNotFillABottomlessQueue) {
+  const Measured measured = run_scenario("verus", {.seconds = 30, .start_up_seconds = 10});
+  EXPECT_GT(measured.mbps, 0.9 * 12);
+  EXPECT_LT(measured.p95_delay_ms, 6 * 62);
 }
 
 }  // namespace

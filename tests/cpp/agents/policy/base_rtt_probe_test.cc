@@ -135,7 +135,7 @@ TEST_F(BaseRttProbeTest, SeesTheQueueFall) {
   EXPECT_DOUBLE_EQ(seen.left, 0.25);
 }
 
-// A host that did not hear, or send, for 30 ms has emptied a queue of 30 ms itself.
+// A host that did not receive, or send, for 30 ms has emptied a queue of 30 ms itself.
 TEST_F(BaseRttProbeTest, AFallOfNoMoreThanAPauseOfItsOwnSaysNothingOfOthers) {
   begin();
   late_ = milliseconds{30};

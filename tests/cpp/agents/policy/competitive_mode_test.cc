@@ -26,7 +26,7 @@ class CompetitiveModeTest : public testing::Test {
   // Trains over a link of 2 packets per ms, of which we have `share`.
   void measure(double share) {
     PacketTrains trains{2, 2 * share, now_};
-    for (int train = 0; train < 12; ++train) trains.fly(mode_);
+    for (int train = 0; train < 12; ++train) trains.send(mode_);
     now_ = trains.now();
   }
 

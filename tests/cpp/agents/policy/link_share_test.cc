@@ -10,16 +10,16 @@ namespace {
 TEST(LinkShare, IsUnknownBeforeFourTrains) {
   LinkShare link_share;
   PacketTrains trains{2, 0.5};
-  for (int train = 0; train < 3; ++train) trains.fly(link_share);
+  for (int train = 0; train < 3; ++train) trains.send(link_share);
   EXPECT_FALSE(link_share.share());
-  trains.fly(link_share);
+  trains.send(link_share);
   EXPECT_TRUE(link_share.share());
 }
 
 TEST(LinkShare, IsTheDeliveryRateBesideThatWithinTrains) {
   LinkShare link_share;
   PacketTrains trains{2, 0.5};
-  for (int train = 0; train < 6; ++train) trains.fly(link_share);
+  for (int train = 0; train < 6; ++train) trains.send(link_share);
   EXPECT_NEAR(link_share.link_packets_per_ms(), 2, 1e-6);
   EXPECT_NEAR(link_share.share().value(), 0.25, 1e-6);
 }
@@ -27,21 +27,21 @@ TEST(LinkShare, IsTheDeliveryRateBesideThatWithinTrains) {
 TEST(LinkShare, FollowsALinkThatBecomesSlower) {
   LinkShare link_share;
   PacketTrains fast{4, 0.5};
-  for (int train = 0; train < 6; ++train) fast.fly(link_share);
+  for (int train = 0; train < 6; ++train) fast.send(link_share);
   PacketTrains slow{1, 0.5, fast.now()};
-  for (int train = 0; train < 12; ++train) slow.fly(link_share);
+  for (int train = 0; train < 12; ++train) slow.send(link_share);
   EXPECT_NEAR(link_share.link_packets_per_ms(), 1, 0.1);
 }
 
 TEST(LinkShare, ATrainThatWasLostTellsNothing) {
   LinkShare link_share;
   PacketTrains trains{2, 0.5};
-  for (int train = 0; train < 6; ++train) trains.fly(link_share, 2);
+  for (int train = 0; train < 6; ++train) trains.send(link_share, 2);
   EXPECT_FALSE(link_share.share());
 }
 
 TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
-  struct Watch {
+  struct Recorder {
     LinkShare& share;
     double least_limit{64};
     bool was_in_train{false};
@@ -52,11 +52,11 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
     }
   };
   LinkShare link_share;
-  Watch watch{link_share};
+  Recorder recorder{link_share};
   PacketTrains trains{2, 0.5};
-  trains.fly(watch);
-  EXPECT_EQ(watch.least_limit, 56);
-  EXPECT_TRUE(watch.was_in_train);
+  trains.send(recorder);
+  EXPECT_EQ(recorder.least_limit, 56);
+  EXPECT_TRUE(recorder.was_in_train);
   EXPECT_FALSE(link_share.in_train());
   EXPECT_EQ(link_share.limit(64), 64);
 }
@@ -78,7 +78,7 @@ TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
   LinkShare link_share;
   Again again{link_share};
   PacketTrains trains{2, 0.5};
-  trains.fly(again);
+  trains.send(again);
   EXPECT_TRUE(again.seen);
 }
 
@@ -93,7 +93,7 @@ TEST(LinkShare, LetsGoWhereNothingMayBeHeldBack) {
   LinkShare link_share;
   Drain drain{link_share};
   PacketTrains trains{2, 0.5};
-  for (int train = 0; train < 6; ++train) trains.fly(drain);
+  for (int train = 0; train < 6; ++train) trains.send(drain);
   EXPECT_FALSE(link_share.share());
 }
 

@@ -21,7 +21,7 @@ class PacketTrains {
 
   // All ACKs of one train of `packets` of a window of 64, told to anything with LinkShare's `on_ack`.
   template <class Listener>
-  void fly(Listener& listener, int packets = 8) {
+  void send(Listener& listener, int packets = 8) {
     now_ += 7 * kRtt;
     wait(listener);                     // and then it holds packets back
     ack(listener, 64 - packets, now_);  // it sends them now

@@ -33,7 +33,7 @@ class ShallowQueueTest : public testing::Test {
   }
 
   // `rounds` times `acks` packets that arrive, and one that does not.
-  void fly(int rounds, int acks, const RttStats& rtt = kNoQueue) {
+  void run(int rounds, int acks, const RttStats& rtt = kNoQueue) {
     for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < acks; ++i) ack(rtt);
       lose(rtt);
@@ -52,7 +52,7 @@ class ShallowQueueTest : public testing::Test {
                        .rtt = kLongQueue,
                        .rate = {.delivered_bytes = 20 * kBytes, .interval = kLongQueue.latest}});
   }
-  void fly_with_clock(int rounds, int acks, Time forward) {
+  void run_with_clock(int rounds, int acks, Time forward) {
     for (int round = 0; round < rounds; ++round) {
       for (int i = 0; i < acks; ++i) ack_with_clock(forward);
       lose(kLongQueue);
@@ -70,12 +70,12 @@ TEST_F(ShallowQueueTest, WithoutLossesNothingIsLimited) {
 
 // One packet of twenty: right after a loss the average is 1 / 32 / (1 - (31 / 32)^20) = 0.067.
 TEST_F(ShallowQueueTest, RandomLossesLimitNothing) {
-  fly(100, 19);
+  run(100, 19);
   EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
-  fly(5, 4);
+  run(5, 4);
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
   EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
 }
@@ -83,20 +83,20 @@ TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
 // Half the round trip is queue, and so are 5 of the 10 packets in flight: those losses are for the window to
 // answer.
 TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
-  fly(20, 4, kLongQueue);
+  run(20, 4, kLongQueue);
   EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 // The ACKs are late, not the packets: by the receiver's clock none of them waits.
 TEST_F(ShallowQueueTest, LossesCountWhereOnlyTheWayBackIsLong) {
-  fly_with_clock(5, 4, milliseconds{50});
+  run_with_clock(5, 4, milliseconds{50});
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
   EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
 }
 
 // 3 times what 1.5 Mbit/s bring in the 200 ms without a queue, the way back of 150 ms included.
 TEST_F(ShallowQueueTest, TheWindowIsAGuardAlone) {
-  fly_with_clock(5, 4, milliseconds{50});
+  run_with_clock(5, 4, milliseconds{50});
   EXPECT_EQ(shallow_queue_.window_bytes(kBytes), 3 * 37'500);
   EXPECT_EQ(shallow_queue_.window_bytes(200'000), 200'000);
 }
@@ -108,7 +108,7 @@ TEST_F(ShallowQueueTest, WithoutLossesTheWindowIsAsAsked) {
 
 // 10 packets in flight, half of their time in the queue: 5 wait, more than any shallow queue holds.
 TEST_F(ShallowQueueTest, EndsWhereItsPacketsWaitAfterAll) {
-  fly_with_clock(5, 4, milliseconds{50});
+  run_with_clock(5, 4, milliseconds{50});
   bool told = false;
   for (int i = 0; i < 40 && !told; ++i) told = ack_with_clock(milliseconds{150}) && !shallow_queue_.pacing();
   EXPECT_TRUE(told);
@@ -117,7 +117,7 @@ TEST_F(ShallowQueueTest, EndsWhereItsPacketsWaitAfterAll) {
 
 // From 0.2 the average falls below 0.005 within 32 ln(40) = 118 packets.
 TEST_F(ShallowQueueTest, EndsWithTheLosses) {
-  fly(10, 4);
+  run(10, 4);
   bool told = false;
   for (int i = 0; i < 130 && shallow_queue_.pacing(); ++i) told = ack();
   EXPECT_TRUE(told);

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 
 namespace ccgym {
 namespace {
@@ -16,9 +16,9 @@ PathSpec dumbbell() {
           .downlink = {.schedule = schedule}};
 }
 
-TEST(AckStream, HasEveryAckOfTheFlight) {
+TEST(AckStream, HasEveryAckOfTheRun) {
   const AckStream stream{dumbbell(), "reno", 5, /*seed=*/1};
-  EXPECT_EQ(stream.acks(), fly(dumbbell(), "reno", 5, 1).front().delivered_packets);
+  EXPECT_EQ(stream.acks(), simulate(dumbbell(), "reno", 5, 1).front().delivered_packets);
 }
 
 TEST(AckStream, IsHeardByEveryKindOfController) {

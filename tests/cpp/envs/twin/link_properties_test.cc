@@ -51,7 +51,7 @@ class RandomRun {
         link_(random_schedule(random_), queue_, random_.chance(0.5) ? Timing::continuous : Timing::mahimahi,
               seed) {}
 
-  void fly() {
+  void run() {
     int64_t now_ns = 0;
     for (int i = 0; i < kPackets; ++i) {
       now_ns += up_to(random_, 3) * kNsPerMs;
@@ -115,7 +115,7 @@ class RandomRun {
 TEST(LinkProperties, ConservesOrdersAndKeepsItsLimits) {
   for (uint64_t seed = 0; seed < kRuns; ++seed) {
     SCOPED_TRACE(seed);
-    RandomRun{seed}.fly();
+    RandomRun{seed}.run();
     if (HasFailure()) return;
   }
 }

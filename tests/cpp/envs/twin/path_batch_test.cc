@@ -72,13 +72,13 @@ TEST(PathBatch, APathIsNotResetTwiceAtOnce) {
                std::invalid_argument);
 }
 
-// Learners and schemes of every kind on one path; what follows is the same, in the copied flight and in the
+// Learners and schemes of every kind on one path; what follows is the same, in what was copied and in the
 // copy.
-TEST(PathBatch, AFlightIsCopiedInMidAir) {
+TEST(PathBatch, FlowsAreCopiedMidway) {
   PathSpec path = path_of(20);
   for (const char* scheme : {"", "cubic", "bbr", "bbr3", "vivace", "copa", "", "sprout"})
     path.flows.push_back({.scheme = scheme});
-  const auto fly_on = [](PathBatch& batch) {
+  const auto go_on = [](PathBatch& batch) {
     Rollout out{std::vector<float>(batch.rows() * batch.observation_size()),
                 std::vector<double>(batch.rows() * kTelemetry.size())};
     for (int step = 0; step < 100; ++step) {
@@ -90,14 +90,14 @@ TEST(PathBatch, AFlightIsCopiedInMidAir) {
   PathBatch batch{{path}, {}};
   std::vector<float> observations(batch.rows() * batch.observation_size());
   batch.reset(std::vector<int32_t>{0}, std::vector<uint64_t>{1}, observations);
-  fly_on(batch);
+  go_on(batch);
   const PathBatch::State state = batch.save();
-  const Rollout first = fly_on(batch);
+  const Rollout first = go_on(batch);
   batch.restore(state);
-  EXPECT_EQ(fly_on(batch).telemetry, first.telemetry);
+  EXPECT_EQ(go_on(batch).telemetry, first.telemetry);
   PathBatch other{{path}, {}};
   other.restore(state);
-  const Rollout second = fly_on(other);
+  const Rollout second = go_on(other);
   EXPECT_EQ(second.telemetry, first.telemetry);
   EXPECT_EQ(second.observations, first.observations);
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "envs/twin/fly.hh"
 #include "envs/twin/path_batch.hh"
+#include "envs/twin/simulate.hh"
 
 namespace ccgym {
 namespace {
@@ -22,60 +22,60 @@ PathSpec with(PathSpec path, std::span<const FlowSpec> flows) {
   return path;
 }
 
-std::vector<FlowRecord> fly(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
-                            uint64_t seed) {
-  return fly(with(path, flows), "", seconds, seed);
+std::vector<FlowRecord> simulate(const PathSpec& path, std::span<const FlowSpec> flows, double seconds,
+                                 uint64_t seed) {
+  return simulate(with(path, flows), "", seconds, seed);
 }
 
-double share_of(const std::vector<FlowRecord>& flights, std::size_t flow) {
+double share_of(const std::vector<FlowRecord>& records, std::size_t flow) {
   int64_t total = 0;
-  for (const FlowRecord& flight : flights) total += flight.delivered_packets;
-  return static_cast<double>(flights[flow].delivered_packets) / static_cast<double>(total);
+  for (const FlowRecord& record : records) total += record.delivered_packets;
+  return static_cast<double>(records[flow].delivered_packets) / static_cast<double>(total);
 }
 
 TEST(SharedPath, FixedWindowsShareAsTheirSizes) {
-  const auto flights =
-      fly(path_of(12, 10, 500), std::array{FlowSpec{"fixed:60"}, FlowSpec{"fixed:20"}}, 20, 1);
-  EXPECT_NEAR(share_of(flights, 0), 0.75, 0.01);
-  EXPECT_GT(flights[0].delivered_packets + flights[1].delivered_packets, 20 * 1000 * 0.98);
+  const auto records =
+      simulate(path_of(12, 10, 500), std::array{FlowSpec{"fixed:60"}, FlowSpec{"fixed:20"}}, 20, 1);
+  EXPECT_NEAR(share_of(records, 0), 0.75, 0.01);
+  EXPECT_GT(records[0].delivered_packets + records[1].delivered_packets, 20 * 1000 * 0.98);
 }
 
 // 12 Mbit/s carry a packet of 1436 bytes in 0.98 ms; 20 of them fit into two windows of slow start: two round
 // trips of 42 ms, and what the second window takes to leave.
 TEST(SharedPath, AFlowOfSoManyBytesEndsWithItsLastAck) {
-  const auto flights =
-      fly(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 20}}}, 10, 1);
-  EXPECT_EQ(flights[0].delivered_packets, 20);
-  EXPECT_EQ(flights[0].sent_packets, 20);
-  ASSERT_EQ(flights[0].completion_ms.size(), 1U);
-  EXPECT_NEAR(flights[0].completion_ms[0], 2 * 42 + 10, 4);
+  const auto records = simulate(path_of(12, 20, 100),
+                                std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 20}}}, 10, 1);
+  EXPECT_EQ(records[0].delivered_packets, 20);
+  EXPECT_EQ(records[0].sent_packets, 20);
+  ASSERT_EQ(records[0].completion_ms.size(), 1U);
+  EXPECT_NEAR(records[0].completion_ms[0], 2 * 42 + 10, 4);
 }
 
-TEST(SharedPath, ManyShortFlowsAreFlownAfterOneAnother) {
+TEST(SharedPath, ManyShortFlowsRunAfterOneAnother) {
   std::vector<FlowSpec> flows;
   for (int i = 0; i < 100; ++i)
     flows.push_back({.scheme = "cubic", .start_s = 0.2 * i, .traffic = {.packets = 11}});
-  for (const FlowRecord& flight : fly(path_of(12, 20, 100), flows, 30, 1)) {
-    ASSERT_EQ(flight.completion_ms.size(), 1U);
-    EXPECT_NEAR(flight.completion_ms[0], 42 + 43, 12);
+  for (const FlowRecord& record : simulate(path_of(12, 20, 100), flows, 30, 1)) {
+    ASSERT_EQ(record.completion_ms.size(), 1U);
+    EXPECT_NEAR(record.completion_ms[0], 42 + 43, 12);
   }
 }
 
 TEST(SharedPath, AnswersFollowOneAnotherAfterATimeOfThought) {
   const TrafficSpec traffic{.packets = 10, .mean_think = std::chrono::milliseconds{100}};
-  const auto flights =
-      fly(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = traffic}}, 60, 1);
+  const auto records =
+      simulate(path_of(12, 20, 100), std::array{FlowSpec{.scheme = "reno", .traffic = traffic}}, 60, 1);
   // A round trip of 42 ms, ten packets of a millisecond, and 100 ms of thought: 60 / 0.152 = 395.
-  EXPECT_NEAR(static_cast<double>(flights[0].completion_ms.size()), 395, 50);
+  EXPECT_NEAR(static_cast<double>(records[0].completion_ms.size()), 395, 50);
 }
 
 // Issue: 5 packets offered per round trip left windows of thousands.
 TEST(SharedPath, AWindowThatIsNotUsedDoesNotGrow) {
   const TrafficSpec traffic{.packets = 5, .mean_think = std::chrono::milliseconds{1}};
   for (const char* scheme : {"reno", "cubic", "vegas", "copa", "verus", "ledbat"}) {
-    const auto flights =
-        fly(path_of(100, 20, 1000), std::array{FlowSpec{.scheme = scheme, .traffic = traffic}}, 60, 1);
-    EXPECT_LE(flights[0].cwnd_packets.back(), 20) << scheme;
+    const auto records =
+        simulate(path_of(100, 20, 1000), std::array{FlowSpec{.scheme = scheme, .traffic = traffic}}, 60, 1);
+    EXPECT_LE(records[0].cwnd_packets.back(), 20) << scheme;
   }
 }
 
@@ -85,10 +85,10 @@ TEST(SharedPath, ALostTailCostsRoundTripsAndNoWindow) {
   path.uplink.loss = 0.1;
   std::vector<double> times_ms;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
-    const auto flights =
-        fly(path, std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 10}}}, 20, seed);
-    ASSERT_EQ(flights[0].completion_ms.size(), 1U) << seed;
-    times_ms.push_back(flights[0].completion_ms[0]);
+    const auto records =
+        simulate(path, std::array{FlowSpec{.scheme = "reno", .traffic = {.packets = 10}}}, 20, seed);
+    ASSERT_EQ(records[0].completion_ms.size(), 1U) << seed;
+    times_ms.push_back(records[0].completion_ms[0]);
   }
   EXPECT_LT(std::accumulate(times_ms.begin(), times_ms.end(), 0.0) / 50, 250);
 }
@@ -96,29 +96,29 @@ TEST(SharedPath, ALostTailCostsRoundTripsAndNoWindow) {
 TEST(SharedPath, EveryPacketIsOneFlowsAndNoneGetsLostOnTheWay) {
   std::vector<FlowSpec> flows;
   for (const char* scheme : {"reno", "copa", "fixed:30", "reno"}) flows.push_back({scheme});
-  const auto flights = fly(path_of(20, 15, 60), flows, 20, 2);
-  for (const FlowRecord& flight : flights) {
-    EXPECT_EQ(flight.arrival_ms.size(), static_cast<std::size_t>(flight.sent_packets));
-    EXPECT_LE(flight.delivered_packets + flight.lost_packets, flight.sent_packets);
-    EXPECT_GE(static_cast<int64_t>(flight.departure_ms.size()), flight.delivered_packets);
-    EXPECT_TRUE(std::ranges::is_sorted(flight.departure_ms));
+  const auto records = simulate(path_of(20, 15, 60), flows, 20, 2);
+  for (const FlowRecord& record : records) {
+    EXPECT_EQ(record.arrival_ms.size(), static_cast<std::size_t>(record.sent_packets));
+    EXPECT_LE(record.delivered_packets + record.lost_packets, record.sent_packets);
+    EXPECT_GE(static_cast<int64_t>(record.departure_ms.size()), record.delivered_packets);
+    EXPECT_TRUE(std::ranges::is_sorted(record.departure_ms));
   }
 }
 
 TEST(SharedPath, AFlowSendsFromItsStartToItsStop) {
   const std::array flows{FlowSpec{"fixed:10"}, FlowSpec{"fixed:10", 2, 4, 0}};
-  const auto flights = fly(path_of(12, 10, 100), flows, 6, 1);
-  EXPECT_EQ(flights[1].arrival_ms.front(), 2000);
-  EXPECT_LT(flights[1].arrival_ms.back(), 4000);
-  EXPECT_GT(flights[1].arrival_ms.back(), 3900);
-  EXPECT_GT(flights[1].cwnd_ms.front(), 2000);
-  EXPECT_LE(flights[1].cwnd_ms.back(), 4000);
-  EXPECT_GT(flights[0].arrival_ms.back(), 5900);
+  const auto records = simulate(path_of(12, 10, 100), flows, 6, 1);
+  EXPECT_EQ(records[1].arrival_ms.front(), 2000);
+  EXPECT_LT(records[1].arrival_ms.back(), 4000);
+  EXPECT_GT(records[1].arrival_ms.back(), 3900);
+  EXPECT_GT(records[1].cwnd_ms.front(), 2000);
+  EXPECT_LE(records[1].cwnd_ms.back(), 4000);
+  EXPECT_GT(records[0].arrival_ms.back(), 5900);
 }
 
-TEST(SharedPath, AFlowThatStartsLateFliesAsOneThatStartsAtOnce) {
-  const auto early = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa"}}, 10, 1);
-  const auto late = fly(path_of(12, 10, 40), std::array{FlowSpec{"copa", 3, 1e9, 0}}, 13, 1);
+TEST(SharedPath, AFlowThatStartsLateRunsAsOneThatStartsAtOnce) {
+  const auto early = simulate(path_of(12, 10, 40), std::array{FlowSpec{"copa"}}, 10, 1);
+  const auto late = simulate(path_of(12, 10, 40), std::array{FlowSpec{"copa", 3, 1e9, 0}}, 13, 1);
   std::vector<double> shifted = early[0].departure_ms;
   for (double& at_ms : shifted) at_ms += 3000;
   EXPECT_EQ(late[0].departure_ms, shifted);
@@ -127,30 +127,30 @@ TEST(SharedPath, AFlowThatStartsLateFliesAsOneThatStartsAtOnce) {
 TEST(SharedPath, AnExtraDelayIsPaidEachWay) {
   const std::array near{FlowSpec{"fixed:1"}};
   const std::array far{FlowSpec{"fixed:1", 0, 1e9, 25}};
-  const auto near_flight = fly(path_of(12, 10, 40), near, 20, 1);
-  const auto far_flight = fly(path_of(12, 10, 40), far, 20, 1);
+  const auto near_records = simulate(path_of(12, 10, 40), near, 20, 1);
+  const auto far_records = simulate(path_of(12, 10, 40), far, 20, 1);
   // Round trips of 22 and 72 ms: two delays, and an opportunity of 1 ms each way.
-  EXPECT_NEAR(static_cast<double>(near_flight[0].sent_packets), 20e3 / 22, 2);
-  EXPECT_NEAR(static_cast<double>(far_flight[0].sent_packets), 20e3 / 72, 2);
+  EXPECT_NEAR(static_cast<double>(near_records[0].sent_packets), 20e3 / 22, 2);
+  EXPECT_NEAR(static_cast<double>(far_records[0].sent_packets), 20e3 / 72, 2);
 }
 
 TEST(SharedPath, RenoFavoursTheShorterRoundTrip) {
   const std::array flows{FlowSpec{"reno"}, FlowSpec{"reno", 0, 1e9, 60}};
-  EXPECT_GT(share_of(fly(path_of(12, 10, 40), flows, 120, 1), 0), 0.65);
+  EXPECT_GT(share_of(simulate(path_of(12, 10, 40), flows, 120, 1), 0), 0.65);
 }
 
-TEST(SharedPath, AFlowWithoutASchemeFliesWhatTheFlightIsOf) {
+TEST(SharedPath, AFlowWithoutASchemeRunsTheSchemeOfTheCall) {
   const std::array flows{FlowSpec{"reno"}, FlowSpec{}};
-  const auto flights = fly(with(path_of(12, 10, 40), flows), "copa", 5, 1);
+  const auto records = simulate(with(path_of(12, 10, 40), flows), "copa", 5, 1);
   const std::array named{FlowSpec{"reno"}, FlowSpec{"copa"}};
-  EXPECT_EQ(flights[1].departure_ms, fly(path_of(12, 10, 40), named, 5, 1)[1].departure_ms);
+  EXPECT_EQ(records[1].departure_ms, simulate(path_of(12, 10, 40), named, 5, 1)[1].departure_ms);
 }
 
 TEST(SharedPath, AnExtraDelayIsWholeUnlessTimingIsContinuous) {
   PathSpec path = with(path_of(12, 10, 40), std::array{FlowSpec{"reno", 0, 1e9, 0.5}});
-  EXPECT_THROW(fly(path, "", 1, 1), std::invalid_argument);
+  EXPECT_THROW(simulate(path, "", 1, 1), std::invalid_argument);
   path.timing = Timing::continuous;
-  EXPECT_NO_THROW(fly(path, "", 1, 1));
+  EXPECT_NO_THROW(simulate(path, "", 1, 1));
 }
 
 constexpr float kStay = 2;
@@ -223,8 +223,8 @@ TEST(SharedGymPath, ALearnerThatStaysIsAFixedWindowAmongOthers) {
     delivered_bytes += gym.told(0, 3);
   }
   const std::array flows{FlowSpec{"fixed:10"}, FlowSpec{"reno"}, FlowSpec{"fixed:10"}};
-  const auto flights = fly(path_of(12, 10, 100), flows, 5, 7);
-  EXPECT_NEAR(delivered_bytes / 1464, static_cast<double>(flights[0].delivered_packets), 12);
+  const auto records = simulate(path_of(12, 10, 100), flows, 5, 7);
+  EXPECT_NEAR(delivered_bytes / 1464, static_cast<double>(records[0].delivered_packets), 12);
 }
 
 TEST(SharedGymPath, TheNumberOfThreadsDoesNotChangeABit) {

@@ -119,7 +119,7 @@ def test_schemes_of_a_checkout_that_both_machines_have(
 @needs_root
 def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path) -> None:
     options = ["--schemes", "fixed:10,fixed:20", "--seconds", "2", "--direction", "down"]
-    flying = subprocess.Popen(
+    running = subprocess.Popen(
         evaluation(host, tmp_path / "out", *options), env=host.environment, stderr=subprocess.PIPE, text=True
     )
     try:
@@ -128,14 +128,14 @@ def test_a_lost_connection_costs_its_run_only(host: DistantHost, tmp_path: Path)
             assert time.monotonic() < deadline, "no flow began"
             time.sleep(0.05)
         host.cut_connections()
-        _, lines = flying.communicate(timeout=ENDING_S)
+        _, lines = running.communicate(timeout=ENDING_S)
     finally:
-        flying.kill()
+        running.kill()
     first, second = lines.splitlines()
     assert first.startswith("[1/2] ")
     assert "FAILED: " in first
     assert "Mbit/s" in second, lines
-    assert flying.returncode == 1
+    assert running.returncode == 1
     again = run(host, tmp_path / "out", *options)
     assert again.returncode == 0, again.stderr
     assert again.stderr.splitlines()[0] == "1 of 2 runs stand already"

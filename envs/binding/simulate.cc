@@ -1,4 +1,4 @@
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -54,7 +54,7 @@ ReplayResult replay_arrivals(const LinkSpec& link, const Int32Vector& arrivals_m
 std::size_t own_flow(const PathSpec& path) {
   const auto own = std::ranges::find_if(path.flows, [](const FlowSpec& flow) { return flow.scheme.empty(); });
   if (own == path.flows.end() && !path.flows.empty())
-    throw std::invalid_argument("every flow of the path names a scheme: there is none for another to fly");
+    throw std::invalid_argument("every flow of the path names a scheme: there is none for another to run");
   return static_cast<std::size_t>(own - path.flows.begin());
 }
 
@@ -84,7 +84,7 @@ std::vector<std::tuple<std::string, std::string, std::string>> promises_of(const
 
 }  // namespace
 
-void bind_fly(nb::module_& module) {
+void bind_simulate(nb::module_& module) {
   nb::class_<FlowRecord>(
       module, "FlowRecord",
       "One flow of a run, as mm-link would log its uplink: ms since the path began, bytes with the "
@@ -112,24 +112,26 @@ void bind_fly(nb::module_& module) {
       .def_ro("unrecorded_bytes", &FlowRecord::unrecorded_bytes)
       .def_ro("marked_packets", &FlowRecord::marked_packets);
   module.def(
-      "fly",
+      "simulate",
       [](const PathSpec& path, const std::string& scheme, double seconds, uint64_t seed, bool log) {
         const nb::gil_scoped_release unlocked;
-        return std::move(fly(path, scheme, seconds, seed, log ? Log::packets : Log::totals)[own_flow(path)]);
+        return std::move(
+            simulate(path, scheme, seconds, seed, log ? Log::packets : Log::totals)[own_flow(path)]);
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
-      "Flies `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the first "
+      "Simulates `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the "
+      "first "
       "that names no scheme is returned. Without a log its arrivals and departures stay empty. ValueError or "
       "RuntimeError for a bad scheme.");
   module.def(
-      "fly",
+      "simulate",
       [](PathSpec path, std::vector<FlowSpec> flows, double seconds, uint64_t seed, bool log) {
         const nb::gil_scoped_release unlocked;
         path.flows = std::move(flows);
-        return fly(path, "", seconds, seed, log ? Log::packets : Log::totals);
+        return simulate(path, "", seconds, seed, log ? Log::packets : Log::totals);
       },
       "path"_a, "flows"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
-      "Flies these flows, each with its scheme, over one path; a FlowRecord for each.");
+      "Simulates these flows, each with its scheme, over one path; a FlowRecord for each.");
   nb::class_<AckStream>(module, "AckStream",
                         "The calls that one run of a scheme makes to its controller, to be made to others.")
       .def(nb::init<const PathSpec&, std::string_view, double, uint64_t>(), "path"_a, "scheme"_a,
@@ -154,7 +156,7 @@ void bind_fly(nb::module_& module) {
       "check_promises", &promises_of, "scheme"_a, nb::kw_only(), "seed"_a,
       "(promise, how it was broken, why it was not checked), the latter empty where all is well, of every "
       "promise of a controller, on random networks of this seed.");
-  module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that flies natively.");
+  module.def("known_schemes", &schemes, "(name, source, argument) of every scheme that runs natively.");
   module.def(
       "replay", &replay_arrivals, "link"_a, "arrivals_ms"_a, "arrivals_bytes"_a, nb::kw_only(), "base_ms"_a,
       "end_ms"_a, "seed"_a = 0,

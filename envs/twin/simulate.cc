@@ -1,4 +1,4 @@
-#include "envs/twin/fly.hh"
+#include "envs/twin/simulate.hh"
 
 #include <algorithm>
 #include <chrono>
@@ -118,8 +118,8 @@ struct RunSettings {
 };
 
 template <class Controller, class Observer>
-void fly_slots(const RunSettings& run, const std::vector<FlowSlot<Controller>>& slots,
-               const Observer& observer, std::vector<FlowRecord>& records) {
+void simulate_slots(const RunSettings& run, const std::vector<FlowSlot<Controller>>& slots,
+                    const Observer& observer, std::vector<FlowRecord>& records) {
   Twin<Controller, Observer> twin{run.path, slots, run.seed, observer};
   for (Time now{}; now < run.duration; now += kSamplePeriod) {
     twin.run(std::min(run.duration, now + kSamplePeriod));
@@ -139,30 +139,30 @@ void fly_slots(const RunSettings& run, const std::vector<FlowSlot<Controller>>& 
 
 // As the first of these types that all the controllers are, at last what every controller is.
 template <class Controller, class... Others>
-std::vector<FlowRecord> fly_as(const RunSettings& run, const Controllers& controllers) {
+std::vector<FlowRecord> simulate_as(const RunSettings& run, const Controllers& controllers) {
   const auto slots = slots_of<Controller>(controllers, run.flows, run.seed);
   if constexpr (sizeof...(Others) > 0) {
-    if (slots.empty()) return fly_as<Others...>(run, controllers);
+    if (slots.empty()) return simulate_as<Others...>(run, controllers);
   }
   std::vector<FlowRecord> records(slots.size());
   if (run.log == Log::packets) {
-    fly_slots(run, slots, FlowRecorder{records}, records);
+    simulate_slots(run, slots, FlowRecorder{records}, records);
   } else {
-    fly_slots(run, slots, NoObserver{}, records);
+    simulate_slots(run, slots, NoObserver{}, records);
   }
   return records;
 }
 
 }  // namespace
 
-std::vector<FlowRecord> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
-                            Log log) {
+std::vector<FlowRecord> simulate(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                                 Log log) {
   std::vector<FlowSpec> flows = flows_of(path);
   for (FlowSpec& flow : flows) {
     if (flow.scheme.empty()) flow.scheme = scheme;
   }
   const RunSettings run{path, flows, Time{static_cast<int64_t>(seconds * 1e9)}, seed, log};
-  return fly_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
+  return simulate_as<FixedWindow, NewReno, Cubic, Copa, PolicyController, CongestionController>(
       run, make_controllers(flows, seed));
 }
 

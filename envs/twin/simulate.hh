@@ -37,9 +37,9 @@ struct FlowRecord {
 
 enum class Log { packets, totals };  // totals: arrivals, departures and metrics stay empty
 
-// One record for each flow of the path; `scheme` flies where a flow names none. Schemes as in
+// One record for each flow of the path; `scheme` runs where a flow names none. Schemes as in
 // make_controller; throws std::invalid_argument or std::runtime_error as it does, and as flows_of.
-std::vector<FlowRecord> fly(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
-                            Log log = Log::packets);
+std::vector<FlowRecord> simulate(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed,
+                                 Log log = Log::packets);
 
 }  // namespace ccgym
