@@ -34,7 +34,8 @@ from .competition import (
     Rivalry,
     run_contested,
 )
-from .policy_checks import RIVALS, describe
+from .difficulty import describe
+from .policy_checks import RIVALS
 
 ALONE_SECONDS = 15.0
 ITSELF = "itself"

@@ -40,6 +40,11 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     ),
     "cli/measuring/test_eval.py::test_leaderboard_of_all": (
         "ccgym eval --schemes all --emulators all --out leaderboard",
+        "ccgym eval --schemes indigo2,indigo,aurora,copa,cubic --emulators synthetic,calibrated --no-logs "
+        "--out seen",
+        "ccgym eval --schemes indigo2,indigo,aurora,copa,cubic --emulators random:100:4711 --no-logs "
+        "--out unseen",
+        "ccgym eval --schemes aurora,copa,cubic --emulators aurora --no-logs --out aurora",
     ),
     "cli/measuring/test_eval.py::test_real_mahimahi": (
         "ccgym eval --schemes run:runs/indigo2,copa,kernel-bbr,kernel-cubic --emulators calibrated --backend "
@@ -102,7 +107,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "python examples/search/search.py --generations 50 --out found.py --figure search.svg",
     ),
     "examples/test_training_examples.py::test_an_example_runs_to_its_end": ("python examples/sb3_ppo.py",),
-    "experiments/acceptance/test_adversary.py::test_what_is_found_can_be_flown": (
+    "experiments/acceptance/test_adversary.py::test_what_is_found_can_be_run": (
         "ccgym reproduce adversary --scheme indigo2,copa --out worst",
         "ccgym reproduce adversary --scheme indigo2,copa,bbr,cubic --generations 6 --seed 20261123 "
         "--out worst",
@@ -219,6 +224,8 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
         "make train",
         "ccgym train",
         "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 1",
+        "ccgym train --config indigo-2018 --emulators synthetic,calibrated --seed 1",
+        "ccgym train --config aurora --emulators aurora --seed 1",
         "ccgym train --from-calibration path.yaml",
         "ccgym reproduce calibration-benefit",
         "ccgym reproduce indigo-paper",

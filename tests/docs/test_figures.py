@@ -38,7 +38,7 @@ def test_a_figure_is_drawn(
 
 
 def test_what_draws_a_figure_stands_below_it(docs_figures: ModuleType) -> None:
-    known = {*docs_figures.PLOTS, *docs_figures.PICTURES}
+    known = {*docs_figures.PLOTS, *docs_figures.SCREENSHOTS}
     text = "".join(page.read_text() for page in PAGES)
     assert set(re.findall(r"etc/docs_figures\.py (\w+)`", text)) == known
     for name in known:
