@@ -52,35 +52,60 @@ def test_the_table_of_what_can_be_added_says_what_the_pages_say() -> None:
     assert counts == pages
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built with --strict: a link that leads nowhere is an error."""
-    folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)],
+def build(config: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """As `make docs` does. With --quiet mkdocs does not count what --strict would refuse."""
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "--site-dir", str(folder)],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=500,
     )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with --strict: a link that leads nowhere is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    done = build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
 
+@pytest.mark.parametrize(("link", "code"), [("other.md", 0), ("nowhere.md", 1), ("other.md#nowhere", 1)])
+def test_a_link_that_leads_nowhere_ends_the_build(link: str, code: int, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(f"# Start\n\n[a page]({link})\n")
+    (tmp_path / "docs" / "other.md").write_text("# Other\n")
+    config = tmp_path / "mkdocs.yml"
+    config.write_text(f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nplugins: []\nhooks: []\n")
+    assert build(config, tmp_path / "site").returncode == code
+
+
+def test_make_docs_builds_as_the_tests_do() -> None:
+    (command,) = re.findall(r"mkdocs build (.*)", (ROOT / "Makefile").read_text())
+    assert command == "--strict"
+
+
 class Links(HTMLParser):
-    """The targets of a page's links."""
+    """The targets of the links in a page's text; the navigation beside it has every page."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
-        self.page, self.targets = page, set[Path]()
+        self.page, self.targets, self.in_text = page, set[Path](), False
         self.feed(page.read_text())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Of `<a href="...">`."""
-        href = dict(attrs).get("href") if tag == "a" else None
+        self.in_text = self.in_text or tag == "article"
+        href = dict(attrs).get("href") if tag == "a" and self.in_text else None
         if href and not href.startswith(("http", "#", "mailto:")):
             self.targets.add((self.page.parent / href.partition("#")[0]).resolve())
+
+    def handle_endtag(self, tag: str) -> None:
+        """The text ends."""
+        self.in_text = self.in_text and tag != "article"
 
 
 def test_every_page_is_reached_from_the_start_page(site: Path) -> None:
