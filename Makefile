@@ -55,7 +55,7 @@ bench: setup
 	.venv/bin/ccgym bench
 
 docs: build .venv/ccgym.installed
-	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict
 	@echo '==> build/site/index.html'
 
 setup: build .venv/ccgym.installed network

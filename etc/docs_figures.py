@@ -253,7 +253,7 @@ def imitation() -> Figure:
 
 
 def report(page: Page) -> None:
-    """The report of four schemes over four paths."""
+    """The report of four schemes over three paths."""
     with tempfile.TemporaryDirectory() as place:
         emulators = "calibrated/india,calibrated/nepal,synthetic/20mbps-40ms"
         points = ["--schemes", "indigo2,copa,cubic,bbr", "--emulators", emulators, "--seconds", "20"]

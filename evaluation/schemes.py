@@ -283,10 +283,16 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
     else:
         file, label = Path(argument), Path(argument).stem
     if not file.is_file():
-        raise InputError(f"scheme {item!r}: no policy file {file}")
+        raise InputError(f"scheme {item!r}: {_what_is_missing(file)}")
     suffix = f":{preference}" if preference else ""
     controller = f"policy:{absolute(file)}{suffix}"
     return _checked(Scheme(_label(label + suffix), Kind.POLICY, controller, preference=preference))
+
+
+def _what_is_missing(file: Path) -> str:
+    if file.with_name("network.pt").is_file():
+        return "what it trained only runs in Python; `ccgym export` says which parts can be native"
+    return f"no policy file {file}"
 
 
 def _outside(kind: Kind, argument: str, item: str) -> Scheme:

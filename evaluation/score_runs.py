@@ -14,7 +14,7 @@ from .run_files import RunFiles
 from .schemes import Kind, Scheme
 from .score import SECONDS, SEED
 from .sessions import session
-from .sessions.session import Plan, PlannedRun, run_measured
+from .sessions.session import Plan, PlannedRun, run_planned
 
 _NO_FILES = RunFiles(Path(), "", 1)
 
@@ -48,7 +48,7 @@ def _measured(controller: str, emulator: NamedEmulator) -> dict[str, float]:
     scheme = Scheme("candidate", Kind.NATIVE, controller)
     plan = Plan([emulator], [scheme], 1, SECONDS, SEED, "twin", "")
     try:
-        _, measured = run_measured(plan, PlannedRun(emulator, scheme, 1), _NO_FILES, TwinBackend())
+        _, measured = run_planned(plan, PlannedRun(emulator, scheme, 1), _NO_FILES, TwinBackend())
     except (RuntimeError, MemoryError) as error:
         raise OutsideError(f"{error or type(error).__name__} (on {emulator.label})") from error
     throughput_mbps, p95_delay_ms = measured.total.compared

@@ -2,9 +2,10 @@
 
 import argparse
 import os
+import time
 from pathlib import Path
 
-from ccgym.configs.arguments import count, seconds, seeds
+from ccgym.configs.arguments import count, seconds, seed, seeds
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.schemes import select_schemes
 
@@ -22,6 +23,25 @@ def policy_file_of(scheme: str) -> Path:
     if selected.policy_file is None:
         raise InputError(f"--scheme {scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
     return selected.policy_file
+
+
+def add_seed_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which links are drawn: the same each time, or others."""
+    drawn = parser.add_mutually_exclusive_group()
+    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of the links (default: 777)")
+    drawn.add_argument(
+        "--fresh",
+        action="store_true",
+        help="a seed by the clock: links drawn after the policy was made; it is printed, for --seed",
+    )
+
+
+def drawn_seed(args: argparse.Namespace) -> int:
+    """The seed of the links; printed, unless the answer is JSON."""
+    drawn = time.time_ns() // 1_000_000 if args.fresh else int(args.seed)
+    if not args.json:
+        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+    return drawn
 
 
 def add_training_arguments(parser: argparse.ArgumentParser, config: str, kind: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
 from numpy.typing import NDArray
 
 from .poisson_window import poisson_window
@@ -40,7 +41,7 @@ CONTESTED_QUEUE_SHARE = 0.75
 """How full a loss-based flow keeps a limited queue on average."""
 LEAST_WINDOW_PACKETS = 2.0
 OPPORTUNITY_BYTES = 1504
-PACKETS_PER_OPPORTUNITY = OPPORTUNITY_BYTES / 1468
+PACKETS_PER_OPPORTUNITY = OPPORTUNITY_BYTES / DATA_TUN_BYTES
 """Bytes of an opportunity and of a data packet, both with the TUN header."""
 ACKS_PER_OPPORTUNITY = 20
 CLOCK_MS = 1.0

@@ -18,6 +18,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec
+from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
@@ -47,9 +48,6 @@ WARM_UP_RTTS = 5
 
 MOST_WINDOW_PACKETS = 1_000_000
 """What a scheme `fixed:N` takes."""
-
-PACKET_IP_BYTES = 1464
-"""A data packet as an IP packet."""
 
 
 class OracleWindow(BaseModel):
@@ -94,7 +92,7 @@ def bdp_packets(spec: EmulatorSpec) -> float:
     61.5
     """
     bits: float = 1e6 * spec.uplink.schedule().mean_rate_mbps * 2e-3 * spec.delay_ms
-    return bits / (8 * PACKET_IP_BYTES)
+    return bits / (8 * DATA_IP_BYTES)
 
 
 def search_window(spec: EmulatorSpec) -> OracleWindow:

@@ -60,3 +60,20 @@ def open_folder() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
+
+
+PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
+"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a Ray cluster: two machines with one processor each."""
+    cluster_utils = pytest.importorskip("ray.cluster_utils")
+    machines = cluster_utils.Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
+    )
+    machines.add_node(num_cpus=1)
+    yield machines.address
+    machines.shutdown()

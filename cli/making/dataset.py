@@ -14,9 +14,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "dataset",
         help="runs of schemes as a Minari dataset, for offline learning",
         description="Runs every scheme over every emulator, in the twin, and records up to 1000 steps of 10 "
-        "ms of each run as an agent of the environment ccgym/Path-v0 would have made it: raw "
-        "features, window (packets) and pacing rate (Mbit/s), Copa's utility as reward, the "
-        "oracle's window beside. DIR/data is a Minari dataset. The same request gives the same "
+        "ms of each run as the environment ccgym/Path-v0 would: raw features as observations, window "
+        "(packets) and pacing rate (Mbit/s) as actions, Copa's utility as reward, and the oracle's "
+        "window. DIR/data is a Minari dataset. The same request gives the same "
         "episodes, and prints the same sha256, on any number of threads. Run it again with the "
         "same --out to go on after an interruption. Needs `pip install 'ccgym[dataset]'`.",
     )

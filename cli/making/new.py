@@ -8,8 +8,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "new",
-        help="write a folder that a controller of your own begins with",
-        description="Writes what something of one's own begins with.",
+        help="write a template to start from",
+        description="Writes a template to start from.",
     )
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     controller = kinds.add_parser(
@@ -17,7 +17,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="a congestion controller in C or Python, with its test",
         description="Writes the folder NAME: a controller (AIMD, to be replaced), its test and a README; in "
         "C also the Makefile and the header ccgym/controller.h. `ccgym schemes check`, `ccgym score` and "
-        "`ccgym eval` runs it as so:NAME.so or python:NAME.py:CLASS.",
+        "`ccgym eval` run it as so:NAME.so or python:NAME.py:CLASS.",
     )
     controller.add_argument("name", metavar="NAME", help="of the controller: lower-case letters, digits, _")
     controller.add_argument(

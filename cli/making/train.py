@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccgym.configs import config_files
 from ccgym.configs.arguments import count, seed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--config",
         default=None,
-        help="training config: indigo2 (default), indigo-2018, aurora, indigo2-power, indigo-power or a file",
+        help=f"of the training: {', '.join(config_files('training'))}, or a file (default: indigo2)",
     )
     parser.add_argument(
         "--emulators",
@@ -101,7 +102,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--track",
         default="tensorboard",
         metavar="A,B",
-        help="who follows the run, besides metrics.jsonl: of tensorboard (default), wandb, mlflow",
+        help="where the figures go besides metrics.jsonl: tensorboard (default), wandb, mlflow",
     )
     parser.set_defaults(run=run)
 
@@ -147,7 +148,6 @@ def _print_result(run: "RunDirectory[Any]") -> None:
 def _print_known() -> None:
     """One line for each key: its names, and the shape of what may stand in their place."""
     from ccgym.agents.stack import KNOWN_LAYERS
-    from ccgym.configs import config_files
     from ccgym.envs import _core
     from ccgym.envs.gym.rewards import REWARDS, VECTOR
 

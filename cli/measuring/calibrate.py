@@ -48,7 +48,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="a recorded link, mahimahi's trace of its data and maybe one of its ACKs: delay, queue and loss "
         "are searched around it",
     )
-    parser.add_argument("--few", action="store_true", help="be content with fewer than 4 schemes")
+    parser.add_argument("--few", action="store_true", help="accept fewer than 4 schemes")
     parser.add_argument(
         "--verify", choices=["mahimahi"], help="run the schemes over the emulator in real mahimahi"
     )

@@ -1,4 +1,4 @@
-"""`ccgym trace`: a made-up trace of delivery opportunities, as a file that mm-link and the twin take."""
+"""`ccgym trace`: a generated trace of delivery opportunities, as a file that mm-link and the twin take."""
 
 import argparse
 from pathlib import Path
@@ -19,7 +19,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Adds the command to the command line."""
     parser = subparsers.add_parser(
         "trace",
-        help="write a made-up trace of delivery opportunities",
+        help="generate a trace of delivery opportunities",
         description="Writes a trace file of mahimahi: the ms of every opportunity to deliver one 1500-byte "
         "packet, after the last of which the trace begins anew. Same arguments, same file.",
     )

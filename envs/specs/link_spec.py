@@ -51,8 +51,10 @@ _CAPACITY = (
 )
 
 
-DATA_TUN_BYTES = 1468
-"""A data packet as a queue counts it."""
+DATA_IP_BYTES = 1464
+"""A data packet as an IP packet; 1500 is what a delivery opportunity takes."""
+DATA_TUN_BYTES = DATA_IP_BYTES + 4
+"""The same as a queue counts it, with its TUN header."""
 
 
 OPPORTUNITY_BITS = 12_000

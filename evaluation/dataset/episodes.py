@@ -14,6 +14,7 @@ from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.gym.rewards import REWARDS
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.sessions.session import PlannedRun
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
@@ -28,8 +29,6 @@ MOST_SECONDS = 30.0
 """Of a run: one with long silences has fewer steps."""
 REWARD = "copa"
 RAW_FEATURES: list[str] = _core.RAW_FEATURES
-IP_BYTES = 1464
-"""Of a data packet."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,10 @@ def _rewards(observations: Array, spec: EmulatorSpec) -> Array:
     """Of the steps that end with these observations; as the environment has them, up to float32."""
     column = {name: observations[:, index].astype(np.float64) for index, name in enumerate(RAW_FEATURES)}
     info = {
-        "throughput_mbps": 0.008 * IP_BYTES * column["acked_packets"] / np.maximum(column["step_ms"], 1e-6),
+        "throughput_mbps": 0.008
+        * DATA_IP_BYTES
+        * column["acked_packets"]
+        / np.maximum(column["step_ms"], 1e-6),
         "delay_ms": column["mean_rtt_ms"],
     }
     rtt_ms = np.full(len(observations), max(2.0 * spec.delay_ms, 1.0))

@@ -11,7 +11,6 @@ A run is complete once its statistics page stands; a session that was interrupte
 
 import errno
 import json
-import platform
 import time
 import traceback
 from collections.abc import Iterator
@@ -24,7 +23,6 @@ import numpy as np
 from ccgym.envs.errors import InputError, OutsideError, excerpt
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.envs.mahimahi.shells import shell_command
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
@@ -37,13 +35,14 @@ from ccgym.evaluation.backends.backend import (
     unseen_loss,
 )
 from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
-from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
+from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
 from ccgym.evaluation.run_files import RunFiles, replaced, write_merged_log
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
+from .pantheon_metadata import pantheon_metadata
 from .provenance import provenance
 
 SCHEMA = 1
@@ -154,7 +153,15 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
         json.dump(described, stream, indent=2)
     for emulator in plan.emulators:
         with replaced(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
-            json.dump(_pantheon_metadata(plan, emulator.spec, described), stream, indent=4, sort_keys=True)
+            metadata = pantheon_metadata(
+                emulator.spec,
+                sorted(described["schemes"]),
+                runs=described["runs"],
+                flows=plan.flows,
+                interval_s=plan.interval_s,
+                seconds=plan.seconds,
+            )
+            json.dump(metadata, stream, indent=4, sort_keys=True)
     return [planned for planned in _planned_runs(plan) if not planned.files(folder).statistics.exists()]
 
 
@@ -194,7 +201,7 @@ def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
 
 def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
     started = time.time()
-    logs, measured = run_measured(plan, planned, files, backend)
+    logs, measured = run_planned(plan, planned, files, backend)
     if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
         raise MemoryError
     ended = time.time()
@@ -209,7 +216,7 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
     return measured
 
 
-def run_measured(
+def run_planned(
     plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend
 ) -> tuple[list[LinkLog], MeasuredRun]:
     """Runs one run; returns what the link saw of its flows, and their figures.
@@ -315,50 +322,3 @@ def _continued(path: Path, described: dict[str, Any]) -> dict[str, Any]:
     for label, seen in described["seen"].items():
         before["seen"].setdefault(label, {}).update(seen)
     return {**before, "runs": max(before["runs"], described["runs"])}
-
-
-def _pantheon_metadata(plan: Plan, spec: Network, described: dict[str, Any]) -> dict[str, object]:
-    """The keys Pantheon's analysis reads."""
-    return {
-        **(_remote_metadata(spec) if isinstance(spec, RemotePathSpec) else _local_metadata(spec)),
-        "cc_schemes": sorted(described["schemes"]),
-        "flows": plan.flows,
-        "interval": _whole(plan.interval_s),
-        "run_times": described["runs"],
-        "start_run_id": 1,
-        "runtime": _whole(plan.seconds),
-        "random_order": True,
-        "git_summary": provenance().get("git", ""),
-    }
-
-
-def _whole(seconds: float) -> float:
-    """As Pantheon has them, in whole seconds; titles of its pictures repeat them as they stand."""
-    return int(seconds) if seconds == int(seconds) else seconds
-
-
-def _local_metadata(spec: EmulatorSpec) -> dict[str, object]:
-    try:
-        command = shell_command(spec)
-    except InputError:  # the twin's alone: no shells to name
-        command = ["mm-link", "uplink.trace", "downlink.trace"]
-    link = command.index("mm-link")
-    return {
-        "mode": "local",
-        "uplink_trace": command[link + 1],
-        "downlink_trace": command[link + 2],
-        "prepend_mm_cmds": " ".join(command[:link]),
-        "extra_mm_link_args": " ".join(option for option in command[link + 3 :] if "-queue" in option),
-    }
-
-
-def _remote_metadata(spec: RemotePathSpec) -> dict[str, object]:
-    return {
-        "mode": "remote",
-        "remote_path": spec.remote,
-        "sender_side": "local" if spec.direction == "up" else "remote",
-        "server_side": "remote",
-        "local_desc": platform.node(),
-        "remote_desc": spec.destination.rpartition("@")[2],
-        **({"ntp_addr": spec.ntp} if spec.ntp else {}),
-    }

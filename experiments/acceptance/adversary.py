@@ -187,8 +187,8 @@ def table(answers: Sequence[Answer]) -> str:
 
 
 DESCRIPTION = (
-    "Searches, by evolution, for links and rivals on which a scheme does worst in the twin: alone for those "
-    "where another scheme has most of its power (throughput / p95 delay), beside others for those where it "
+    "Searches, by evolution, for links and rivals on which a scheme does worst in the twin: alone, where "
+    "another scheme has the largest multiple of its power (throughput / p95 delay); beside others, where it "
     "gets least of its fair share or leaves them least of theirs. Deficits are natural logarithms: +0.69 is "
     "a factor of two. Prints the worst cases, and writes them as emulators for --emulators file:PATH. The "
     "same seed finds the same cases."

@@ -5,17 +5,17 @@ log-uniform.
 """
 
 import argparse
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from ccgym.configs.arguments import add_ray_argument, count, seed
+from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.schemes import select_native
 from ccgym.evaluation.sessions.executors import open_executor
+from ccgym.experiments.arguments import add_seed_arguments, drawn_seed
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 
@@ -51,18 +51,14 @@ def add_link_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheme", default="indigo2", metavar="A", help="any that runs in the twin (default: indigo2)"
     )
     parser.add_argument("--random", type=count, default=100, metavar="N", help="links (default: 100)")
-    drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of the links (default: 777)")
-    drawn.add_argument("--fresh", action="store_true", help="a seed by the clock; it is printed, for --seed")
+    add_seed_arguments(parser)
     add_ray_argument(parser)
 
 
 def run_on_links(args: argparse.Namespace, measure: Callable[[str, Draw], Iterator[Check]]) -> int:
     """Prints every check as soon as it is measured; returns the exit code."""
     scheme = select_native(args.scheme)
-    drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
-    if not args.json:
-        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+    drawn = drawn_seed(args)
     checks = []
     with open_executor(args.ray) as executor:
         for check in measure(scheme, Draw(args.random, drawn, executor)):

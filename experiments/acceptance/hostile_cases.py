@@ -26,7 +26,8 @@ from optuna.distributions import (
 
 from .competition import BETWEEN_RIVALS_S, LATE_S, Rivalry, run_contested
 from .contested_links import DELAY_MS, OPPORTUNITY_BITS, QUEUE_BDP, RATE_MBPS
-from .policy_checks import RIVALS, describe
+from .difficulty import describe
+from .policy_checks import RIVALS
 
 ALONE_SECONDS = 15.0
 ITSELF = "itself"

@@ -6,7 +6,6 @@ the synthetic ones only.
 
 import argparse
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from ccgym.configs.arguments import add_ray_argument, count, seed
+from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
@@ -23,7 +22,12 @@ from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
 from ccgym.evaluation.sessions.executors import open_executor
-from ccgym.experiments.arguments import add_policy_argument, policy_file_of
+from ccgym.experiments.arguments import (
+    add_policy_argument,
+    add_seed_arguments,
+    drawn_seed,
+    policy_file_of,
+)
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
@@ -32,6 +36,7 @@ from ccgym.oracle.window import find_window, path_with_jitter
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
+from .difficulty import describe, difficulty_tags
 from .sharing import sharing_checks
 
 SECONDS = 30.0
@@ -41,12 +46,6 @@ PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
-
-SILENCE_MS = 300.0
-"""A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
-FEW_SILENCES = 0.05
-SMALL_QUEUE_PACKETS = 4
-SMALL_WINDOW_PACKETS = 6
 
 
 @dataclass(frozen=True)
@@ -217,41 +216,10 @@ def settling_step(near: NDArray[np.bool_]) -> int:
     return int(np.argmax(settled)) if settled.any() else len(near)
 
 
-def describe(spec: EmulatorSpec) -> str:
-    """A random emulator in a few words."""
-    link = spec.uplink
-    kind = "wandering" if link.rate_walk else "stepping" if link.rate_steps else link.arrivals
-    acks = "" if spec.downlink == link.mirrored() else ", slow or irregular ACKs"
-    queue = "any queue" if link.queue == "infinite" else f"queue of {link.queue_packets:.0f}"
-    rate = link.schedule().mean_rate_mbps
-    return f"{kind} {rate:.3g} Mbit/s, {spec.delay_ms:g} ms, {queue}, loss {link.loss:.1%}{acks}"
-
-
 def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     throughput = ours.throughput_mbps / rival.throughput_mbps - 1
     delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
-
-
-def difficulty_tags(spec: EmulatorSpec) -> list[str]:
-    """What about an emulator makes a policy's task hard, if anything."""
-    silent = {name: _silent_share(link) for name, link in (("link", spec.uplink), ("ACKs", spec.downlink))}
-    found = [
-        f"{name} silent {share:.0%} of the time" for name, share in silent.items() if share > FEW_SILENCES
-    ]
-    if spec.uplink.queue_packets <= SMALL_QUEUE_PACKETS:
-        found.append(f"room for {spec.uplink.queue_packets:.0f} packets")
-    windows = ideal_windows(spec, DEFAULT_PREFERENCE, round(SECONDS * 1e3 / STEP_MS))
-    if np.median(windows) <= SMALL_WINDOW_PACKETS:
-        found.append(f"ideal window of {np.median(windows):.1f} packets")
-    return found
-
-
-def _silent_share(link: LinkSpec) -> float:
-    """Share of the time within gaps of SILENCE_MS or more between a link's opportunities."""
-    schedule = link.schedule()
-    gaps_ms = np.diff(schedule.opportunities_ms().astype(np.float64), prepend=0.0)
-    return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
 
 
 def _run_scheme(
@@ -344,22 +312,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
-    drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--seed", type=seed, default=777, metavar="N", help="of what is drawn (default: 777)")
-    drawn.add_argument(
-        "--fresh",
-        action="store_true",
-        help="a seed by the clock: links drawn after the policy was made; it is printed, for --seed",
-    )
+    add_seed_arguments(parser)
     add_ray_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measures the checks one by one."""
     policy_file = policy_file_of(args.scheme)
-    drawn = time.time_ns() // 1_000_000 if args.fresh else args.seed
-    if not args.json:
-        print(f"links drawn with seed {drawn}: --seed {drawn} draws them again")
+    drawn = drawn_seed(args)
 
     def say(check: Check) -> None:
         if not args.json:

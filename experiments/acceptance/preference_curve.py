@@ -28,7 +28,7 @@ from ccgym.training.rollouts import run_measured
 from ccgym.training.runs.monitoring import FIXED_BDPS
 from numpy.typing import NDArray
 
-from .policy_checks import describe
+from .difficulty import describe
 
 SECONDS = 30.0
 UNSEEN_SEED = 779

@@ -6,7 +6,9 @@ from functools import partial
 
 import numpy as np
 from ccgym.envs import _core
+from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
@@ -59,7 +61,7 @@ def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     throughputs = _throughputs(_droptail(46.0, 10, 1.0), flows, SECONDS)
     rates = _while_there(throughputs, flows)
     several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
-    used = float(throughputs.sum() / SECONDS / 46.0 * 1500 / 1464)
+    used = float(throughputs.sum() / SECONDS / 46.0 * OPPORTUNITY_IP_BYTES / DATA_IP_BYTES)
     return float(np.median(jain_index(rates[:, several]))), used
 
 
@@ -139,7 +141,8 @@ def _throughputs(spec: EmulatorSpec, flows: Sequence[_core.Flow], seconds: float
     """Mbit/s of every flow in every second, (flows, seconds)."""
     records = _core.simulate(spec.to_path(), list(flows), seconds=seconds, seed=0)
     edges_ms = np.arange(0, seconds + 1) * 1e3
-    return np.array([np.histogram(record.departure_ms, edges_ms)[0] * 1464 * 8 / 1e6 for record in records])
+    packets = [np.histogram(record.departure_ms, edges_ms)[0] for record in records]
+    return np.array(packets) * DATA_IP_BYTES * 8 / 1e6
 
 
 def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) -> NDArray[np.float64]:

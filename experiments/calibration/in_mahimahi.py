@@ -93,9 +93,9 @@ def line(each: RealFound) -> str:
 
 
 DESCRIPTION = (
-    "Measures emulators in real mahimahi, kernel TCP and ours, calibrates on these figures, and runs what "
-    "was found there. Exit code 1: a parameter is off by more than `calibration-truth` allows, or the mean "
-    "error of the found emulator in real mahimahi is above 10 %."
+    "Measures kernel TCP and our schemes over emulators in real mahimahi, calibrates on these figures, and "
+    "measures the emulators found in the same way. Exit code 1: a parameter is off by more than "
+    "`calibration-truth` allows, or the mean error of the found emulator in real mahimahi is above 10 %."
 )
 
 

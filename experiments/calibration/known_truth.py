@@ -235,12 +235,12 @@ def _described(candidate: Candidate) -> str:
 
 
 DESCRIPTION = (
-    "Draws emulators, measures them through the twin with 8 schemes and 3 runs each, and calibrates on these "
-    "figures. Schemes that were not searched with are run over both, 3 and 32 runs; beside their error "
-    "stands that of the truth with other draws, which no calibration can fall below but by chance. "
+    "Draws emulators, measures 8 schemes over each in the twin, 3 runs of each, and calibrates on these "
+    "figures. Schemes that the search did not use run over the emulator found and over the true one; beside "
+    "their error stands the error of the true one with other draws, which is the least to be expected. "
     "Exit code 1: rate or delay is off by more than 10 %, a queue that fills by more than 25 %, "
-    "loss by more than 30 % and 0.2 points, arrivals are wrong in more than 10 %, schemes that were not "
-    "searched with differ by more than 5 %, or the 90 % intervals hold the truth in less than 85 %."
+    "loss by more than 30 % and 0.2 points, arrivals are wrong in more than 10 %, schemes that the "
+    "search did not use differ by more than 5 %, or the 90 % intervals hold the truth in less than 85 %."
 )
 
 

@@ -80,7 +80,7 @@ def _run_twin(scheme: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float)
 DESCRIPTION = (
     "Runs our schemes in the twin, in continuous time, and ns-3's over the same dumbbells; the first "
     "half warms up. Exit code 1: one of ours differs by more than 3 % of throughput or 10 % of mean "
-    "queueing delay. Vegas rests with any queue of two to four packets, and where in between is decided "
+    "queueing delay. Vegas settles at a queue of two to four packets; where in that range is decided "
     "by the end of its slow start. ns-3's LEDBAT is no reference: the bound it sets on its window is the "
     "window itself, so that it never grows after slow start, and without TCP timestamps it runs "
     "NewReno's congestion avoidance. Beside these, flows that answer marks: DCTCP where a queue marks by a "

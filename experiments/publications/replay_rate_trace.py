@@ -17,6 +17,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.evaluation.metrics.endpoint_metrics import EndpointMetrics, endpoint_metrics
 from ccgym.evaluation.schemes import IN_TWIN, select_schemes
@@ -166,7 +167,7 @@ def _figure(record: "_core.FlowRecord") -> Figure:
     window.set_ylabel("window (packets)")
     received_ms = record.received_ms[~np.isnan(record.received_ms)]
     counts, edges_ms = np.histogram(received_ms, np.arange(0, SECONDS * 1000 + 1, 500))
-    rate.stairs(counts * 1464 * 8 / 500e3, edges_ms / 1000, color="#d55e00")
+    rate.stairs(counts * DATA_IP_BYTES * 8 / 500e3, edges_ms / 1000, color="#d55e00")
     rate.set_ylabel("Mbit/s")
     rate.set_xlabel("time (s)")
     return figure

@@ -10,10 +10,10 @@ from ccgym.rl.learning import measure_learning
 from ccgym.training.config import config_file, load_config
 
 DESCRIPTION = (
-    "Trains a policy by its reward from several seeds, and compares what a step is worth to them with "
-    "what it is worth to a random policy, to one that never changes anything and to the one it started "
-    "from, if any, on emulators that training never sees. Exit code 1: the 95 % interval over seeds does "
-    "not lie above all of them. "
+    "Trains a policy by its reward from several seeds, and compares their mean reward per step with that of "
+    "a random policy, of one that never changes its action and of the one that training started from, if "
+    "any, on emulators that training never sees. Exit code 1: the 95 % interval over seeds does not lie "
+    "above all of them. "
     "Started again with the same --out, it goes on."
 )
 

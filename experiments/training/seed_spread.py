@@ -85,7 +85,7 @@ def _mean_log_power(scheme: str, emulators: list[NamedEmulator], executor: Execu
 DESCRIPTION = (
     "Trains a policy from several seeds, and runs each and BBR in the twin over the same random emulators, "
     "which no training sees. Exit code 1: the standard deviation over the seeds of the mean of "
-    "ln(throughput / p95 delay) is more than 3 % of what the policies are ahead of BBR. Started again with "
+    "ln(throughput / p95 delay) is more than 3 % of the policies' lead over BBR. Started again with "
     "the same --out, it goes on."
 )
 

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,21 +15,7 @@ from ccgym.training.runs.run_directory import RunDirectory
 
 TinyConfig = Callable[..., TrainingConfig]
 
-cluster_utils = pytest.importorskip("ray.cluster_utils")
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
-"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of two machines with one processor each."""
-    machines = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
-    )
-    machines.add_node(num_cpus=1)
-    yield machines.address
-    machines.shutdown()
+pytest.importorskip("ray.cluster_utils")
 
 
 def die_once(mark: Path, answer: int) -> int:

@@ -129,3 +129,10 @@ def test_a_label_too_long_for_a_file_name_is_refused(
     policy = write_policy(tmp_path / "policy.safetensors").rename(tmp_path / f"{'b' * 240}.safetensors")
     with pytest.raises(InputError, match="has more than 200 bytes, too long for the names of its logs"):
         select_schemes(f"policy:{policy}")
+
+
+def test_a_training_that_only_runs_in_python_is_no_scheme(tmp_path: Path) -> None:
+    (tmp_path / "best").mkdir()
+    (tmp_path / "best" / "network.pt").touch()
+    with pytest.raises(InputError, match="what it trained only runs in Python"):
+        select_schemes(f"run:{tmp_path}")

@@ -84,6 +84,13 @@ def test_every_folder_with_python_modules_has_a_floor() -> None:
     assert folders <= set(PYTHON_FLOORS)
 
 
+def test_the_page_of_the_architecture_has_the_same_floors() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    rows = re.findall(r"^\| (\d) \| (.*?) \|", page, re.MULTILINE)
+    named = {(name, int(floor)) for floor, folders in rows for name in re.findall(r"`(\w+)/`", folders)}
+    assert named == {*PYTHON_FLOORS.items(), ("transport", 0)}
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,7 +1,7 @@
 """Reinforcement learning on a Ray cluster of two machines: the same weights, whichever worker is killed."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,7 @@ from ccgym.training.runs.run_directory import RunDirectory
 
 TinyConfig = Callable[..., RlConfig]
 
-cluster_utils = pytest.importorskip("ray.cluster_utils")
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
-"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
+pytest.importorskip("ray.cluster_utils")
 MINE = """import os
 import signal
 from pathlib import Path
@@ -38,18 +36,6 @@ def reward(info, link_mbps, empty_rtt_ms):
         os.kill(os.getpid(), signal.SIGKILL)  # in the middle of an episode
     return info["throughput_mbps"] / link_mbps
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of two machines with one processor each."""
-    machines = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
-    )
-    machines.add_node(num_cpus=1)
-    yield machines.address
-    machines.shutdown()
 
 
 def weights(config: RlConfig, folder: Path, ray_address: str | None) -> dict[str, torch.Tensor]:

@@ -158,6 +158,7 @@ def test_two_emulators_cannot_share_a_label(tmp_path: Path) -> None:
 
 
 NAN = float("nan")
+QUEUE_NAMES = [repr(name) for name, _ in _core.known_queues()]
 RATE = "is not within [0.0002, 10000]"
 
 
@@ -187,8 +188,7 @@ RATE = "is not within [0.0002, 10000]"
         (changed(seed=-1), "uplink.seed: -1 is not within [0, 9223372036854775807]"),
         (
             changed(queue="fq"),
-            "uplink.queue: 'fq' is not one of 'infinite', 'droptail', 'drophead', 'codel', 'pie', 'red' or "
-            "'step'",
+            f"uplink.queue: 'fq' is not one of {', '.join(QUEUE_NAMES[:-1])} or {QUEUE_NAMES[-1]}",
         ),
         (changed(packets=None), "uplink: a droptail queue needs packets or bytes"),
         (

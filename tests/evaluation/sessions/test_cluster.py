@@ -1,6 +1,6 @@
 """An evaluation on a Ray cluster of two machines: the figures are those of this process."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,21 +14,7 @@ from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
 from ccgym.evaluation.sessions.session import Plan, open_session, run_session
 from ccgym.tests.ray_workers import workers_killed
 
-cluster_utils = pytest.importorskip("ray.cluster_utils")
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
-"""A machine that other tests keep busy is not a dead one."""
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of two machines with one processor each."""
-    machines = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
-    )
-    machines.add_node(num_cpus=1)
-    yield machines.address
-    machines.shutdown()
+pytest.importorskip("ray.cluster_utils")
 
 
 @pytest.mark.parametrize("keep_logs", [False, True])

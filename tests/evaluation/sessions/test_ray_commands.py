@@ -1,7 +1,6 @@
 """Commands that run many links, on a Ray cluster: their figures are those of this machine, to the bit."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,7 @@ from ccgym.calibration.target import Measured, Target
 from ccgym.cli.main import main
 from ccgym.evaluation.sessions.executors import open_executor
 
-cluster_utils = pytest.importorskip("ray.cluster_utils")
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
-"""A machine that other tests keep busy is not a dead one."""
+pytest.importorskip("ray.cluster_utils")
 AIMD = """class Aimd:
     def __init__(self, packet_bytes):
         self.cwnd_packets, self.pacing_mbps = 10.0, None
@@ -24,17 +21,6 @@ AIMD = """class Aimd:
         if ack.lost:
             self.cwnd_packets = max(2.0, self.cwnd_packets / 2)
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of a machine with two processors."""
-    machines = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 2, "include_dashboard": False, "_system_config": PATIENT},
-    )
-    yield machines.address
-    machines.shutdown()
 
 
 @pytest.fixture(autouse=True)
