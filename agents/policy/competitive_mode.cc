@@ -21,8 +21,7 @@ constexpr int kEnoughEvidence = 10;
 constexpr int kMostEvidence = 2 * kEnoughEvidence;
 constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not wait
 
-constexpr double kShared = 0.8;     // of the link: with less there are others, ...
-constexpr double kAlone = 0.9;      // ... with more there are none
+constexpr double kAlone = 0.9;      // with more of the link there is nobody else
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
 constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
@@ -75,7 +74,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   const std::optional<double> share = link_share_.share();
   if (!share) return;
   if (*share > kAlone) return leave();
-  if (on_ || *share > kShared) return;
+  if (on_) return;
   on_ = true;
   const double even = even_packets(rtt);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
