@@ -14,7 +14,8 @@ from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.schemes import select_native
-from ccgym.experiments.acceptance.competition import Rivalry, contested_link, delivered_packets
+from ccgym.experiments.acceptance.competition import Rivalry, delivered_packets
+from ccgym.experiments.acceptance.contested_links import contested_link
 from ccgym.experiments.acceptance.sharing import grid_case, joining_run, unequal_case
 from ccgym.training.rollouts import run_measured
 

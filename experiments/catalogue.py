@@ -62,6 +62,10 @@ EXPERIMENTS: Mapping[str, Entry] = {
         "acceptance.competition",
         "what a scheme gets and leaves beside Cubic, NewReno, BBR, BBR 3, Copa and four Cubics",
     ),
+    "completion-times": Entry(
+        "acceptance.completion_times",
+        "completion times of short flows, alone and beside a long one, and Cubic's",
+    ),
     "adversary": Entry(
         "acceptance.adversary", "the links and the rivals on which a scheme does worst, found by evolution"
     ),

@@ -25,6 +25,11 @@ KNOWN: Mapping[str, tuple[str, float]] = {
     "beside bbr": (">=", 36),
     "beside copa": ("<=", 68),
     "beside 4 cubic": ("<=", 34),
+    # completion-times, evidence
+    "short flows of 150 kB, alone": (">=", 65),
+    "short flows of 1500 kB, alone": (">=", 55),
+    "short flows of 150 kB, beside one long cubic": (">=", 70),
+    "short flows of 1500 kB, beside one long cubic": (">=", 28),
     # replay-rate-trace
     "cov_throughput_l4": (">=", 0.4),
     "mean_network_power_l4 (Mbit/s per s)": ("<=", 4.0),

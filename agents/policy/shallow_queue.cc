@@ -6,7 +6,10 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kPackets = 32;    // over so many the share of losses is averaged
+// Over so many packets the share of losses is averaged, and until so many have arrived there is none: a flow
+// whose first burst met a full queue sent one packet a round trip. 15 kB beside a Cubic, 95th percentile: 1.3
+// times that of a second Cubic's at the median of 30 links, without that 0.86 times.
+constexpr double kPackets = 32;
 constexpr double kBegins = 0.08;   // more than random losses, ...
 constexpr double kOver = 0.005;    // ... and next to none
 constexpr double kFewQueued = 2;   // with more of its own packets waiting, a smaller window is the answer
@@ -38,6 +41,7 @@ double in_packets(int64_t bytes, int64_t packet_bytes) {
 
 bool ShallowQueue::on_ack(Time now, const AckEvent& ack) {
   note_delays(ack);
+  arrived_packets_ += static_cast<int64_t>(ack.acked.size());
   if (loss_share_ == 0) return false;
   loss_share_ -= loss_share_ / kPackets;
   const double inflight_packets = in_packets(ack.inflight_bytes, ack.newest().bytes);
@@ -76,7 +80,7 @@ bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_by
       in_packets(inflight_bytes, lost.front().bytes) + static_cast<double>(lost.size());
   if (queued_packets(inflight_packets, smoothed_queueing_, rtt.smoothed) > kFewQueued) return false;
   for (std::size_t packet = 0; packet < lost.size(); ++packet) loss_share_ += (1 - loss_share_) / kPackets;
-  if (on_ || loss_share_ <= kBegins) return false;
+  if (on_ || loss_share_ <= kBegins || arrived_packets_ < kPackets) return false;
   on_ = true;
   return true;
 }

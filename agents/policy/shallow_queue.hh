@@ -33,6 +33,7 @@ class ShallowQueue {
   Time queueing_{};                  // of the newest packet; with its way back if the receiver has no clock
   Time smoothed_queueing_{};
 
+  int64_t arrived_packets_{0};
   bool on_{false};
   double loss_share_{0};  // of the packets lately sent; 0: none were lost, and the path is not measured
   WindowedMax<double> delivery_rate_mbps_{};

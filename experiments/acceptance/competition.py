@@ -1,36 +1,25 @@
 """A scheme beside flows of other kinds: what it gets, what it leaves them, and whether the link is used.
 
-A rival is there first, the scheme comes 5 s later, both stay; the second half of two minutes counts. Links
-are drawn from the split `test`: 6 to 300 Mbit/s, 3 to 120 ms one way, droptail queues of 0.5 to 16 BDP, all
-log-uniform.
+A rival is there first, the scheme comes 5 s later, both stay; the second half of two minutes counts.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
-from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
-from ccgym.envs.specs.splits import Family, Split, split_generator
+from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
-from ccgym.evaluation.schemes import select_native
-from ccgym.evaluation.sessions.executors import open_executor
-from ccgym.experiments.arguments import add_seed_arguments, drawn_seed
 from ccgym.experiments.check import Check, all_met
-from ccgym.experiments.json_text import json_text
+
+from .contested_links import OPPORTUNITY_BITS, Draw, add_link_arguments, contested_link, run_on_links
 
 SECONDS = 120.0
 COUNTED_S = 60.0
 LATE_S = 5.0
 BETWEEN_RIVALS_S = 0.3
-RATE_MBPS = (6.0, 300.0)
-DELAY_MS = (3.0, 120.0)
-QUEUE_BDP = (0.5, 16.0)
-OPPORTUNITY_BITS = 1504 * 8
 
 
 @dataclass(frozen=True)
@@ -75,17 +64,6 @@ class Contested:
     """Of what they have beside one more flow of their own kind."""
 
 
-def contested_link(seed: int, number: int) -> EmulatorSpec:
-    """The `number`-th link of a seed."""
-    generator = split_generator(Split.TEST, Family.CONTESTED_LINK, seed, number)
-    rate_mbps, delay_ms, bdps = (
-        float(np.exp(generator.uniform(*np.log(bounds)))) for bounds in (RATE_MBPS, DELAY_MS, QUEUE_BDP)
-    )
-    packets = max(2, round(bdps * rate_mbps * 2e3 * delay_ms / OPPORTUNITY_BITS))
-    uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
-    return EmulatorSpec(name=f"contested-{number}", delay_ms=max(1, round(delay_ms)), uplink=uplink)
-
-
 def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
     """Two runs: ours as the late-comer, and one more of the rivals' kind in its place."""
     delivered = delivered_packets(scheme, rivalry, spec)
@@ -109,22 +87,11 @@ def delivered_packets(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list
     return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
 
 
-def competition_checks(
-    scheme: str,
-    rivalries: Sequence[Rivalry],
-    links: int,
-    seed: int,
-    executor: Executor,
-    say: Callable[[Check], None],
-) -> list[Check]:
-    """What is wanted beside each kind of rival, told as soon as it is known."""
-    specs = [contested_link(seed, number) for number in range(links)]
-    checks = []
+def competition_checks(rivalries: Sequence[Rivalry], scheme: str, draw: Draw) -> Iterator[Check]:
+    """What is wanted beside each kind of rival."""
+    specs = [contested_link(draw.seed, number) for number in range(draw.links)]
     for rivalry in rivalries:
-        rows = list(executor.map(partial(run_contested, scheme, rivalry), specs))
-        checks.append(_check(rivalry, rows))
-        say(checks[-1])
-    return checks
+        yield _check(rivalry, list(draw.executor.map(partial(run_contested, scheme, rivalry), specs)))
 
 
 def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
@@ -161,25 +128,9 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which scheme, on how many links."""
-    parser.add_argument(
-        "--scheme", default="indigo2", metavar="A", help="any that runs in the twin (default: indigo2)"
-    )
-    parser.add_argument("--random", type=count, default=100, metavar="N", help="links (default: 100)")
-    add_seed_arguments(parser)
-    add_ray_argument(parser)
+    add_link_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs beside every kind of rival."""
-    scheme = select_native(args.scheme)
-    drawn = drawn_seed(args)
-
-    def say(check: Check) -> None:
-        if not args.json:
-            print(check.line, flush=True)
-
-    with open_executor(args.ray) as executor:
-        checks = competition_checks(scheme, RIVALRIES, args.random, drawn, executor, say)
-    if args.json:
-        print(json_text({"seed": drawn, "checks": [asdict(check) for check in checks]}))
-    return 0 if all(check.passes for check in checks) else 1
+    return run_on_links(args, partial(competition_checks, RIVALRIES))

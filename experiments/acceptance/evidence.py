@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -19,6 +19,8 @@ from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 
 from .competition import RIVALRIES, competition_checks
+from .completion_times import CASES, completion_checks
+from .contested_links import Draw
 from .policy_checks import Deficit, measure_checks
 
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
@@ -32,12 +34,13 @@ class Evidence:
     seed: int
     alone: list[Check]
     competing: list[Check]
+    short: list[Check]
     farthest_behind: list[Deficit]
 
     @property
     def checks(self) -> list[Check]:
         """All of them."""
-        return [*self.alone, *self.competing]
+        return [*self.alone, *self.competing, *self.short]
 
 
 def measure_evidence(
@@ -57,15 +60,26 @@ def measure_evidence(
         executor: runs side by side.
         links: random ones that a check takes.
         starvation: how many the one on starvation takes.
-        contested: links that each rivalry takes.
+        contested: links that each rivalry takes, and each size of short flows.
         seed: of the links.
         say: is told every check as soon as it is known.
     """
     alone, behind = measure_checks(
         policy_file, executor, emulators=links, starvation=starvation, seed=seed, say=say
     )
-    competing = competition_checks(f"policy:{policy_file}", RIVALRIES, contested, seed, executor, say)
-    return Evidence(policy_file.stem, seed, alone, competing, behind)
+    scheme, draw = f"policy:{policy_file}", Draw(contested, seed, executor)
+    competing = _told(competition_checks(RIVALRIES, scheme, draw), say)
+    short = _told(completion_checks(CASES, scheme, draw), say)
+    return Evidence(policy_file.stem, seed, alone, competing, short, behind)
+
+
+def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
+    """All of them, each told as soon as it is known."""
+    kept = []
+    for check in checks:
+        say(check)
+        kept.append(check)
+    return kept
 
 
 def page(evidence: Evidence, command: str) -> str:
@@ -89,6 +103,7 @@ def page(evidence: Evidence, command: str) -> str:
         "",
         *_table("Alone and among its own kind", evidence.alone),
         *_table("Beside other schemes", evidence.competing),
+        *_table("Short flows", evidence.short),
         "## Where it is farthest behind",
         "",
         "ln(power of the best other scheme / its own), on unseen links.",
@@ -109,8 +124,9 @@ def _table(title: str, checks: Sequence[Check]) -> list[str]:
 
 
 DESCRIPTION = (
-    "Measures what policy-checks and competition do, on links that are drawn now, and writes the page of the "
-    "documentation. Exit code 1: a check is missed or not sure, and worse than is known; the page says which."
+    "Measures what policy-checks, competition and completion-times do, on links that are drawn now, and "
+    "writes the page of the documentation. Exit code 1: a check is missed or not sure, and worse than is "
+    "known; the page says which."
 )
 
 
@@ -131,7 +147,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
     parser.add_argument(
-        "--contested", type=count, default=60, metavar="N", help="links of each rivalry (default: 60)"
+        "--contested",
+        type=count,
+        default=60,
+        metavar="N",
+        help="links of each rivalry and of each size of short flows (default: 60)",
     )
     parser.add_argument(
         "--seed", type=seed, default=None, metavar="S", help="of the links (default: by the clock)"

@@ -24,16 +24,8 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from .competition import (
-    BETWEEN_RIVALS_S,
-    DELAY_MS,
-    LATE_S,
-    OPPORTUNITY_BITS,
-    QUEUE_BDP,
-    RATE_MBPS,
-    Rivalry,
-    run_contested,
-)
+from .competition import BETWEEN_RIVALS_S, LATE_S, Rivalry, run_contested
+from .contested_links import DELAY_MS, OPPORTUNITY_BITS, QUEUE_BDP, RATE_MBPS
 from .difficulty import describe
 from .policy_checks import RIVALS
 

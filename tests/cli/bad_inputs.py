@@ -152,6 +152,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "all": ["--quick", "--out", "empty/out"],
     "preference-curve": ["--random", "1", "--seeds", "1"],
     "competition": ["--random", "1"],
+    "completion-times": ["--random", "1"],
     "policy-checks": ["--random", "1"],
     "adversary": ["--scheme", "nothing", "--out", "empty/out"],
     "evidence": ["--out", "empty/out"],

@@ -8,8 +8,10 @@ from ccgym.agents.shipped import policy_path
 from ccgym.cli.main import main
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
-from ccgym.experiments.acceptance import competition
-from ccgym.experiments.acceptance.competition import Rivalry, contested_link, run_contested
+from ccgym.experiments.acceptance import competition, contested_links
+from ccgym.experiments.acceptance.competition import Rivalry, run_contested
+from ccgym.experiments.acceptance.completion_times import CASES, ShortFlows, ratio_to_rival
+from ccgym.experiments.acceptance.contested_links import contested_link
 
 SCHEME = f"policy:{policy_path('indigo2')}"
 
@@ -36,7 +38,7 @@ def test_it_is_printed_with_its_seed_and_intervals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(competition, "RIVALRIES", (Rivalry("cubic", 1, 0.85), Rivalry("cubic", 4, 0.8)))
-    monkeypatch.setattr(competition, "RATE_MBPS", (6.0, 12.0))
+    monkeypatch.setattr(contested_links, "RATE_MBPS", (6.0, 12.0))
     assert main(["reproduce", "competition", "--scheme", "cubic", "--random", "3", "--json"]) in (0, 1)
     result = json.loads(capsys.readouterr().out)
     assert result["seed"] == 777
@@ -47,3 +49,16 @@ def test_it_is_printed_with_its_seed_and_intervals(
 def test_what_cannot_run_in_the_twin_is_refused(scheme: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "competition", "--scheme", scheme]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_short_flows_beside_a_long_one_end_no_later_than_cubics_on_most_links() -> None:
+    case = ShortFlows(kilobytes=15, beside_long=True)
+    ratios = [ratio_to_rival(SCHEME, case, 4711, number) for number in range(10)]
+    assert sum(ratio <= 1.05 for ratio in ratios) >= 8, ratios
+
+
+def test_cubic_takes_as_long_as_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "completion-times", "--scheme", "cubic", "--random", "3", "--json"]) in (0, 1)
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert [check["name"] for check in checks] == [case.label for case in CASES]
+    assert all("100%" in check["measured"] and "1.00 x cubic's" in check["measured"] for check in checks)

@@ -75,9 +75,17 @@ TEST_F(ShallowQueueTest, RandomLossesLimitNothing) {
 }
 
 TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
-  run(5, 4);
+  run(8, 4);
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
   EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
+}
+
+// What is known after one packet is no share: the flow begins, and somebody else has filled the queue.
+TEST_F(ShallowQueueTest, AFirstBurstThatIsLostLimitsNothing) {
+  ack();
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(lose());
+  ack();
+  EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
 // Half the round trip is queue, and so are 5 of the 10 packets in flight: those losses are for the window to
@@ -89,14 +97,14 @@ TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
 
 // The ACKs are late, not the packets: by the receiver's clock none of them waits.
 TEST_F(ShallowQueueTest, LossesCountWhereOnlyTheWayBackIsLong) {
-  run_with_clock(5, 4, milliseconds{50});
+  run_with_clock(8, 4, milliseconds{50});
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
   EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.25 * 1.2);
 }
 
 // 3 times what 1.5 Mbit/s bring in the 200 ms without a queue, the way back of 150 ms included.
 TEST_F(ShallowQueueTest, TheWindowIsAGuardAlone) {
-  run_with_clock(5, 4, milliseconds{50});
+  run_with_clock(8, 4, milliseconds{50});
   EXPECT_EQ(shallow_queue_.window_bytes(kBytes), 3 * 37'500);
   EXPECT_EQ(shallow_queue_.window_bytes(200'000), 200'000);
 }
@@ -108,7 +116,7 @@ TEST_F(ShallowQueueTest, WithoutLossesTheWindowIsAsAsked) {
 
 // 10 packets in flight, half of their time in the queue: 5 wait, more than any shallow queue holds.
 TEST_F(ShallowQueueTest, EndsWhereItsPacketsWaitAfterAll) {
-  run_with_clock(5, 4, milliseconds{50});
+  run_with_clock(8, 4, milliseconds{50});
   bool told = false;
   for (int i = 0; i < 40 && !told; ++i) told = ack_with_clock(milliseconds{150}) && !shallow_queue_.pacing();
   EXPECT_TRUE(told);
@@ -126,7 +134,7 @@ TEST_F(ShallowQueueTest, EndsWithTheLosses) {
 }
 
 TEST_F(ShallowQueueTest, TellsThatPacingBegins) {
-  ack();
+  for (int acks = 0; acks < 32; ++acks) ack();
   bool told = false;
   for (int losses = 0; losses < 10 && !told; ++losses) {
     told = lose();
