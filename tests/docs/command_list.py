@@ -117,6 +117,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce competition --fresh",
     ),
     "experiments/acceptance/test_evidence.py::test_the_page_holds_every_check_and_its_command": (
+        "ccgym reproduce completion-times",
         "ccgym reproduce evidence",
         "ccgym reproduce evidence --seed 1795416476356",
         "ccgym reproduce policy-checks",
