@@ -53,14 +53,13 @@ def run(args: argparse.Namespace) -> int:
     schemes = twin_schemes() if args.schemes.strip() == ALL else select_schemes(args.schemes)
     emulators = select_emulators(args.emulators)
     # Late: a mistake in the names is told before the oracle and the environments are imported.
+    from ccgym.envs.host.progress_bar import progress_bar
     from ccgym.evaluation.dataset.dataset import Request, make_dataset
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     request = Request(schemes, emulators, args.emulators, args.seed)
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("emulators"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with progress_bar("emulators", console) as bar:
         task = bar.add_task("", total=len(request.emulators))
 
         def show(done: int) -> None:

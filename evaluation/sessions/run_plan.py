@@ -12,6 +12,7 @@ from typing import Any
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.host.memory import check_memory
+from ccgym.envs.host.progress_bar import progress_bar
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
@@ -22,7 +23,6 @@ from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
 from ccgym.evaluation.sessions.session import Outcome, Plan, open_session, run_session
 from ccgym.evaluation.sessions.workers import run_in_workers
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 PACKET_LOG_BYTES = 150
 """Of memory for each packet of a run, at its end, as its log is measured: 110 were seen at 1 Gbit/s."""
@@ -149,9 +149,8 @@ def _progress(total: int, left: int) -> Iterator[Callable[[Outcome], None]]:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if left < total:
         console.print(f"{total - left} of {total} runs stand already")
-    columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("running", total=total, completed=total - left)
+    with progress_bar("running", console) as bar:
+        task = bar.add_task("", total=total, completed=total - left)
         done = total - left
 
         def show(outcome: Outcome) -> None:

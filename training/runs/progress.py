@@ -1,11 +1,11 @@
 """Progress of a run for whoever watches: a bar on a terminal, plain lines elsewhere."""
 
-import sys
 import time
 from types import TracebackType
 from typing import Self
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from ccgym.envs.host.progress_bar import progress_bar
+from rich.console import Console
 
 PLAIN_INTERVAL_S = 5.0
 
@@ -16,14 +16,7 @@ class TrainingProgress:
     def __init__(self, done: int, total: int) -> None:
         self._total = total
         self._last_line_s = 0.0
-        self._bar = Progress(
-            TextColumn("iteration"),
-            MofNCompleteColumn(),
-            BarColumn(),
-            TextColumn("{task.description}"),
-            TimeRemainingColumn(),
-            disable=not sys.stdout.isatty(),
-        )
+        self._bar = progress_bar("iteration", Console())
         self._task = self._bar.add_task("", completed=done, total=total)
 
     def __enter__(self) -> Self:

@@ -1,0 +1,16 @@
+"""How far long work is, for people at a terminal."""
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+def progress_bar(what: str, console: Console) -> Progress:
+    """So many of so many, the time left, and a task's description; nothing where `console` is no terminal."""
+    columns = (
+        TextColumn(what),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, disable=not console.is_terminal)
