@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
@@ -17,6 +18,7 @@ from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.training.batch_rollouts import BatchPolicy, BatchRollout
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
+from ccgym.training.executors import RayExecutor
 from ccgym.training.experts import expert_windows
 from ccgym.training.own_network import inputs_of, state_size
 from ccgym.training.tasks.sharing import MOST_FLOWS, draw_sharing
@@ -24,11 +26,16 @@ from ccgym.training.tasks.task_distribution import COLLECTION, SAMPLING, TaskDis
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS
+from .fitting import make_policy
 
 IDEAL_STEPS_PER_DECISION = 2
 """A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""
 PATHS_PER_TASK = 8
 """Paths that one worker runs in a row: fewer cost more than they do where the workers are far away."""
+PATHS_PER_BATCH = 96
+"""Paths that run side by side in Python, where a step of few costs nearly as much as one of many.
+
+Fixed, for the sums in a network depend on how many flows are beside each other."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +98,20 @@ class Collector:
     def roll_out(self, policy_file: Path, iteration: int, executor: Executor) -> None:
         """Runs `episode_steps` decisions of every rollout under a policy."""
         paths = self._paths(iteration)
-        tasks = [paths[first : first + PATHS_PER_TASK] for first in range(0, len(paths), PATHS_PER_TASK)]
+        tasks = _parts(paths, PATHS_PER_TASK)
         roll_out = partial(_roll_out_paths, self._config, policy_file.read_bytes(), iteration, self._memory)
         self._keep(paths, [recording for task in executor.map(roll_out, tasks) for recording in task])
 
-    def roll_out_in_batch(self, policy: BatchPolicy, iteration: int) -> None:
-        """The same rollouts under a network or features in Python."""
+    def roll_out_in_batch(self, policy: BatchPolicy, iteration: int, executor: Executor) -> None:
+        """The same rollouts under a network or features in Python, in this process or on a cluster."""
         paths = self._paths(iteration)
-        plans = [draw_plan(self._config, iteration, shared_path) for shared_path in paths]
-        self._keep(paths, [roll_out_in_batch(self._config, policy, plans)])
+        tasks = _parts(paths, PATHS_PER_BATCH)
+        if isinstance(executor, RayExecutor):
+            weights = policy.network.state_dict()
+            there = partial(_roll_out_batch_there, self._config, weights, iteration)
+            self._keep(paths, list(executor.map(there, tasks)))
+        else:
+            self._keep(paths, [_roll_out_batch(self._config, policy, iteration, task) for task in tasks])
 
     def _keep(self, paths: list[SharedPath], recordings: list[Recording]) -> None:
         self._groups = np.repeat(
@@ -158,6 +170,10 @@ class Collector:
     def distance(self) -> float:
         """Mean distance of the learner's acts from the expert's: the loss on what has just been run."""
         return float(np.nanmean(np.abs(self._recording.acts - self._recording.labels)))
+
+
+def _parts(paths: list[SharedPath], most: int) -> list[list[SharedPath]]:
+    return [paths[first : first + most] for first in range(0, len(paths), most)]
 
 
 def _roll_out_paths(
@@ -225,6 +241,25 @@ def _roll_out(config: TrainingConfig, policy: _core.InferencePolicy, memory: int
         expert_acts=plan.expert_acts,
     )
     return recording
+
+
+def _roll_out_batch(
+    config: TrainingConfig, policy: BatchPolicy, iteration: int, paths: Sequence[SharedPath]
+) -> Recording:
+    return roll_out_in_batch(
+        config, policy, [draw_plan(config, iteration, shared_path) for shared_path in paths]
+    )
+
+
+def _roll_out_batch_there(
+    config: TrainingConfig, weights: dict[str, torch.Tensor], iteration: int, paths: Sequence[SharedPath]
+) -> Recording:
+    """The same on another machine, where the network is made anew: its module may not be imported there."""
+    torch.set_num_threads(1)  # as in the process that learns, for the order of sums
+    network = make_policy(config, inputs_of(config.features))
+    network.load_state_dict(weights)
+    policy = BatchPolicy(network, config.features, config.actions, config.has_companion)
+    return _roll_out_batch(config, policy, iteration, paths)
 
 
 def roll_out_in_batch(config: TrainingConfig, policy: BatchPolicy, plans: Sequence[Plan]) -> Recording:

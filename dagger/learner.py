@@ -12,7 +12,6 @@ from ccgym.agents.policy_file import PolicyModule, PolicySpec, save_policy
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.agents.stack import StackPolicy
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.training.batch_rollouts import BatchPolicy, make_rollouts_in_batch, trace_windows_in_batch
 from ccgym.training.config import TrainingConfig
@@ -104,13 +103,13 @@ class PythonLearner:
         """A short rollout, before a run begins: raises InputError for features or a network that fail."""
         trace_windows_in_batch(self._inference_policy(self._policy), emulators[:1], _TRIED_SECONDS)
 
-    def collect(self, collector: Collector, iteration: int, _executor: Executor) -> None:
+    def collect(self, collector: Collector, iteration: int, executor: Executor) -> None:
         """See `NativeLearner`."""
-        collector.roll_out_in_batch(self._inference_policy(self._policy), iteration)
+        collector.roll_out_in_batch(self._inference_policy(self._policy), iteration, executor)
 
-    def validate(self, validator: Collector, iteration: int, _executor: Executor) -> None:
+    def validate(self, validator: Collector, iteration: int, executor: Executor) -> None:
         """See `NativeLearner`."""
-        validator.roll_out_in_batch(self._inference_policy(self._policy), iteration)
+        validator.roll_out_in_batch(self._inference_policy(self._policy), iteration, executor)
 
     def make_candidate(self, trained_on: str, _seen: SeenLinks) -> None:
         """See `NativeLearner`."""
@@ -160,16 +159,10 @@ class PythonLearner:
 
 
 def make_learner(
-    config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module, *, cluster: bool
+    config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module
 ) -> NativeLearner | PythonLearner:
-    """How `policy` runs under `config`; `cluster`: whether a Ray cluster was asked for.
-
-    Raises:
-        InputError: it runs in this process alone, and a cluster was asked for.
-    """
+    """How `policy` runs under `config`."""
     native = config.features in _core.POLICY_FEATURES
     if native and isinstance(policy, (LstmPolicy, MlpPolicy, StackPolicy)):
         return NativeLearner(config, run, policy)
-    if cluster:
-        raise InputError("--ray: features and networks in Python run in this process; leave it out")
     return PythonLearner(config, run, policy)

@@ -72,7 +72,7 @@ def train(
     for emulator in monitored:
         refuse_unread(emulator.spec, shared=True)
     policy = make_policy(config, inputs)
-    learner = make_learner(config, run, policy, cluster=ray_address is not None)
+    learner = make_learner(config, run, policy)
     learner.try_out(validation)
     optimiser = make_optimiser(policy, config)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)

@@ -475,8 +475,9 @@ class PathEngine:
             if not (
                 of_one or (rows == 1 and given.shape in ((), (1,), (shape[1],)) and given.size == shape[1])
             ):
+                wanted = shape if rows > 1 else shape[1:]
                 raise ValueError(
-                    f"actions of shape {given.shape}, should be {shape}: {_TAUGHT[shape[1] > 1]}"
+                    f"actions of shape {given.shape}, should be {wanted}: {_TAUGHT[shape[1] > 1]}"
                 )
             given = given.reshape(shape)
         space = self.action_space

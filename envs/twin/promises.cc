@@ -19,7 +19,7 @@ namespace {
 
 constexpr Time kDuration = std::chrono::seconds{25};
 constexpr int64_t kPacketBytes = RandomNetwork::kPacketBytes;
-constexpr int64_t kMostPackets = 100'000;   // of a window, here, where 180 fill link and queue
+constexpr int64_t kMostPackets = 100'000;   // of a window that alone decides, where 180 fill link and queue
 constexpr int64_t kLeastDelivered = 250;    // in 25 s: nearly one per round trip
 constexpr int kMostEventsAtOnce = 100'000;  // of one instant: timers that do not move
 constexpr std::ptrdiff_t kStepsOfACopy = 2000;
@@ -59,9 +59,14 @@ struct Outcome {
 };
 
 std::string insanity_of(const Decision& decision) {
-  if (decision.cwnd_bytes < kPacketBytes || decision.cwnd_bytes > kMostPackets * kPacketBytes)
-    return at(decision.now, "a window of " + std::to_string(decision.cwnd_bytes / kPacketBytes) +
-                                " packets; 1 to " + std::to_string(kMostPackets) + " make sense here");
+  const int64_t cwnd_packets = decision.cwnd_bytes / kPacketBytes;
+  if (cwnd_packets < 1)
+    return at(decision.now,
+              "a window of " + std::to_string(cwnd_packets) + " packets; at least 1 makes sense");
+  if (cwnd_packets > kMostPackets && !decision.pacing_rate)
+    return at(decision.now, "a window of " + std::to_string(cwnd_packets) +
+                                " packets and no pacing rate; 1 to " + std::to_string(kMostPackets) +
+                                " make sense here");
   if (decision.pacing_rate &&
       !(std::isfinite(decision.pacing_rate->mbps()) && decision.pacing_rate->mbps() > 0))
     return at(decision.now, "a pacing rate of " + std::to_string(decision.pacing_rate->mbps()) + " Mbit/s");

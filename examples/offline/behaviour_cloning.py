@@ -1,6 +1,6 @@
 """Behaviour cloning on episodes of others: answer as the best of them did.
 
-    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out results
+    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out episodes
     python examples/offline/behaviour_cloning.py episodes
 
 Mean log power on the twelve links after 30 s of a core: -2.86; of the data have

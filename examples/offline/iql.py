@@ -1,6 +1,6 @@
 """Implicit Q-learning (Kostrikov, Nair, Levine, ICLR 2022) on episodes of others, good and bad.
 
-    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out results
+    ccgym dataset --schemes copa,vegas,bbr,cubic --emulators random:train:150 --out episodes
     python examples/offline/iql.py episodes
 
 Mean log power on the twelve links after 90 s of a core: -2.77; of the data have

@@ -17,6 +17,44 @@ TinyConfig = Callable[..., TrainingConfig]
 
 pytest.importorskip("ray.cluster_utils")
 
+MINE = """import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import torch
+
+MARK = Path({mark!r})
+
+
+class Features:
+    size = 2
+
+    def __init__(self, flows):
+        self.slow, self.calls = np.zeros(flows), 0
+
+    def observe(self, raw, action):
+        self.calls += 1
+        if self.calls == 30 and os.getpid() != {here} and not MARK.exists():
+            MARK.touch()
+            os.kill(os.getpid(), signal.SIGKILL)  # in the middle of an episode
+        self.slow += (raw["mean_rtt_ms"] - self.slow) / 8
+        return np.log1p(np.stack([raw["window_packets"], self.slow], axis=1))
+
+
+class Net(torch.nn.Module):  # no stack of known layers
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.memory, self.head = torch.nn.GRUCell(inputs, 8), torch.nn.Linear(8, outputs)
+
+    def initial_state(self, flows):
+        return torch.zeros(flows, 8)
+
+    def step(self, observation, state):
+        state = self.memory(observation, state)
+        return self.head(state) + observation[:, :1] / 100, state
+"""
+
 
 def die_once(mark: Path, answer: int) -> int:
     """The first call ends its worker as the kernel would when memory is short."""
@@ -46,6 +84,29 @@ def test_the_weights_are_those_of_one_process_though_workers_are_killed(
     assert killed
     ours, theirs = shared.load(), alone.load()
     assert ours.decisions == theirs.decisions
+    for name, tensor in theirs.policy.items():
+        assert torch.equal(ours.policy[name], tensor), name
+
+
+def test_features_and_a_network_in_python_run_there_to_the_same_weights(
+    cluster: str, tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    file, mark = tmp_path / "mine.py", tmp_path / "killed"
+    file.write_text(MINE.format(mark=str(mark), here=os.getpid()))
+    config = tiny_config(
+        features=f"{file}:Features",
+        network=f"{file}:Net",
+        environments=100,  # two batches
+        iterations=2,
+        random_emulators=4,
+        expert_iterations=1,
+    )
+    alone, shared = (RunDirectory(tmp_path / name, TrainingConfig) for name in ("alone", "shared"))
+    train(config, shared, resume=False, workers=1, ray_address=cluster)
+    assert mark.exists()
+    train(config, alone, resume=False, workers=1)
+    ours, theirs = shared.load(), alone.load()
+    assert ours.best_criterion == theirs.best_criterion
     for name, tensor in theirs.policy.items():
         assert torch.equal(ours.policy[name], tensor), name
 

@@ -20,10 +20,31 @@ def test_what_comes_along_keeps_them() -> None:
     assert broken("indigo2") == {}
 
 
+PACED = """
+class Paced:
+    def __init__(self, packet_bytes):
+        self.cwnd_packets, self.pacing_mbps = 1e9, 1.0
+
+    def on_ack(self, now_ms, ack):
+        queued = ack.rtt_ms > 1.2 * ack.min_rtt_ms
+        self.pacing_mbps = min(100.0, max(0.5, (0.9 if queued else 1.1) * (ack.rate_mbps or 1.0)))
+"""
+
+
+def test_a_window_that_never_binds_is_sane_where_a_rate_does(tmp_path: Path) -> None:
+    (tmp_path / "paced.py").write_text(PACED)
+    assert broken(f"python:{tmp_path}/paced.py:Paced") == {}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "promise", "how"),
     [
-        ("len(ack.acked) / self.cwnd_packets", "1e6", "windows and rates stay sane", "packets; 1 to 100000"),
+        (
+            "len(ack.acked) / self.cwnd_packets",
+            "1e6",
+            "windows and rates stay sane",
+            "no pacing rate; 1 to 100000 make",
+        ),
         (
             "self.cwnd_packets = 2.0",
             "self.pacing_mbps = 1e-4",

@@ -71,6 +71,14 @@ def test_an_action_that_is_none_is_one_clear_error(actions: str, given: Any, com
     envs.step(np.array([envs.single_action_space.sample() for _ in range(2)]))  # it goes on
 
 
+@pytest.mark.parametrize("given", [[1, 2, 3], [[5], [5]], None])
+def test_an_action_of_another_shape_is_told_that_of_the_action_space(given: Any) -> None:
+    env = PathEnv(emulator=PATH, features="raw", actions="window_and_rate")
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"should be \(2,\): window in packets and rate in Mbit/s"):
+        env.step(given)
+
+
 def test_a_lone_flow_has_no_drains_unless_a_companion_is_asked_for() -> None:
     def windows(**arguments: Any) -> set[float]:
         env = PathEnv(emulator=PATH, features="raw", actions="log_window", **arguments)
