@@ -56,7 +56,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--direction",
         choices=("up", "down", "both"),
-        default="both",
         help="who sends data: this machine (up), --remote (down), each in its turn (default: both)",
     )
     parser.add_argument(
@@ -169,10 +168,13 @@ def _emulators(args: argparse.Namespace) -> "tuple[EmulatorsOrPaths, str]":
     if (args.remote is None) == (args.emulators is None):
         raise InputError("give either --emulators or --remote")
     if args.remote is None:
+        for option, value in (("--direction", args.direction), ("--ntp", args.ntp)):
+            if value is not None:
+                raise InputError(f"{option}: only a real path has it: give --remote instead of --emulators")
         return select_emulators(args.emulators), args.backend
     from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
 
-    return remote_paths(args.remote, args.direction, args.ntp), "remote"
+    return remote_paths(args.remote, args.direction or "both", args.ntp), "remote"
 
 
 def run(args: argparse.Namespace) -> int:

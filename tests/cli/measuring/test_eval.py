@@ -280,3 +280,15 @@ def test_what_fits_into_no_machine_is_refused_with_the_estimate(
     assert code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("option", [["--ntp", "pool.ntp.org"], ["--direction", "up"]])
+def test_what_only_a_real_path_has_is_refused_for_emulators(
+    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "copa", "--emulators", "calibrated/india", "--seconds", "1", *option]
+    assert main([*argv, "--out", str(out)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{option[0]}: only a real path has it" in line
+    assert not out.exists()
