@@ -7,7 +7,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("any-machine", deadline=None)  # a busy one is no defect
+hypothesis.settings.load_profile("any-machine")
 
 # The tests are the parallelism: threads that wait for one another take ten times the processor time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

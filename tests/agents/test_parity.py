@@ -64,7 +64,7 @@ def test_random_networks_agree_over_random_episodes(
     assert_parity(module, observations, tmp_path / "policy.safetensors", PolicySpec(feature_set, actions))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), gain=st.floats(0.1, 3.0), input_gain=st.floats(0.1, 30.0))
 def test_networks_of_any_strength_agree_over_indigo_episodes(
     tmp_path_factory: pytest.TempPathFactory, seed: int, gain: float, input_gain: float

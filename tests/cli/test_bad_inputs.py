@@ -20,7 +20,6 @@ CASES = int(os.environ.get("CCGYM_BAD_INPUTS", "120"))
 @pytest.mark.timeout(300 + 5 * CASES)
 @settings(
     max_examples=CASES,
-    deadline=None,
     derandomize="CCGYM_BAD_INPUTS" not in os.environ,
     phases=[Phase.generate],  # a case is short already, and one that hangs takes minutes
     suppress_health_check=list(HealthCheck),
