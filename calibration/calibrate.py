@@ -60,7 +60,7 @@ def found_spec(answer: Answer, target: Target) -> EmulatorSpec:
 
 def posterior_of(out: Path) -> Path:
     """Where the emulators are kept that fit as well as that of `out`."""
-    return out.with_suffix(".posterior.yaml")
+    return out.parent / f"{out.stem}.posterior.yaml"
 
 
 def _entry(candidate: Candidate, name: str) -> dict[str, Any]:

@@ -25,9 +25,7 @@ Ledbat::Ledbat(int64_t packet_bytes)
   current_delays_.fill(Time::max());
 }
 
-void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) {
-  prior_inflight_bytes_ = packet.inflight_bytes;
-}
+void Ledbat::on_sent(Time /*now*/, const SentPacket& packet) { sent_inflight_bytes_ = packet.inflight_bytes; }
 
 // What it calls is inline: an ACK costs it little more than the calls would.
 void Ledbat::on_ack(Time now, const AckEvent& ack) {
@@ -93,7 +91,7 @@ inline void Ledbat::grow() {
   }
   cwnd_packets_ += slow_start_ ? 1 : kGain * off_target / cwnd_packets_;
   const double inflight_packets =
-      static_cast<double>(prior_inflight_bytes_) / static_cast<double>(packet_bytes_);
+      static_cast<double>(sent_inflight_bytes_) / static_cast<double>(packet_bytes_);
   const double allowed = inflight_packets + kAllowedIncreasePackets;
   cwnd_packets_ = std::max(std::min(cwnd_packets_, allowed), kMinWindowPackets);
 }

@@ -35,7 +35,7 @@ class Ledbat final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_packets_;
-  int64_t prior_inflight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
+  int64_t sent_inflight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
   bool slow_start_{true};
   std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
   std::array<Time, kCurrentFilter> current_delays_{};

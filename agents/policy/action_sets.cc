@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "agents/policy/json_checks.hh"
+
 namespace ccgym {
 
 namespace {
@@ -63,7 +65,7 @@ ActionSet action_set_by_name(std::string_view name) {
     if (action_set_name(actions) == name) return actions;
     known += (known.empty() ? "" : ", ") + std::string{action_set_name(actions)};
   }
-  throw std::invalid_argument("unknown action set '" + std::string{name} + "': known are " + known);
+  throw std::invalid_argument("unknown action set " + quoted(name) + ": known are " + known);
 }
 
 std::string_view action_set_name(ActionSet actions) { return row_of(actions).name; }

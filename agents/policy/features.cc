@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "agents/policy/json_checks.hh"
+
 namespace ccgym {
 
 FeatureSet feature_set_by_name(std::string_view name) {
@@ -11,7 +13,7 @@ FeatureSet feature_set_by_name(std::string_view name) {
     if (feature_set_name(features) == name) return features;
     known += (known.empty() ? "" : ", ") + std::string{feature_set_name(features)};
   }
-  throw std::invalid_argument("unknown feature set '" + std::string{name} + "': known are " + known);
+  throw std::invalid_argument("unknown feature set " + quoted(name) + ": known are " + known);
 }
 
 std::string_view feature_set_name(FeatureSet features) {

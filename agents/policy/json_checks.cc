@@ -18,13 +18,28 @@ json parse_json(std::string_view text) {
   return json::parse(text, watch, /*allow_exceptions=*/false);
 }
 
-std::string excerpt(const json& value) {
+namespace {
+
+// What is not ASCII is escaped, and so are DEL and the control characters of Unicode.
+std::string printable(const json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+}
+
+std::string shortened(const std::string& text) {
   constexpr std::size_t kMostCharacters = 60;
-  std::string text = value.dump();
-  if (text.size() <= kMostCharacters) return text;
-  std::size_t end = kMostCharacters;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // a character is kept whole
-  return text.substr(0, end) + "...";
+  return text.size() <= kMostCharacters ? text : text.substr(0, kMostCharacters) + "...";
+}
+
+}  // namespace
+
+std::string excerpt(const json& value) { return shortened(printable(value)); }
+
+std::string quoted(std::string_view name) {
+  const std::string text = printable(name);
+  const std::string inside = shortened(text.substr(1, text.size() - 2));
+  std::string in_quotes{'\''};
+  in_quotes.append(inside).push_back('\'');
+  return in_quotes;
 }
 
 void expect(const std::string& what, const json& value, const json& right) {

@@ -15,6 +15,8 @@ nlohmann::json parse_json(std::string_view text);
 
 // The beginning of a value's text, however large it is.
 std::string excerpt(const nlohmann::json& value);
+// The same of a name, in single quotes.
+std::string quoted(std::string_view name);
 
 void expect(const std::string& what, const nlohmann::json& value, const nlohmann::json& right);
 

@@ -6,9 +6,10 @@ namespace ccgym {
 
 namespace {
 
-// Over so many packets the share of losses is averaged, and until so many have arrived there is none: a flow
-// whose first burst met a full queue sent one packet a round trip. 15 kB beside a Cubic, 95th percentile: 1.3
-// times that of a second Cubic's at the median of 30 links, without that 0.86 times.
+// Over so many packets the share of losses is averaged; while fewer have arrived it means nothing. When it
+// did, a flow whose first burst met a full queue was paced by the one packet that came through: 15 kB beside
+// a Cubic took 1.3 times as long as another Cubic's (95th percentile, median of 30 links), and now take 0.86
+// times.
 constexpr double kPackets = 32;
 constexpr double kBegins = 0.08;   // more than random losses, ...
 constexpr double kOver = 0.005;    // ... and next to none

@@ -43,9 +43,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         metavar="X,Y,...",
         help="groups and names of `ccgym emulators`, all, random:N, file:PATH",
     )
-    parser.add_argument(
-        "--backend", choices=BACKENDS, default="twin", help="virtual time or real shells (default: twin)"
-    )
+    parser.add_argument("--backend", choices=BACKENDS, help="virtual time or real shells (default: twin)")
     parser.add_argument(
         "--remote",
         metavar="USER@HOST[:PORT]",
@@ -163,7 +161,8 @@ def _emulators(args: argparse.Namespace) -> "tuple[EmulatorsOrPaths, str]":
     from ccgym.envs.errors import InputError
     from ccgym.envs.specs.emulators import select_emulators
 
-    if args.tunnel and args.backend == "twin" and args.remote is None:
+    backend = args.backend or "twin"
+    if args.tunnel and backend == "twin" and args.remote is None:
         raise InputError("--tunnel: the twin has no tunnel: say --backend mahimahi")
     if (args.remote is None) == (args.emulators is None):
         raise InputError("give either --emulators or --remote")
@@ -171,7 +170,9 @@ def _emulators(args: argparse.Namespace) -> "tuple[EmulatorsOrPaths, str]":
         for option, value in (("--direction", args.direction), ("--ntp", args.ntp)):
             if value is not None:
                 raise InputError(f"{option}: only a real path has it: give --remote instead of --emulators")
-        return select_emulators(args.emulators), args.backend
+        return select_emulators(args.emulators), backend
+    if args.backend is not None:
+        raise InputError("--backend: a real path has none: leave it out")
     from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
 
     return remote_paths(args.remote, args.direction or "both", args.ntp), "remote"

@@ -120,8 +120,8 @@ void bind_simulate(nb::module_& module) {
       },
       "path"_a, "scheme"_a, nb::kw_only(), "seconds"_a, "seed"_a, "log"_a = true,
       "Simulates `scheme` (see known_schemes) over `path`, among the path's other flows if it has any: the "
-      "first "
-      "that names no scheme is returned. Without a log its arrivals and departures stay empty. ValueError or "
+      "first that names no scheme is returned. Without a log its arrivals and departures stay empty. "
+      "ValueError or "
       "RuntimeError for a bad scheme.");
   module.def(
       "simulate",

@@ -53,10 +53,10 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     leave as slowly as they arrive: so flows share a bottleneck fairly.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
-    it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts in
-    packet over the path without a queue, and the flow stops two round trips after the last acknowledgement.
-    It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet Congestion Control"
-    (Jay et al., ICML 2019), section 3.1.
+    it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts
+    in flight over the path without a queue, and the flow stops two round trips after the last
+    acknowledgement. It is the action of Aurora in "A Deep Reinforcement Learning Perspective on Internet
+    Congestion Control" (Jay et al., ICML 2019), section 3.1.
 
     With `actions="window"`, a `Box(1, 100000, (1,), float32)`: the window in packets; a fraction of one
     admits a whole one. With `actions="window_and_rate"`, a `Box` of shape `(2,)`: the window in packets, and

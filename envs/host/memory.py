@@ -51,12 +51,18 @@ def _free_on_machine() -> float:
 
 
 def _free_in_container() -> float:
-    """By its control group, version 2."""
+    """By its control group, version 2. Cached files count as free: the kernel gives them up for memory."""
     try:
-        most, used = ((CONTROL_GROUP / f"memory.{name}").read_text().strip() for name in ("max", "current"))
+        most, used, kinds = (
+            (CONTROL_GROUP / f"memory.{name}").read_text() for name in ("max", "current", "stat")
+        )
     except OSError:
         return math.inf
-    return math.inf if most == "max" else float(most) - float(used)
+    if most.strip() == "max":
+        return math.inf
+    bytes_of = dict(line.split() for line in kinds.splitlines())
+    cached_bytes = sum(float(bytes_of.get(f"{kind}_file", 0)) for kind in ("active", "inactive"))
+    return float(most) - float(used) + cached_bytes
 
 
 def _free_under_limit() -> float:

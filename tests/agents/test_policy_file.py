@@ -200,6 +200,10 @@ def with_entry(value: float) -> Change:
 REFUSED: dict[str, tuple[Edit, str]] = {
     "another format version": (edit("format_version", 2), "format_version is 2, should be 1"),
     "an unknown feature set": (edit("feature_set", "sonar"), "unknown feature set 'sonar': known are indigo"),
+    "a feature set of control characters": (
+        edit("feature_set", "\x7f\x9b\u202e" + 100 * "a"),
+        r"unknown feature set '\u007f\u009b\u202eaaaaa",
+    ),
     "a feature set of no name": (edit("feature_set", 3), "feature_set is 3, should be a name"),
     "an unknown action set": (edit("actions", "guess"), "unknown action set 'guess': known are indigo"),
     "an unknown architecture": (

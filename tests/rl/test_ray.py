@@ -55,7 +55,7 @@ def test_the_weights_are_those_of_one_process(cluster: str, tiny_config: TinyCon
     assert_same(weights(config, tmp_path / "shared", cluster), weights(config, tmp_path / "alone", None))
 
 
-def test_a_part_whose_worker_is_killed_flies_on_elsewhere(
+def test_a_part_whose_worker_is_killed_goes_on_elsewhere(
     cluster: str, tiny_config: TinyConfig, tmp_path: Path
 ) -> None:
     file, mark = tmp_path / "mine.py", tmp_path / "killed"

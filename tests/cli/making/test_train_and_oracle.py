@@ -121,6 +121,15 @@ def test_a_bad_setting_is_one_line(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("place", ["", ".", "/", "missing.yaml"])
+def test_a_calibration_that_is_none_is_one_line(
+    config: Path, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(config, tmp_path / "run", "--from-calibration", place) == 2
+    assert ".posterior.yaml" in mistake(capsys)
+    assert not (tmp_path / "run").exists()
+
+
 def test_unknown_emulator_is_named_with_the_known_ones(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -292,3 +292,15 @@ def test_what_only_a_real_path_has_is_refused_for_emulators(
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{option[0]}: only a real path has it" in line
     assert not out.exists()
+
+
+@pytest.mark.parametrize("backend", ["twin", "mahimahi"])
+def test_a_real_path_takes_no_backend(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    argv = ["eval", "--schemes", "copa", "--remote", "host:dir", "--backend", backend, "--out", str(out)]
+    assert main(argv) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--backend: a real path has none" in line
+    assert not out.exists()

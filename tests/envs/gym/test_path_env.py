@@ -266,7 +266,7 @@ def test_a_dead_path_is_silent_and_worth_nothing() -> None:
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**64 - 1),
 )
-def test_flies_over_any_path(
+def test_runs_over_any_path(
     rate_mbps: float,
     delay_ms: int,
     loss: float,
@@ -300,7 +300,7 @@ def test_time_runs_in_steps_of_ten_ms() -> None:
     assert np.diff(times[50:]) == pytest.approx(10, abs=2)
 
 
-def test_flies_over_a_file(tmp_path: Path) -> None:
+def test_runs_over_a_file(tmp_path: Path) -> None:
     (tmp_path / "link.trace").write_text("1\n")
     path = tmp_path / "mine.yaml"
     path.write_text("emulators: [{name: a, delay_ms: 5, uplink: {trace: link.trace}}]")

@@ -68,7 +68,7 @@ def test_every_step_has_an_info_and_an_ended_episode_more() -> None:
         assert not np.array_equal(info["terminal_observation"], observations[flow])
 
 
-def test_flies_over_other_emulators_from_the_next_reset_on() -> None:
+def test_runs_over_other_emulators_from_the_next_reset_on() -> None:
     envs = PathSb3VecEnv(batch(2))
     envs.seed(1)
     slow = envs.reset()

@@ -33,7 +33,8 @@ def test_a_limit_that_is_set_counts_and_is_kept() -> None:
 def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "CONTROL_GROUP", tmp_path)
     (tmp_path / "memory.max").write_text("200000000\n")
-    (tmp_path / "memory.current").write_text("150000000\n")
+    (tmp_path / "memory.current").write_text("190000000\n")
+    (tmp_path / "memory.stat").write_text("anon 150000000\ninactive_file 30000000\nactive_file 10000000\n")
     with pytest.raises(InputError, match=r"and 0\.[01] GB are free"):
         check_memory(60e6, "this")
     check_memory(30e6, "this")
