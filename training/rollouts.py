@@ -10,7 +10,7 @@ import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import LinkLog
-from ccgym.envs.specs.emulators import NamedEmulator
+from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator
 from ccgym.oracle.window import path_with_jitter
 from numpy.typing import NDArray
 
@@ -88,7 +88,13 @@ def run_measured(
     emulator: NamedEmulator, scheme: str, seconds: float, *, jitter: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
     """One rollout of a scheme in the twin, over the seed's draw of the path."""
-    spec = emulator.spec.drawn(seed)
+    return run_as_drawn(emulator.spec.drawn(seed), scheme, seconds, jitter=jitter, seed=seed)
+
+
+def run_as_drawn(
+    spec: EmulatorSpec, scheme: str, seconds: float, *, jitter: bool = False, seed: int = ROLLOUT_SEED
+) -> FlowMetrics:
+    """One rollout of a scheme in the twin, over the path as `spec` has it; `seed` is the schemes' alone."""
     path = path_with_jitter(spec) if jitter else spec.to_path()
     record = _core.simulate(path, scheme, seconds=seconds, seed=seed)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)

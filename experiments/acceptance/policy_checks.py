@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
-from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
-from ccgym.envs.logs.link_log import LinkLog
+from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
@@ -32,7 +31,8 @@ from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.oracle.window import find_window, path_with_jitter
+from ccgym.oracle.window import find_window
+from ccgym.training.rollouts import run_as_drawn
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
@@ -75,9 +75,8 @@ class PolicyChecks:
         emulators = select_emulators("synthetic")
 
         def one(spec: EmulatorSpec) -> tuple[float, float]:
-            path = path_with_jitter(spec) if jitter else spec.to_path()
-            ours = _run_scheme(spec, self.scheme(), path)
-            right = _run_scheme(spec, f"fixed:{find_window(spec).cwnd_packets}", path)
+            run = partial(run_as_drawn, spec, seconds=SECONDS, jitter=jitter)
+            ours, right = run(self.scheme()), run(f"fixed:{find_window(spec).cwnd_packets}")
             return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
         ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
@@ -103,7 +102,7 @@ class PolicyChecks:
         spec = EmulatorSpec(
             name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
         )
-        ours = _run_scheme(spec, self.scheme())
+        ours = run_as_drawn(spec, self.scheme(), SECONDS)
         fixed = _fixed_of_utilisation(spec, ours.utilisation)
         ratio = ours.p95_delay_ms / fixed.p95_delay_ms
         return Check(
@@ -129,8 +128,8 @@ class PolicyChecks:
         return check, losses
 
     def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Deficit]:
-        ours = _run_scheme(spec, self.scheme())
-        rivals = {name: _run_scheme(spec, name) for name in RIVALS}
+        ours = run_as_drawn(spec, self.scheme(), SECONDS)
+        rivals = {name: run_as_drawn(spec, name, SECONDS) for name in RIVALS}
         beaten = any(
             clearly_beats(rival.throughput_mbps, rival.p95_delay_ms, ours.throughput_mbps, ours.p95_delay_ms)
             for rival in rivals.values()
@@ -170,7 +169,8 @@ class PolicyChecks:
 
     def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
         window = float(ideal_windows(spec, DEFAULT_PREFERENCE, 1)[0])
-        ours, right = _run_scheme(spec, self.scheme()), _run_scheme(spec, f"fixed:{window:g}")
+        run = partial(run_as_drawn, spec, seconds=SECONDS)
+        ours, right = run(self.scheme()), run(f"fixed:{window:g}")
         return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
     def steps(self) -> Check:
@@ -222,13 +222,6 @@ def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
 
 
-def _run_scheme(
-    spec: EmulatorSpec, scheme: str, path: _core.Path | None = None, seconds: float = SECONDS
-) -> FlowMetrics:
-    record = _core.simulate(path or spec.to_path(), scheme, seconds=seconds, seed=0)
-    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
-
-
 def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
     """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
     record = _core.simulate(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
@@ -238,7 +231,7 @@ def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
 def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics:
     """The smallest fixed window that uses as much of the link."""
     low, high = 2, 4
-    run_scheme = partial(_run_scheme, spec)
+    run_scheme = partial(run_as_drawn, spec, seconds=SECONDS)
     while run_scheme(f"fixed:{high}").utilisation < utilisation and high < 10_000:
         low, high = high, 2 * high
     while high - low > max(1, low // 50):
