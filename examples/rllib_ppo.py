@@ -3,7 +3,7 @@
 RLlib's own requirements ask for an older Gymnasium; with ours it needs
 `pip install ray dm-tree lz4 pandas pyarrow tensorboardX`.
 
-Mean log power on the twelve links after 60 s on two cores: -2.68; indigo2 has -2.40, random actions -5.76.
+Mean log power on the twelve links after 60 s of a core: -2.68; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse
