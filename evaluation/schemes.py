@@ -4,6 +4,7 @@ import hashlib
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -248,8 +249,8 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
         rows = [(row, row.kind in named and row.argument) for row in known.values()]
         rows = rows[:MOST_LISTED]
         listed = ", ".join(f"{row.name}:{row.argument}" if needed else row.name for row, needed in rows)
-        near = did_you_mean(name, known)
-        raise InputError(f"unknown scheme {item!r}{near}; known: {listed}, ..., see `ccgym schemes`")
+        near = _as_scheme(item) or did_you_mean(name, known)
+        raise InputError(f"unknown scheme {excerpt(item)!r}{near}; known: {listed}, ..., see `ccgym schemes`")
     kind = known[name].kind
     if kind is Kind.PANTHEON:
         return _of_pantheon(argument, item, pantheon)
@@ -258,7 +259,7 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
     if kind is Kind.POLICY:
         return _policy(name, argument, item)
     if kind in (Kind.KERNEL, Kind.QUIC) and argument:
-        raise InputError(f"scheme {item!r}: {name} takes no argument")
+        raise InputError(f"scheme {excerpt(item)!r}: {name} takes no argument")
     if kind is Kind.KERNEL:
         return Scheme(name, kind, name.removeprefix(_KERNEL_PREFIX))
     if kind is Kind.QUIC:
@@ -268,22 +269,43 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
     return _checked(Scheme(_label(item), kind, item))
 
 
+def _as_scheme(path: str) -> str:
+    """How a file or folder is named as a scheme, for who wrote its path alone; empty if there is none."""
+    ways = {
+        f"policy:{path}/policy.safetensors": f"{path}/policy.safetensors",  # of `ccgym export`
+        f"run:{path}": f"{path}/best/policy.safetensors",
+        f"policy:{path}": path if path.endswith(".safetensors") else "",
+        f"python:{path}:CLASS": path if path.endswith(".py") else "",
+        f"so:{path}": path if path.endswith(".so") else "",
+    }
+    written = [way for way, file in ways.items() if _is_file(file)]
+    return f", write {excerpt(written[0])}" if written else ""
+
+
+def _is_file(path: str) -> bool:
+    with suppress(OSError, ValueError):  # too long a name, or one with a NUL
+        return Path(path).is_file()
+    return False
+
+
 def _policy(name: str, argument: str, item: str) -> Scheme:
     argument, preference = _split_preference(
         f"{name}:{argument}" if name in _SHIPPED and argument else argument
     )
     if name in _SHIPPED:
         if argument not in ("", name):
-            raise InputError(f"scheme {item!r}: {name} takes a preference from 0 to 1, as in {name}:0.7")
+            raise InputError(
+                f"scheme {excerpt(item)!r}: {name} takes a preference from 0 to 1, as in {name}:0.7"
+            )
         file, label = policy_path(name), name
     elif not argument:
-        raise InputError(f"scheme {item!r}: expected policy:FILE or run:DIR")
+        raise InputError(f"scheme {excerpt(item)!r}: expected policy:FILE or run:DIR")
     elif name == "run":
         file, label = Path(argument) / "best" / "policy.safetensors", absolute(Path(argument)).name
     else:
         file, label = Path(argument), Path(argument).stem
     if not file.is_file():
-        raise InputError(f"scheme {item!r}: {_what_is_missing(file)}")
+        raise InputError(f"scheme {excerpt(item)!r}: {_what_is_missing(file)}")
     suffix = f":{preference}" if preference else ""
     controller = f"policy:{absolute(file)}{suffix}"
     return _checked(Scheme(_label(label + suffix), Kind.POLICY, controller, preference=preference))
@@ -314,12 +336,15 @@ def _split_preference(argument: str) -> tuple[str, str]:
 
 def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
     if not name or root is None:
-        raise InputError(f"scheme {item!r}: expected pantheon:NAME and the checkout it is of, --pantheon DIR")
+        raise InputError(
+            f"scheme {excerpt(item)!r}: expected pantheon:NAME and the checkout it is of, --pantheon DIR"
+        )
     checkout = PantheonCheckout(absolute(root))
     wrapper = checkout.wrapper(name)
     if not wrapper.is_file():
         raise InputError(
-            f"scheme {item!r}: {root} has no src/wrappers/{name}.py; it has {', '.join(checkout.schemes)}"
+            f"scheme {excerpt(item)!r}: {root} has no src/wrappers/{name}.py; "
+            f"it has {', '.join(checkout.schemes)}"
         )
     return Scheme(_label(item), Kind.PANTHEON, str(wrapper))
 

@@ -14,7 +14,7 @@ class Pacer {
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
   // What is left of a gap passes at the new rate.
-  void set_rate(Time now, std::optional<Rate> rate) {
+  void set_rate(Time now, const std::optional<Rate>& rate) {
     if (rate == rate_) return;
     if (!rate) {
       release_ = Time{};

@@ -15,21 +15,19 @@ class RttFilter {
     if (stats_.smoothed == Time{}) {  // RFC 9002, section 5.3
       stats_ = {sample, sample, sample};
       variation_ = sample / 2;
-      return;
+    } else {
+      stats_.min = std::min(stats_.min, sample);
+      const Time error = sample - stats_.smoothed;  // weights 1/4 and 1/8
+      variation_ += ((error < Time{} ? -error : error) - variation_) / 4;
+      stats_.smoothed += error / 8;
     }
-    stats_.min = std::min(stats_.min, sample);
-    const Time error = sample - stats_.smoothed;  // weights 1/4 and 1/8
-    variation_ += ((error < Time{} ? -error : error) - variation_) / 4;
-    stats_.smoothed += error / 8;
+    probe_timeout_ = stats_.smoothed + std::max(4 * variation_, kGranularity);
   }
 
   [[nodiscard]] const RttStats& stats() const { return stats_; }
   [[nodiscard]] bool empty() const { return stats_.smoothed == Time{}; }
 
-  [[nodiscard]] Time probe_timeout() const {
-    if (empty()) return kInitialTimeout;
-    return stats_.smoothed + std::max(4 * variation_, kGranularity);
-  }
+  [[nodiscard]] Time probe_timeout() const { return probe_timeout_; }
 
  private:
   static constexpr Time kInitialTimeout = std::chrono::seconds{1};    // RFC 6298 (2.1)
@@ -37,6 +35,7 @@ class RttFilter {
 
   RttStats stats_{};
   Time variation_{};
+  Time probe_timeout_{kInitialTimeout};
 };
 
 }  // namespace ccgym

@@ -224,6 +224,7 @@ class Sender {
   }
 
   void settle_lost() {
+    if (lost_.empty()) return;
     const auto count = static_cast<int64_t>(lost_.size());
     declared_lost_packets_ += count;
     inflight_packets_ -= count;

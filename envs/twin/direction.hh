@@ -55,6 +55,8 @@ class Stretch {
 
   void add(Element element);
 
+  [[nodiscard]] bool draws() const { return loses_; }
+
   // When a packet that enters at `ns` leaves; kNeverNs when it is lost on the way. `ns` must not decrease.
   int64_t pass(int64_t ns, Random& random) {
     if (plain_) return ns + plain_delay_ns_;
@@ -89,6 +91,10 @@ class Direction {
   int64_t reach_link(int64_t ns, Random& random) { return before_.pass(clock(ns), random); }
   // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
   int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
+
+  // Whether these draw from the random numbers they are given.
+  [[nodiscard]] bool draws_before() const { return before_.draws(); }
+  [[nodiscard]] bool draws_behind() const { return behind_.draws(); }
 
   TwinLink link;
 

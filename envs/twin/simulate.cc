@@ -34,6 +34,8 @@ using Controllers = std::vector<std::unique_ptr<CongestionController>>;
 
 class FlowRecorder {
  public:
+  static constexpr bool kObserves = true;
+
   explicit FlowRecorder(std::span<FlowRecord> records) : records_(records) {}
 
   void on_arrival(const LinkPacket& packet) {

@@ -1,6 +1,7 @@
 // mahimahi in virtual time: flows that share one path, packet by packet.
 //
-// Links and pipes are first in, first out, so no event heap is needed. At equal times links deliver
+// Links and pipes are first in, first out, so no event heap is needed, and what follows from what has arrived
+// at a link is computed ahead. At equal times links deliver
 // first, then packets arrive, then timers fire, then senders send: the order inside a millisecond of the
 // real program. All that falls into one instant is done together, and the next instant is the lesser of
 // two: the network's and that of the first sender that wants to be woken.
@@ -10,13 +11,15 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "envs/twin/ack_lanes.hh"
+#include "envs/twin/ack_path.hh"
 #include "envs/twin/cross_source.hh"
 #include "envs/twin/direction.hh"
+#include "envs/twin/droptail_link.hh"
 #include "envs/twin/fifo.hh"
 #include "envs/twin/flow.hh"
 #include "envs/twin/host_jitter.hh"
@@ -34,13 +37,12 @@
 
 namespace ccgym {
 
-inline constexpr int64_t kIpUdpHeaderBytes = 28;
 inline constexpr int64_t kDataTunBytes = int64_t{kDataBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
-inline constexpr int64_t kAckTunBytes = int64_t{kAckBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
 
 // What happens at the uplink, for whoever wants to write it down. The tag of its packets is when they were
 // sent; kNeverNs is received what is lost behind it. This one writes nothing down.
 struct NoObserver {
+  static constexpr bool kObserves = false;
   void on_arrival(const LinkPacket& /*packet*/) {}
   void on_departure(const LinkPacket& /*packet*/, int64_t /*now_ns*/, int64_t /*received_ns*/) {}
 };
@@ -52,14 +54,15 @@ class Twin {
 
   Twin(const PathSpec& path, std::span<const Slot> slots, uint64_t seed, Observer observer = {})
       : uplink_(path, Way::up, seed),
-        downlink_(path, Way::down, ~seed),
         cross_(path.cross_traffic, path.timing),
         extra_delays_ns_(distinct_extra_delays(slots)),
-        acks_(extra_delays_ns_.size()),
+        acks_(path, extra_delays_ns_.size(), ~seed),
         wake_ups_ns_(slots.size()),
         random_(seed),
         jitter_(path.stall_probability, path.stall_max_ms, random_),
         observer_(std::move(observer)) {
+    if (foresees(path.uplink.queue))
+      foreseen_uplink_.emplace(path.uplink.schedule, path.uplink.queue, path.timing);
     flows_.reserve(slots.size());
     for (const Slot& slot : slots) {
       const auto lane = std::ranges::lower_bound(extra_delays_ns_, slot.extra_delay_ns);
@@ -103,7 +106,9 @@ class Twin {
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const Flow<Controller>& flow(std::size_t index) const { return flows_[index]; }
   [[nodiscard]] const Sender<Controller>& sender(std::size_t flow) const { return flows_[flow].sender(); }
-  [[nodiscard]] std::size_t queued_packets() const { return uplink_.link.queued_packets(); }
+  [[nodiscard]] std::size_t queued_packets() {
+    return foreseen_uplink_ ? foreseen_uplink_->queued_packets(now_.count()) : uplink_.link.queued_packets();
+  }
 
  private:
   struct DataInFlight {
@@ -131,11 +136,17 @@ class Twin {
     return delays_ns;
   }
 
+  // Whether the fate of a packet follows from what has come to the uplink: nobody writes down when it leaves,
+  // and no random number is drawn between the queue and the ACK.
+  [[nodiscard]] bool foresees(const QueueSpec& queue) const {
+    return !Observer::kObserves && DroptailLink::serves(queue) && !uplink_.draws_behind() && !acks_.draws();
+  }
+
   // All that happens in one instant, if it comes before `end_ns` and nobody waits for an action.
   template <class Pauses>
   CCGYM_HOT_LOOP bool step(int64_t end_ns, Pauses& pauses) {
-    const int64_t network_ns = std::min({uplink_.link.next_ns(), downlink_.link.next_ns(), cross_.next_ns(),
-                                         due_ns(data_), acks_.next_ns(), due_ns(returned_acks_)});
+    const int64_t network_ns =
+        std::min({uplink_.link.next_ns(), cross_.next_ns(), due_ns(data_), acks_.next_ns()});
     const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(jitter_.until(), now_).count();
     const int64_t next_ns = std::min({network_ns, host_ns, wake_ups_ns_.earliest()});
     if (next_ns > end_ns || (paused_ > 0 && next_ns > now_.count())) return false;
@@ -153,17 +164,12 @@ class Twin {
   void run_network(int64_t ns) {
     now_ = Time{ns};
     while (uplink_.link.next_ns() == ns) {
-      uplink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_uplink(packet); },
-                                   kForgetDropped);
+      uplink_.link.use_opportunity(
+          [this](const LinkPacket& packet, int64_t now_ns) { leave_uplink(packet, now_ns); }, kForgetDropped);
     }
-    while (downlink_.link.next_ns() == ns) {
-      downlink_.link.use_opportunity([this](const LinkPacket& packet, int64_t) { leave_downlink(packet); },
-                                     kForgetDropped);
-    }
-    while (cross_.next_ns() == ns) uplink_.link.push({0, ns, 0, cross_.take(), kNobody}, kForgetDropped);
+    while (cross_.next_ns() == ns) enter_link({0, ns, 0, cross_.take(), kNobody});
     while (due_ns(data_) == ns) enter_uplink(data_.pop());
-    while (acks_.next_ns() == ns) enter_downlink(acks_.pop());
-    while (due_ns(returned_acks_) == ns) take_ack(returned_acks_.pop());
+    acks_.run(ns, random_, [this](const AckInFlight& ack) { take_ack(ack); });
   }
 
   void send(std::size_t flow) {
@@ -178,33 +184,24 @@ class Twin {
   void enter_uplink(const DataInFlight& data) {
     const LinkPacket packet{data.seq, data.arrival_ns, data.sent_ns, kDataTunBytes, data.label};
     observer_.on_arrival(packet);
-    uplink_.link.push(packet, kForgetDropped);
+    enter_link(packet);
+  }
+
+  void enter_link(const LinkPacket& packet) {
+    if (!foreseen_uplink_) return uplink_.link.push(packet, kForgetDropped);
+    const int64_t left_ns = foreseen_uplink_->push(packet.arrival_ns, packet.bytes);
+    if (left_ns != kNeverNs) leave_uplink(packet, left_ns);
   }
 
   // A flow's own delay is spent where the flow is alone: at its receiver.
-  void leave_uplink(const LinkPacket& packet) {
+  void leave_uplink(const LinkPacket& packet, int64_t now_ns) {
     if (packet.label.flow() == kNobody) return;
-    const int64_t received_ns = uplink_.reach_end(now_.count(), random_);
-    observer_.on_departure(packet, now_.count(), received_ns);
+    const int64_t received_ns = uplink_.reach_end(now_ns, random_);
+    observer_.on_departure(packet, now_ns, received_ns);
     if (received_ns == kNeverNs) return;
-    const int64_t reached_ns = downlink_.reach_link(received_ns, random_);
-    if (reached_ns == kNeverNs) return;
     Flow<Controller>& flow = flows_[packet.label.flow()];
-    const int64_t extra_ns = flow.extra_delay_ns();
-    acks_.push(flow.ack_lane(),
-               {reached_ns + 2 * extra_ns, received_ns + extra_ns, packet.seq, flow.echo_of(packet.label)});
-  }
-
-  void enter_downlink(const AckInFlight& ack) {
-    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.label}, kForgetDropped);
-  }
-
-  void leave_downlink(const LinkPacket& packet) {
-    const int64_t returned_ns = downlink_.reach_end(now_.count(), random_);
-    if (returned_ns == kNeverNs) return;
-    const AckInFlight ack{returned_ns, packet.tag, packet.seq, packet.label};
-    if (returned_ns > now_.count()) return returned_acks_.push(ack);
-    take_ack(ack);
+    const AckInFlight ack{.received_ns = received_ns, .seq = packet.seq, .label = flow.echo_of(packet.label)};
+    acks_.send(flow.ack_lane(), ack, flow.extra_delay_ns(), random_);
   }
 
   void take_ack(const AckInFlight& ack) {
@@ -272,12 +269,11 @@ class Twin {
   static constexpr auto kForgetDropped = [](const LinkPacket&) {};
 
   Direction uplink_;
-  Direction downlink_;
+  std::optional<DroptailLink> foreseen_uplink_{};  // instead of the uplink's own link
   CrossSources cross_;
   Fifo<DataInFlight> data_{};             // in a delay before the uplink
   std::vector<int64_t> extra_delays_ns_;  // of the lanes, ascending
-  AckLanes acks_;                         // in the delays between the links
-  Fifo<AckInFlight> returned_acks_{};     // in a delay behind the downlink
+  AckPath acks_;
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
   std::vector<uint32_t> ready_{};  // flows that have been woken or have taken an ACK in this instant

@@ -19,11 +19,26 @@ struct LinkPacket {
   PacketLabel label{};
 };
 
-// The line, and how long it may become; a limit of 0 is none.
+// How much may wait; a limit of 0 is none.
+class QueueLimits {
+ public:
+  QueueLimits(int64_t most_packets, int64_t most_bytes)
+      : most_packets_(limit_of(most_packets)), most_bytes_(limit_of(most_bytes)) {}
+
+  [[nodiscard]] bool allow(int64_t packets, int64_t bytes) const {
+    return packets <= most_packets_ && bytes <= most_bytes_;
+  }
+
+ private:
+  static int64_t limit_of(int64_t limit) { return limit > 0 ? limit : std::numeric_limits<int64_t>::max(); }
+
+  int64_t most_packets_;
+  int64_t most_bytes_;
+};
+
 class WaitingLine {
  public:
-  WaitingLine(int64_t most_packets, int64_t most_bytes)
-      : most_packets_(limit_of(most_packets)), most_bytes_(limit_of(most_bytes)) {}
+  WaitingLine(int64_t most_packets, int64_t most_bytes) : limits_(most_packets, most_bytes) {}
 
   [[nodiscard]] bool empty() const { return packets_.empty(); }
   [[nodiscard]] std::size_t packets() const { return packets_.size(); }
@@ -47,17 +62,13 @@ class WaitingLine {
   }
 
  private:
-  static int64_t limit_of(int64_t limit) { return limit > 0 ? limit : std::numeric_limits<int64_t>::max(); }
-
   [[nodiscard]] bool fits(int64_t more_packets, int64_t more_bytes) const {
-    return static_cast<int64_t>(packets()) + more_packets <= most_packets_ &&
-           bytes_ + more_bytes <= most_bytes_;
+    return limits_.allow(static_cast<int64_t>(packets()) + more_packets, bytes_ + more_bytes);
   }
 
   Fifo<LinkPacket> packets_{};
   int64_t bytes_{0};
-  int64_t most_packets_;
-  int64_t most_bytes_;
+  QueueLimits limits_;
 };
 
 }  // namespace ccgym

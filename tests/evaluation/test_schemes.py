@@ -90,6 +90,26 @@ def test_mistakes_are_one_line(selection: str, wrong: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "path", "scheme"),
+    [
+        ("mine/policy.safetensors", "mine", "policy:mine/policy.safetensors"),
+        ("runs/a/best/policy.safetensors", "runs/a", "run:runs/a"),
+        ("mine.safetensors", "mine.safetensors", "policy:mine.safetensors"),
+        ("aimd.py", "aimd.py", "python:aimd.py:CLASS"),
+        ("build/aimd.so", "build/aimd.so", "so:build/aimd.so"),
+    ],
+)
+def test_a_path_alone_is_told_how_schemes_are_written(
+    file: str, path: str, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).touch()
+    with pytest.raises(InputError, match=rf"unknown scheme '{path}', write {scheme}; known: "):
+        select_schemes(path)
+
+
 def test_broken_policy_is_refused(tmp_path: Path, write_policy: Callable[..., Path]) -> None:
     file = write_policy(tmp_path / "a.safetensors")
     file.write_bytes(file.read_bytes()[:-1])

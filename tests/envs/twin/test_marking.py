@@ -10,6 +10,8 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.controller_metrics import metrics_table, write_metrics
 from ccgym.envs.mahimahi.shells import shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.link_spec import LinkSpec
+from ccgym.envs.specs.traffic_spec import CrossTraffic
 
 CODEL = {"queue": "codel", "target_ms": 5, "interval_ms": 100}
 PIE = {"queue": "pie", "qdelay_ref_ms": 15, "max_burst_ms": 100}
@@ -51,6 +53,17 @@ def test_a_step_drops_what_it_may_not_mark() -> None:
     dctcp = run("dctcp", **STEP)
     assert dctcp.marked_packets > 100
     assert dctcp.lost_packets == 0
+
+
+def test_a_mark_is_told_though_its_own_ack_is_lost() -> None:
+    """A receiver counts what came marked (RFC 9000's ECN counts): the next ACK that arrives tells it."""
+    crowd = CrossTraffic(kind="constant", rate_mbps=25.0)
+    changes = {"downlink": LinkSpec(rate_mbps=20.0, loss=0.3), "cross_traffic": (crowd,)}
+    spec = emulator(**STEP).model_copy(update=changes)
+    record = _core.simulate(spec.to_path(), "dctcp", seconds=20, seed=1)
+    received = record.departure_ms.size
+    assert record.delivered_packets < 0.75 * received
+    assert record.marked_packets > 0.8 * received
 
 
 def test_dctcp_keeps_the_queue_at_the_threshold() -> None:

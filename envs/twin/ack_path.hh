@@ -1,0 +1,96 @@
+// The ACKs' way from the receivers through the downlink to the senders.
+//
+// Where all flows are equally far, the queue has no limit and nothing is lost by chance behind the link, an
+// ACK comes back at a time that is known when it sets out: it is computed at once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "envs/twin/ack_lanes.hh"
+#include "envs/twin/direction.hh"
+#include "envs/twin/fifo.hh"
+#include "envs/twin/path.hh"
+#include "envs/twin/unlimited_link.hh"
+#include "transport/random.hh"
+#include "transport/wire.hh"
+
+namespace ccgym {
+
+inline constexpr int64_t kIpUdpHeaderBytes = 28;
+inline constexpr int64_t kAckTunBytes = int64_t{kAckBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
+
+class AckPath {
+ public:
+  AckPath(const PathSpec& path, std::size_t lanes, uint64_t seed)
+      : downlink_(path, Way::down, seed), lanes_(lanes) {
+    const LinkSpec& link = path.downlink;
+    if (lanes == 1 && link.queue.kind == "infinite" && !downlink_.draws_behind())
+      foreseen_.emplace(link.schedule, path.timing);
+  }
+
+  // Whether an ACK that sets out draws from random numbers.
+  [[nodiscard]] bool draws() const { return downlink_.draws_before(); }
+
+  // When something happens on the way.
+  [[nodiscard]] int64_t next_ns() const {
+    const int64_t returned_ns = returned_.empty() ? kNeverNs : returned_.front().arrival_ns;
+    return foreseen_ ? returned_ns : std::min({returned_ns, downlink_.link.next_ns(), lanes_.next_ns()});
+  }
+
+  // An ACK leaves its receiver at `ack.received_ns`, `extra_delay_ns` each way farther off than the path
+  // says.
+  void send(std::size_t lane, AckInFlight ack, int64_t extra_delay_ns, Random& random) {
+    const int64_t reached_ns = downlink_.reach_link(ack.received_ns, random);
+    if (reached_ns == kNeverNs) return;
+    ack.arrival_ns = reached_ns + 2 * extra_delay_ns;
+    ack.received_ns += extra_delay_ns;
+    if (!foreseen_) return lanes_.push(lane, ack);
+    const int64_t left_ns = foreseen_->transmit(ack.arrival_ns, kAckTunBytes).end_ns;
+    if (left_ns == kNeverNs) return;
+    ack.arrival_ns = downlink_.reach_end(left_ns, random);
+    if (ack.arrival_ns != kNeverNs) returned_.push(ack);
+  }
+
+  // All that happens at `ns`, up to `next_ns()`: `take(ack)` for each that reaches its sender.
+  template <class Take>
+  void run(int64_t ns, Random& random, Take&& take) {
+    if (!foreseen_) run_downlink(ns, random, take);
+    while (!returned_.empty() && returned_.front().arrival_ns == ns) take(returned_.pop());
+  }
+
+ private:
+  template <class Take>
+  void run_downlink(int64_t ns, Random& random, Take& take) {
+    while (downlink_.link.next_ns() == ns) {
+      downlink_.link.use_opportunity(
+          [&](const LinkPacket& packet, int64_t) { leave_downlink(packet, ns, random, take); },
+          kForgetDropped);
+    }
+    while (lanes_.next_ns() == ns) enter_downlink(lanes_.pop());
+  }
+
+  void enter_downlink(const AckInFlight& ack) {
+    downlink_.link.push({ack.seq, ack.arrival_ns, ack.received_ns, kAckTunBytes, ack.label}, kForgetDropped);
+  }
+
+  template <class Take>
+  void leave_downlink(const LinkPacket& packet, int64_t ns, Random& random, Take& take) {
+    const int64_t returned_ns = downlink_.reach_end(ns, random);
+    if (returned_ns == kNeverNs) return;
+    const AckInFlight ack{returned_ns, packet.tag, packet.seq, packet.label};
+    if (returned_ns > ns) return returned_.push(ack);
+    take(ack);
+  }
+
+  static constexpr auto kForgetDropped = [](const LinkPacket&) {};
+
+  Direction downlink_;
+  AckLanes lanes_;                           // in the delays before the downlink
+  Fifo<AckInFlight> returned_{};             // known to reach their senders, and when
+  std::optional<UnlimitedLink> foreseen_{};  // instead of the downlink's own link
+};
+
+}  // namespace ccgym
