@@ -133,7 +133,9 @@ class EmulatorSpec(SpecModel):
 
     def begin_ms(self, seed: int) -> int:
         """How far into its schedules the draw of this seed begins, of an emulator that is not random."""
-        return 0 if self.once else self._begin_ms(_draw(seed)[1])
+        if self.once or self._longest_period_ms() == 1:  # no draw, which takes longer than all else
+            return 0
+        return self._begin_ms(_draw(seed)[1])
 
     def _seeded(self, seed: int) -> "EmulatorSpec":
         changes: dict[str, object] = {
@@ -149,7 +151,10 @@ class EmulatorSpec(SpecModel):
         return self.model_copy(update=changes)
 
     def _begin_ms(self, place: float) -> int:
-        return int(place * max(link.schedule().period_ms for link in (self.uplink, self.downlink)))
+        return int(place * self._longest_period_ms())
+
+    def _longest_period_ms(self) -> int:
+        return max(link.schedule().period_ms for link in (self.uplink, self.downlink))
 
     def _beginning_at(self, begin_ms: int) -> "EmulatorSpec":
         begin_s = begin_ms / MS_PER_S
