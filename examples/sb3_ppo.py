@@ -1,6 +1,6 @@
 """PPO of stable-baselines3 on random links, then as a native policy: `ccgym export ppo.zip --name my_ppo`.
 
-Mean log power on the twelve links after 40 s of a core: -2.65; indigo2 has -2.40, random actions -5.76.
+Mean log power on the twelve links after 40 s of a core: -2.68; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse

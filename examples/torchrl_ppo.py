@@ -1,6 +1,6 @@
 """PPO with TorchRL, on the whole batch of flows behind one GymWrapper.
 
-Mean log power on the twelve links after 94 s of a core: -2.65; indigo2 has -2.40, random actions -5.76.
+Mean log power on the twelve links after 94 s of a core: -2.64; indigo2 has -2.40, random actions -5.76.
 """
 
 import argparse
