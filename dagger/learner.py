@@ -18,6 +18,7 @@ from ccgym.training.config import TrainingConfig
 from ccgym.training.rollouts import Rollout, make_rollouts
 from ccgym.training.runs.monitoring import Curves, WindowTrace, trace_curves, trace_windows
 from ccgym.training.runs.run_directory import RunDirectory
+from ccgym.training.runs.tensor_file import save_tensors
 from numpy.typing import NDArray
 
 from .collection import Collector
@@ -114,7 +115,7 @@ class PythonLearner:
     def make_candidate(self, trained_on: str, _seen: SeenLinks) -> None:
         """See `NativeLearner`."""
         names = {"network": self._config.network, "features": self._config.features, "trained_on": trained_on}
-        torch.save({**names, "weights": self._policy.state_dict()}, self._run.candidate_policy)
+        save_tensors({**names, "weights": self._policy.state_dict()}, self._run.candidate_policy)
 
     def keep_candidate(self) -> None:
         """See `NativeLearner`."""

@@ -26,6 +26,7 @@ from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
+from ccgym.training.runs.tensor_file import save_tensors
 from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
@@ -165,7 +166,7 @@ def _train(
                     said += f"; {summarise(rollouts)}"
                 else:  # features or a network in Python: no controller runs them
                     names = {"network": shape.network, "features": shape.features}
-                    torch.save({**names, "weights": module.state_dict()}, run.candidate_policy)
+                    save_tensors({**names, "weights": module.state_dict()}, run.candidate_policy)
                 progress.say(said)
                 if -reward < best_criterion:
                     best_criterion = -reward

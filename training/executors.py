@@ -7,10 +7,10 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import torch
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 
 CONNECT_S = 5.0
+MOST_PORT = 65535
 
 Result = TypeVar("Result")
 
@@ -28,16 +28,15 @@ class RayExecutor(Executor):
         Raises:
             InputError: Ray is not installed, or there is no cluster.
         """
+        check_cluster(address)
         try:
             import ray
         except ImportError:
             raise InputError("--ray: Ray is not installed: `pip install 'ccgym[ray]'`") from None
         try:
-            _check_reachable(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, ValueError) as error:  # ConnectionError is an OSError
-            reason = str(error).strip().splitlines()[0]
-            raise InputError(f"--ray {address}: no cluster there: {reason}; see `ray start --head`") from None
+            raise _no_cluster(address, error) from None
         self._ray: Any = ray
         self._call: Any = ray.remote(num_cpus=1, max_retries=-1)(_call)
         self._keeper: Any = ray.remote(max_restarts=-1, max_task_retries=-1, scheduling_strategy="SPREAD")(
@@ -88,14 +87,31 @@ class _Keeper:
         return getattr(self._kept, method)(*args)
 
 
-def _check_reachable(address: str) -> None:
-    """Ray itself would try for minutes. Raises OSError or ValueError."""
+def check_cluster(address: str) -> None:
+    """Looks for a cluster at HOST:PORT, before Ray and PyTorch take seconds; `auto` is left to Ray.
+
+    Raises:
+        InputError: nothing answers there; Ray itself would try for minutes.
+    """
     if address == "auto":
         return
-    host, separator, port = address.rpartition(":")
-    if not (host and separator and port.isdigit()):
-        raise ValueError("HOST:PORT or auto would be right")
-    socket.create_connection((host, int(port)), CONNECT_S).close()
+    try:
+        socket.create_connection(_host_and_port(address), CONNECT_S).close()
+    except (OSError, ValueError) as error:
+        raise _no_cluster(address, error) from None
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    # Of a greater number the system would take the last 16 bits.
+    if not (host and port.isdecimal() and len(port) <= len(str(MOST_PORT)) and 0 < int(port) <= MOST_PORT):
+        raise ValueError(f"HOST:PORT, with a PORT from 1 to {MOST_PORT}, or auto would be right")
+    return host, int(port)
+
+
+def _no_cluster(address: str, error: Exception) -> InputError:
+    reason = str(error).strip().splitlines()[0]
+    return InputError(f"--ray {excerpt(address)}: no cluster there: {reason}; see `ray start --head`")
 
 
 def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
@@ -111,6 +127,8 @@ def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Exec
     Raises:
         InputError: see `RayExecutor`.
     """
+    import torch  # late: it takes seconds, and who only asks for a cluster does without
+
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as threads:
         if ray_address is None:
             yield threads, threads

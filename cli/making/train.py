@@ -193,6 +193,10 @@ def _train(
     from ccgym.training.runs.tracking import known_trackers
 
     config = _validated(args, file, kind)
+    if args.ray is not None:
+        from ccgym.training.executors import check_cluster
+
+        check_cluster(args.ray)
     trackers, folder = known_trackers(args.track), _folder(args, config)
     with folder_lock(folder):
         # With these comes PyTorch, which takes seconds: what can be validated without it has been.

@@ -5,7 +5,11 @@ import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
+
+NOGROUP = 65534
+MOST_ID = 2**32 - 2
+"""The number above stands for no user."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +24,12 @@ class HostUser:
         """Who runs this program; under sudo who called it, as plain root `nobody`.
 
         Raises:
-            InputError: there is no such user.
+            InputError: there is no such user, or a number that sudo leaves in the environment is none.
         """
         if os.getuid() != 0:
             return cls(os.getuid(), os.getgid())
-        if int(os.environ.get("SUDO_UID", 0)):
-            return cls(int(os.environ["SUDO_UID"]), int(os.environ.get("SUDO_GID", 65534)))
+        if caller := _number_of("SUDO_UID", 0):
+            return cls(caller, _number_of("SUDO_GID", NOGROUP))
         try:
             nobody = pwd.getpwnam("nobody")
         except KeyError:
@@ -43,3 +47,11 @@ class HostUser:
     def give(self, path: Path) -> None:
         """Makes this user the owner of `path`, not of what a link there leads to."""
         os.lchown(path, self.uid, self.gid)
+
+
+def _number_of(variable: str, default: int) -> int:
+    """Of a user or a group, as sudo leaves it in the environment."""
+    text = os.environ.get(variable, str(default))
+    if not (text.isdecimal() and len(text) <= len(str(MOST_ID)) and int(text) <= MOST_ID):
+        raise InputError(f"{variable}: {excerpt(text)!r} is no number from 0 to {MOST_ID}: unset it")
+    return int(text)

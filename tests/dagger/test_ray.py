@@ -111,7 +111,9 @@ def test_features_and_a_network_in_python_run_there_to_the_same_weights(
         assert torch.equal(ours.policy[name], tensor), name
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere"])
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "nowhere", "127.0.0.1:65537", "127.0.0.1:-1", "127.0.0.1:²"]
+)
 def test_without_a_cluster_it_says_so(address: str) -> None:
     with pytest.raises(InputError, match=f"--ray {address}: no cluster there: "):
         RayExecutor(address)

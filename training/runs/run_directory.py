@@ -27,6 +27,7 @@ from ccgym.training.config import Config, config_file_of_run, load_config, save_
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
 
+from .tensor_file import save_tensors
 from .tracking import Tracked, Tracker, open_trackers
 
 CRITERION = "validation/criterion"
@@ -145,9 +146,7 @@ class RunDirectory(Generic[Config]):
         """
         if sequences is not None:
             sequences.save(self._sequences_file(checkpoint.iterations - 1))
-        temporary = self._checkpoint_file.with_suffix(".partial")
-        torch.save(asdict(checkpoint), temporary)
-        temporary.replace(self._checkpoint_file)
+        save_tensors(asdict(checkpoint), self._checkpoint_file)
         self._sequences_file(checkpoint.iterations - 1 - kept_iterations).unlink(missing_ok=True)
 
     def load(self) -> Checkpoint:
