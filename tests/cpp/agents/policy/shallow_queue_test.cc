@@ -88,6 +88,16 @@ TEST_F(ShallowQueueTest, AFirstBurstThatIsLostLimitsNothing) {
   EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
+// In a queue of one packet few arrive: a flow that waited for many would lose for seconds.
+TEST_F(ShallowQueueTest, FromEightPacketsOnTheShareIsKnown) {
+  for (int i = 0; i < 7; ++i) {
+    ack();
+    EXPECT_FALSE(lose());
+  }
+  ack();
+  EXPECT_TRUE(lose());
+}
+
 // Half the round trip is queue, and so are 5 of the 10 packets in flight: those losses are for the window to
 // answer.
 TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
