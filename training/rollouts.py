@@ -94,7 +94,7 @@ def run_measured(
 def run_as_drawn(
     spec: EmulatorSpec, scheme: str, seconds: float, *, jitter: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
-    """One rollout of a scheme in the twin, over the path as `spec` has it; `seed` is the schemes' alone."""
+    """One rollout of a scheme in the twin, over the path as `spec` has it; `seed` is its losses'."""
     path = path_with_jitter(spec) if jitter else spec.to_path()
     record = _core.simulate(path, scheme, seconds=seconds, seed=seed)
     return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)

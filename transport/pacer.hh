@@ -13,7 +13,8 @@ class Pacer {
  public:
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
-  // What is left of a gap passes at the new rate.
+  // What is left of a gap passes at the new rate. By reference: a copy would wait for the flag that a
+  // controller has just written, up to a tenth of a packet's price.
   void set_rate(Time now, const std::optional<Rate>& rate) {
     if (rate == rate_) return;
     if (!rate) {

@@ -25,8 +25,6 @@ class RttFilter {
   }
 
   [[nodiscard]] const RttStats& stats() const { return stats_; }
-  [[nodiscard]] bool empty() const { return stats_.smoothed == Time{}; }
-
   [[nodiscard]] Time probe_timeout() const { return probe_timeout_; }
 
  private:

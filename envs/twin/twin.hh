@@ -1,10 +1,10 @@
 // mahimahi in virtual time: flows that share one path, packet by packet.
 //
 // Links and pipes are first in, first out, so no event heap is needed, and what follows from what has arrived
-// at a link is computed ahead. At equal times links deliver
-// first, then packets arrive, then timers fire, then senders send: the order inside a millisecond of the
-// real program. All that falls into one instant is done together, and the next instant is the lesser of
-// two: the network's and that of the first sender that wants to be woken.
+// at a link is computed ahead. At equal times links deliver first, then packets arrive, then timers fire,
+// then senders send: the order inside a millisecond of the real program. All that falls into one instant is
+// done together, and the next instant is the lesser of two: the network's and that of the first sender that
+// wants to be woken.
 #pragma once
 
 #include <algorithm>
