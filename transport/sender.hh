@@ -184,8 +184,7 @@ class Sender {
     timed_out_end_ = 0;  // it has told whether the time-out was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);
-    owes_probe_ = false;
-    silent_probes_ = 0;
+    end_silence(newest.seq);
     last_activity_ = now;
     losses_.on_delivered(newest.seq);
     const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
@@ -193,6 +192,15 @@ class Sender {
     report_ack(now, acked, rate, take_ce(ce_count));
     if (limits_.holds_back) mark_app_limited();
     note_window(now);
+  }
+
+  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered by a packet, for its own ACK
+  // tells what has become of the others. They may be more than the window, and what the next probe time-out
+  // takes is measured by this ACK, which was late: without the packet a flow can be silent for minutes.
+  void end_silence(uint64_t acked_seq) {
+    const bool others_are_out = acked_seq + 1 < ring_.next_seq();
+    owes_probe_ = others_are_out && (owes_probe_ || silent_probes_ > 0);
+    silent_probes_ = 0;
   }
 
   // Takes a packet out of flight; one that was given up comes back to life first.

@@ -159,6 +159,40 @@ TEST(Sender, AProbeFindsALostTail) {
   EXPECT_EQ(flow.controller.story, (Story{"ack 4, loss 2 3"}));
 }
 
+// The first packets of a burst waited for seconds, the rest met a full queue: nothing is behind an arrived
+// one, and the time-out is measured by an ACK that was late.
+TEST(Sender, TheAckThatEndsASilenceIsAnsweredByAPacketThoughTheWindowIsClosed) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_ack(milliseconds{4100}, 0, {});
+  EXPECT_EQ(flow.send_all(milliseconds{4100}), 1);
+  flow.controller.story.clear();
+  flow.sender.on_ack(milliseconds{4150}, 5, {});
+  EXPECT_EQ(flow.controller.story, (Story{"ack 5, loss 1 2 3"}));
+}
+
+TEST(Sender, TwoAcksAtOnceThatEndASilenceAreAnsweredByOnePacket) {
+  Flow flow{4};
+  flow.send_all(milliseconds{0});
+  for (const int second : {1, 3}) {
+    flow.sender.on_timer(milliseconds{1000 * second});
+    flow.send_all(milliseconds{1000 * second});
+  }
+  for (const uint64_t seq : {0U, 1U}) flow.sender.on_ack(milliseconds{4100}, seq, {});
+  EXPECT_EQ(flow.send_all(milliseconds{4100}), 1);  // inflight 4, and now 5
+}
+
+TEST(Sender, AnAckOfTheLastPacketEndsASilenceWithoutAnAnswer) {
+  Flow flow{1};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_timer(milliseconds{1000});
+  flow.send_all(milliseconds{1000});
+  flow.sender.on_ack(milliseconds{1050}, 1, {});
+  EXPECT_FALSE(flow.sender.owes_probe());
+}
+
 TEST(Sender, AnAckOfAProbeConfirmsTheLossAndOpensTheWindow) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
