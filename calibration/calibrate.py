@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.executors import open_executor
 
 from .answer import Answer, answer_of
@@ -75,14 +75,14 @@ def _entry(candidate: Candidate, name: str) -> dict[str, Any]:
 def write_answer(answer: Answer, target: Target, out: Path) -> None:
     """Writes the emulator to `out`; beside it the whole answer as JSON, the picture and the posterior."""
     entry = _entry(answer.candidate, emulator_name(target))
-    with replaced(posterior_of(out)) as stream:
+    with replaced_text(posterior_of(out)) as stream:
         stream.write("# Emulators that fit within the spread of the runs, each as often as it does.\n")
         entries = [
             _entry(candidate, f"{entry['name']}-{number}")
             for number, candidate in enumerate(answer.posterior, 1)
         ]
         yaml.safe_dump({"emulators": entries}, stream, sort_keys=False)
-    with replaced(out) as stream:
+    with replaced_text(out) as stream:
         stream.write(
             f"# Replicates {len(answer.schemes)} schemes with a mean error of {100 * answer.error:.1f} %; "
             f"of a scheme that is left out: {100 * answer.left_out_error:.1f} %.\n"
@@ -90,7 +90,7 @@ def write_answer(answer: Answer, target: Target, out: Path) -> None:
         for name, reason in answer.undetermined.items():
             stream.write(f"# {name} is not determined: {reason}.\n")
         yaml.safe_dump({"emulators": [entry]}, stream, sort_keys=False)
-    with replaced(out.with_suffix(".json")) as stream:
+    with replaced_text(out.with_suffix(".json")) as stream:
         json.dump(answer.as_json(), stream, indent=1)
         stream.write("\n")
     draw_replication(answer, target.name, out.with_suffix(".svg"))

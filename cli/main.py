@@ -124,7 +124,9 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, OutsideError):
         return str(error), FAILURE
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{error.filename or 'a file'}: {error.strerror}: make room and repeat the command", FAILURE
+        # Of a copy the second name: where there is no room.
+        place = error.filename2 or error.filename or "a file"
+        return f"{place}: {error.strerror}: make room and repeat the command", FAILURE
     if isinstance(error, OSError) and error.filename and error.errno in _NO_PLACE:
         return f"{error.filename}: {error.strerror}: choose another file or folder", BAD_INPUT
     return None

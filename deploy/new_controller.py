@@ -14,6 +14,7 @@ from pathlib import Path
 
 import ccgym.agents
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import naming
 
 from .staging import Staging
 
@@ -37,7 +38,7 @@ def write_controller(name: str, language: str, parent: Path) -> Path:
     if target.exists() or target.is_symlink():
         raise InputError(f"{target}: exists already: choose another name or --out")
     try:
-        with Staging() as staging:
+        with naming(target), Staging() as staging:
             _write(staging.stage(target), name, language)
             staging.commit()
     except PermissionError as error:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ccgym.envs.errors import InputError
-from ccgym.envs.outside_files import MOST_TEXT_BYTES, parse_yaml, read_bytes
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, naming, parse_yaml, read_bytes
 
 # How Pantheon's plots draw exported schemes: the first colour that no scheme of the checkout has.
 COLOURS = ("crimson", "teal", "navy", "sienna", "limegreen", "deeppink", "slateblue", "darkorange")
@@ -49,7 +49,8 @@ class PantheonCheckout:
             raise InputError(
                 f"{self.config}: its 'schemes' are not a list of indented entries: add '{name}' by hand"
             )
-        target.write_bytes(text.encode())
+        with naming(target):
+            target.write_bytes(text.encode())
         target.chmod(self.config.stat().st_mode & 0o777)
 
 

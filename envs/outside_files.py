@@ -189,6 +189,35 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of what is written into `path` name it: the system names a file when it opens it, no longer."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A file of ours to be written anew, which then takes the place of `path`; half of one does not stay.
+
+    Raises:
+        OSError: it cannot be written, as on a full disk; names `path`.
+    """
+    # Always the same name: what a killed run has left is replaced when it runs again.
+    fresh = path.with_name(f".{path.name}.partial")
+    try:
+        with naming(path):
+            yield fresh
+            fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
 def make_folder(folder: Path) -> None:
     """Makes a folder and those above it, if they are not there.
 

@@ -18,9 +18,10 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.event_log import Array, EventLog
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.logs.link_log import LinkLog, read_whole_lines
-from ccgym.envs.outside_files import opened
+from ccgym.envs.outside_files import opened, replaced
 
 _LAYOUTS = {"#": "dkx", "+": "dknn", "-": "dkndn"}
+PANTHEON_METADATA = "pantheon_metadata.json"
 MOST_FLOWS = 1000
 _LONGEST_HEADER_LINE = 1000
 _PIECE_CHARACTERS = 1 << 20
@@ -82,6 +83,13 @@ class RunFiles:
         return self.folder / f"{self.scheme}_{kind}_run{self.run}.log"
 
 
+def check_holds_runs(folder: Path) -> None:
+    """Raises InputError when a folder is neither an evaluation of ours nor a data directory of Pantheon's."""
+    pantheon = folder.is_dir() and ((folder / PANTHEON_METADATA).is_file() or recorded_runs(folder))
+    if not pantheon and not (folder / "session.json").is_file():
+        raise InputError(f"{folder}: neither session.json (of `ccgym eval`) nor {PANTHEON_METADATA} is in it")
+
+
 def recorded_runs(folder: Path) -> list[RunFiles]:
     """The runs of which `folder` holds a merged data log or figures, by scheme and number."""
     return _runs_with(folder, "datalink", "measured")
@@ -109,17 +117,10 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` once it is whole."""
-    # Always the same name: what a killed run has left is replaced when it runs again.
-    temporary = path.with_name(f".{path.name}.partial")
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            yield stream
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def replaced_text(path: Path) -> Iterator[IO[str]]:
+    """A text file that takes the place of `path` once it is whole; see `replaced`."""
+    with replaced(path) as fresh, fresh.open("w", encoding="utf-8") as stream:
+        yield stream
 
 
 def write_merged_log(path: Path, flows: list[LinkLog], delay_ms: float, init_timestamp_ms: float) -> None:
@@ -134,7 +135,7 @@ def write_merged_log(path: Path, flows: list[LinkLog], delay_ms: float, init_tim
             _doubles(received[0]), _sizes(received[1]), _doubles(received[2]), delay_ms, number
         )
     lines.add_opportunities(_doubles(flows[0].opportunity_ms), OPPORTUNITY_IP_BYTES)
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         stream.write(f"# init timestamp: {init_timestamp_ms:.3f}\n")
         while text := lines.next(_PIECE_CHARACTERS):
             stream.write(text)

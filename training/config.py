@@ -10,7 +10,7 @@ from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.import_strings import is_import_string
-from ccgym.envs.outside_files import read_yaml
+from ccgym.envs.outside_files import read_yaml, replaced
 from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.oracle.preference import PREFERENCES
@@ -292,6 +292,5 @@ def trained_on(config: RunConfig, iteration: int) -> str:
 
 def save_config(config: BaseModel, file: Path) -> None:
     """Writes every option, given or default, as `load_config` reads them."""
-    temporary = file.with_suffix(".partial")
-    temporary.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))
-    temporary.replace(file)
+    with replaced(file) as fresh:
+        fresh.write_text(yaml.safe_dump(config.model_dump(), sort_keys=False))

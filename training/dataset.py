@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from ccgym.envs.outside_files import replaced
 from numpy.typing import NDArray
 
 
@@ -35,10 +36,8 @@ class Sequences:
 
     def save(self, file: Path) -> None:
         """Writes a NumPy archive with one array per field, at once or not at all."""
-        temporary = file.with_suffix(".partial")
-        with temporary.open("wb") as stream:
+        with replaced(file) as fresh, fresh.open("wb") as stream:
             np.savez(stream, **{field.name: getattr(self, field.name) for field in fields(self)})
-        temporary.replace(file)
 
 
 def load_sequences(file: Path) -> Sequences:

@@ -49,9 +49,12 @@ def run(args: argparse.Namespace) -> int:
     """Makes what is left of the dataset."""
     from ccgym.envs.specs.emulators import select_emulators
     from ccgym.evaluation.schemes import ALL, select_schemes, twin_schemes
+    from ccgym.training.executors import check_cluster
 
     schemes = twin_schemes() if args.schemes.strip() == ALL else select_schemes(args.schemes)
     emulators = select_emulators(args.emulators)
+    if args.ray is not None:
+        check_cluster(args.ray)
     # Late: a mistake in the names is told before the oracle and the environments are imported.
     from ccgym.envs.host.progress_bar import progress_bar
     from ccgym.evaluation.dataset.dataset import Request, make_dataset

@@ -36,12 +36,16 @@ def run(args: argparse.Namespace) -> int:
     """Compares, writes the page, prints."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.outside_files import check_replaceable
-    from ccgym.evaluation.metrics.comparison import compare
+    from ccgym.evaluation.run_files import check_holds_runs
 
+    for folder in args.folders:
+        check_holds_runs(folder)
     if args.out is not None:
         check_replaceable(args.out)
         if not args.out.absolute().parent.is_dir():
             raise InputError(f"--out {args.out}: its folder does not exist")
+    from ccgym.evaluation.metrics.comparison import compare  # late: slow
+
     comparison = compare(args.folders)
     if args.out is not None:
         from ccgym.evaluation.report.comparison_page import write_comparison

@@ -51,7 +51,10 @@ def _some_of(known: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the files and prints the leaderboard."""
-    from ccgym.evaluation.report.publish import leaderboard_lines, publish
+    from ccgym.evaluation.run_files import check_holds_runs
+
+    check_holds_runs(args.folder)
+    from ccgym.evaluation.report.publish import leaderboard_lines, publish  # late: slow
 
     summary = publish(args.folder, args.format, args.figures)
     if args.json:

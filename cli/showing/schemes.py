@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import signal
-import sys
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -76,10 +74,9 @@ def run_install(args: argparse.Namespace) -> int:
     """Builds, and shows what is being compiled: a line that changes on a terminal, plain lines elsewhere."""
     from ccgym.deploy import quic
     from ccgym.envs.errors import InputError
+    from ccgym.envs.host.termination import leaving_at_termination
     from rich.console import Console
 
-    # A termination leaves through the contexts that end cargo and remove what is half built.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if args.scheme not in quic.ALGORITHMS:
         known = ", ".join(quic.ALGORITHMS)
         raise InputError(f"{args.scheme!r} is not a scheme that is installed on demand; these are: {known}")
@@ -96,7 +93,8 @@ def run_install(args: argparse.Namespace) -> int:
         if not console.is_terminal:
             console.print(f"compiling {crate}, crate {done}", markup=False)
 
-    with console.status(f"building {quic.CRATE} {quic.VERSION}") as status:
+    # The contexts that a termination leaves through end cargo and remove what is half built.
+    with leaving_at_termination(), console.status(f"building {quic.CRATE} {quic.VERSION}") as status:
         quic.install(report)
     print(f"{args.scheme} is installed: {quic.folder()}")
     return 0

@@ -11,7 +11,7 @@ from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog, merged_log
 from ccgym.envs.outside_files import read_json
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 
 from .fairness import Fairness, fairness
 
@@ -75,7 +75,7 @@ def write_measured_run(run: MeasuredRun, path: Path) -> None:
         "total": _to_json(run.total),
         "fairness": None if run.fairness is None else asdict(run.fairness),
     }
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         json.dump(content, stream, allow_nan=False)
         stream.write("\n")
 

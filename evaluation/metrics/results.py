@@ -9,7 +9,9 @@ from ccgym.envs.outside_files import absolute, read_bytes, read_json
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
 from ccgym.evaluation.run_files import (
     MOST_FLOWS,
+    PANTHEON_METADATA,
     RunFiles,
+    check_holds_runs,
     recorded_failures,
     recorded_link_logs,
     recorded_runs,
@@ -22,7 +24,6 @@ from .load_runs import Conditions, Failure, FlowResult, RunResult, load_runs
 __all__ = ["Evaluation", "Failure", "FlowResult", "RunResult", "Scenario", "load_evaluation"]
 
 
-_METADATA = "pantheon_metadata.json"
 _NUMBERS = {
     "runtime": (0.001, 1e6),
     "flows": (0, MOST_FLOWS),
@@ -95,12 +96,9 @@ def load_evaluation(folder: Path) -> Evaluation:
     Raises:
         InputError: it is neither, or no run in it can be read.
     """
-    if (folder / "session.json").is_file():
-        evaluation = _load_session(folder)
-    elif folder.is_dir() and ((folder / _METADATA).is_file() or recorded_runs(folder)):
-        evaluation = _load_pantheon(folder)
-    else:
-        raise InputError(f"{folder}: neither session.json (of `ccgym eval`) nor {_METADATA} is in it")
+    check_holds_runs(folder)
+    ours = (folder / "session.json").is_file()
+    evaluation = _load_session(folder) if ours else _load_pantheon(folder)
     return _with_something_in_it(evaluation)
 
 
@@ -188,14 +186,14 @@ def _load_pantheon(folder: Path) -> Evaluation:
 def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """What Pantheon wrote of the test; without it nobody knows how long a run should last, and over what."""
     try:
-        metadata = _read_json(folder / _METADATA)
+        metadata = _read_json(folder / PANTHEON_METADATA)
     except InputError as error:
         if not recorded_runs(folder):
             raise
         return {}, [f"{error}: path, length and number of flows are unknown"]
     odd = [name for name in _NUMBERS if metadata.get(name) is not None and _number(metadata, name) is None]
     return metadata, [
-        f"{_METADATA}: {name} is {excerpt(metadata[name])}, "
+        f"{PANTHEON_METADATA}: {name} is {excerpt(metadata[name])}, "
         f"should be {_NUMBERS[name][0]:g} to {_NUMBERS[name][1]:g}: taken as unknown"
         for name in odd
     ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, STARVED_MBPS, FlowMetrics
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.session import REFUSED
 
 from .frontier import clearly_beats
@@ -286,6 +286,6 @@ def _begins_s(run: RunResult, flow: FlowMetrics) -> float:
 
 def write_summary(summary: dict[str, Any], path: Path) -> None:
     """Writes `summary.json`."""
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         json.dump(summary, stream, indent=2, allow_nan=False)
         stream.write("\n")

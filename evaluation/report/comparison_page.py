@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.comparison import Change, Comparison, Effect, percent, plain, points, verdict
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 from plotly.offline import get_plotlyjs
 
 from .figures import Figure, rounded
@@ -29,7 +29,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
         "by_place": [_row(change) for change in comparison.by_place],
         "only_in": {name: lines for name, lines in comparison.only_in.items() if lines},
     }
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         stream.write(page_environment().get_template("compare.html").render(content))
 
 

@@ -10,7 +10,7 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.outside_files import read_bytes
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import mean_of_known
-from ccgym.evaluation.run_files import RunFiles, replaced
+from ccgym.evaluation.run_files import RunFiles, replaced_text
 
 from .statistics_page import page_head, page_under
 
@@ -32,7 +32,7 @@ def write_text(evaluation: Evaluation, scenario: Scenario, path: Path) -> None:
     ]
     for run in scenario.runs:
         lines += [f"Run {run.run}: Statistics of {run.scheme}", "", statistics(scenario, run), ""]
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         stream.write("\n".join(lines))
 
 

@@ -19,7 +19,7 @@ from ccgym.evaluation.metrics.summary import (
     scheme_means,
     unseen_leaderboard,
 )
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.session import REFUSED
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from plotly.offline import get_plotlyjs
@@ -63,7 +63,7 @@ _SEEN = {
 def write_report(evaluation: Evaluation, path: Path) -> None:
     """Writes the page."""
     page = page_environment().get_template("report.html").render(_content(evaluation))
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         stream.write(page)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.results import Evaluation, RunResult
 from ccgym.evaluation.metrics.summary import known
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 
 _HEAD = ("emulator", "backend", "scheme", "run", "flow", "flow_scheme", "jain_index")
 
 
 def write_table(evaluation: Evaluation, path: Path) -> None:
     """Writes it."""
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         columns = [*_HEAD, *(field.name for field in fields(FlowMetrics))]
         writer = csv.DictWriter(stream, columns, lineterminator="\n")
         writer.writeheader()

@@ -1,6 +1,5 @@
 """Running a plan from the command line: checked, resumed, monitored, published."""
 
-import signal
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.host.progress_bar import progress_bar
+from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
@@ -116,12 +116,11 @@ def _check_cost(plan: Plan) -> None:
 
 
 def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:
-    # A termination leaves through the contexts that take shells down, as an interrupt does.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
     if live is not None:
         live.begin(total, total - left)
-    with _progress(total, left) as show:
+    # The contexts that a termination leaves through take shells down, as at an interrupt.
+    with leaving_at_termination(), _progress(total, left) as show:
         for turn in zip_longest(*(each.outcomes for each in sessions)):
             for outcome in filter(None, turn):
                 show(outcome)

@@ -38,7 +38,7 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
-from ccgym.evaluation.run_files import RunFiles, replaced, write_merged_log
+from ccgym.evaluation.run_files import RunFiles, replaced_text, write_merged_log
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
@@ -149,10 +149,10 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
         raise InputError(f"{folder} is not empty and holds no evaluation to go on with: choose another --out")
     for emulator in plan.emulators:
         emulator_folder(folder, emulator.label).mkdir(parents=True, exist_ok=True)
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         json.dump(described, stream, indent=2)
     for emulator in plan.emulators:
-        with replaced(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
+        with replaced_text(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
             metadata = pantheon_metadata(
                 emulator.spec,
                 sorted(described["schemes"]),
@@ -194,7 +194,7 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
 
 def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
     """Keeps the reason why a run failed."""
-    with replaced(files.failure) as stream:
+    with replaced_text(files.failure) as stream:
         stream.write(reason + "\n")
     return Outcome(planned, None, reason)
 
@@ -211,7 +211,7 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
         write_merged_log(files.data_log, logs, planned.emulator.spec.delay_ms, init_ms)
     else:
         write_measured_run(measured, files.measured)
-    with replaced(files.statistics) as stream:
+    with replaced_text(files.statistics) as stream:
         stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
     return measured
 

@@ -1,4 +1,5 @@
 import argparse
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,15 @@ def test_an_expected_failure_is_one_line_and_an_exit_code(
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == f"ccgym emulators: {str(error) or 'interrupted'}\n"
+
+
+def test_a_copy_that_finds_no_room_names_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device", "source", None, "target")
+    give_a_command_that_raises(monkeypatch, full)
+    assert command_line.main(["emulators"]) == 1
+    assert capsys.readouterr().err.startswith("ccgym emulators: target: No space left on device: make room")
 
 
 @pytest.mark.parametrize(
@@ -144,9 +154,11 @@ for argv in (
     ["eval", "--schemes", "copa", "--emulators", "nothing", "--out", out],
     ["dataset", "--schemes", "nothing", "--emulators", "calibrated", "--out", out],
     ["dataset", "--schemes", "copa", "--emulators", "nothing", "--out", out],
+    ["dataset", "--schemes", "copa", "--emulators", "calibrated", "--ray", "127.0.0.1:1", "--out", out],
+    ["report", "nothing"], ["compare", "nothing", "nowhere"],
 ):
     assert main(argv) == 2, argv
-    slow = (HEAVY | {"scipy", "jinja2", "rich"}) & sys.modules.keys()
+    slow = (HEAVY | {"scipy", "jinja2", "rich", "h5py"}) & sys.modules.keys()
     assert not slow, (argv, slow)
 for argv in (
     ["train", "--emulators", "nothing"], ["train", "--algo", "ppo", "--emulators", "nothing"],
@@ -158,7 +170,6 @@ for argv in (
     ["eval", "--schemes", "copa", "--emulators", "calibrated", "--out", "/dev/null"],
     ["export", out + ".zip", "--name", "a"],
     ["calibrate", "--target", "nothing", "--out", out + ".yaml"],
-    ["report", "nothing"], ["compare", out, "nothing"],
 ):
     assert main(argv) == 2, argv
     slow = HEAVY & sys.modules.keys()

@@ -12,9 +12,10 @@ from ccgym.evaluation.run_files import (
     read_merged_log,
     recorded_failures,
     recorded_runs,
-    replaced,
+    replaced_text,
     write_merged_log,
 )
+from ccgym.tests.full_disk import no_file_longer_than
 
 
 def small_log() -> LinkLog:
@@ -110,13 +111,27 @@ def test_runs_and_failures_of_a_folder(tmp_path: Path) -> None:
     assert recorded_failures(tmp_path) == [RunFiles(tmp_path, "copa", 3)]
 
 
+def test_what_finds_no_room_names_the_file_and_leaves_the_former_one(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with (
+        no_file_longer_than(4096),
+        pytest.raises(OSError, match="file") as full,
+        replaced_text(path) as stream,
+    ):
+        stream.write("new" * 4096)
+    assert full.value.filename == str(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(ZeroDivisionError), replaced(path) as stream:
+    with pytest.raises(ZeroDivisionError), replaced_text(path) as stream:
         print("half", 1 / 0, file=stream)
     assert path.read_text() == "old"
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         stream.write("new")
     assert path.read_text() == "new"
     assert list(tmp_path.iterdir()) == [path]

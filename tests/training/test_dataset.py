@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ccgym.tests.full_disk import no_file_longer_than
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 
 BLOCK = 4
@@ -76,3 +77,10 @@ def test_shapes_that_do_not_match_are_refused_with_both_numbers() -> None:
 def test_block_of_another_size_is_refused() -> None:
     with pytest.raises(ValueError, match="4 sequences, expected 5"):
         Dataset(2, 5).append(0, block(0))
+
+
+def test_sequences_that_find_no_room_leave_nothing_half_written(tmp_path: Path) -> None:
+    file = tmp_path / "sequences.npz"
+    with no_file_longer_than(100), pytest.raises(OSError, match=r"sequences\.npz"):
+        block(0).save(file)
+    assert not list(tmp_path.iterdir())

@@ -22,7 +22,7 @@ from zipfile import BadZipFile
 import torch
 from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import read_bytes, read_json
+from ccgym.envs.outside_files import naming, read_bytes, read_json, replaced
 from ccgym.training.config import Config, config_file_of_run, load_config, save_config
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
@@ -175,9 +175,8 @@ class RunDirectory(Generic[Config]):
         """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
         if self._metrics_file.exists():
             kept = [line for line in self._logged() if line["iteration"] < iterations]
-            temporary = self._metrics_file.with_suffix(".partial")
-            temporary.write_text("".join(json.dumps(line) + "\n" for line in kept))
-            temporary.replace(self._metrics_file)
+            with replaced(self._metrics_file) as fresh:
+                fresh.write_text("".join(json.dumps(line) + "\n" for line in kept))
         config = self.config()
         settings = config.model_dump(mode="json")
         run = Tracked(self.folder, config.name, settings, iterations, CRITERION)
@@ -186,7 +185,7 @@ class RunDirectory(Generic[Config]):
     def log(self, iteration: int, metrics: dict[str, float], figures: dict[str, Figure]) -> None:
         """Appends `metrics` under the same names to metrics.jsonl and wherever the run is tracked."""
         assert self._trackers is not None, "open_logs comes first"
-        with self._metrics_file.open("a") as stream:
+        with naming(self._metrics_file), self._metrics_file.open("a") as stream:
             stream.write(json.dumps({"iteration": iteration, **metrics}) + "\n")
         for tracker in self._trackers:
             tracker.log(iteration, metrics, figures)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from ccgym.envs.outside_files import replaced
 
 
 def save_tensors(state: Mapping[str, Any], file: Path) -> None:
@@ -16,10 +17,5 @@ def save_tensors(state: Mapping[str, Any], file: Path) -> None:
     """
     content = BytesIO()
     torch.save(dict(state), content)
-    temporary = file.with_suffix(".partial")
-    try:
-        temporary.write_bytes(content.getbuffer())
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(file)) from error  # a write knows no name
-    temporary.replace(file)
+    with replaced(file) as fresh:
+        fresh.write_bytes(content.getbuffer())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.outside_files import replaced
 
 if TYPE_CHECKING:  # each tracker imports what it needs: PyTorch takes seconds
     import numpy as np
@@ -183,5 +184,6 @@ def _module(name: str, package: str) -> Any:
 def _kept_id(file: Path, make: Callable[[], str]) -> str:
     """The same when the run goes on."""
     if not file.exists():
-        file.write_text(make())
+        with replaced(file) as fresh:
+            fresh.write_text(make())
     return file.read_text()

@@ -12,7 +12,7 @@ import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.packet_capture import PacketRecords
 from ccgym.envs.outside_files import read_json
-from ccgym.evaluation.run_files import replaced
+from ccgym.evaluation.run_files import replaced_text
 
 from .tunnelled_flows import TunnelRecords
 from .two_ends import matched_flow
@@ -51,7 +51,7 @@ def on_the_senders_clock(received: PacketRecords, offset: ClockOffset) -> Packet
 
 def write_clock_offset(offset: ClockOffset, path: Path) -> None:
     """Keeps it beside the run's other files."""
-    with replaced(path) as stream:
+    with replaced_text(path) as stream:
         json.dump(asdict(offset), stream)
         stream.write("\n")
 

@@ -1,28 +1,13 @@
 """A disk that is full leaves the file of before, and the error names the file."""
 
-import resource
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import torch
+from ccgym.tests.full_disk import no_file_longer_than
 from ccgym.training.runs.tensor_file import save_tensors
 
 ROOM_BYTES = 4096
-
-
-@contextmanager
-def no_file_longer_than(most_bytes: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 def test_what_finds_no_room_is_an_error_of_the_file_and_leaves_the_former_one(tmp_path: Path) -> None:

@@ -1,0 +1,30 @@
+"""What SIGTERM does while shells, programs or half-written files have to be taken down."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+
+@contextmanager
+def leaving_at_termination() -> Iterator[None]:
+    """SIGTERM raises SystemExit in here, so that contexts are left; afterwards it does what it did before.
+
+    Only the main thread may say what a signal does: in another one this changes nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        # None: a handler that was not installed from Python, and cannot be from here.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+def _leave(number: int, _: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
