@@ -124,6 +124,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce evidence --seed 1",
         "ccgym reproduce policy-checks",
         "ccgym reproduce policy-checks --fresh",
+        "ccgym reproduce policy-checks --seed 20261124",
         "ccgym reproduce policy-checks --scheme run:mlp",
     ),
     "experiments/acceptance/test_preference_curve.py::test_the_experiment_runs_all_three_and_checks_them": (
