@@ -10,6 +10,7 @@ from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import MOST_TEXT_BYTES, absolute, parse_yaml, read_bytes, read_json
 from ccgym.evaluation.backends.backend import measured_end_to_end
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, load_evaluation
+from ccgym.evaluation.run_files import PANTHEON_METADATA
 from ccgym.evaluation.schemes import Kind, known_schemes, select_schemes
 
 from .pantheon_report import is_report, read_report
@@ -31,7 +32,7 @@ def load_target(path: Path) -> Target:
     """
     if path.is_dir():
         perf = path / "pantheon_perf.json"
-        whole = any((path / name).is_file() for name in ("session.json", "pantheon_metadata.json"))
+        whole = any((path / name).is_file() for name in ("session.json", PANTHEON_METADATA))
         return _of_perf(perf) if perf.is_file() and not whole else _of_folder(path)
     text = _text(path)
     if not text.strip():

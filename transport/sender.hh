@@ -194,9 +194,9 @@ class Sender {
     note_window(now);
   }
 
-  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered by a packet, for its own ACK
-  // tells what has become of the others. They may be more than the window, and what the next probe time-out
-  // takes is measured by this ACK, which was late: without the packet a flow can be silent for minutes.
+  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered by a packet, whose own ACK tells
+  // what has become of the others. They may fill the window, and the next probe time-out is measured by this
+  // ACK, which was late: without the packet a flow whose burst met a full queue is silent for seconds more.
   void end_silence(uint64_t acked_seq) {
     const bool others_are_out = acked_seq + 1 < ring_.next_seq();
     owes_probe_ = others_are_out && (owes_probe_ || silent_probes_ > 0);

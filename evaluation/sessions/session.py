@@ -38,7 +38,7 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
-from ccgym.evaluation.run_files import RunFiles, replaced_text, write_merged_log
+from ccgym.evaluation.run_files import PANTHEON_METADATA, RunFiles, replaced_text, write_merged_log
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
@@ -152,7 +152,7 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
     with replaced_text(path) as stream:
         json.dump(described, stream, indent=2)
     for emulator in plan.emulators:
-        with replaced_text(emulator_folder(folder, emulator.label) / "pantheon_metadata.json") as stream:
+        with replaced_text(emulator_folder(folder, emulator.label) / PANTHEON_METADATA) as stream:
             metadata = pantheon_metadata(
                 emulator.spec,
                 sorted(described["schemes"]),

@@ -34,8 +34,8 @@ def cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     return write
 
 
-def runs(process: int) -> bool:
-    """Whether it does; one that has ended stays in /proc until its parent, here init, has taken note."""
+def is_running(process: int) -> bool:
+    """False for a zombie as well: it has ended, and stays until its parent, here init, takes note."""
     try:
         status = Path(f"/proc/{process}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -111,7 +111,7 @@ def test_a_build_that_is_ended_leaves_nothing(
         wait_until(compiling.exists, "compiling", 60)
         process.terminate()
         assert process.wait(30) == 128 + signal.SIGTERM
-    wait_until(lambda: not runs(int(compiling.read_text())), "ending the compiler")
+    wait_until(lambda: not is_running(int(compiling.read_text())), "ending the compiler")
     assert list((cache / "ccgym/quic").iterdir()) == []
 
 

@@ -23,6 +23,12 @@ struct Flow {
     return sent;
   }
 
+  // The probe timer fires; how many packets leave.
+  int probe(Time now) {
+    sender.on_timer(now);
+    return send_all(now);
+  }
+
   // Silence from 0 ms to 7000, in which two probes leave.
   void time_out() {
     for (const int second : {1, 3, 7}) {
@@ -132,8 +138,7 @@ TEST(Sender, SilenceIsAnsweredByTwoProbesAndThenByATimeout) {
   flow.controller.story.clear();
   for (const int second : {1, 3}) {
     ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{1000 * second}});
-    flow.sender.on_timer(milliseconds{1000 * second});
-    EXPECT_EQ(flow.send_all(milliseconds{1000 * second}), 1);  // though the window is closed
+    EXPECT_EQ(flow.probe(milliseconds{1000 * second}), 1);  // though the window is closed
   }
   EXPECT_EQ(flow.controller.story, (Story{"sent 4", "sent 5"}));
   ASSERT_EQ(flow.sender.next_timer(), Time{milliseconds{7000}});
@@ -164,8 +169,7 @@ TEST(Sender, AProbeFindsALostTail) {
 TEST(Sender, TheAckThatEndsASilenceIsAnsweredByAPacketThoughTheWindowIsClosed) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
+  flow.probe(milliseconds{1000});
   flow.sender.on_ack(milliseconds{4100}, 0, {});
   EXPECT_EQ(flow.send_all(milliseconds{4100}), 1);
   flow.controller.story.clear();
@@ -176,10 +180,8 @@ TEST(Sender, TheAckThatEndsASilenceIsAnsweredByAPacketThoughTheWindowIsClosed) {
 TEST(Sender, TwoAcksAtOnceThatEndASilenceAreAnsweredByOnePacket) {
   Flow flow{4};
   flow.send_all(milliseconds{0});
-  for (const int second : {1, 3}) {
-    flow.sender.on_timer(milliseconds{1000 * second});
-    flow.send_all(milliseconds{1000 * second});
-  }
+  flow.probe(milliseconds{1000});
+  flow.probe(milliseconds{3000});
   for (const uint64_t seq : {0U, 1U}) flow.sender.on_ack(milliseconds{4100}, seq, {});
   EXPECT_EQ(flow.send_all(milliseconds{4100}), 1);  // inflight 4, and now 5
 }
@@ -187,8 +189,7 @@ TEST(Sender, TwoAcksAtOnceThatEndASilenceAreAnsweredByOnePacket) {
 TEST(Sender, AnAckOfTheLastPacketEndsASilenceWithoutAnAnswer) {
   Flow flow{1};
   flow.send_all(milliseconds{0});
-  flow.sender.on_timer(milliseconds{1000});
-  flow.send_all(milliseconds{1000});
+  flow.probe(milliseconds{1000});
   flow.sender.on_ack(milliseconds{1050}, 1, {});
   EXPECT_FALSE(flow.sender.owes_probe());
 }

@@ -59,7 +59,9 @@ def test_twin_parity_runs_both_and_compares(tmp_path: Path, capsys: pytest.Captu
         "--json",
     ]
     code = main(["reproduce", "twin-parity", *three_seconds])
-    (compared,) = json.loads(capsys.readouterr().out)
+    output = capsys.readouterr()
+    assert output.out, output.err
+    (compared,) = json.loads(output.out)
     assert (compared["emulator"], compared["scheme"]) == ("field/12mbps-30ms-90kb", "fixed-20")
     # A third of the link: 20 * 1464 * 8 bits in 62 ms are 3.78 Mbit/s; a busy host has less.
     assert compared["twin_mbps"] == pytest.approx(3.78, rel=0.03)
