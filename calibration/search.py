@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import optuna
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, is_disk_full
 from ccgym.envs.logs.event_log import Array
 from ccgym.evaluation.sessions.executors import open_executor
 from optuna.distributions import FloatDistribution
@@ -395,4 +395,6 @@ def _storage(path: Path) -> Iterator[JournalStorage]:
     try:
         yield JournalStorage(JournalFileBackend(str(path)))
     except OSError as error:
+        if is_disk_full(error):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{path}: cannot keep the search: {error.strerror}") from None

@@ -117,13 +117,13 @@ def _encodable(argv: Sequence[str]) -> Sequence[str]:
 
 def _complaint(error: Exception) -> tuple[str, int] | None:
     """What the user is told and the exit code; None: a mistake of ours, whose traceback is needed."""
-    from ccgym.envs.errors import InputError, OutsideError  # late: with it comes gymnasium
+    from ccgym.envs.errors import InputError, OutsideError, is_disk_full  # late: with it comes gymnasium
 
     if isinstance(error, InputError):
         return str(error), BAD_INPUT
     if isinstance(error, OutsideError):
         return str(error), FAILURE
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and is_disk_full(error):
         # Of a copy the second name: where there is no room.
         place = error.filename2 or error.filename or "a file"
         return f"{place}: {error.strerror}: make room and repeat the command", FAILURE

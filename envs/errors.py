@@ -1,5 +1,6 @@
 """The two kinds of error that a command answers with one line instead of a traceback; what is in the line."""
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -11,6 +12,11 @@ class InputError(ValueError):
 
 class OutsideError(RuntimeError):
     """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """No mistake in what the user gave, and none of ours: the same command is right once there is room."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 MOST_LISTED = 10

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import yaml
 
-from .errors import InputError, excerpt
+from .errors import InputError, excerpt, is_disk_full
 
 MOST_BYTES = 4 << 30
 MOST_TEXT_BYTES = 16 << 20
@@ -177,6 +177,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
     Raises:
         InputError: it cannot be written there.
+        OSError: the disk is full; names `path`.
     """
     check_replaceable(path)
     try:
@@ -186,6 +187,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             fresh.chmod(0o644)
             fresh.replace(path)
     except OSError as error:
+        if is_disk_full(error):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
 
 

@@ -40,7 +40,7 @@ PROGRAMS = (
     "envs/logs/", "envs/mahimahi/", "evaluation/backends/", "evaluation/sessions/",
     "experiments/cross_validation/", "tunnel/",
 )  # fmt: skip
-"""What runs in real time or starts a cluster: one after the other, beside what computes."""
+"""What runs in real time or starts a cluster, and waits for most of its time: beside what computes."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -9,7 +9,6 @@ Where logs are not kept, a run leaves its figures only, SCHEME_measured_run1.jso
 A run is complete once its statistics page stands; a session that was interrupted runs the others only.
 """
 
-import errno
 import json
 import time
 import traceback
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.errors import InputError, OutsideError, excerpt
+from ccgym.envs.errors import InputError, OutsideError, excerpt, is_disk_full
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.digest import spec_digest
@@ -184,8 +183,7 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     except MemoryError:
         return failed(planned, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
-        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        if not full and not isinstance(error, InputError | OutsideError):  # a mistake of ours
+        if not is_disk_full(error) and not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()
         return failed(planned, files, " ".join(str(error).split()) or type(error).__name__)
     files.failure.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from ccgym.envs.errors import InputError, did_you_mean, excerpt
+from ccgym.envs.errors import InputError, did_you_mean, excerpt, is_disk_full
 from ccgym.envs.outside_files import (
     absolute,
     make_folder,
@@ -111,6 +111,19 @@ def test_only_regular_files_are_replaced(tmp_path: Path, kind: str) -> None:
         replace_file(path, lambda fresh: fresh.write_text("new"))
     assert other.read_text() == "kept"
     assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
+
+
+def test_a_full_disk_is_no_mistake_in_the_input(tmp_path: Path) -> None:
+    def fill(fresh: Path) -> None:
+        fresh.symlink_to("/dev/full")
+        fresh.write_text("more than there is room for")
+
+    path = tmp_path / "out"
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        replace_file(path, fill)
+    assert is_disk_full(caught.value)
+    assert caught.value.filename == str(path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ FIGURES = {
     "utilisation",
     "queueing_delay_ms",
 }
-ENDING_S = 30.0
+ENDING_S = 120.0
 
 
 @pytest.fixture
