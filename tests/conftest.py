@@ -27,18 +27,19 @@ def pytest_configure() -> None:
 
 
 SLOW = (
-    "agents/test_parity.py", "bench/", "cli/measuring/", "cli/making/test_train", "dagger/",
-    "deploy/", "docs/", "envs/gym/test_live_env.py", "envs/gym/test_sb3_vec_env.py", "envs/host/",
-    "envs/mahimahi/", "evaluation/backends/", "evaluation/report/", "evaluation/sessions/", "experiments/",
-    "oracle/", "packaging/test_adding", "packaging/test_setup", "packaging/test_wheel", "rl/",
-    "training/runs/test_monitoring.py", "training/test_rollouts.py", "tunnel/",
+    "agents/test_parity.py", "bench/", "calibration/test_verification.py", "cli/measuring/",
+    "cli/making/test_train", "dagger/", "deploy/", "docs/", "envs/gym/test_live_env.py",
+    "envs/gym/test_sb3_vec_env.py", "envs/host/", "envs/mahimahi/", "evaluation/backends/",
+    "evaluation/report/", "evaluation/sessions/", "experiments/", "oracle/", "packaging/test_adding",
+    "packaging/test_setup", "packaging/test_wheel", "rl/", "training/runs/test_monitoring.py",
+    "training/test_rollouts.py", "tunnel/",
 )  # fmt: skip
 """Folders and files of this one whose tests train, compile, or run in real time: not for `make quick`."""
 
 PROGRAMS = (
-    "bench/", "cli/measuring/", "dagger/test_ray.py", "deploy/", "envs/gym/test_live_env.py", "envs/host/",
-    "envs/logs/", "envs/mahimahi/", "evaluation/backends/", "evaluation/sessions/",
-    "experiments/cross_validation/", "tunnel/",
+    "bench/", "calibration/test_verification.py", "cli/measuring/", "dagger/test_ray.py", "deploy/",
+    "envs/gym/test_live_env.py", "envs/host/", "envs/logs/", "envs/mahimahi/", "evaluation/backends/",
+    "evaluation/sessions/", "experiments/cross_validation/", "tunnel/",
 )  # fmt: skip
 """What runs in real time or starts a cluster, and waits for most of its time: beside what computes."""
 

@@ -1,0 +1,33 @@
+"""What was found is measured in real mahimahi, each emulator for itself."""
+
+from pathlib import Path
+
+import pytest
+from ccgym.calibration.candidate import Candidate
+from ccgym.calibration.target import Measured, Target
+from ccgym.calibration.verification import verify_in_mahimahi
+
+RATE_MBPS, DELAY_MS = 6.0, 20
+TARGET = Target(
+    "path",
+    tuple(
+        # Both fill the link; Reno the queue of 100 packets as well, 2 ms each.
+        Measured(scheme, scheme.lower(), RATE_MBPS, p95_delay_ms, 0.0, None, None, 1)
+        for scheme, p95_delay_ms in (("Vegas", DELAY_MS + 36), ("Reno", DELAY_MS + 200))
+    ),
+    {},
+    seconds=2,
+)
+
+
+def test_a_better_answer_is_verified_beside_the_one_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, half = (Candidate(rate, DELAY_MS, 100, 0.0, "constant").spec("path") for rate in (RATE_MBPS, 3.0))
+    errors = verify_in_mahimahi(TARGET, right, tmp_path)
+    assert set(errors) == {"Vegas", "Reno", "mean"}
+    assert errors["mean"] < 0.25
+    assert verify_in_mahimahi(TARGET, half, tmp_path)["mean"] > 2 * errors["mean"]
+    capsys.readouterr()
+    assert verify_in_mahimahi(TARGET, right, tmp_path) == errors
+    assert "6 of 6 runs stand already" in capsys.readouterr().err
