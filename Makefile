@@ -30,7 +30,8 @@ train: setup
 # give way. One of the first kind waits for the QUIC programs, built in the background. What is in one file stays in
 # one process.
 share_cores := --numprocesses logical --maxprocesses 4 --dist loadfile
-test: check test-packages
+test:
+	@$(MAKE) --no-print-directory --jobs 2 check test-packages  # the packages come while the compiler works
 	@mkdir -p build
 	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
 	  .venv/bin/pytest --numprocesses 3 --dist loadfile -m programs &>build/programs.log & programs=$$!; \
@@ -132,7 +133,7 @@ format: .venv/packages.installed
 system-packages:
 	@etc/install-system-packages.sh
 
-test-packages:
+test-packages: | system-packages
 	@etc/install-system-packages.sh --tests
 
 network: | system-packages

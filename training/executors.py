@@ -9,8 +9,15 @@ from typing import Any, TypeVar
 
 from ccgym.envs.errors import InputError, excerpt
 
-CONNECT_S = 5.0
+ANSWER_S = 5.0
 MOST_PORT = 65535
+
+# A cluster's head speaks gRPC. Either side of HTTP/2 begins with its settings, an empty frame of which are a
+# client's preface (RFC 9113, sections 3.4, 4.1 and 6.5).
+_HTTP2_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+_HTTP2_FRAME_HEADER_BYTES = 9
+_HTTP2_FRAME_TYPE = slice(3, 4)
+_HTTP2_SETTINGS = b"\x04"
 
 Result = TypeVar("Result")
 
@@ -91,14 +98,18 @@ def check_cluster(address: str) -> None:
     """Looks for a cluster at HOST:PORT, before Ray and PyTorch take seconds; `auto` is left to Ray.
 
     Raises:
-        InputError: nothing answers there; Ray itself would try for minutes.
+        InputError: nothing answers there, or something else; Ray itself would try for minutes.
     """
     if address == "auto":
         return
     try:
-        socket.create_connection(_host_and_port(address), CONNECT_S).close()
+        with socket.create_connection(_host_and_port(address), ANSWER_S) as connection:
+            connection.sendall(_HTTP2_HELLO)
+            answer = connection.recv(_HTTP2_FRAME_HEADER_BYTES)
     except (OSError, ValueError) as error:
         raise _no_cluster(address, error) from None
+    if answer[_HTTP2_FRAME_TYPE] != _HTTP2_SETTINGS:
+        raise _no_cluster(address, ValueError("what answers there is no head of a cluster"))
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

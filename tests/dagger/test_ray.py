@@ -2,7 +2,10 @@
 
 import os
 import signal
+import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -117,3 +120,32 @@ def test_features_and_a_network_in_python_run_there_to_the_same_weights(
 def test_without_a_cluster_it_says_so(address: str) -> None:
     with pytest.raises(InputError, match=f"--ray {address}: no cluster there: "):
         RayExecutor(address)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (None, "timed out"),
+        (b"", "is no head of a cluster"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "is no head of a cluster"),
+    ],
+)
+def test_who_else_listens_there_is_no_cluster(said: bytes | None, reason: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
+        port = listener.getsockname()[1]
+        answered = threads.submit(answer, listener, said)
+        with pytest.raises(InputError, match=f"--ray 127.0.0.1:{port}: no cluster there: .*{reason}"):
+            RayExecutor(f"127.0.0.1:{port}")
+        answered.result()
+
+
+def answer(listener: socket.socket, said: bytes | None) -> None:
+    """Says so, or nothing, until the other side has gone."""
+    with listener.accept()[0] as connection:
+        connection.settimeout(60)
+        connection.recv(1000)
+        if said is not None:
+            connection.sendall(said)
+            connection.shutdown(socket.SHUT_WR)
+        with suppress(ConnectionResetError):  # it went without reading all of that
+            connection.recv(1000)
