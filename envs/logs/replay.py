@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.specs.schedules import opportunities_through, trace_schedule
 
 from .link_log import LinkLog, QueueSettings
@@ -18,6 +18,7 @@ Departure = tuple[int, int, int]
 _Event = TypeVar("_Event", int, Departure)
 _MOST_TIMES_THE_LOGGED = 100
 _FEW_OPPORTUNITIES = 1_000_000
+_MOST_OF_REASON = 150  # it may quote the log
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ def _link(schedule: _core.Schedule, queue: QueueSettings) -> _core.Link:
         return _core.Link(schedule, queue=queue.kind, **limits, queue_parameters=in_ms)
     except ValueError as error:
         told = "--queue KIND --queue-args packets=N,bytes=N,target=MS,interval=MS,qdelay_ref=MS,max_burst=MS"
-        raise InputError(f"queue: {error} (what the log's header lacks: {told})") from None
+        raise InputError(
+            f"queue: {excerpt(error, _MOST_OF_REASON)} (what the log's header lacks: {told})"
+        ) from None
 
 
 def _end_ms(log: LinkLog) -> int:
