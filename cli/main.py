@@ -123,7 +123,7 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
         return str(error), BAD_INPUT
     if isinstance(error, OutsideError):
         return str(error), FAILURE
-    if isinstance(error, OSError) and is_disk_full(error):
+    if is_disk_full(error):
         # Of a copy the second name: where there is no room.
         place = error.filename2 or error.filename or "a file"
         return f"{place}: {error.strerror}: make room and repeat the command", FAILURE

@@ -4,6 +4,7 @@ import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import PurePath
+from typing import TypeGuard
 
 
 class InputError(ValueError):
@@ -14,7 +15,7 @@ class OutsideError(RuntimeError):
     """Something beyond this program failed, a process or the network. One line: what, why, the mending."""
 
 
-def is_disk_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
     """No mistake in what the user gave, and none of ours: the same command is right once there is room."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 

@@ -105,4 +105,4 @@ def test_a_flow_with_spells_sends_part_of_the_time(two_hosts: TwoHosts, tmp_path
         options = (*flow, "--seed", "3", "--stats", str(tmp_path / "s.json"))
         run_sender(two_hosts.RECEIVER_IP, str(PORT), *options, prefix=two_hosts.sender)
     always_on = 1e6 * rate_mbps * seconds / (8 * (DATA_BYTES + HEADER_BYTES))
-    assert 0.1 < json.loads((tmp_path / "s.json").read_text())["acked_packets"] / always_on < 0.8
+    assert 0.2 < json.loads((tmp_path / "s.json").read_text())["acked_packets"] / always_on < 0.8

@@ -76,8 +76,8 @@ class Session:
         self.folder, self.secret, self.pings = folder, secret, pings
         self.logs = PacketLogs.in_folder(folder, "server")
 
-    def run(self, meddle: Callable[[Middle], None]) -> tuple[str, dict[str, int]]:
-        """What the client printed, and what the server counted."""
+    def run(self, meddle: Callable[[Middle], None]) -> tuple[int, str, dict[str, int]]:
+        """Answers that came back to the client, what it printed, and what the server counted."""
         server = ("server", "--secret-file", self.secret, *self.logs.options(), "--", "sleep", "60")
         with started(self.folder, "server", *server) as serving:
             wait_until(lambda: len(output(serving)) > 0, "listening")
@@ -95,7 +95,8 @@ class Session:
                     meddle(middle)
                     calling.wait(30)
             serving.wait(10)
-            return "\n".join(output(calling)), summary(output(serving, "err")[-1])
+            answered = summary(output(calling, "err")[-1])["received"]
+            return answered, "\n".join(output(calling)), summary(output(serving, "err")[-1])
 
 
 def test_altered_replayed_truncated_and_oversized_datagrams_are_counted_and_dropped(
@@ -118,10 +119,10 @@ def test_altered_replayed_truncated_and_oversized_datagrams_are_counted_and_drop
     def meddle(middle: Middle) -> None:
         middle.to_server = meddled
 
-    _, counted = Session(tmp_path, secret, pings=100).run(meddle)
+    answered, _, counted = Session(tmp_path, secret, pings=100).run(meddle)
     assert sent["altered"] >= 90
     assert {kind: counted[kind] for kind in sent} == sent
-    assert (counted["received"], counted["sent"]) == (100, 100)
+    assert counted["received"] == counted["sent"] == answered == 100
     uids = [line.uid for line in read_log(tmp_path / "server.ingress")[1]]
     assert len(set(uids)) == len(uids) == 100
 
@@ -144,9 +145,9 @@ def test_strangers_are_counted_and_change_nothing(tmp_path: Path, secret: str) -
             for datagram in (seen[i % 20], bytes(copy), noise):
                 middle.stranger.sendto(datagram, middle.server)
 
-    _, counted = Session(tmp_path, secret, pings=150).run(meddle)
+    answered, _, counted = Session(tmp_path, secret, pings=150).run(meddle)
     assert counted["strangers'"] >= 500
-    assert (counted["received"], counted["sent"]) == (150, 150)
+    assert counted["received"] == counted["sent"] == answered == 150
 
 
 def test_a_nat_that_changes_the_port_is_survived(tmp_path: Path, secret: str) -> None:
@@ -155,7 +156,7 @@ def test_a_nat_that_changes_the_port_is_survived(tmp_path: Path, secret: str) ->
             time.sleep(0.3)
             middle.rebind()
 
-    said, counted = Session(tmp_path, secret, pings=150).run(meddle)
+    _, said, counted = Session(tmp_path, secret, pings=150).run(meddle)
     received = re.search(r"(\d+) received", said)
     assert received is not None
     assert int(received[1]) >= 140  # what was on the way back to the old port is lost
@@ -177,8 +178,8 @@ def test_a_wrong_secret_opens_nothing_and_a_second_client_neither(tmp_path: Path
     def meddle(middle: Middle) -> None:
         complaints.extend(call(middle.server[1], which) for which in (str(other), secret))
 
-    _, counted = Session(tmp_path, secret, pings=100).run(meddle)
-    assert (counted["received"], counted["sent"]) == (100, 100)
+    answered, _, counted = Session(tmp_path, secret, pings=100).run(meddle)
+    assert counted["received"] == counted["sent"] == answered == 100
     assert complaints == [
         "ccgym-tunnel: the server has another secret: give both ends the same --secret-file",
         "ccgym-tunnel: the server has a client already: start another server, or end that client first",
