@@ -14,7 +14,8 @@ PINNED = {
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
 }
-"""MKL keeps to this only on Intel's processors; on others it chooses by itself."""
+"""MKL keeps to this only on Intel's processors; on others it chooses by itself. Imitation asks it nothing
+(`dagger/native_layers.py`); reinforcement learning does, so there the weights are those of one maker."""
 
 
 def pin_arithmetic() -> None:

@@ -97,6 +97,11 @@ double asked_window(ActionSet actions, Act act, double cwnd_packets) {
   throw std::logic_error("an action set without a meaning");
 }
 
+float executed_act(ActionSet actions, Act act, double ratio) {
+  if (actions != ActionSet::log_window) return act.value;
+  return static_cast<float>(std::clamp(std::log(ratio), -1.0, 1.0));
+}
+
 float expert_act(ActionSet actions, double cwnd_packets, double ideal_packets) {
   if (actions == ActionSet::indigo) return nearest_class(cwnd_packets, ideal_packets);
   if (actions != ActionSet::log_window) {

@@ -37,6 +37,9 @@ Act choose_act(ActionSet actions, std::span<const float> outputs);  // what a ne
 // The window that an action asks for. Throws std::invalid_argument for one that is none.
 double asked_window(ActionSet actions, Act act, double cwnd_packets);
 
+// The action that was carried out, where `act` was asked for and the window has changed by `ratio`.
+float executed_act(ActionSet actions, Act act, double ratio);
+
 // The inverse, the label of imitation: the act that brings a window of `cwnd_packets` nearest to
 // `ideal_packets`.
 //   indigo: the class whose outcome lies nearest; ties go to the lowest class, as in Indigo.

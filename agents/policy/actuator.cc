@@ -122,6 +122,9 @@ class SharingActuator final : public Actuator {
   }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) override;
+  [[nodiscard]] OwnState own_state() const override {
+    return {cwnd_packets(), companion_.probes(), companion_.sees_others()};
+  }
 
  private:
   double taken_window(Time now, Act /*act*/, double asked_packets) override {
@@ -167,8 +170,10 @@ Actuator::Actuator(const PolicySpec& spec, int64_t packet_bytes)
       cwnd_packets_(spec.initial_cwnd_packets),
       limits_{.cwnd_bytes = bytes_of(spec.initial_cwnd_packets)} {}
 
-void Actuator::act(Time now, Act act) {
+float Actuator::act(Time now, Act act) {
+  const double before_packets = cwnd_packets_;
   set_cwnd(taken_window(now, act, asked_window(actions_, act, cwnd_packets_)));
+  return executed_act(actions_, act, cwnd_packets_ / before_packets);
 }
 
 void Actuator::set_cwnd(double cwnd_packets) {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "agents/policy/action_sets.hh"
+#include "agents/policy/own_state.hh"
 #include "agents/policy/policy_spec.hh"
 #include "transport/congestion_controller.hh"
 
@@ -22,12 +23,15 @@ class Actuator {
   virtual ~Actuator() = default;
   [[nodiscard]] virtual std::unique_ptr<Actuator> clone() const = 0;
 
-  void act(Time now, Act act);         // throws std::invalid_argument for one that is none
-  void set_cwnd(double cwnd_packets);  // kept within the policy's limits
+  // The action that was carried out: another one where a companion or the window's limits had their say.
+  // Throws std::invalid_argument for one that is none.
+  float act(Time now, Act act);
+  void set_cwnd(double cwnd_packets);                            // kept within the policy's limits
   virtual void on_ack(Time /*now*/, const AckEvent& /*ack*/) {}  // at least one packet is acknowledged
   virtual void on_loss(Time /*now*/, std::span<const LostPacket> /*lost*/, int64_t /*inflight_bytes*/) {}
 
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
+  [[nodiscard]] virtual OwnState own_state() const { return {.cwnd_packets = cwnd_packets_}; }
   [[nodiscard]] const SendLimits& limits() const { return limits_; }
 
  protected:

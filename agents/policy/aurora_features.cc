@@ -37,7 +37,7 @@ AuroraFeatures::Entry AuroraFeatures::close_step(Time now) {
   return entry;
 }
 
-void AuroraFeatures::observe(Time now, double /*cwnd_packets*/, std::span<float> observation) {
+void AuroraFeatures::observe(Time now, const OwnState& /*own*/, std::span<float> observation) {
   const Entry newest = close_step(now);
   std::rotate(history_.begin(), history_.begin() + 1, history_.end());
   history_.back() = newest;

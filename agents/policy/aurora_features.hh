@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "agents/policy/own_state.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -34,7 +35,7 @@ class AuroraFeatures {
   }
   void on_loss(std::span<const LostPacket> /*lost*/) {}
   void on_action(float /*action*/) {}
-  void observe(Time now, double cwnd_packets, std::span<float> observation);
+  void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
   using Entry = std::array<double, kPerStep>;  // latency gradient, latency ratio, send ratio

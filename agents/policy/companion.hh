@@ -30,6 +30,7 @@ class Companion {
     return std::min(probe_.limit(cwnd_packets), competitive_.limit(cwnd_packets));
   }
   [[nodiscard]] bool in_train() const { return competitive_.in_train(); }  // packets leave unpaced
+  [[nodiscard]] bool probes() const { return probe_.on(); }  // no action counts, but in competitive mode
   [[nodiscard]] bool sees_others() const { return drains_with_others_ > 0 || competitive_.on(); }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "agents/policy/aurora_features.hh"
 #include "agents/policy/indigo_features.hh"
+#include "agents/policy/own_state.hh"
 #include "agents/policy/raw_features.hh"
 #include "agents/policy/scale_free_features.hh"
 #include "transport/congestion_controller.hh"
@@ -46,8 +47,8 @@ class Features {
     std::visit([&](auto& set) { set.on_action(action); }, set_);
   }
   // Writes the observation of the step that ends now, already divided, and begins the next step.
-  void observe(Time now, double cwnd_packets, std::span<float> observation) {
-    std::visit([&](auto& set) { set.observe(now, cwnd_packets, observation); }, set_);
+  void observe(Time now, const OwnState& own, std::span<float> observation) {
+    std::visit([&](auto& set) { set.observe(now, own, observation); }, set_);
   }
 
  private:

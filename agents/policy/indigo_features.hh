@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "agents/policy/own_state.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -30,7 +31,7 @@ class IndigoFeatures {
   void on_loss(std::span<const LostPacket> /*lost*/) {}
   // Any number: not every set of actions has these five.
   void on_action(float action) { previous_action_ = std::trunc(action); }
-  void observe(Time now, double cwnd_packets, std::span<float> observation);
+  void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
   // Begins anew with every step: the first sample initialises it.

@@ -9,8 +9,8 @@ Observer::Observer(const PolicySpec& spec, int64_t packet_bytes)
       features_(spec.feature_set, packet_bytes, spec.preference),
       observation_(feature_divisors(spec.feature_set).size()) {}
 
-void Observer::close_step(Time now, double cwnd_packets) {
-  features_.observe(now, cwnd_packets, observation_);
+void Observer::close_step(Time now, const OwnState& own) {
+  features_.observe(now, own, observation_);
   step_began_ = now;
   acked_in_step_ = false;
   closed_rtts_ = std::exchange(rtts_, {});

@@ -45,7 +45,7 @@ class Observer {
   }
   [[nodiscard]] Time step_began() const { return step_began_.value_or(Time{}); }
   // Ends the step, and begins the next one.
-  void close_step(Time now, double cwnd_packets);
+  void close_step(Time now, const OwnState& own);
 
   [[nodiscard]] std::span<const float> observation() const { return observation_; }  // of the closed step
   [[nodiscard]] StepRtt step_rtt() const;                                            // of the closed step

@@ -11,14 +11,13 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       actuator_{make_actuator(spec, packet_bytes)} {}
 
 void PolicyController::on_timer(Time now) {
-  observer_.close_step(now, actuator_->cwnd_packets());
+  observer_.close_step(now, actuator_->own_state());
   awaiting_action_ = true;
   if (const auto action = decider_.decide(observer_.observation())) act(*action);
 }
 
 void PolicyController::act(Act action) {
-  actuator_->act(observer_.step_began(), action);
-  observer_.on_action(action.value);
+  observer_.on_action(actuator_->act(observer_.step_began(), action));
   awaiting_action_ = false;
 }
 

@@ -2,7 +2,7 @@
 
 namespace ccgym {
 
-void RawFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
+void RawFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
   const bool has_acks = step_.acks > 0;
   const auto per_ack = [&](double sum) { return has_acks ? sum / static_cast<double>(step_.acks) : 0; };
   const std::array<double, kNames.size()> values{
@@ -28,7 +28,7 @@ void RawFeatures::observe(Time now, double cwnd_packets, std::span<float> observ
       in_ms(latest_.ack_interval),
       mbps(latest_.bytes_sent_since, latest_.rtt.latest),
       static_cast<double>(latest_.inflight_bytes) / packet_bytes_,
-      cwnd_packets,
+      own.cwnd_packets,
       static_cast<double>(latest_.limited_by),
   };
   std::ranges::transform(values, observation.begin(), [](double value) { return static_cast<float>(value); });

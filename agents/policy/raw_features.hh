@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "agents/policy/own_state.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -77,7 +78,7 @@ class RawFeatures {
     for (const LostPacket& packet : lost) step_.lost_bytes += packet.bytes;
   }
   void on_action(float /*action*/) {}
-  void observe(Time now, double cwnd_packets, std::span<float> observation);
+  void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
   struct Step {  // since the last decision

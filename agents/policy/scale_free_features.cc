@@ -72,7 +72,8 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
   return log_ratio(bytes_per_ms * min_rtt_ms_ / packet_bytes_, cwnd_packets);
 }
 
-void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> observation) {
+void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
+  const double cwnd_packets = own.cwnd_packets;
   const double step_ms = std::max(in_ms(now - step_start_), kLeastMs);
   close_step();
   update_averages(step_ms, cwnd_packets);
@@ -104,6 +105,8 @@ void ScaleFreeFeatures::observe(Time now, double cwnd_packets, std::span<float> 
       as_window(received_2_.value, cwnd_packets),
       std::log(cwnd_packets) - window_2_.value,
       std::log(cwnd_packets) - window_8_.value,
+      own.probes ? 1.0 : 0.0,
+      own.sees_others ? 1.0 : 0.0,
       preference_,
   };
   for (std::size_t i = 0; i < kSize; ++i) {

@@ -11,15 +11,16 @@
 #include <optional>
 #include <span>
 
+#include "agents/policy/own_state.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
 
 class ScaleFreeFeatures {
  public:
-  static constexpr std::size_t kSize = 28;
-  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                                      3, 1, 1, 1, 1, 1, 3, 3, 3, 1, 1, 1, 1, 1};
+  static constexpr std::size_t kSize = 30;
+  static constexpr std::array<float, kSize> kDivisors{5, 5, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3,
+                                                      1, 1, 1, 1, 1, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1};
 
   ScaleFreeFeatures(int64_t packet_bytes, double preference)
       : packet_bytes_(static_cast<double>(packet_bytes)), preference_(preference) {}
@@ -39,7 +40,7 @@ class ScaleFreeFeatures {
     for (const LostPacket& packet : lost) step_.lost_bytes += packet.bytes;
   }
   void on_action(float action) { previous_action_ = action; }
-  void observe(Time now, double cwnd_packets, std::span<float> observation);
+  void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
   struct Ack {

@@ -12,5 +12,6 @@ void bind_logs(nanobind::module_& module);
 void bind_path_batch(nanobind::module_& module);
 void bind_rollout(nanobind::module_& module);
 void bind_policy(nanobind::module_& module);
+void bind_learning(nanobind::module_& module);
 
 }  // namespace ccgym

@@ -3,8 +3,7 @@
 
 NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // Python's caches hold schedules until the process is gone
-  module.doc() =
-      "mahimahi in virtual time, the gym's batch engine, logs, and policy files as C++ reads them.";
+  module.doc() = "mahimahi in virtual time, the gym's batch engine, logs, policy files and their fitting.";
   ccgym::bind_network(module);
   ccgym::bind_controller(module);
   ccgym::bind_simulate(module);
@@ -12,4 +11,5 @@ NB_MODULE(_core, module) {
   ccgym::bind_path_batch(module);
   ccgym::bind_policy(module);
   ccgym::bind_rollout(module);
+  ccgym::bind_learning(module);
 }

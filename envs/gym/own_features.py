@@ -169,7 +169,7 @@ class AuroraFeatures:
 class ScaleFreeFeatures:
     """Rates as windows beside the present one, delays beside the least round trip, over several times."""
 
-    size = 28
+    size = 30
     preference = 0.5
     """From low delay (0) to full throughput (1)."""
 
@@ -180,11 +180,14 @@ class ScaleFreeFeatures:
         self._averages: dict[str, Floats] = {}
         self._standing_ms = np.zeros(flows)
         self._max_rate = np.zeros(flows)
+        self._last_window: Floats | None = None
 
-    def observe(self, raw: Mapping[str, Floats], action: Floats) -> Floats:
+    def observe(self, raw: Mapping[str, Floats], _action: Floats) -> Floats:
         """See `PathEnv`; rates here are bytes per ms."""
         step_ms = np.maximum(raw["step_ms"], _LEAST_MS)
         window = raw["window_packets"]
+        executed = _log_ratio(window, window if self._last_window is None else self._last_window)
+        self._last_window = window.copy()
         kept = self._keep(raw)
         least_ms, queueing_ms = kept["least_ms"], kept["queueing_ms"]
         means = self._blend(raw, step_ms)
@@ -213,7 +216,7 @@ class ScaleFreeFeatures:
             _log_ratio(means["queueing_2"] + 1, means["queueing_8"] + 1),
             _log_ratio(step_ms, np.full(self._flows, 10.0)),
             np.minimum(1, raw["time_ms"] / (20 * np.maximum(least_ms, _LEAST_MS))),
-            action[:, 0],
+            np.clip(executed, -1, 1),
             np.log1p(kept["one_way_ms"] / 10),
             np.log1p(raw["last_one_way_queueing_ms"] / 10),
             np.log1p(self._standing_ms / 10),
@@ -221,6 +224,8 @@ class ScaleFreeFeatures:
             as_window(means["received_2"]),
             np.log(window) - means["window_2"],
             np.log(window) - means["window_8"],
+            np.zeros(self._flows),  # what a companion knows, and there is none
+            np.zeros(self._flows),
             np.full(self._flows, self.preference),
         ]
         divisors = _core.POLICY_FEATURES["scale_free"]

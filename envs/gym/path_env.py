@@ -78,7 +78,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 3   | congestion window                                      | 5000 packets | 0   | Inf |
     | 4-8 | previous action, one-hot; at first the last one        | -            | 0   | 1   |
 
-    With `features="scale_free"`, a `ndarray` of shape `(28,)`, float32, each entry divided by its own
+    With `features="scale_free"`, a `ndarray` of shape `(30,)`, float32, each entry divided by its own
     constant (`ccgym.envs._core.POLICY_FEATURES`) and cut to [-4, 4]. R is the least round-trip time so far, q
     the mean queueing delay of the step, bdp(r) the packets that a rate r delivers in R. Means over n round
     trips are exponential. Entries 20 to 24 are by the receiver's clock, which the way of the ACKs does not
@@ -105,7 +105,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 16  | ln((q over 2 round trips + 1 ms) / (q over 8 round trips + 1 ms)) | -          | -4  | 4   |
     | 17  | ln(duration of the step / 10 ms)                                  | -          | -4  | 4   |
     | 18  | age of the flow / 20 R, at most 1                                 | -          | -4  | 4   |
-    | 19  | previous action                                                   | -          | -4  | 4   |
+    | 19  | previous action, as it was carried out                            | -          | -1  | 1   |
     | 20  | ln(1 + mean queueing delay of the data in the step / 10 ms)       | -          | -4  | 4   |
     | 21  | ln(1 + that of the packet acknowledged last / 10 ms)              | -          | -4  | 4   |
     | 22  | ln(1 + least q over 8 round trips / 10 ms)                        | -          | -4  | 4   |
@@ -113,7 +113,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 24  | as 23, with the mean over 2 round trips                           | -          | -4  | 4   |
     | 25  | ln W less its mean over 2 round trips                             | -          | -4  | 4   |
     | 26  | ln W less its mean over 8 round trips                             | -          | -4  | 4   |
-    | 27  | preference from low delay (0) to full throughput (1): 0.5         | -          | -4  | 4   |
+    | 27  | the companion probes the queue, or ACKs of its probe are coming   | -          | 0   | 1   |
+    | 28  | the companion believes that others are on the bottleneck          | -          | 0   | 1   |
+    | 29  | preference from low delay (0) to full throughput (1): 0.5         | -          | -4  | 4   |
 
     With `features="aurora"`, a `ndarray` of shape `(30,)`, float32, cut to [-4, 4]: three entries for each of
     the last ten steps, the oldest first. A step without acknowledgements repeats both ratios.
@@ -207,7 +209,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     >>> env = gym.make("ccgym/Path-v0", emulator="calibrated/nepal", features="scale_free")
     >>> observation, info = env.reset(seed=1)
     >>> observation.shape
-    (28,)
+    (30,)
 
     ```
 

@@ -84,7 +84,7 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
   void decide(Time now) {
     const std::size_t size = RawFeatures::kNames.size();
     record_.observations.resize(record_.observations.size() + size);
-    features_.observe(now, window_packets_, std::span{record_.observations}.last(size));
+    features_.observe(now, {.cwnd_packets = window_packets_}, std::span{record_.observations}.last(size));
     window_packets_ = std::clamp(window_packets(), 1.0, static_cast<double>(kMostPackets));
     const std::optional<Rate> rate = inner().limits().pacing_rate;
     record_.actions.push_back(static_cast<float>(window_packets_));

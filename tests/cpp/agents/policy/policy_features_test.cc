@@ -27,7 +27,7 @@ TEST(IndigoFeatures, FirstAckOfAStepSetsItsAverages) {
   std::array<float, 9> seen{};
   report_ack(features, milliseconds{50},
              ack_of(milliseconds{0}, milliseconds{50}, 5000, milliseconds{50}, 10'000));
-  features.observe(milliseconds{60}, 10, seen);
+  features.observe(milliseconds{60}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[0], 0);                           // the first RTT is the least
   EXPECT_FLOAT_EQ(seen[1], 0.008F * 5000 / 50 / 200);    // 0.8 Mbit/s
   EXPECT_FLOAT_EQ(seen[2], 0.008F * 10'000 / 50 / 200);  // 1.6 Mbit/s
@@ -43,10 +43,10 @@ TEST(IndigoFeatures, LaterAcksWeighAnEighthAndTheNextStepBeginsAnew) {
   report_ack(features, milliseconds{58},
              ack_of(milliseconds{0}, milliseconds{58}, 5800, milliseconds{58}, 5800));
   features.on_action(1);
-  features.observe(milliseconds{60}, 20, seen);
+  features.observe(milliseconds{60}, {.cwnd_packets = 20}, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 8 / 200);
   EXPECT_FLOAT_EQ(seen[5], 1);
-  features.observe(milliseconds{70}, 20, seen);
+  features.observe(milliseconds{70}, {.cwnd_packets = 20}, seen);
   EXPECT_FLOAT_EQ(seen[0], 0);
   EXPECT_FLOAT_EQ(seen[1], 0);
 }
@@ -58,7 +58,7 @@ TEST(IndigoFeatures, ClockIsWholeMilliseconds) {
              ack_of(microseconds{900}, microseconds{50'900}, 1000, milliseconds{50}, 1000));
   report_ack(features, microseconds{61'000},
              ack_of(microseconds{10'999}, microseconds{61'000}, 1000, milliseconds{50}, 1000));
-  features.observe(milliseconds{61}, 10, seen);
+  features.observe(milliseconds{61}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[0], 0.125F * 1 / 200);  // 50 - 0, then 61 - 10: one millisecond more
 }
 
@@ -73,7 +73,7 @@ TEST(ScaleFreeFeatures, AreTheSameOnALinkTenTimesAsFastWithTenTimesTheWindow) {
       packet.inflight_bytes = 20'000 * scale - kBytes;
       report_ack(features, milliseconds{60}, packet);
     }
-    features.observe(milliseconds{60}, 20.0 * scale, scale == 1 ? slow : fast);
+    features.observe(milliseconds{60}, {.cwnd_packets = 20.0 * scale}, scale == 1 ? slow : fast);
   }
   for (std::size_t i = 1; i < slow.size(); ++i)
     EXPECT_NEAR(slow[i], fast[i], 1e-5) << "feature " << i;  // 0: the window
@@ -91,24 +91,33 @@ TEST(ScaleFreeFeatures, TellTheQueueOfTheDataFromThatOfTheAcks) {
     report_ack(features, milliseconds{acked}, packet);
   };
   ack(0, 25, 50);
-  features.observe(milliseconds{60}, 10, seen);
+  features.observe(milliseconds{60}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[20], 0);
   ack(10, 65, 130);
-  features.observe(milliseconds{140}, 10, seen);
+  features.observe(milliseconds{140}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[20], static_cast<float>(std::log1p(30.0 / 10) / 3)) << "mean of the step";
   EXPECT_FLOAT_EQ(seen[21], seen[20]) << "of the latest packet";
-  EXPECT_FLOAT_EQ(seen[27], 0.25F) << "the preference";
+  EXPECT_FLOAT_EQ(seen[29], 0.25F) << "the preference";
+}
+
+TEST(ScaleFreeFeatures, TellWhatTheCompanionDoes) {
+  Features features{FeatureSet::scale_free, kBytes, 0.5};
+  std::array<float, 32> seen{};
+  features.observe(milliseconds{10}, {.cwnd_packets = 10, .probes = true}, seen);
+  EXPECT_EQ((std::array{seen[27], seen[28]}), (std::array{1.F, 0.F}));
+  features.observe(milliseconds{20}, {.cwnd_packets = 10, .sees_others = true}, seen);
+  EXPECT_EQ((std::array{seen[27], seen[28]}), (std::array{0.F, 1.F}));
 }
 
 TEST(ScaleFreeFeatures, StayFiniteAndBoundedWhateverComes) {
   Features features{FeatureSet::scale_free, kBytes, 0.5};
   std::array<float, 32> seen{};
   const std::array<LostPacket, 2> lost{LostPacket{}, LostPacket{.bytes = 1000}};
-  features.observe(milliseconds{0}, 2, seen);
+  features.observe(milliseconds{0}, {.cwnd_packets = 2}, seen);
   features.on_loss(lost);
-  features.observe(milliseconds{0}, 1e6, seen);
+  features.observe(milliseconds{0}, {.cwnd_packets = 1e6}, seen);
   report_ack(features, milliseconds{1}, ack_of(milliseconds{1}, milliseconds{1}, 0, Time{}, 0));
-  features.observe(milliseconds{1}, 1e6, seen);
+  features.observe(milliseconds{1}, {.cwnd_packets = 1e6}, seen);
   for (const float value : seen) {
     EXPECT_TRUE(std::isfinite(value));
     EXPECT_LE(std::abs(value), 4.0F);
@@ -128,7 +137,7 @@ TEST(RawFeatures, TellWhatWasMeasuredInTheStep) {
   packet.inflight_bytes = 7000;
   report_ack(features, milliseconds{50}, packet);
   features.on_loss(lost);
-  features.observe(milliseconds{60}, 12, seen);
+  features.observe(milliseconds{60}, {.cwnd_packets = 12}, seen);
   EXPECT_FLOAT_EQ(at("time_ms"), 60);
   EXPECT_FLOAT_EQ(at("acks"), 1);
   EXPECT_FLOAT_EQ(at("acked_bytes"), kBytes);
@@ -139,7 +148,7 @@ TEST(RawFeatures, TellWhatWasMeasuredInTheStep) {
   EXPECT_FLOAT_EQ(at("send_rate_mbps"), 1.6F);
   EXPECT_FLOAT_EQ(at("inflight_packets"), 7);
   EXPECT_FLOAT_EQ(at("window_packets"), 12);
-  features.observe(milliseconds{80}, 12, seen);
+  features.observe(milliseconds{80}, {.cwnd_packets = 12}, seen);
   EXPECT_FLOAT_EQ(at("step_ms"), 20);
   EXPECT_FLOAT_EQ(at("acks"), 0);
   EXPECT_FLOAT_EQ(at("lost_packets"), 0);
@@ -152,7 +161,7 @@ TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
   std::array<float, 30> seen{};
   report_ack(features, milliseconds{60},
              ack_of(milliseconds{0}, milliseconds{60}, 6000, milliseconds{60}, 12'000));
-  features.observe(milliseconds{70}, 10, seen);
+  features.observe(milliseconds{70}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[24], 0);
   EXPECT_FLOAT_EQ(seen[25], 0.5F);  // nothing was known before
   EXPECT_FLOAT_EQ(seen[26], 0.5F);
@@ -161,12 +170,12 @@ TEST(AuroraFeatures, TellGradientLatencyRatioAndSendRatioTheNewestLast) {
   EXPECT_FLOAT_EQ(seen[29], 2.0F / 2);
   report_ack(features, milliseconds{80},
              ack_of(milliseconds{10}, milliseconds{80}, 7000, milliseconds{70}, 7000));
-  features.observe(milliseconds{80}, 10, seen);
+  features.observe(milliseconds{80}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[25], 60.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[27], 1);  // 10 ms more in 10 ms
   EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
   EXPECT_FLOAT_EQ(seen[29], 1.0F / 2);
-  features.observe(milliseconds{1080}, 10, seen);
+  features.observe(milliseconds{1080}, {.cwnd_packets = 10}, seen);
   EXPECT_FLOAT_EQ(seen[27], 0);  // silence: both ratios stay
   EXPECT_FLOAT_EQ(seen[28], 70.0F / 50 / 2);
 }
@@ -230,6 +239,22 @@ TEST(PolicyController, LogWindowMultipliesByAtMostE) {
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5));
   flow.policy.act(-7);
   EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), 10 * std::exp(0.5) / std::exp(1.0));
+}
+
+// What was credited to an action that a companion or a limit threw away would be noise.
+TEST(PolicyController, ThePreviousActionIsTheOneThatWasCarriedOut) {
+  constexpr std::size_t kPreviousAction = 19;
+  Asked flow{{.feature_set = FeatureSet::scale_free,
+              .actions = ActionSet::log_window,
+              .initial_cwnd_packets = 10,
+              .max_cwnd_packets = 12}};
+  flow.ack(milliseconds{50});
+  flow.policy.act(1);
+  flow.policy.on_timer(milliseconds{60});
+  EXPECT_FLOAT_EQ(flow.policy.observation()[kPreviousAction], static_cast<float>(std::log(1.2)));
+  flow.policy.act(-0.5);
+  flow.policy.on_timer(milliseconds{70});
+  EXPECT_FLOAT_EQ(flow.policy.observation()[kPreviousAction], -0.5F);
 }
 
 TEST(PolicyController, AWindowIsWhatTheActionSaysAndLeavesUnpaced) {
