@@ -9,6 +9,7 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import ARRIVALS, PARAMETERS, Candidate
+from .least_error import Tried
 from .posterior import LEAST_REACH, WHOLE, Measurements, Posterior, Region, posterior_of, terms
 from .replication import (
     DELAY,
@@ -20,9 +21,10 @@ from .replication import (
     scheme_errors,
     scores,
 )
-from .search import Search, Tried
+from .search import Search
 from .sharpening import FINAL_DRAWS, Sharpening
 
+CUT_SHORT = "The search was cut short: with more minutes the same command goes on, maybe to another answer"
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
@@ -75,6 +77,8 @@ class Answer:
     """What of the target the fit does not stand on."""
     candidates: int
     """How many were run in full."""
+    cut_short: bool
+    """Whether its time was over, or it was interrupted, before its last trial; else it is the same again."""
     posterior: list[Candidate]
     """As many as `POSTERIOR`, drawn from those that fit within the spread of the runs: an ensemble."""
 
@@ -97,6 +101,7 @@ class Answer:
             "left_out": self.left_out,
             "schemes": [asdict(fit) for fit in self.schemes],
             "candidates": self.candidates,
+            "cut_short": self.cut_short,
             "posterior": [asdict(candidate) for candidate in self.posterior],
         }
 
@@ -120,6 +125,7 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
         _undetermined(search, best, replicator, intervals, poisson),
         search.target.left_out,
         len(search.tried) + sum(each.tried for each in search.sharpened.values()),
+        search.limit.cut_short,
         ensemble,
     )
 

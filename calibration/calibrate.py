@@ -11,7 +11,7 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.executors import open_executor
 
-from .answer import Answer, answer_of
+from .answer import CUT_SHORT, Answer, answer_of
 from .candidate import Candidate, Restriction
 from .plot import draw_replication
 from .replication import Replicator
@@ -32,7 +32,7 @@ def calibrate(
     restriction: Restriction | None = None,
     ray_address: str | None = None,
 ) -> tuple[Answer, bool]:
-    """The answer, and whether the search ended by itself; interrupted, it stands on what was tried.
+    """The answer, and whether nobody interrupted the search; otherwise it stands on what was tried.
 
     Raises:
         KeyboardInterrupt: nothing was tried yet.
@@ -43,7 +43,7 @@ def calibrate(
     except KeyboardInterrupt:
         if not search.tried:
             raise
-        whole = False
+        whole, search.limit.cut_short = False, True
     with open_executor(ray_address) as executor:
         return answer_of(search, Replicator(target, executor)), whole
 
@@ -89,6 +89,8 @@ def write_answer(answer: Answer, target: Target, out: Path) -> None:
         )
         for name, reason in answer.undetermined.items():
             stream.write(f"# {name} is not determined: {reason}.\n")
+        if answer.cut_short:
+            stream.write(f"# {CUT_SHORT}.\n")
         yaml.safe_dump({"emulators": [entry]}, stream, sort_keys=False)
     with replaced_text(out.with_suffix(".json")) as stream:
         json.dump(answer.as_json(), stream, indent=1)

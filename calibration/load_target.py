@@ -94,7 +94,7 @@ def _run(run: RunResult, *, ours: bool) -> Run:
 def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
     """What runs a scheme of a data directory in the twin, or None and why there is nothing."""
     if "backend" in evaluation.session:
-        return _our_controller(scheme)
+        return _our_controller(evaluation.session["schemes"][scheme].get("name", scheme))
     same, reason = stable_name(scheme)
     return (same, reason) if same else (None, reason)
 

@@ -59,8 +59,8 @@ IN_TWIN = frozenset({Kind.NATIVE, Kind.POLICY, Kind.PYTHON, Kind.LIBRARY})
 class Scheme:
     """One competitor of an evaluation."""
 
-    label: str
-    """What reports and files call it."""
+    name: str
+    """As it was asked for; of a file, what the file is called."""
     kind: Kind
     controller: str
     """NATIVE, POLICY, PYTHON and LIBRARY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its
@@ -71,6 +71,11 @@ class Scheme:
     """Of a POLICY: from low delay (0) to full throughput (1); empty: the file's own."""
     outside_file: Path | None = None
     """Of PYTHON and LIBRARY: where the controller stands."""
+
+    @property
+    def label(self) -> str:
+        """What reports and files call it."""
+        return _UNSAFE.sub("-", self.name)
 
     def line_up(self, flows: int) -> "list[Scheme]":
         """The scheme of each flow of a run: members take turns; each has one flow at least."""
@@ -238,7 +243,7 @@ def _select(item: str, pantheon: Path | None) -> Scheme:
     members = tuple(_find(part, pantheon) for part in parts)
     if len(members) == 1:
         return members[0]
-    return Scheme("+".join(member.label for member in members), Kind.MIX, "", members)
+    return Scheme("+".join(member.name for member in members), Kind.MIX, "", members)
 
 
 def _find(item: str, pantheon: Path | None = None) -> Scheme:
@@ -266,7 +271,7 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
         if not quic.is_installed():
             raise InputError(f"scheme {name!r} is not installed: `ccgym schemes install {name}`")
         return Scheme(name, kind, name)
-    return _checked(Scheme(_label(item), kind, item))
+    return _checked(Scheme(item, kind, item))
 
 
 def _as_scheme(path: str) -> str:
@@ -308,7 +313,7 @@ def _policy(name: str, argument: str, item: str) -> Scheme:
         raise InputError(f"scheme {excerpt(item)!r}: {_what_is_missing(file)}")
     suffix = f":{preference}" if preference else ""
     controller = f"policy:{absolute(file)}{suffix}"
-    return _checked(Scheme(_label(label + suffix), Kind.POLICY, controller, preference=preference))
+    return _checked(Scheme(label + suffix, Kind.POLICY, controller, preference=preference))
 
 
 def _what_is_missing(file: Path) -> str:
@@ -325,7 +330,7 @@ def _outside(kind: Kind, argument: str, item: str) -> Scheme:
     else:
         where, _, class_name = argument.rpartition(":")
         label = f"{Path(where).stem if where.endswith('.py') else where}.{class_name}"
-    return Scheme(_label(label), kind, item, outside_file=look_at(item))
+    return Scheme(label, kind, item, outside_file=look_at(item))
 
 
 def _split_preference(argument: str) -> tuple[str, str]:
@@ -346,7 +351,7 @@ def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
             f"scheme {excerpt(item)!r}: {root} has no src/wrappers/{name}.py; "
             f"it has {', '.join(checkout.schemes)}"
         )
-    return Scheme(_label(item), Kind.PANTHEON, str(wrapper))
+    return Scheme(item, Kind.PANTHEON, str(wrapper))
 
 
 def _checked(scheme: Scheme) -> Scheme:
@@ -357,10 +362,6 @@ def _checked(scheme: Scheme) -> Scheme:
     except (ValueError, RuntimeError) as error:
         raise InputError(str(error).splitlines()[0]) from None
     return scheme
-
-
-def _label(text: str) -> str:
-    return _UNSAFE.sub("-", text)
 
 
 def select_native(selection: str) -> str:

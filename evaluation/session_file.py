@@ -86,6 +86,7 @@ def _check_scheme(name: str, entry: Any) -> None:
     _check(name, entry, dict)
     for key in ("kind", "flies"):
         _check(f"{key} of {name}", entry.get(key), str)
+    _check(f"name of {name}", entry.get("name", name), str)
     if "members" not in entry:
         return
     _check(f"members of {name}", entry["members"], list)

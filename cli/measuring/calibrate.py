@@ -38,7 +38,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="the emulator file (.yaml)")
     parser.add_argument(
-        "--minutes", type=_minutes, default=5.0, metavar="M", help="longest search (default: 5)"
+        "--minutes",
+        type=_minutes,
+        default=5.0,
+        metavar="M",
+        help="longest search (default: 5); one that ends before has the same answer each time",
     )
     parser.add_argument(
         "--from-trace",
@@ -130,6 +134,8 @@ def _stands_on(target: "Target") -> str:
 
 
 def _lines(answer: "Answer", verified: dict[str, float] | None) -> list[str]:
+    from ccgym.calibration.answer import CUT_SHORT
+
     lines = [
         f"{fit.scheme:16} {fit.throughput_mbps:8.2f} -> {fit.emulated_throughput_mbps:8.2f} Mbit/s  "
         f"{fit.p95_delay_ms:8.1f} -> {fit.emulated_p95_delay_ms:8.1f} ms  error {100 * fit.error:5.1f} %  "
@@ -143,6 +149,8 @@ def _lines(answer: "Answer", verified: dict[str, float] | None) -> list[str]:
     lines.append(
         f"mean error {100 * answer.error:.1f} %, of a scheme left out {100 * answer.left_out_error:.1f} %"
     )
+    if answer.cut_short:
+        lines.append(CUT_SHORT)
     if verified is not None:
         each = ", ".join(f"{name} {100 * error:.1f} %" for name, error in verified.items())
         lines.append(f"in real mahimahi: {each}")

@@ -281,6 +281,7 @@ def _describe(plan: Plan) -> dict[str, Any]:
         "tunnel": plan.tunnel,
         "schemes": {
             scheme.label: {
+                **({"name": scheme.name} if scheme.name != scheme.label else {}),
                 "kind": scheme.kind.value,
                 "flies": scheme.fingerprint(),
                 **({"members": [member.label for member in scheme.members]} if scheme.members else {}),

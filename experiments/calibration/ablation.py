@@ -13,8 +13,8 @@ from itertools import pairwise
 from os import cpu_count
 from pathlib import Path
 
-from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
+from ccgym.calibration.least_error import LeastErrorSearch
 from ccgym.envs.outside_files import make_folder
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
@@ -58,8 +58,9 @@ def ablations(folder: Path, minutes: float) -> Iterator[Ablation]:
             target = measured_over(truth, SCHEMES, range(10_000, 10_000 + RUNS), executor)
         for number, step in enumerate(STEPS):
             storage = folder / f"{path}-{number}.search"
-            answer, _ = calibrate(target, storage, minutes, lambda *_: None, restriction_of(number))
-            yield Ablation(path, step, answer.error)
+            search = LeastErrorSearch(target, storage, minutes, lambda *_: None, restriction_of(number))
+            search.run()
+            yield Ablation(path, step, search.error(search.best))
 
 
 def checks(found: list[Ablation]) -> list[Check]:

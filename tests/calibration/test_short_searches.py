@@ -1,14 +1,50 @@
-"""However short its time, a search has an answer."""
+"""However short its time, a search has an answer; with time enough it is the same on any machine."""
 
+import json
+import time
 from pathlib import Path
 
+import pytest
+from ccgym.calibration import kept_runs
 from ccgym.cli.main import main
 
-TABLE = "scheme,throughput_mbps,p95_delay_ms,loss\ncopa,4.6,45,0\ncubic,5,139,0\nvegas,5,32,0\nreno,5,138,0\n"
+TABLE = "scheme,throughput_mbps,p95_delay_ms,loss\ncopa,0.9,45,0\ncubic,1,139,0\nvegas,1,52,0\nreno,1,138,0\n"
+"""Of a link so slow that a search takes seconds."""
 
 
-def test_a_search_of_no_time_gives_what_the_measurements_say_alone(tmp_path: Path) -> None:
-    (tmp_path / "path.csv").write_text(TABLE)
-    command = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
-    assert main([*command, "--minutes", "0.0001"]) == 0
-    assert "rate_mbps" in (tmp_path / "found.yaml").read_text()
+def found(folder: Path, minutes: float) -> tuple[str, bool]:
+    """The emulator file, and whether the answer says that the search was cut short."""
+    folder.mkdir()
+    (folder / "path.csv").write_text(TABLE)
+    command = ["calibrate", "--target", str(folder / "path.csv"), "--out", str(folder / "found.yaml")]
+    assert main([*command, "--minutes", str(minutes)]) == 0
+    return (folder / "found.yaml").read_text(), json.loads((folder / "found.json").read_text())["cut_short"]
+
+
+def test_a_search_of_no_time_gives_what_the_measurements_say_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, cut_short = found(tmp_path / "search", 0.0001)
+    assert "rate_mbps" in text
+    assert cut_short
+    assert "# The search was cut short" in text
+    assert "The search was cut short" in capsys.readouterr().out
+
+
+class BusyClock:
+    """Of a machine so busy that seconds pass between two looks at it."""
+
+    def __init__(self) -> None:
+        self._lost_s = 0.0
+
+    def monotonic(self) -> float:
+        self._lost_s += 2
+        return time.monotonic() + self._lost_s
+
+
+@pytest.mark.slow
+def test_a_busy_machine_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, cut_short = found(tmp_path / "quiet", 60)
+    assert not cut_short
+    monkeypatch.setattr(kept_runs, "time", BusyClock())
+    assert found(tmp_path / "busy", 60) == (text, False)

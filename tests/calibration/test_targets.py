@@ -145,3 +145,26 @@ def test_a_wrong_target_is_told_in_one_line(
     assert told in error
     assert error.count("\n") == 1
     assert not list(tmp_path.glob("found*"))
+
+
+def test_schemes_of_a_data_directory_run_as_they_were_asked_for(tmp_path: Path) -> None:
+    asked = ["fixed:40", "copa:0.1", "indigo2:0.7", "kernel-cubic"]
+    session = evaluated(tmp_path, "fixed:40,copa:0.1,indigo2:0.7,cubic")
+    of_kernel = session.read_text().replace('"cubic"', '"kernel-cubic"')
+    session.write_text(of_kernel)  # as real shells would have measured it
+    for file in list(tmp_path.rglob("cubic_*")):
+        file.rename(file.with_name(f"kernel-{file.name}"))
+    target = load_target(tmp_path / "runs")
+    assert not target.left_out
+    controllers = dict(zip(asked, (row.controller for row in target.measured), strict=True))
+    assert controllers["fixed:40"] == "fixed:40"
+    assert controllers["copa:0.1"] == "copa:0.1"
+    assert controllers["indigo2:0.7"].endswith(":0.7")
+    assert controllers["kernel-cubic"] == "cubic"
+
+
+def evaluated(folder: Path, schemes: str) -> Path:
+    """The session of an evaluation of these."""
+    command = ["eval", "--schemes", schemes, "--emulators", "calibrated/nepal", "--seconds", "2"]
+    assert main([*command, "--runs", "1", "--out", str(folder / "runs")]) == 0
+    return folder / "runs" / "session.json"

@@ -20,7 +20,7 @@ def test_every_kind_is_listed() -> None:
 def test_native_and_kernel_schemes() -> None:
     assert select_schemes("copa, fixed:40,kernel-bbr") == [
         Scheme("copa", Kind.NATIVE, "copa"),
-        Scheme("fixed-40", Kind.NATIVE, "fixed:40"),
+        Scheme("fixed:40", Kind.NATIVE, "fixed:40"),
         Scheme("kernel-bbr", Kind.KERNEL, "bbr"),
     ]
 

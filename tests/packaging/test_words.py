@@ -72,7 +72,6 @@ AS_STORED = {
     "evaluation/score.py": {"flown"},
     "evaluation/score_runs.py": {"flown"},
     "docs/how_to/dataset.md": {"flight"},
-    "calibration/search.py": {"flight"},
 }
 """Keys and folders of files that users have, by where they are written or described."""
 

@@ -1,0 +1,100 @@
+"""What a search ran, kept in a file of Optuna's, so that one that was stopped goes on; and its time."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import optuna
+from ccgym.envs.errors import InputError, is_disk_full
+from ccgym.envs.logs.event_log import Array
+from optuna.exceptions import ExperimentalWarning
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from .candidate import Candidate
+
+
+@dataclass
+class TimeLimit:
+    """The longest that a search may take: by itself it ends after its trials, the same on any machine."""
+
+    minutes: float
+    cut_short: bool = False
+    """Whether a stage had trials left when its time was over."""
+    begun_s: float = field(default_factory=time.monotonic)
+
+    def share_ends_s(self, share: float) -> float:
+        """When this share of the time is over."""
+        return self.begun_s + 60 * self.minutes * share
+
+    def is_over(self, ends_s: float) -> bool:
+        """Asked before a trial that would be the next."""
+        over = time.monotonic() > ends_s
+        self.cut_short |= over
+        return over
+
+    def parts(self, count: int, share: float) -> Iterator[float]:
+        """When each of so many stages is to end, so that all together end at this share of the time."""
+        for place in range(count):
+            left_s = self.share_ends_s(share) - time.monotonic()
+            yield time.monotonic() + left_s / (count - place)
+
+
+@dataclass
+class KeptRuns:
+    """Runs each candidate once with the same draws, now or when the search began."""
+
+    study: optuna.Study
+    replicate: Callable[[Candidate, Sequence[int]], Array]
+    limit: TimeLimit
+    ends_s: float
+    known: dict[str, list[object]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        trials = self.study.get_trials(deepcopy=False)
+        self.known = {trial.user_attrs["asked"]: trial.user_attrs["figures"] for trial in trials}
+
+    def __call__(self, candidate: Candidate, first_draw: int, draws: int) -> Array | None:
+        """The figures with so many draws from the first one on; None: the time is over."""
+        asked = json.dumps([asdict(candidate), first_draw, draws])
+        if asked not in self.known:
+            if self.limit.is_over(self.ends_s):
+                return None
+            figures = self.replicate(candidate, range(first_draw, first_draw + draws))
+            self.known[asked] = figures.tolist()
+            attributes = {"asked": asked, "figures": self.known[asked]}
+            self.study.add_trial(optuna.create_trial(value=0.0, user_attrs=attributes))
+        return np.array(self.known[asked])
+
+
+@contextmanager
+def quiet_optuna() -> Iterator[None]:
+    """Without its lines about every trial."""
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+
+
+@contextmanager
+def open_storage(path: Path) -> Iterator[JournalStorage]:
+    """The studies of a search.
+
+    Raises:
+        InputError: they cannot be kept there.
+    """
+    try:
+        yield JournalStorage(JournalFileBackend(str(path)))
+    except OSError as error:
+        if is_disk_full(error):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise InputError(f"{path}: cannot keep the search: {error.strerror}") from None
