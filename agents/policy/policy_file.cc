@@ -56,6 +56,12 @@ void check_normalisers(const json& normalisers, FeatureSet feature_set) {
     return given.is_number() && given.get<float>() == right;
   };
   if (normalisers.is_array() && std::ranges::equal(normalisers, divisors, equal)) return;
+  if (normalisers.is_array() && normalisers.size() != divisors.size()) {
+    refuse("normalisers are " + std::to_string(normalisers.size()) + " numbers, should be " +
+           std::to_string(divisors.size()) + ", as many as the feature set " +
+           std::string{feature_set_name(feature_set)} +
+           " has entries; train it again, if it is of another version");
+  }
   refuse("normalisers are " + excerpt(normalisers) + ", should be " +
          json(std::vector<float>(divisors.begin(), divisors.end())).dump() + " as in the feature set " +
          std::string{feature_set_name(feature_set)});

@@ -223,7 +223,10 @@ REFUSED: dict[str, tuple[Edit, str]] = {
         edit("normalisers", [200, 200, 200, 1000, 1, 1, 1, 1, 1]),
         "normalisers are [200,200,200,1000,1,1,1,1,1], should be [200.0,200.0,200.0,5000.0,",
     ),
-    "too few normalisers": (edit("normalisers", [200]), "normalisers are [200], should be [200.0,"),
+    "too few normalisers": (
+        edit("normalisers", [200]),
+        "normalisers are 1 numbers, should be 9, as many as the feature set indigo has entries",
+    ),
     "no step": (edit("step_ms", 0), "step_ms is 0, should be a number"),
     "an initial window below the limit": (
         edit("initial_cwnd", 2),

@@ -64,9 +64,11 @@ TEST_F(CompanionTest, WhoSeesOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
 }
 
 TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
+  EXPECT_FALSE(companion_.probes());
   while (!limited()) ack(kStanding.latest, 64);
   EXPECT_NEAR(companion_.limit(64), 0.85 * 40, 1e-9);
   EXPECT_TRUE(waits());
+  EXPECT_TRUE(companion_.probes());
 }
 
 }  // namespace
