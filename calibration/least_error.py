@@ -33,7 +33,7 @@ _FINE_STEP = 0.05
 _WIDE_SHARE = 0.25
 """Of the time, at which the wide search ends at the latest."""
 
-_DRAWS, _MANY_PACKETS = 2, 2_000_000
+_DRAWS, _MANY_PACKETS = 2, 400_000
 """Of each candidate; one where a draw of all schemes has more packets: more candidates say more than more
 draws of each."""
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3

@@ -28,6 +28,9 @@ _TELLABLE_LOSS = 0.002
 _SURE = 0.02
 """A relative standard error at which a figure says half as much as one without any."""
 
+_MEAN_DEVIATION = float(np.sqrt(2 / np.pi))
+"""Of a normal distribution: the mean distance from its middle, in standard deviations."""
+
 _WORST = 3.0
 """A relative difference counts at most so much: of one that got nothing through it would be infinite."""
 
@@ -127,7 +130,23 @@ def sureness(measured: Sequence[Measured]) -> Array:
 
     Some schemes have two modes over one and the same link, and a mean of three runs that is off by half.
     """
-    relative = np.array(
+    weights = _SURE / (_SURE + _relative_errors(measured))
+    normalised: Array = weights / weights.mean()
+    return normalised
+
+
+def chance_errors(measured: Sequence[Measured]) -> Array:
+    """Of each scheme (schemes,): the error to be expected of the path itself, by the spread of its runs.
+
+    No emulator of whatever kind can be expected to have less: the mean of a few runs is off by chance.
+    """
+    expected: Array = _MEAN_DEVIATION * _relative_errors(measured).mean(axis=1)
+    return expected
+
+
+def _relative_errors(measured: Sequence[Measured]) -> Array:
+    """Standard errors of both means (schemes, 2), relative to them; 0 where they are unknown."""
+    return np.array(
         [
             [
                 (row.throughput_error or 0.0) / row.throughput_mbps,
@@ -136,9 +155,6 @@ def sureness(measured: Sequence[Measured]) -> Array:
             for row in measured
         ]
     )
-    weights = _SURE / (_SURE + relative)
-    normalised: Array = weights / weights.mean()
-    return normalised
 
 
 def scores(emulated: Array, measured: Array, weights: Array) -> Array:

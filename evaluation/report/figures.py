@@ -37,12 +37,6 @@ def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
     traces: list[Figure] = []
     scenario = scenario.delivered
     means = scheme_means(scenario.runs)
-    places = _label_places(means)
-    for mean, place in zip(means, places, strict=True):
-        totals = [run.total for run in scenario.runs if run.scheme == mean.scheme]
-        points = np.array([[total.p95_delay_ms, total.throughput_mbps] for total in totals])
-        traces += _cloud(points, mean.scheme, styles[mean.scheme])
-        traces.append(_mean_marker(mean, styles[mean.scheme], place))
     delays = [run.total.p95_delay_ms for run in scenario.runs]
     top = max((run.total.throughput_mbps for run in scenario.runs), default=1.0)
     capacity = float(np.mean([run.total.capacity_mbps for run in scenario.runs] or [0.0]))
@@ -51,6 +45,11 @@ def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
         "yaxis": {"title": {"text": "throughput (Mbit/s)"}, "range": [0, 1.12 * max(top, capacity)]},
         "shapes": _frontier_line(means) + ([_capacity_line(capacity)] if capacity else []),
     }
+    for mean, place in zip(means, _label_places(means, layout), strict=True):
+        totals = [run.total for run in scenario.runs if run.scheme == mean.scheme]
+        points = np.array([[total.p95_delay_ms, total.throughput_mbps] for total in totals])
+        traces += _cloud(points, mean.scheme, styles[mean.scheme])
+        traces.append(_mean_marker(mean, styles[mean.scheme], place))
     return {"data": traces, "layout": layout}
 
 
@@ -63,17 +62,17 @@ def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Fig
         for scheme, points in clouds.items()
         if len(points)
     ]
-    traces = []
-    for mean, place in zip(means, _label_places(means), strict=True):
-        style = styles[mean.scheme]
-        traces += _cloud(clouds[mean.scheme], mean.scheme, style, ellipse=False)
-        traces.append(_mean_marker(mean, style, place, " %", " x propagation"))
     ratios = [ratio for points in clouds.values() for ratio in points[:, 0]]
     layout = {
         "xaxis": _delay_axis(ratios, "p95 one-way delay / propagation delay, lower is further right"),
         "yaxis": {"title": {"text": "utilisation (%)"}, "range": [0, 112]},
         "shapes": [_capacity_line(100)],
     }
+    traces = []
+    for mean, place in zip(means, _label_places(means, layout), strict=True):
+        style = styles[mean.scheme]
+        traces += _cloud(clouds[mean.scheme], mean.scheme, style, ellipse=False)
+        traces.append(_mean_marker(mean, style, place, " %", " x propagation"))
     return {"data": traces, "layout": layout}
 
 
@@ -87,23 +86,17 @@ def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
     return mean.p95_delay_ms / scenario.delay_ms, 100 * used
 
 
-def _label_places(means: list[SchemeMean]) -> list[str]:
+def _label_places(means: list[SchemeMean], layout: Figure) -> list[str]:
     """Where the name of each mean stands, so that no two overlap; empty: there is no room for it.
 
-    Best power first. Places are those of a picture of _PICTURE_PX, its axes as `_delay_axis` has them.
+    Best power first. Places are those of a picture of _PICTURE_PX with these axes.
     """
-    if not means:
-        return []
-    delays = [mean.p95_delay_ms for mean in means]
-    low, high = min(delays), max(delays)
-    wide = high > WIDE * low
-    top = max(mean.throughput_mbps for mean in means) or 1.0
     taken: list[tuple[float, float, float, float]] = [
-        (*_place(mean, low, high, top, wide), _MARK_PX, _MARK_PX) for mean in means
+        (*_place(mean, layout), _MARK_PX, _MARK_PX) for mean in means
     ]
     places = [""] * len(means)
     for index in sorted(range(len(means)), key=lambda index: -means[index].power):
-        x, y = _place(means[index], low, high, top, wide)
+        x, y = _place(means[index], layout)
         half_width = _LETTER_PX * len(means[index].scheme) / 2
         for name, across, up in _LABEL_PLACES:
             box = (x + across * (half_width + _MARK_PX), y + up * _LINE_PX, half_width, _LINE_PX / 2)
@@ -115,14 +108,12 @@ def _label_places(means: list[SchemeMean]) -> list[str]:
     return places
 
 
-def _place(mean: SchemeMean, low: float, high: float, top: float, wide: bool) -> tuple[float, float]:
+def _place(mean: SchemeMean, layout: Figure) -> tuple[float, float]:
     """Of a mean in the picture, in px from its lower left."""
-    if wide:
-        left = math.log(1.25 * high / mean.p95_delay_ms) / math.log(1.25 * 1.25 * high / low)
-    else:
-        margin = 0.12 * (high - low) + 0.02 * high
-        left = (high + margin - mean.p95_delay_ms) / (high - low + 2 * margin)
-    return left * _PICTURE_PX[0], mean.throughput_mbps / (1.12 * top) * _PICTURE_PX[1]
+    delay = math.log10(mean.p95_delay_ms) if "type" in layout["xaxis"] else mean.p95_delay_ms
+    left, right = layout["xaxis"]["range"]
+    up = mean.throughput_mbps / layout["yaxis"]["range"][1]
+    return (delay - left) / (right - left) * _PICTURE_PX[0], up * _PICTURE_PX[1]
 
 
 def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:

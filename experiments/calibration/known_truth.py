@@ -224,6 +224,7 @@ def found_line(each: Found) -> str:
     parts = ("rate", "delay", "queue", "loss", "arrivals")
     missed = [part for part in parts if not getattr(each, f"{part}_met")]
     texts += ["missed: " + ", ".join(missed)] if missed else []
+    texts += ["search cut short"] if each.answer.cut_short else []
     return "  ".join([*texts, f"error {100 * each.answer.error:.1f} %"])
 
 

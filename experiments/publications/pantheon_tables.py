@@ -66,7 +66,7 @@ def order_lines(
     rows: Sequence[Row], evaluation: Evaluation, options: ReproductionOptions, least: float
 ) -> list[Line]:
     """Whether the schemes stand in the same order: Spearman's rank correlation of both figures."""
-    means = _means(evaluation)
+    means = means_of(evaluation)
     from scipy.stats import rankdata, spearmanr  # late: it takes a second
 
     both = [
@@ -97,7 +97,8 @@ def order_lines(
     return lines
 
 
-def _means(evaluation: Evaluation) -> Mapping[str, tuple[float, float]]:
+def means_of(evaluation: Evaluation) -> Mapping[str, tuple[float, float]]:
+    """Mbit/s and p95 ms of each scheme."""
     (scenario,) = evaluation.scenarios
     of_scheme: dict[str, list[tuple[float, float]]] = {}
     for run in scenario.runs:
@@ -113,7 +114,7 @@ def read_back_line(evaluation: Evaluation, folder: Path) -> Line:
     path = folder / "report.txt"
     write_text(evaluation, scenario, path)
     target = load_target(path)
-    means = _means(evaluation)
+    means = means_of(evaluation)
     worst = max(
         (abs(row.throughput_mbps - means[row.scheme][0]) for row in target.measured), default=float("nan")
     )

@@ -75,6 +75,20 @@ def test_copas_table_of_any_archive(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert 0 < queues["copa"] < queues["cubic"] < 62
 
 
+def test_the_emulators_error_stands_beside_that_of_chance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["reproduce", "california-stanford", "--quick", "--json", "--out", str(tmp_path)])
+    lines = {line["what"]: line for line in json.loads(capsys.readouterr().out)["lines"]}
+    errors = {what.split(":")[0]: line["ours"] for what, line in lines.items() if "by chance" in what}
+    assert len(errors) == 9
+    assert errors["TCP Vegas"].endswith("/ 36%"), "its three runs differ by a factor of 10"
+    mean = lines["mean error of the emulator over 9 schemes"]
+    assert "by chance, whatever the emulator: 12%" in mean["why"]
+    shares = [float(text.partition("%")[0]) for text in errors.values()]
+    assert float(mean["ours"].rstrip("%")) == pytest.approx(np.mean(shares), abs=1)
+
+
 def test_traces_that_are_missing_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CCGYM_TRACES", raising=False)
     assert main(["reproduce", "verizon-lte", "--out", str(tmp_path)]) == 2
