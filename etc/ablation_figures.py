@@ -47,7 +47,7 @@ def figures(links: int, seed: int) -> dict[str, list[float]]:
         joins = executor.map(partial(joining_run, scheme, seed), range(links))
         columns["Jain, ten that join"] = [jain for jain, _ in joins]
         columns["2 to 16 flows"] = list(executor.map(partial(grid_case, scheme, seed), range(links)))
-        columns["RTT 1:2"] = list(executor.map(partial(unequal_case, scheme, seed), range(links)))
+        columns["RTT 1:2"] = list(executor.map(partial(unequal_case, scheme, seed, 2), range(links)))
     return columns
 
 

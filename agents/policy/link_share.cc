@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace ccgym {
 
@@ -17,7 +18,11 @@ constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of
 // flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave,
 // with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
-constexpr double kRemembered = 0.8;                       // of the sums, at every train
+constexpr Time kStandingQueue = std::chrono::milliseconds{2};  // a shorter one may be a link's clock
+constexpr int kLeastContended = 4;  // this part of the time tells as much as all of it
+// Of the sums, at every train. Who is alone again is to notice soon.
+constexpr double kLinkRemembered = 0.8;
+constexpr double kOwnRemembered = 0.5;
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
 
 }  // namespace
@@ -26,7 +31,7 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool 
   const auto packet_bytes = static_cast<double>(ack.newest().bytes);
   switch (phase_) {
     case Phase::waiting:
-      waited_packets_ += static_cast<double>(ack.acked.size());
+      note_delivered(now, ack);
       return may_hold && hold(now, cwnd_packets);
     case Phase::holding:
       return may_hold ? send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes)
@@ -45,16 +50,32 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool 
 
 bool LinkShare::hold(Time now, double cwnd_packets) {
   if (now < next_at_) return false;
-  note_own_rate(now);
+  note_own_rate();
   held_packets_ =
       std::max(std::clamp(cwnd_packets / 2, kLeastPackets, kClockPackets), kHeldShare * cwnd_packets);
   phase_ = Phase::holding;
   return true;
 }
 
-// Only while nothing is held back: with a small window that would be half of the rate.
-void LinkShare::note_own_rate(Time now) {
-  if (waits_since_) own_.add(waited_packets_, in_ms(now - *waits_since_));
+void LinkShare::note_delivered(Time now, const AckEvent& ack) {
+  if (!waits_since_) return;
+  const auto packets = static_cast<double>(ack.acked.size());
+  const Time during = now - std::exchange(last_ack_at_, now);
+  waited_.packets += packets;
+  waited_.during += during;
+  if (ack.rtt.latest - ack.rtt.min <= kStandingQueue) return;
+  contended_.packets += packets;
+  contended_.during += during;
+}
+
+// Only while nothing is held back: with a small window that would be half of the rate. And where a queue
+// stood for some of the time, only then: what a flow leaves unused by itself is nobody else's share, and it
+// took itself for one of two for as long as its window went up and down.
+void LinkShare::note_own_rate() {
+  if (!waits_since_) return;
+  const bool stood = contended_.during * kLeastContended > waited_.during;
+  const Delivered& counted = stood ? contended_ : waited_;
+  own_.add(counted.packets, in_ms(counted.during), kOwnRemembered);
 }
 
 bool LinkShare::let_go() {
@@ -82,24 +103,24 @@ void LinkShare::note_arrivals(Time now, const AckEvent& ack) {
 
 void LinkShare::close_train(Time now, const AckEvent& ack) {
   phase_ = Phase::waiting;
-  waits_since_ = now;
-  waited_packets_ = 0;
+  waits_since_ = last_ack_at_ = now;
+  waited_ = contended_ = {};
   const bool was_lost = train_.packets < static_cast<int>(std::min(held_packets_, kClockPackets));
   lost_trains_ = was_lost ? std::min(lost_trains_ + 1, kMostDoublings) : 0;
   const int round_trips = was_lost ? 1 << lost_trains_ : trains_ < kEnoughTrains ? 1 : kRoundTripsApart;
   next_at_ = now + round_trips * ack.rtt.smoothed;
   if (was_lost) return;
   ++trains_;
-  link_.add(train_.packets - 1, in_ms(train_.last_arrival - train_.first_arrival));
+  link_.add(train_.packets - 1, in_ms(train_.last_arrival - train_.first_arrival), kLinkRemembered);
 }
 
 bool LinkShare::of_train(const AckedPacket& packet) const {
   return packet.sent_at >= train_.sent_at && packet.sent_at <= train_.sent_at + kAtOnce;
 }
 
-void LinkShare::RateEstimate::add(double more_packets, double more_ms) {
-  packets = kRemembered * packets + more_packets;
-  ms = kRemembered * ms + more_ms;
+void LinkShare::RateEstimate::add(double more_packets, double more_ms, double remembered) {
+  packets = remembered * packets + more_packets;
+  ms = remembered * ms + more_ms;
 }
 
 double LinkShare::limit(double cwnd_packets) const {

@@ -40,22 +40,31 @@ class LinkShare {
     double packets{0};
     double ms{0};
 
-    void add(double more_packets, double more_ms);
+    void add(double more_packets, double more_ms, double remembered);
     [[nodiscard]] double packets_per_ms() const { return ms > 0 ? packets / ms : 0; }
   };
 
   bool hold(Time now, double cwnd_packets);
-  void note_own_rate(Time now);
+  void note_own_rate();
   bool let_go();
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);
   [[nodiscard]] bool of_train(const AckedPacket& packet) const;
 
+  struct Delivered {
+    double packets{0};
+    Time during{};
+  };
+
+  void note_delivered(Time now, const AckEvent& ack);
+
   Phase phase_{Phase::waiting};
   Time next_at_{};
   std::optional<Time> waits_since_{};
-  double waited_packets_{0};  // delivered since then
+  Time last_ack_at_{};
+  Delivered waited_{};     // since then
+  Delivered contended_{};  // the part of it in which a queue stood
   double held_packets_{0};
   Train train_{};
   int trains_{0};

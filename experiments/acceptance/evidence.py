@@ -149,9 +149,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contested",
         type=count,
-        default=60,
+        default=200,
         metavar="N",
-        help="links of each rivalry and of each size of short flows (default: 60)",
+        help="links of each rivalry and of each size of short flows (default: 200)",
     )
     parser.add_argument(
         "--seed", type=seed, default=None, metavar="S", help="of the links (default: by the clock)"
@@ -197,7 +197,7 @@ def run(args: argparse.Namespace) -> int:
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     """What measures the same links again."""
     again = ["--seed", str(drawn)]
-    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 60)):
+    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
     return again

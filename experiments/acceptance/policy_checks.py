@@ -120,9 +120,9 @@ class PolicyChecks:
         interval = share_interval(held, len(rows))
         losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
         check = Check(
-            f"frontier share on {count} random unseen emulators against {', '.join(RIVALS)}",
+            f"frontier share on unseen emulators against {', '.join(RIVALS)}",
             ">= 95 %",
-            f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+            f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%}) of {count}",
             interval.at_least(0.95),
         )
         return check, losses
@@ -145,9 +145,9 @@ class PolicyChecks:
         used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
         starved = sum(share < STARVATION_UTILISATION for share in used)
         return Check(
-            f"{count} random unseen emulators, {STARVATION_SECONDS:g} s each",
+            f"unseen emulators, {STARVATION_SECONDS:g} s each",
             "none below 10 % of the link",
-            f"{starved} below; least {min(used):.1%}",
+            f"{starved} of {count} below; least {min(used):.1%}",
             starved == 0,
         )
 
@@ -279,7 +279,7 @@ def measure_checks(
     keep(checks.steps())
     frontier, losses = checks.frontier(emulators)
     keep(frontier)
-    keep(*sharing_checks(checks.scheme(), max(1, emulators // 8), seed, executor))
+    keep(*sharing_checks(checks.scheme(), max(1, emulators // 2), seed, executor))
     keep(checks.starvation(starvation))
     return measured, losses[:WORST]
 
