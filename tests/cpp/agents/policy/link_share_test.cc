@@ -24,6 +24,25 @@ TEST(LinkShare, IsTheDeliveryRateBesideThatWithinTrains) {
   EXPECT_NEAR(link_share.share().value(), 0.25, 1e-6);
 }
 
+// A flow alone, whose window goes up and down, leaves some of the link unused: that is nobody else's share.
+TEST(LinkShare, DoesNotCountWhatTheFlowLeavesUnused) {
+  LinkShare link_share;
+  PacketTrains trains{2, 2};
+  for (int train = 0; train < 5; ++train) trains.send(link_share);
+  trains.idle_for(5 * PacketTrains::kRtt);  // of six from one train to the next
+  for (int train = 0; train < 8; ++train) trains.send(link_share);
+  EXPECT_NEAR(link_share.share().value(), 1, 1e-6);
+}
+
+TEST(LinkShare, NoticesWithinThreeTrainsThatTheRivalHasLeft) {
+  LinkShare link_share;
+  PacketTrains beside{2, 0.8};
+  for (int train = 0; train < 12; ++train) beside.send(link_share);
+  PacketTrains alone{2, 2, beside.now()};
+  for (int train = 0; train < 4; ++train) alone.send(link_share);
+  EXPECT_GT(link_share.share().value(), 0.9);
+}
+
 TEST(LinkShare, FollowsALinkThatBecomesSlower) {
   LinkShare link_share;
   PacketTrains fast{4, 0.5};

@@ -22,7 +22,8 @@ class PacketTrains {
   // All ACKs of one train of `packets` of a window of 64, told to anything with LinkShare's `on_ack`.
   template <class Listener>
   void send(Listener& listener, int packets = 8) {
-    now_ += 7 * kRtt;
+    idle(listener);
+    now_ += 7 * kRtt - idle_;
     wait(listener);                     // and then it holds packets back
     ack(listener, 64 - packets, now_);  // it sends them now
     const Time sent_at = now_;
@@ -36,6 +37,9 @@ class PacketTrains {
     trained_at_ = now_;
   }
 
+  // After each train the flow sends nothing for so long, and the queue is empty.
+  void idle_for(Time idle) { idle_ = idle; }
+
   [[nodiscard]] Time now() const { return now_; }
 
   static constexpr Time kRtt = std::chrono::milliseconds{100};
@@ -43,6 +47,15 @@ class PacketTrains {
 
  private:
   static constexpr double kWindow = 64;
+  static constexpr Time kMinRtt = kRtt / 2;
+
+  template <class Listener>
+  void idle(Listener& listener) {
+    if (idle_ == Time::zero()) return;
+    now_ += idle_;
+    ack(listener, 64, std::array{packet_sent_at(now_ - kMinRtt)}, kMinRtt);
+    trained_at_ = now_;
+  }
 
   // What has been delivered since the last train, told at once.
   template <class Listener>
@@ -62,9 +75,10 @@ class PacketTrains {
   }
 
   template <class Listener>
-  void ack(Listener& listener, int64_t inflight_packets, std::span<const AckedPacket> acked) {
+  void ack(Listener& listener, int64_t inflight_packets, std::span<const AckedPacket> acked,
+           Time latest_rtt = kRtt) {
     AckEvent event{.acked = acked, .inflight_bytes = inflight_packets * kBytes};
-    event.rtt = {.latest = kRtt, .smoothed = kRtt, .min = kRtt / 2};
+    event.rtt = {.latest = latest_rtt, .smoothed = kRtt, .min = kMinRtt};
     listener.on_ack(now_, event, kWindow, true);
   }
 
@@ -72,6 +86,7 @@ class PacketTrains {
   double own_packets_per_ms_;
   Time now_;
   Time trained_at_{now_};
+  Time idle_{};
 };
 
 }  // namespace ccgym
