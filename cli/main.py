@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any, NoReturn
 
 COMMANDS = {
@@ -56,6 +57,11 @@ class CommandLineParser(argparse.ArgumentParser):
         listed = ", ".join(known[:MOST_LISTED]) + (", ..." if len(known) > MOST_LISTED else "")
         near = did_you_mean(str(value), known)
         raise argparse.ArgumentError(action, f"invalid choice: {excerpt(value)!r}{near}; known: {listed}")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        if action.type is Path and not arg_string:  # which Path takes for the current folder
+            raise argparse.ArgumentError(action, "is empty: a path would be right")
+        return super()._get_value(action, arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Prints `message` and ends the program."""

@@ -18,7 +18,7 @@ from ccgym.training.config import TrainingConfig
 from ccgym.training.rollouts import Rollout, make_rollouts
 from ccgym.training.runs.monitoring import Curves, WindowTrace, trace_curves, trace_windows
 from ccgym.training.runs.run_directory import RunDirectory
-from ccgym.training.runs.tensor_file import save_tensors
+from ccgym.training.runs.tensor_file import load_tensors, save_tensors
 from numpy.typing import NDArray
 
 from .collection import Collector
@@ -139,7 +139,7 @@ class PythonLearner:
 
     def _best(self) -> torch.nn.Module:
         best = copy.deepcopy(self._policy)
-        best.load_state_dict(torch.load(self._run.best_network, weights_only=True)["weights"])
+        best.load_state_dict(load_tensors(self._run.best_network, "the best network")["weights"])
         return best
 
     def windows(

@@ -1,7 +1,8 @@
 """What users and strangers hand in as files, and what is written where they say: the one way in and out.
 
 A pipe may never end, nor a device, and a few bytes of YAML can stand for gigabytes: what is read is a
-regular file of a bounded size, its structure of a bounded depth and weight, and each key stands in it once.
+regular file of a bounded size, as it is when it is opened, its structure of a bounded depth and weight, and
+each key stands in it once.
 What is written replaces a regular file or none, at once or not at all.
 """
 
@@ -10,7 +11,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
@@ -23,9 +24,13 @@ from .errors import InputError, excerpt, is_disk_full
 MOST_BYTES = 4 << 30
 MOST_TEXT_BYTES = 16 << 20
 """Of YAML: a configuration, a group of emulators."""
+MOST_JSON_BYTES = 256 << 20
+"""Of JSON: the description of an evaluation of many links."""
 MOST_DEPTH = 32
 MOST_NODES = 200_000
 """Of YAML, each alias counted as what it stands for."""
+MOST_JSON_NODES = 10_000_000
+"""Of JSON, whose values take 100 bytes of memory each, at most."""
 
 
 @contextmanager
@@ -56,7 +61,9 @@ def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[Buff
 def read_bytes(path: Path, what: str, most_bytes: int = MOST_BYTES) -> bytes:
     """The content of a regular file; see `opened`."""
     with opened(path, what, most_bytes) as stream:
-        return stream.read()
+        # No more than it had: another process may write faster than this one reads, and what the kernel
+        # makes up under /proc has no size and no end.
+        return stream.read(os.fstat(stream.fileno()).st_size)
 
 
 def read_yaml(path: Path, what: str) -> object:
@@ -94,18 +101,44 @@ def parse_yaml(text: str, where: str) -> object:
     return content
 
 
-def read_json(path: Path, what: str, most_bytes: int = MOST_BYTES) -> object:
+def read_json(path: Path, what: str, most_bytes: int = MOST_JSON_BYTES) -> object:
     """The content of a JSON file.
 
     Raises:
         InputError: it cannot be read or is not JSON.
     """
-    text = read_bytes(path, what, most_bytes)
     try:
-        content: object = json.loads(text)
+        return _parse_json(read_bytes(path, what, most_bytes))
     except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError, too
-        raise InputError(f"{path}: {what}: not a readable JSON file: {excerpt(error)}") from None
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{excerpt(path)}: {what}: not a readable JSON file: {excerpt(error)}") from None
+
+
+def _parse_json(text: bytes) -> object:
+    """Raises ValueError, or RecursionError, as json does."""
+    if sum(map(text.count, (b",", b"[", b"{"))) > MOST_JSON_NODES:  # before they take memory
+        raise ValueError(f"more than {MOST_JSON_NODES} values")
+    content: object = json.loads(text, object_pairs_hook=_object_of)
+    level = [content]
+    for _ in range(MOST_DEPTH):
+        level = [value for each in level for value in _values_in(each)]
+        if not level:
+            return content
+    raise ValueError(f"nested deeper than {MOST_DEPTH}")
+
+
+def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    content: dict[str, object] = {}
+    for key, value in pairs:
+        if key in content:
+            raise ValueError(f"the key {excerpt(key)} stands twice")
+        content[key] = value
     return content
+
+
+def _values_in(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 class _Loader(yaml.SafeLoader):

@@ -17,7 +17,7 @@ from typing import Any
 
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
-from ccgym.envs.outside_files import read_bytes
+from ccgym.envs.outside_files import make_folder, read_bytes, replace_file
 
 from .isolation import IsolatedCall
 from .metrics.frontier import clearly_beats
@@ -137,20 +137,40 @@ def _controller(scheme: str) -> str:
 def _references(emulators: str, version: str, ray_address: str | None) -> list[dict[str, Any]]:
     """What the schemes that come along do on these links, from the cache if they have run already."""
     key = hashlib.sha256(json.dumps([version, _code_version()]).encode()).hexdigest()
-    file = user_cache("score") / f"{key}.json"
-    with suppress(OSError, ValueError):
-        kept: list[dict[str, Any]] = json.loads(file.read_text())
+    file = user_cache("score") / key
+    kept = _kept(file)
+    if kept is not None:
         return kept
     from .schemes import twin_schemes
 
     schemes = {scheme.label: scheme.controller for scheme in twin_schemes()}
     measured = _run(schemes, emulators, REFERENCE_TIMEOUT_S, ray_address)
-    with suppress(OSError):  # the next one runs it again
-        file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = file.with_suffix(f".{time.monotonic_ns()}")
-        fresh.write_text(json.dumps(measured))
-        fresh.replace(file)
+    _keep(file, measured)
     return measured
+
+
+def _kept(file: Path) -> list[dict[str, Any]] | None:
+    """Figures in the cache; None: there are none, or the file is damaged."""
+    try:
+        digest, _, text = read_bytes(file, "the figures").partition(b"\n")
+    except InputError:
+        return None
+    if digest != _digest(text):
+        return None
+    figures: list[dict[str, Any]] = json.loads(text)
+    return figures
+
+
+def _keep(file: Path, measured: list[dict[str, Any]]) -> None:
+    """Where the cache cannot be written, the next one runs it again."""
+    text = json.dumps(measured).encode()
+    with suppress(OSError, InputError):
+        make_folder(file.parent)
+        replace_file(file, lambda fresh: fresh.write_bytes(_digest(text) + b"\n" + text))
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode()
 
 
 @cache

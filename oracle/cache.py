@@ -14,7 +14,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
 from ccgym.envs.logs import flow_metrics, link_log
-from ccgym.envs.outside_files import make_folder, replace_file
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, make_folder, read_bytes, replace_file
 from ccgym.envs.specs import emulators
 from ccgym.envs.specs.emulators import EmulatorSpec
 from pydantic import BaseModel
@@ -25,8 +25,8 @@ Result = TypeVar("Result", bound=BaseModel)
 def load(spec: EmulatorSpec, search: Path, kind: type[Result]) -> Result | None:
     """What the code in the file `search` found for `spec`; an entry that is no such result counts as none."""
     try:
-        return kind.model_validate_json(_file(spec, search).read_bytes())
-    except (OSError, ValueError):
+        return kind.model_validate_json(read_bytes(_file(spec, search), "the result", MOST_TEXT_BYTES))
+    except ValueError:
         return None
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from ccgym.envs.outside_files import replaced
+from ccgym.envs.outside_files import opened, replaced
 from numpy.typing import NDArray
 
 
@@ -42,7 +42,7 @@ class Sequences:
 
 def load_sequences(file: Path) -> Sequences:
     """Reads what `Sequences.save` wrote."""
-    with np.load(file) as arrays:
+    with opened(file, "the sequences") as stream, np.load(stream) as arrays:
         return Sequences(**{field.name: arrays[field.name] for field in fields(Sequences)})
 
 

@@ -31,6 +31,9 @@ json parse_metadata(const json& header) {
   if (!header.contains(pointer) || !header[pointer].is_string()) {
     refuse("the header has no metadata 'ccgym', should have one as ccgym's training writes it");
   }
+  for (const auto& [key, value] : header["__metadata__"].items())
+    if (!value.is_string())
+      refuse("metadata " + ccgym::quoted(key) + " is " + excerpt(value) + ", should be text");
   json metadata = parse_json(header[pointer].get<std::string>());
   for (const char* const optional : {"preference", "companion"})
     if (metadata.is_object() && !metadata.contains(optional)) metadata[optional] = nullptr;

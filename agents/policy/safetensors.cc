@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "agents/policy/json_checks.hh"
@@ -60,6 +61,22 @@ void read_tensor(const Safetensors& file, const Tensor& tensor) {
     refuse("tensor " + tensor.name + " has an entry that is not finite");
 }
 
+// As the format has it: side by side, so that each number stands for one weight, and every byte for one.
+void check_places(const Safetensors& file, const std::vector<Tensor>& tensors) {
+  std::map<std::size_t, const Tensor*> places;
+  for (const Tensor& tensor : tensors) {
+    const auto begin = file.header[tensor.name]["data_offsets"][0].get<std::size_t>();
+    const auto [place, is_free] = places.emplace(begin, &tensor);
+    if (!is_free) refuse("tensors " + place->second->name + " and " + tensor.name + " overlap");
+  }
+  std::size_t end = 0;
+  for (const auto& [begin, tensor] : places) {
+    expect("first byte of tensor " + tensor->name, begin, end);
+    end += tensor->values.size() * sizeof(float);
+  }
+  expect("size in bytes of the data", file.data.size(), end);
+}
+
 }  // namespace
 
 Safetensors split_safetensors(std::string_view bytes) {
@@ -76,12 +93,8 @@ Safetensors split_safetensors(std::string_view bytes) {
 
 void read_tensors(const Safetensors& file, const std::vector<Tensor>& tensors) {
   check_names(file.header, tensors);
-  std::size_t data_bytes = 0;
-  for (const Tensor& tensor : tensors) {
-    read_tensor(file, tensor);
-    data_bytes += tensor.values.size() * sizeof(float);
-  }
-  expect("size in bytes of the data", file.data.size(), data_bytes);
+  for (const Tensor& tensor : tensors) read_tensor(file, tensor);
+  check_places(file, tensors);
 }
 
 }  // namespace ccgym

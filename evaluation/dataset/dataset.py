@@ -15,7 +15,6 @@ import os
 import shutil
 import tempfile
 import warnings
-import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -42,6 +41,7 @@ from .episodes import (
     STEPS,
     Episode,
     add_to_digest,
+    count_bytes,
     draw_of,
     read_episodes,
     record_episodes,
@@ -135,8 +135,17 @@ def make_dataset(
             _run(request, folder / "flights", show, executor, policies)
             _write(request, folder, data)
         shutil.rmtree(folder / "flights", ignore_errors=True)
-        made = json.loads((data / "metadata.json").read_text())
-        return Dataset(data, made["total_episodes"], made["total_steps"], made["sha256"])
+        return _told(data)
+
+
+def _told(data: Path) -> Dataset:
+    """What a Minari dataset says of itself."""
+    file = data / "metadata.json"
+    told: Any = read_json(file, "the dataset")
+    try:
+        return Dataset(data, told["total_episodes"], told["total_steps"], told["sha256"])
+    except (KeyError, TypeError):
+        raise InputError(f"{file}: not what ccgym writes: delete {data} and repeat the command") from None
 
 
 def _check_minari() -> None:
@@ -216,9 +225,7 @@ def _check_room(folder: Path) -> None:
     """Raises OSError when the disk cannot hold what was run once more: HDF5 crashes on a full one."""
     needed_bytes = 0
     for chunk in (folder / "flights").glob("*.npz"):
-        with zipfile.ZipFile(chunk) as arrays:
-            parts = arrays.infolist()
-        needed_bytes += sum(part.file_size + HDF5_BYTES for part in parts)
+        needed_bytes += sum(array_bytes + HDF5_BYTES for array_bytes in count_bytes(chunk))
     if needed_bytes > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
@@ -285,7 +292,7 @@ def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object
             "emulator_digest": spec_digest(emulator.spec),
             "split": emulator.split.value if emulator.split else "",
         }
-        episodes = read_episodes(_chunk(chunks, index))
+        episodes = read_episodes(_chunk(chunks, index), len(request.schemes))
         for scheme, episode in zip(request.schemes, episodes, strict=True):
             if len(episode.actions):
                 yield {**named, "scheme": scheme.label}, episode

@@ -4,14 +4,19 @@ Observations are its raw features, actions its window and rate, rewards Copa's u
 """
 
 import hashlib
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.errors import InputError, OutsideError, excerpt
 from ccgym.envs.gym.rewards import REWARDS
+from ccgym.envs.outside_files import opened
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
@@ -43,6 +48,13 @@ class Episode:
     """(n,)"""
     oracle_cwnd_packets: Array
     """(n + 1,): the ideal window when each observation is made; NaN where the closed forms know none."""
+
+    def __post_init__(self) -> None:
+        steps = len(self.actions)
+        wanted = ((steps + 1, len(RAW_FEATURES)), (steps, 2), (steps,), (steps + 1,))
+        shapes = tuple(array.shape for array in self.arrays)
+        if shapes != wanted:
+            raise ValueError(f"arrays of shapes {shapes}, should be {wanted}")
 
     @property
     def arrays(self) -> tuple[Array, Array, Array, Array]:
@@ -116,11 +128,30 @@ def write_episodes(path: Path, episodes: list[Episode]) -> None:
         np.savez(stream, **arrays)  # type: ignore[arg-type]  # its keywords are arrays
 
 
-def read_episodes(path: Path) -> Iterator[Episode]:
-    """What `write_episodes` kept."""
-    with np.load(path, allow_pickle=False) as arrays:
-        for index in range(len(arrays.files) // 4):
+def read_episodes(path: Path, count: int) -> Iterator[Episode]:
+    """What `write_episodes` kept. Raises InputError when the file is something else."""
+    with _archive(path) as stream, np.load(stream, allow_pickle=False) as arrays:
+        if len(arrays.files) != 4 * count:
+            raise ValueError(f"holds {len(arrays.files)} arrays, should hold 4 of each of {count} episodes")
+        for index in range(count):
             yield Episode(*(arrays[f"{name}_{index}"] for name in "oarw"))
+
+
+def count_bytes(path: Path) -> list[int]:
+    """Of each array that `write_episodes` kept. Raises InputError when the file is something else."""
+    with _archive(path) as stream, ZipFile(stream) as archive:
+        return [part.file_size for part in archive.infolist()]
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        with opened(path, "the episodes") as stream:
+            yield stream
+    except InputError:
+        raise
+    except (ValueError, KeyError, EOFError, BadZipFile, zlib.error, NotImplementedError) as error:
+        raise InputError(f"{path}: damaged: {excerpt(error)}: delete it and repeat the command") from None
 
 
 def add_to_digest(digest: "hashlib._Hash", episode: Episode) -> None:

@@ -316,6 +316,24 @@ def test_offsets_of_another_length_than_the_shape_are_refused(policy_file: Path)
     assert refusal(policy_file) == "size in bytes of tensor linear.bias is 16, should be 20"
 
 
+def test_tensors_of_the_same_bytes_are_refused(policy_file: Path) -> None:
+    whole = policy_file.read_bytes()
+    (length,) = struct.unpack("<Q", whole[:8])
+    place = json.loads(whole[8 : 8 + length])["lstm.bias_ih_l0"]["data_offsets"]
+    patch_header(policy_file, "lstm.bias_hh_l0", "data_offsets", place)
+    assert refusal(policy_file) == "tensors lstm.bias_ih_l0 and lstm.bias_hh_l0 overlap"
+
+
+def test_tensors_that_overlap_in_part_are_refused(policy_file: Path) -> None:
+    patch_header(policy_file, "linear.bias", "data_offsets", [4, 24])
+    assert "should be" in refusal(policy_file)
+
+
+def test_metadata_that_is_no_text_is_refused(policy_file: Path) -> None:
+    patch_header(policy_file, "__metadata__", "other", 1)
+    assert refusal(policy_file) == "metadata 'other' is 1, should be text"
+
+
 def test_data_after_the_tensors_is_refused(policy_file: Path) -> None:
     metadata, tensors = read_raw(policy_file)
     policy_file.write_bytes(save(tensors, {"ccgym": json.dumps(metadata)}) + b"more")

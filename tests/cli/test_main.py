@@ -59,6 +59,21 @@ def test_an_unknown_word_suggests_the_nearest(
     assert f"invalid choice: {answer}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["train", "--out", ""],
+        ["report", ""],
+        ["export", "run", "--name", "mine", "--out="],
+        ["reproduce", "evidence", "--out", ""],
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(argv)
+    assert ": is empty: a path would be right" in capsys.readouterr().err
+
+
 def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     give_a_command_that_raises(monkeypatch, KeyError("a defect"))
     with pytest.raises(KeyError):

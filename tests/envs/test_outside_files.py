@@ -82,12 +82,28 @@ def test_a_file_beyond_its_bound_is_refused(tmp_path: Path) -> None:
         read_yaml(path, "the config")
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, "{", "\udc80", "9" * 5000])
-def test_json_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[" * 100_000, ""),
+        ("{", ""),
+        ("\udc80", ""),
+        ("9" * 5000, ""),
+        ("[" * 33 + "]" * 33, "nested deeper than 32"),
+        ('{"a": [{"b": 1, "c": 2, "b": 3}]}', "the key b stands twice"),
+        ("[" + "0," * 10_000_000 + "0]", "more than 10000000 values"),
+    ],
+)
+def test_json_that_is_none_is_refused(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError, match="the session: not a readable JSON file"):
+    with pytest.raises(InputError, match=f"the session: not a readable JSON file: {why}"):
         read_json(path, "the session")
+
+
+def test_a_file_is_read_as_large_as_it_was_when_it_was_opened() -> None:
+    # It has no size, whatever it tells; who reads on in /proc/self/pagemap, its neighbour, gets 2^38 bytes.
+    assert read_bytes(Path("/proc/self/environ"), "the thing") == b""
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder", "under a file", "loop", "missing folder"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -163,3 +164,49 @@ def test_a_disk_without_room_is_told_before_hdf5_meets_its_end(
         assert make(tmp_path / "out", emulators="calibrated/nepal") == 1
     assert "No space left on device: make room and repeat the command" in capsys.readouterr().err
     assert make(tmp_path / "out", emulators="calibrated/nepal") == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[]", b"\xff", None])
+def test_what_says_nothing_of_a_finished_one_is_one_line(
+    made: Path, tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(made, out)
+    told = out / "data" / "metadata.json"
+    told.unlink()
+    if content is None:
+        os.mkfifo(told)
+    else:
+        told.write_bytes(content)
+    assert make(out) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "data/metadata.json" in line
+
+
+@pytest.mark.parametrize("damage", ["cut", "pipe", "none", "another's", "other shapes"])
+def test_episodes_that_are_damaged_are_named(
+    tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert make(out, emulators="calibrated/nepal") == 0
+    shutil.rmtree(out / "data")
+    chunk = out / "flights" / "00000.npz"
+    chunk.parent.mkdir()
+    match damage:
+        case "cut":
+            np.savez(chunk, o_0=np.zeros(1000))
+            chunk.write_bytes(chunk.read_bytes()[:-500])
+        case "pipe":
+            os.mkfifo(chunk)
+        case "none":
+            chunk.write_text("no archive")
+        case "another's":
+            np.savez(chunk, o_0=np.zeros(3))
+        case "other shapes":
+            arrays = {f"{name}_{index}": np.zeros(3) for index in range(2) for name in "oarw"}
+            np.savez(chunk, **arrays)  # type: ignore[arg-type]  # its keywords are arrays
+    capsys.readouterr()
+    assert make(out, emulators="calibrated/nepal") == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "00000.npz" in line
+    assert not (out / "data").exists()

@@ -1,6 +1,7 @@
 """A candidate's figures, and what becomes of candidates that do not behave."""
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,6 +71,19 @@ def test_the_stable_run_once(cache: Path) -> None:
     kept = {file: file.stat().st_mtime_ns for file in cache.iterdir()}
     score("fixed:30", TWO)
     assert {file: file.stat().st_mtime_ns for file in cache.iterdir()} == kept
+
+
+@pytest.mark.parametrize("damage", ["{}", "[]", "[" * 100_000, "", "pipe"])
+def test_a_damaged_cache_is_none(cache: Path, damage: str) -> None:
+    scored = score("fixed:20", TWO)
+    (kept,) = cache.iterdir()
+    kept.unlink()
+    if damage == "pipe":
+        os.mkfifo(kept)
+    else:
+        kept.write_text(damage)
+    assert score("fixed:20", TWO).links == scored.links
+    kept.unlink()
 
 
 def in_python(statement: str) -> Callable[[Path], str]:

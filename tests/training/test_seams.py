@@ -38,6 +38,9 @@ def misspelt(info, link_mbps, empty_rtt_ms):
 def undefined(info, link_mbps, empty_rtt_ms):
     return np.log(0 * info["delay_ms"])
 
+def ends(info, link_mbps, empty_rtt_ms):
+    raise SystemExit
+
 def thrifty(info, link_mbps, empty_rtt_ms):
     return info["throughput_mbps"] / link_mbps - 0.1 * info["queue_packets"] / (1 + info["cwnd_packets"])
 """
@@ -206,6 +209,7 @@ evaluation_seconds: 2
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {
         "worth.py": REWARD,
+        "script.py": "raise SystemExit(0)\n",
         "seen.py": FEATURES,
         "nets.py": NETWORK,
         "right.py": ORACLE,
@@ -369,6 +373,8 @@ def test_what_ppo_cannot_do_is_one_line(
         ("oracle=right:divides", "oracle: right:divides raised ZeroDivisionError"),
         ("links=paths:old", "the distribution raised AttributeError"),
         ("reward=worth:misspelt", "reward: raised KeyError: 'rtt_ms' (worth.py, line 5)"),
+        ("reward=worth:ends", "reward: raised SystemExit:  (worth.py, line 11)"),
+        ("reward=script:worth", "reward: importing script raised SystemExit: 0"),
         ("reward=worth:undefined", "reward: gave NaN or infinity, should give finite numbers"),
     ],
 )

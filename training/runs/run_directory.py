@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Generic
 from zipfile import BadZipFile
 
-import torch
 from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import naming, read_bytes, read_json, replaced
@@ -27,7 +26,7 @@ from ccgym.training.config import Config, config_file_of_run, load_config, save_
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
 
-from .tensor_file import save_tensors
+from .tensor_file import load_tensors, save_tensors
 from .tracking import Tracked, Tracker, open_trackers
 
 CRITERION = "validation/criterion"
@@ -151,13 +150,15 @@ class RunDirectory(Generic[Config]):
 
     def load(self) -> Checkpoint:
         """Raises InputError when there is no checkpoint, or none that can be read."""
-        try:
-            return Checkpoint(**torch.load(self._checkpoint_file, map_location="cpu", weights_only=True))
-        except FileNotFoundError:
+        if not self._checkpoint_file.exists():
             raise InputError(
                 f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
-            ) from None
-        except Exception as error:  # torch.load raises whatever its unpickler meets
+            )
+        try:
+            return Checkpoint(**load_tensors(self._checkpoint_file, "the checkpoint"))
+        except InputError:
+            raise
+        except Exception as error:  # PyTorch raises whatever its unpickler meets
             raise InputError(
                 f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
             ) from error
@@ -168,6 +169,8 @@ class RunDirectory(Generic[Config]):
             file = self._sequences_file(iteration)
             try:
                 dataset.append(iteration, load_sequences(file))
+            except InputError:
+                raise
             except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
                 raise InputError(f"{file}: broken: {excerpt(error)}: begin another run with --out") from None
 

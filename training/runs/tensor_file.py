@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from ccgym.envs.outside_files import replaced
+from ccgym.envs.outside_files import read_bytes, replaced
+
+
+def load_tensors(file: Path, what: str) -> dict[str, Any]:
+    """What `save_tensors` wrote. Raises InputError for no regular file, else whatever PyTorch meets."""
+    content: dict[str, Any] = torch.load(
+        BytesIO(read_bytes(file, what)), map_location="cpu", weights_only=True
+    )
+    return content
 
 
 def save_tensors(state: Mapping[str, Any], file: Path) -> None:

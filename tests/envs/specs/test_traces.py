@@ -1,5 +1,6 @@
 """Trace files of mahimahi: what is read, what is refused and how it is said."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ def written(folder: Path, content: bytes) -> Path:
         (b"0\n5", [0, 5]),  # the last line may lack its newline
         (b"  7\n\t9\n", [7, 9]),  # blanks in front are tolerated
         (b"4294967295\n", [4294967295]),
+        (b"0" * 40 + b"7\n9\n", [7, 9]),
     ],
 )
 def test_reads_what_mahimahi_reads(tmp_path: Path, content: bytes, times_ms: list[int]) -> None:
@@ -67,6 +69,25 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
     path = tmp_path_factory.mktemp("traces") / "link.trace"
     write_trace(path, np.array(times_ms, dtype=np.uint32))
     assert read_trace(path).tolist() == times_ms
+
+
+def test_a_long_trace_takes_little_more_memory_than_its_times(tmp_path: Path) -> None:
+    path = written(tmp_path, b"".join(b"%d\n" % ms for ms in range(1, 500_001)))
+    tracemalloc.start()
+    assert read_trace(path).tolist()[-1] == 500_000  # a list of 20 MB
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 40 << 20
+
+
+def test_names_the_line_that_is_broken_far_into_a_long_trace(tmp_path: Path) -> None:
+    times = [b"%d\n" % ms for ms in range(1, 500_001)]
+    path = written(tmp_path, b"".join([*times[:400_000], b"x\n", *times[400_000:]]))
+    with pytest.raises(InputError, match=":400001: 'x' is not a whole number"):
+        read_trace(path)
+    path = written(tmp_path, b"".join([*times, b"5\n"]))
+    with pytest.raises(InputError, match=":500001: 5 is before 500000"):
+        read_trace(path)
 
 
 @pytest.mark.parametrize("times_ms", [[], [0], [3, 2], [-1, 2]])

@@ -1,6 +1,7 @@
 """A run knows what it was begun on, and its figures are those of its best policy."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,6 +55,19 @@ def test_a_run_killed_before_its_first_checkpoint_is_begun_anew(
     run.save(Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0), None, 1)
     with pytest.raises(InputError, match="holds a run already"):
         run.create(tiny_config(), {})
+
+
+def test_a_pipe_in_place_of_a_checkpoint_or_of_sequences_keeps_nobody_waiting(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    os.mkfifo(tmp_path / "run" / "checkpoints" / "latest.pt")
+    with pytest.raises(InputError, match=r"latest.pt: cannot read the checkpoint: not a regular file"):
+        run.load()
+    os.mkfifo(tmp_path / "run" / "checkpoints" / "dataset" / "000000.npz")
+    with pytest.raises(InputError, match=r"000000.npz: .*not a regular file"):
+        run.load_dataset(Dataset(1, 1), 1, 1)
 
 
 def test_a_line_of_metrics_that_a_kill_has_cut_is_left_out_and_a_damaged_one_named(
