@@ -11,6 +11,8 @@ from .figures import WIDE, Figure, log_axis, rounded
 from .palette import Style
 
 _ROW_PX = 170
+_GAP_SHARES = {2: 0.12, 3: 0.2}
+"""Of a column's width, between two of so many: there stand ticks and title of the next one's axis."""
 _CAPACITY = "rgba(128,128,128,0.16)"
 _FLOW_COLOURS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8775d8", "#6f7d1c")
 """Of the flows of one run, in turn; a flow alone has the colour of its scheme."""
@@ -22,7 +24,13 @@ def runs_over_time(scenario: Scenario, number: int, styles: dict[str, Style], mo
     shared = any(run.fairness is not None for run in runs)
     columns = 3 if shared else 2
     layout: Figure = {
-        "grid": {"rows": len(runs), "columns": columns, "pattern": "independent", "xgap": 0.09, "ygap": 0.24},
+        "grid": {
+            "rows": len(runs),
+            "columns": columns,
+            "pattern": "independent",
+            "xgap": _GAP_SHARES[columns],
+            "ygap": 0.24,
+        },
         "height": len(runs) * _ROW_PX + 60,
         "showlegend": False,
         "annotations": [],

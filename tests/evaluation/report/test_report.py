@@ -194,6 +194,33 @@ def overlaps(tab: Page, plot: str) -> list[object]:
     ]
 
 
+def test_titles_of_axes_stand_beside_the_pictures(browser: Browser, tmp_path: Path) -> None:
+    plan = Plan([emulator("one", 12, 10)], select_schemes("copa,cubic"), 1, 3.0, 1, "twin", "", flows=2)
+    for _ in run_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend()):
+        pass
+    publish(tmp_path)
+    tab = browser.new_page(viewport={"width": 1200, "height": 1200}, offline=True)
+    tab.goto((tmp_path / "report.html").as_uri(), timeout=ANSWER_MS)
+    tab.locator("#runs-0").scroll_into_view_if_needed()
+    tab.wait_for_function("document.getElementById('runs-0').dataset.drawn === 'yes'", timeout=ANSWER_MS)
+    titles, lines = (
+        tab.evaluate(
+            f"[...document.querySelectorAll('#runs-0 {kind}')].map((each) => each.getBoundingClientRect())"
+            ".map((box) => [box.left, box.right, box.top, box.bottom])"
+        )
+        for kind in ("text[class^=y][class$=title]", ".ygrid")
+    )
+    tab.close()
+    assert len(titles) == 2 * 3
+    covered = [
+        (title, line)
+        for title in titles
+        for line in lines
+        if title[0] < line[1] and line[0] < title[1] and title[2] < line[3] and line[2] < title[3]
+    ]
+    assert covered == []
+
+
 def test_a_scheme_that_never_ran_is_in_no_heat_map(evaluation: Evaluation) -> None:
     described = {**evaluation.session["schemes"], "kernel-bbr": {}}
     (figure,) = heat_maps(replace(evaluation, session={"schemes": described})).values()
