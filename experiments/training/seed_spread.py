@@ -32,6 +32,14 @@ class SeedSpread:
     """Of the best policy of each seed."""
     rival: float
     """Of BBR."""
+    validation: list[float]
+    """Of the best policy of each seed, over emulators of the split `validation`."""
+
+    @property
+    def median_seed(self) -> int:
+        """The one that ships: in the middle by validation, not the best by test."""
+        order = sorted(range(len(self.validation)), key=self.validation.__getitem__)
+        return order[(len(order) - 1) // 2] + 1
 
     @property
     def deviation(self) -> float:
@@ -62,9 +70,14 @@ def measure_spread(
         for seed in range(1, seeds + 1)
     ]
     unseen = select_emulators(f"random:{emulators}:{UNSEEN_SEED}")
+    validation = select_emulators(f"random:validation:{emulators}:{UNSEEN_SEED}")
+    schemes = [f"policy:{run.best_policy}" for run in runs]
     with ThreadPoolExecutor(workers) as executor:
-        policies = [_mean_log_power(f"policy:{run.best_policy}", unseen, executor) for run in runs]
-        return SeedSpread(policies, _mean_log_power(RIVAL, unseen, executor))
+        return SeedSpread(
+            policies=[_mean_log_power(scheme, unseen, executor) for scheme in schemes],
+            rival=_mean_log_power(RIVAL, unseen, executor),
+            validation=[_mean_log_power(scheme, validation, executor) for scheme in schemes],
+        )
 
 
 def _trained(config: TrainingConfig, folder: Path, workers: int) -> RunDirectory[TrainingConfig]:
@@ -103,15 +116,21 @@ def run(args: argparse.Namespace) -> int:
     with redirect_stdout(sys.stderr):  # the progress of the trainings
         spread = measure_spread(config, args.seeds, args.out, args.random, args.workers)
     if args.json:
-        derived = {"deviation": spread.deviation, "gap": spread.gap, "narrow": spread.is_narrow}
+        derived = {
+            "deviation": spread.deviation,
+            "gap": spread.gap,
+            "narrow": spread.is_narrow,
+            "median_seed": spread.median_seed,
+        }
         print(json_text({**asdict(spread), **derived}))
     else:
-        print(f"mean of ln(throughput / p95 delay) on {args.random} random unseen emulators")
-        for seed, mean in enumerate(spread.policies, 1):
-            print(f"seed {seed:<6}{mean:10.4f}")
+        print(f"mean of ln(throughput / p95 delay) on {args.random} random emulators: unseen, of validation")
+        for seed, means in enumerate(zip(spread.policies, spread.validation, strict=True), 1):
+            print(f"seed {seed:<6}{means[0]:10.4f}{means[1]:10.4f}")
         print(f"{RIVAL:11}{spread.rival:10.4f}")
         print(
             f"standard deviation {spread.deviation:.4f}, {spread.deviation / spread.gap:.1%} of the gap of "
             f"{spread.gap:.4f}; wanted: <= {WANTED_SHARE:.0%}"
         )
+        print(f"the median by validation is seed {spread.median_seed}")
     return 0 if spread.is_narrow else 1

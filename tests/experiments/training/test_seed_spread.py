@@ -35,11 +35,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 def test_the_spread_is_measured_by_the_gap_to_the_rival() -> None:
-    spread = SeedSpread([1.0, 1.1, 1.2], rival=-1.4)
+    spread = SeedSpread([1.0, 1.1, 1.2], rival=-1.4, validation=[0.2, 0.5, 0.3])
     assert (spread.deviation, spread.gap) == pytest.approx((0.1, 2.5))
     assert not spread.is_narrow
-    assert SeedSpread([1.0, 1.1, 1.2], rival=-2.5).is_narrow
-    assert not SeedSpread([1.0, 1.0, 1.0], rival=1.1).is_narrow, "all behind the rival"
+    assert spread.median_seed == 3, "by validation"
+    assert SeedSpread([1.0, 1.1, 1.2], rival=-2.5, validation=[]).is_narrow
+    assert not SeedSpread([1.0, 1.0, 1.0], rival=1.1, validation=[]).is_narrow, "all behind the rival"
 
 
 def test_it_trains_each_seed_once_and_runs_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
