@@ -13,7 +13,7 @@ from torch import nn
 from torch.distributions import Normal
 from twelve_links import mean_log_power
 
-FLOWS, STEPS, EPISODE_STEPS, INPUTS = 96, 200, 400, 28
+FLOWS, STEPS, EPISODE_STEPS, INPUTS = 96, 200, 400, 30
 GAMMA, LAMBDA, CLIP, EPOCHS, BATCHES = 0.97, 0.95, 0.2, 5, 8
 
 

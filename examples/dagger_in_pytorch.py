@@ -20,7 +20,7 @@ MIDDLE = 0.5
 def main(iterations: int) -> float:
     """Trains, and says what came of it."""
     torch.manual_seed(1)
-    network = nn.Sequential(nn.Linear(28, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
+    network = nn.Sequential(nn.Linear(30, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
     envs = gym.make_vec(
         "ccgym/Path-v0",

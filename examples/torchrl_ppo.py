@@ -20,7 +20,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 from twelve_links import mean_log_power
 
-FLOWS, STEPS, EPISODE_STEPS, INPUTS = 96, 200, 400, 28
+FLOWS, STEPS, EPISODE_STEPS, INPUTS = 96, 200, 400, 30
 EPOCHS, BATCHES = 5, 8
 
 

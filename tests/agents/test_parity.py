@@ -245,8 +245,8 @@ def test_stacks_of_layers_agree_over_random_episodes(tmp_path: Path, activation:
         {"kind": activation},
         *recurrent,
     ]
-    module = StackPolicy(28, [*plan, {"kind": "linear", "units": 1}])
-    observations = np.random.default_rng(1).normal(0, 1, (EPISODE_STEPS, 28)).astype(np.float32)
+    module = StackPolicy(30, [*plan, {"kind": "linear", "units": 1}])
+    observations = np.random.default_rng(1).normal(0, 1, (EPISODE_STEPS, 30)).astype(np.float32)
     file = tmp_path / "policy.safetensors"
     assert_parity(module, observations, file, PolicySpec("scale_free", "log_window", companion=True))
     again, spec = load_policy(file)

@@ -12,7 +12,7 @@ SEEN = SeenLinks(frozenset({"AAAAAAAA", "BBBBBBBB"}), frozenset({"CCCCCCCC"}))
 
 def save(file: Path, seen: SeenLinks | None) -> None:
     spec = PolicySpec(feature_set="scale_free", actions="log_window")
-    save_policy(file, MlpPolicy(28, [4], 1), spec, trained_on="", seen=seen)
+    save_policy(file, MlpPolicy(30, [4], 1), spec, trained_on="", seen=seen)
 
 
 def test_a_policy_file_tells_what_it_has_seen(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_windows_of_several_learners_need_a_row_each(tiny_config: TinyConfig) ->
                 seed=1,
                 ideal_packets=np.ones(shape),
                 perturbed_acts=np.full((2, 16), np.nan, np.float32),
-                observations=np.empty((2, 16, 28), np.float32),
+                observations=np.empty((2, 16, 30), np.float32),
                 acts=np.empty((2, 16), np.float32),
                 labels=np.empty((2, 16), np.float32),
                 states=np.empty((2, 2, 0), np.float32),

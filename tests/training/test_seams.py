@@ -398,7 +398,7 @@ def tiny(**options: Any) -> TrainingConfig:
 @pytest.mark.parametrize("count", [1, 3])
 def test_runs_in_python_are_the_native_ones(count: int, tmp_path: Path) -> None:
     config = tiny(companion=True, network="nets:Net", expert_iterations=0)
-    network = make_policy(config, 28)
+    network = make_policy(config, 30)
     assert isinstance(network, StackPolicy)
     with torch.no_grad():
         for parameter in network.parameters():

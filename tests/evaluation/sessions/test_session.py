@@ -324,7 +324,7 @@ def seen_policy(file: Path, spec: EmulatorSpec) -> str:
     """A policy that was trained on one link and validated on another."""
     seen = SeenLinks(frozenset({spec_digest(spec)}), frozenset({"AAAAAAAA"}))
     policy = PolicySpec(feature_set="scale_free", actions="log_window")
-    save_policy(file, MlpPolicy(28, [4], 1), policy, trained_on="", seen=seen)
+    save_policy(file, MlpPolicy(30, [4], 1), policy, trained_on="", seen=seen)
     return f"policy:{file}"
 
 
