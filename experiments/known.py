@@ -15,6 +15,7 @@ KNOWN: Mapping[str, tuple[str, float]] = {
     "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": (">=", 93),
     "ten flows join and leave each second": (">=", 0.88),
     "2 to 16 flows on unseen links": (">=", 0.85),
+    "two flows on unseen links, one of 8 times the RTT": (">=", 0.85),
     "unseen emulators, 10 s each": ("<=", 8),
     # competition, evidence
     "beside cubic": (">=", 38),
