@@ -9,7 +9,7 @@ from ccgym.bench import ns3
 from ccgym.cli.main import main
 from ccgym.envs.errors import OutsideError
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
-from ccgym.experiments.catalogue import Entry
+from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.joining_flows import jain_over_time
 from ccgym.experiments.publications import (
     calibration_benefit,
@@ -135,7 +135,7 @@ def test_an_experiment_that_fails_is_named_on_the_page_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:
-        if entry is everything.PUBLICATIONS["copa-fairness"]:
+        if entry is PUBLICATIONS["copa-fairness"]:
             raise OutsideError("a worker was killed")
         return Reproduction("Title", "document 9", [Line("a", "1", "1", "<= 0.2", True)])
 
@@ -144,7 +144,7 @@ def test_an_experiment_that_fails_is_named_on_the_page_of_the_others(
     assert main(["reproduce", "all", "--quick", "--out", str(tmp_path / "runs"), "--page", str(file)]) == 1
     text = file.read_text()
     assert "| `copa-fairness` | | not done: a worker was killed | |" in text
-    assert text.count("| 1 of 1 |") == len(everything.PUBLICATIONS) - 1
+    assert text.count("| 1 of 1 |") == len(PUBLICATIONS) - 1
 
 
 def test_the_page_has_every_line_and_says_what_was_not_done() -> None:
