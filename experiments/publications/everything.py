@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.json_text import json_text
@@ -19,7 +19,8 @@ from .reproduction import Reproduction, ReproductionOptions, reproduction_lines
 
 DESCRIPTION = (
     "Runs the experiments of the published documents in the twin, one after the other, and writes the page "
-    "with all their lines and figures. One that cannot be run here, as its traces are missing, is named. "
+    "with all their lines and figures. One that cannot be run here, as its traces are missing or a program "
+    "fails, is named. "
     "Exit code 1: a stated tolerance is missed, and by more than is known."
 )
 
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         begun_s = time.monotonic()
         try:
             done = reproduced(entry, options_of(args, args.out / name))
-        except InputError as error:
+        except (InputError, OutsideError) as error:
             found[name] = str(error)
             continue
         found[name], seconds[name] = done, time.monotonic() - begun_s

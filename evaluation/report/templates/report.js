@@ -55,7 +55,7 @@ function shown(trace) {
   const own = trace.mode === "markers+text"
     ? { ...trace, marker: { ...trace.marker, line: { ...trace.marker.line, color: paint("--paper") } } }
     : trace;
-  return chosen.scheme && own.legendgroup && own.legendgroup !== chosen.scheme ? { ...own, opacity: 0.2 } : own;
+  return chosen.scheme && own.legendgroup && own.legendgroup !== chosen.scheme ? { ...own, opacity: 0.35 } : own;
 }
 
 async function draw(element) {

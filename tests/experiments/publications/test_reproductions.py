@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 from ccgym.bench import ns3
 from ccgym.cli.main import main
+from ccgym.envs.errors import OutsideError
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
+from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.joining_flows import jain_over_time
-from ccgym.experiments.publications import calibration_benefit, copa_fairness, pantheon_paper, verizon_lte
+from ccgym.experiments.publications import (
+    calibration_benefit,
+    copa_fairness,
+    everything,
+    pantheon_paper,
+    verizon_lte,
+)
 from ccgym.experiments.publications.page import page
 from ccgym.experiments.publications.reproduction import (
     Line,
@@ -121,6 +129,22 @@ def test_what_each_parameter_of_an_emulator_is_worth_stands_beside_the_papers_fi
     assert (queue.theirs, queue.ours) == ("32.3", "30.0")
     assert lines["China, wired: no parameter more makes the error larger (figure 5)"].met
     assert not lines["Colombia, cellular: no parameter more makes the error larger (figure 5)"].met
+
+
+def test_an_experiment_that_fails_is_named_on_the_page_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:
+        if entry is PUBLICATIONS["copa-fairness"]:
+            raise OutsideError("a worker was killed")
+        return Reproduction("Title", "document 9", [Line("a", "1", "1", "<= 0.2", True)])
+
+    monkeypatch.setattr(everything, "reproduced", reproduced)
+    file = tmp_path / "page.md"
+    assert main(["reproduce", "all", "--quick", "--out", str(tmp_path / "runs"), "--page", str(file)]) == 1
+    text = file.read_text()
+    assert "| `copa-fairness` | | not done: a worker was killed | |" in text
+    assert text.count("| 1 of 1 |") == len(PUBLICATIONS) - 1
 
 
 def test_the_page_has_every_line_and_says_what_was_not_done() -> None:
