@@ -1,7 +1,9 @@
 // The two ways an endpoint program fails, and the exit codes they become.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
@@ -23,16 +25,33 @@ inline int check_system_call(const char* attempt, int result) {
   return result;
 }
 
+// A message on one line of a terminal, whatever it quotes: what would steer that becomes '?', and of a long
+// one the beginning and the end stay.
+inline std::string one_line(std::string_view message) {
+  constexpr std::size_t kMostBytes = 280;
+  const auto within_character = [&](std::size_t at) { return (message[at] & '\xc0') == '\x80'; };  // of UTF-8
+  std::string line{message};
+  if (message.size() > kMostBytes) {
+    std::size_t head = kMostBytes / 2;
+    std::size_t tail = message.size() - kMostBytes / 2 + 3;
+    while (head > 0 && within_character(head)) --head;
+    while (tail < message.size() && within_character(tail)) ++tail;
+    line.replace(head, tail - head, "...");
+  }
+  std::ranges::replace_if(line, [](unsigned char letter) { return letter < ' ' || letter == '\x7f'; }, '?');
+  return line;
+}
+
 // Runs a program's body: its exit code, or one line on stderr and 2 for bad input, 1 for any failure.
 template <class Body>
 int run_program(std::string_view name, Body body) {
   try {
     return body();
   } catch (const InputError& error) {
-    std::cerr << name << ": " + std::string{error.what()} + "\n";
+    std::cerr << name << ": " + one_line(error.what()) + "\n";
     return 2;
   } catch (const std::exception& error) {
-    std::cerr << name << ": " + std::string{error.what()} + "\n";
+    std::cerr << name << ": " + one_line(error.what()) + "\n";
     return 1;
   }
 }

@@ -33,13 +33,5 @@ def _used_after_cubic_has_left() -> float:
     return _departed(ours, 43, 53) / (24e6 / (8 * 1504) * 10)
 
 
-def test_what_cubic_has_left_is_used() -> None:
-    assert _used_after_cubic_has_left() > 0.75  # it was 0.55, for ever
-
-
-@pytest.mark.xfail(
-    strict=True,
-    reason="competitive mode holds packets back for its trains, so that its share stays below what ends it",
-)
 def test_the_whole_link_is_its_own_when_cubic_has_left() -> None:
     assert _used_after_cubic_has_left() > 0.95

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from .endpoint_programs import RECEIVER, SENDER, free_port, receiver, run_sender
+from .endpoint_programs import PROGRAMS, RECEIVER, SENDER, free_port, receiver, run_sender
+
+TUNNEL = str(PROGRAMS / "ccgym-tunnel")
 
 
 def complaint(argv: list[str]) -> str:
@@ -27,6 +29,23 @@ def test_a_port_in_use_is_named() -> None:
 def test_a_bad_port_is_named(port: str) -> None:
     for argv in ([RECEIVER, port], [SENDER, "127.0.0.1", port, "--scheme", "copa"]):
         assert f"port '{port}'" in complaint(argv)
+
+
+@pytest.mark.parametrize("odd", ["a\nb", "\x1b[31mred", "é" * 5000, "\x7f\r\x08", "x" * 100_000])
+def test_what_is_quoted_of_an_argument_is_short_and_steers_no_terminal(odd: str) -> None:
+    for argv in (
+        [RECEIVER, odd],
+        [RECEIVER, f"--{odd}"],
+        [RECEIVER, "5000", "--bind", odd],
+        [RECEIVER, "5000", "--secret", odd],
+        [SENDER, "127.0.0.1", "5000", "--scheme", odd],
+        [SENDER, "127.0.0.1", "5000", "--scheme", f"policy:{odd}"],
+        [TUNNEL, "server", "--compatible", "--mtu", odd],
+        [TUNNEL, "client", "--compatible", odd, "5000"],
+    ):
+        said = complaint(argv).removesuffix("\n")
+        assert len(said.encode()) <= 300
+        assert all(letter >= " " and letter != "\x7f" for letter in said)
 
 
 @pytest.mark.parametrize("address", ["example.org", "300.1.1.1", "fe80:::1"])

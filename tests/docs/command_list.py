@@ -124,7 +124,6 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce evidence --seed 1",
         "ccgym reproduce policy-checks",
         "ccgym reproduce policy-checks --fresh",
-        "ccgym reproduce policy-checks --seed 20261124",
         "ccgym reproduce policy-checks --scheme run:mlp",
     ),
     "experiments/acceptance/test_preference_curve.py::test_the_experiment_runs_all_three_and_checks_them": (
@@ -227,7 +226,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "a training of ten minutes or more": (
         "make train",
         "ccgym train",
-        "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 1",
+        "ccgym train --config indigo2 --emulators synthetic,calibrated",
         "ccgym train --config indigo-2018 --emulators synthetic,calibrated --seed 1",
         "ccgym train --config aurora --emulators aurora --seed 1",
         "ccgym train --from-calibration path.yaml",

@@ -75,6 +75,8 @@ def test_the_stable_run_once(cache: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["{}", "[]", "[" * 100_000, "", "pipe"])
 def test_a_damaged_cache_is_none(cache: Path, damage: str) -> None:
+    for earlier in cache.iterdir():
+        earlier.unlink()
     scored = score("fixed:20", TWO)
     (kept,) = cache.iterdir()
     kept.unlink()
