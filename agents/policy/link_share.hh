@@ -44,7 +44,13 @@ class LinkShare {
     [[nodiscard]] double packets_per_ms() const { return ms > 0 ? packets / ms : 0; }
   };
 
+  struct Delivered {
+    double packets{0};
+    Time during{};
+  };
+
   bool hold(Time now, double cwnd_packets);
+  void note_delivered(Time now, const AckEvent& ack);
   void note_own_rate();
   bool let_go();
   bool send(Time now, double held_packets);
@@ -52,17 +58,10 @@ class LinkShare {
   void close_train(Time now, const AckEvent& ack);
   [[nodiscard]] bool of_train(const AckedPacket& packet) const;
 
-  struct Delivered {
-    double packets{0};
-    Time during{};
-  };
-
-  void note_delivered(Time now, const AckEvent& ack);
-
   Phase phase_{Phase::waiting};
   Time next_at_{};
   std::optional<Time> waits_since_{};
-  Time last_ack_at_{};
+  Time last_ack_at_{};     // of those while it waits
   Delivered waited_{};     // since then
   Delivered contended_{};  // the part of it in which a queue stood
   double held_packets_{0};
