@@ -29,12 +29,13 @@ train: setup
 # beside them the C++ tests are compiled and run, then the Python tests that compute, a process for each core; both
 # give way. One of the first kind waits for the QUIC programs, built in the background. What is in one file stays in
 # one process.
-share_cores := --numprocesses logical --maxprocesses 4 --dist loadfile
+one_file_one_process := --dist loadfile --no-loadscope-reorder
+share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
 test:
 	@$(MAKE) --no-print-directory --jobs 2 check test-packages  # the packages come while the compiler works
 	@mkdir -p build
 	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
-	  .venv/bin/pytest --numprocesses 2 --dist loadfile -m programs &>build/programs.log & programs=$$!; \
+	  .venv/bin/pytest --numprocesses 2 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
 	  nice -n 15 $(MAKE) --no-print-directory cpp-tests || result=1; \

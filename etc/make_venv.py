@@ -23,8 +23,20 @@ def main():
     venv.create(str(FOLDER), with_pip=True, symlinks=True)
     wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
-    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    sys.exit(subprocess.call(pip + wanted))
+    sys.exit(install(wanted))
+
+
+def install(wanted):
+    # type: (list[str]) -> int
+    """uv takes half a minute where pip takes two. Only pip knows what it was told of a package index."""
+    python = str(FOLDER / "bin" / "python")
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install"]
+    if subprocess.call([*pip, "--quiet", "uv"]) == 0:
+        uv = [str(FOLDER / "bin" / "uv"), "pip", "install", "--no-progress", "--python", python]
+        if subprocess.call(uv + wanted) == 0:
+            return 0
+        print("==> uv could not: with pip", flush=True)
+    return subprocess.call(pip + wanted)
 
 
 def check_python(required):

@@ -54,8 +54,11 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
-    """What waits for programs that `make test` builds in the background comes last."""
-    items.sort(key=lambda item: "quic_programs" in item.fixturenames)
+    """What is slow comes first, so that no process is left alone with it.
+
+    What waits for programs that `make test` builds in the background comes last.
+    """
+    items.sort(key=lambda item: ("quic_programs" in item.fixturenames, item.get_closest_marker("slow") is None))
 
 
 @pytest.fixture
