@@ -58,6 +58,7 @@ void PathBatch::set_path(std::size_t path, PathSpec spec) {
 
 PathBatch::Slot PathBatch::slot(std::size_t row) const {
   if (row >= rows()) throw std::out_of_range("row " + std::to_string(row) + " is not within the batch");
+  if (rows() == paths()) return {row, 0};  // each has one
   const auto next = std::ranges::upper_bound(first_rows_, row);
   const auto path = static_cast<std::size_t>(std::distance(first_rows_.begin(), next)) - 1;
   return {path, row - first_rows_[path]};
