@@ -37,12 +37,12 @@ void check_distinct(std::span<const int32_t> paths) {
 
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
     : policy_(spec.policy),
+      observation_size_(feature_divisors(policy_.feature_set).size()),
+      action_width_(action_size(policy_.actions)),
       paths_(std::move(paths)),
       first_rows_(first_rows_of(paths_)),
       gym_paths_(paths_.size()),
       workers_(spec.threads) {}
-
-std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
 
 void PathBatch::set_path(std::size_t path, PathSpec spec) {
   if (path >= paths_.size())
