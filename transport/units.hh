@@ -29,7 +29,7 @@ class Rate {
     return static_cast<double>(bytes) * kMbpsPerBytePerNs / mbps_;
   }
 
-  constexpr auto operator<=>(const Rate&) const = default;
+  constexpr auto operator<=>(const Rate&) const = default;  // NOLINT(modernize-use-nullptr): not one here
   friend constexpr Rate operator*(double factor, Rate rate) { return Rate{factor * rate.mbps_}; }
 
  private:

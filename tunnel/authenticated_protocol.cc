@@ -49,7 +49,7 @@ AuthenticatedProtocol::AuthenticatedProtocol(const Direction& keys, const Privat
     : outgoing_keys_(keys.outgoing),
       incoming_keys_(keys.incoming),
       addresses_(addresses),
-      handshake_(std::move(handshake)) {}
+      handshake_(handshake) {}
 
 Sealed AuthenticatedProtocol::finish(std::span<std::byte> out, std::size_t body_bytes, bool elided) {
   const uint64_t uid = next_uid_++;

@@ -1,7 +1,6 @@
 #include "agents/policy/actuator.hh"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 
@@ -179,10 +178,6 @@ float Actuator::act(Time now, Act act) {
 void Actuator::set_cwnd(double cwnd_packets) {
   cwnd_packets_ = std::clamp(cwnd_packets, min_cwnd_packets_, max_cwnd_packets_);
   renew_limits();
-}
-
-int64_t Actuator::bytes_of(double packets) const {
-  return static_cast<int64_t>(std::ceil(packets)) * packet_bytes_;
 }
 
 std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes) {

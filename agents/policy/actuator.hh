@@ -4,6 +4,7 @@
 // admitting a whole one, as in Indigo's window test.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -40,7 +41,9 @@ class Actuator {
   [[nodiscard]] virtual SendLimits decide_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
 
   void renew_limits() { limits_ = decide_limits(); }
-  [[nodiscard]] int64_t bytes_of(double packets) const;
+  [[nodiscard]] int64_t bytes_of(double packets) const {
+    return static_cast<int64_t>(std::ceil(packets)) * packet_bytes_;
+  }
   [[nodiscard]] int64_t packet_bytes() const { return packet_bytes_; }
 
  private:

@@ -16,10 +16,4 @@ void Observer::close_step(Time now, const OwnState& own) {
   closed_rtts_ = std::exchange(rtts_, {});
 }
 
-StepRtt Observer::step_rtt() const {
-  if (closed_rtts_.acks == 0) return {};
-  const double total_ms = in_ms(closed_rtts_.total);
-  return {total_ms / static_cast<double>(closed_rtts_.acks), in_ms(closed_rtts_.max)};
-}
-
 }  // namespace ccgym

@@ -48,7 +48,11 @@ class Observer {
   void close_step(Time now, const OwnState& own);
 
   [[nodiscard]] std::span<const float> observation() const { return observation_; }  // of the closed step
-  [[nodiscard]] StepRtt step_rtt() const;                                            // of the closed step
+  [[nodiscard]] StepRtt step_rtt() const {                                           // of the closed step
+    if (closed_rtts_.acks == 0) return {};
+    const double total_ms = in_ms(closed_rtts_.total);
+    return {total_ms / static_cast<double>(closed_rtts_.acks), in_ms(closed_rtts_.max)};
+  }
 
  private:
   static constexpr Time kMaxSilence = std::chrono::seconds{1};  // Indigo's poll time-out

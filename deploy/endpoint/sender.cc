@@ -183,9 +183,13 @@ int run_sender(const Arguments& arguments) {
   std::optional<GymLink> gym;
   if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy);
   auto scheme = gym ? nullptr : controller_for(arguments.scheme, arguments.seed);
-  std::optional<TimedPolicy> timed;
-  if (scheme && scheme->name() == "policy") timed.emplace(std::move(scheme));
-  CongestionController& decider = gym ? gym->policy() : timed ? *timed : *scheme;
+  const TimedPolicy* timed = nullptr;
+  if (scheme && scheme->name() == "policy") {
+    auto policy = std::make_unique<TimedPolicy>(std::move(scheme));
+    timed = policy.get();
+    scheme = std::move(policy);
+  }
+  CongestionController& decider = gym ? gym->policy() : *scheme;
 
   StopSignals stop;
   const FileDescriptor socket = connect_udp(arguments.receiver);

@@ -125,7 +125,7 @@ struct BatchState {
 }  // namespace
 
 void bind_path_batch(nb::module_& module) {
-  nb::class_<BatchState>(module, "BatchState", "Where the flows of a PathBatch stand.");
+  const nb::class_<BatchState> batch_state{module, "BatchState", "Where the flows of a PathBatch stand."};
   nb::class_<PathBatch>(
       module, "PathBatch",
       "Many paths with flows that learn, one decision a call. A row is one learner; those of one path stand "

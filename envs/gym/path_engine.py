@@ -123,6 +123,10 @@ MOST_GROWTH = np.e
 """Of a window in a step, by whatever action."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
+_INFO_COLUMNS = {
+    name: _core.TELEMETRY.index({"delay_ms": "mean_rtt_ms"}.get(name, name))
+    for name in ("time_ms", "throughput_mbps", "delay_ms", "loss", "queue_packets", "cwnd_packets")
+}
 _DECIDING = _core.FLOW_STATES.index("deciding")
 _TAUGHT = {False: "one number for each flow", True: "window in packets and rate in Mbit/s for each flow"}
 
@@ -431,9 +435,7 @@ class PathEngine:
         """
         given = self._given(actions)
         if len(given) >= MANY_ROWS and not self._live:
-            most_bytes = PACKET_BYTES * self._most_growth_packets(given)
-            if most_bytes > NEGLIGIBLE_BYTES:
-                check_memory(most_bytes, f"num_envs: windows of {len(given)} flows")
+            self._check_growth(given)
         self._acted.append(given)
         self._actions[:] = given
         self._batch.step(self._actions, self._observations, self._telemetry)
@@ -441,11 +443,15 @@ class PathEngine:
         info = self._step_info()
         return self._shown().copy(), self._worth(info), info
 
-    def _most_growth_packets(self, actions: NDArray[Any]) -> float:
-        """By how much the windows may grow in a step, and with them what is in queues."""
+    def _check_growth(self, actions: NDArray[Any]) -> None:
+        """Holds against what is free by how much windows may grow in a step, and with them what is queued."""
         windows = self.cwnd_packets
         most = actions[:, 0] if self._decided_by[1] in _OF_WINDOW else MOST_GROWTH * windows
-        return float(np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum())
+        if PACKET_BYTES * np.add.reduce(most) <= NEGLIGIBLE_BYTES:
+            return  # in most steps; what follows would be a tenth of their time
+        growth_packets = np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum()
+        if PACKET_BYTES * growth_packets > NEGLIGIBLE_BYTES:
+            check_memory(PACKET_BYTES * float(growth_packets), f"num_envs: windows of {len(actions)} flows")
 
     def _worth(self, info: Info) -> Floats:
         with telling("reward:"):
@@ -504,17 +510,9 @@ class PathEngine:
             )
 
     def _step_info(self) -> Info:
-        column = dict(zip(_core.TELEMETRY, self._telemetry.T.copy(), strict=True))
-        lost_bytes = np.maximum(column["lost_bytes"], 0)  # below 0 when packets given up came after all
-        return {
-            "time_ms": column["time_ms"],
-            "throughput_mbps": 0.008 * column["delivered_bytes"] / np.maximum(column["step_ms"], 1e-6),
-            "delay_ms": column["mean_rtt_ms"],
-            "loss": lost_bytes / np.maximum(column["delivered_bytes"] + lost_bytes, 1),
-            "queue_packets": column["queue_packets"],
-            "cwnd_packets": column["cwnd_packets"],
-            **self.reset_info(),
-        }
+        columns = self._telemetry.T.copy()
+        info = {name: columns[index] for name, index in _INFO_COLUMNS.items()}
+        return info | self.reset_info()
 
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:

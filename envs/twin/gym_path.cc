@@ -95,7 +95,7 @@ class TypedGymPath final : public GymPath {
   void run_to_decisions() override {
     twin_.run(std::min(path_flows_.last_stop, kEndOfTime), [this](std::size_t flow) {
       const std::size_t learner = learner_of_flow_[flow];
-      return learner != kNobody && policy(learner).awaiting_action();
+      return learner != kNobody && (policy(learner).awaiting_action() || all_are_gone());
     });
   }
   [[nodiscard]] FlowState state(std::size_t learner) const override {
@@ -126,6 +126,11 @@ class TypedGymPath final : public GymPath {
   static constexpr Time kEndOfTime = Time::max() / 2;
   static constexpr std::size_t kNobody = SIZE_MAX;
 
+  [[nodiscard]] bool all_are_gone() const {
+    return std::ranges::all_of(path_flows_.learner_flows, [this](std::size_t flow) {
+      return twin_.flow(flow).state() == FlowState::gone;
+    });
+  }
   PolicyController& policy(std::size_t learner) { return path_flows_.learners[learner].policy(); }
   [[nodiscard]] const PolicyController& policy(std::size_t learner) const {
     return path_flows_.learners[learner].policy();

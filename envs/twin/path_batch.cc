@@ -37,12 +37,12 @@ void check_distinct(std::span<const int32_t> paths) {
 
 PathBatch::PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec)
     : policy_(spec.policy),
+      observation_size_(feature_divisors(policy_.feature_set).size()),
+      action_width_(action_size(policy_.actions)),
       paths_(std::move(paths)),
       first_rows_(first_rows_of(paths_)),
       gym_paths_(paths_.size()),
       workers_(spec.threads) {}
-
-std::size_t PathBatch::observation_size() const { return feature_divisors(policy_.feature_set).size(); }
 
 void PathBatch::set_path(std::size_t path, PathSpec spec) {
   if (path >= paths_.size())
@@ -58,6 +58,7 @@ void PathBatch::set_path(std::size_t path, PathSpec spec) {
 
 PathBatch::Slot PathBatch::slot(std::size_t row) const {
   if (row >= rows()) throw std::out_of_range("row " + std::to_string(row) + " is not within the batch");
+  if (rows() == paths()) return {row, 0};  // each has one
   const auto next = std::ranges::upper_bound(first_rows_, row);
   const auto path = static_cast<std::size_t>(std::distance(first_rows_.begin(), next)) - 1;
   return {path, row - first_rows_[path]};

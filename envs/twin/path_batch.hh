@@ -28,8 +28,8 @@ class PathBatch {
 
   [[nodiscard]] std::size_t rows() const { return first_rows_.back(); }
   [[nodiscard]] std::size_t paths() const { return paths_.size(); }
-  [[nodiscard]] std::size_t observation_size() const;
-  [[nodiscard]] std::size_t action_width() const { return action_size(policy_.actions); }
+  [[nodiscard]] std::size_t observation_size() const { return observation_size_; }
+  [[nodiscard]] std::size_t action_width() const { return action_width_; }
 
   // From that path's next reset on; the number of its learners stays.
   void set_path(std::size_t path, PathSpec spec);
@@ -65,6 +65,8 @@ class PathBatch {
                  std::span<double> telemetry);
 
   PolicySpec policy_;
+  std::size_t observation_size_;
+  std::size_t action_width_;
   std::vector<PathSpec> paths_;
   std::vector<std::size_t> first_rows_;  // of each path, and the number of rows
   std::vector<std::unique_ptr<GymPath>> gym_paths_;

@@ -54,7 +54,7 @@ void walk_opportunities(const StepFunction& rate_mbps, Next&& next, At&& at) {
 
 int64_t tick_of(Timing timing) { return timing == Timing::continuous ? kNsPerUs : kNsPerMs; }
 
-double ticks_per_ms(int64_t tick_ns) { return static_cast<double>(kNsPerMs / tick_ns); }
+double ticks_per_ms(int64_t tick_ns) { return static_cast<double>(kNsPerMs) / static_cast<double>(tick_ns); }
 
 std::vector<uint32_t> even_times(const StepFunction& rate_mbps, double total, int64_t tick_ns) {
   std::vector<uint32_t> times;

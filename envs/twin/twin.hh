@@ -76,7 +76,8 @@ class Twin {
       : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
 
   // Runs through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
-  // flow that pauses is left alone until `resume`, and when the instant is over `run` returns.
+  // flow that pauses is left alone until `resume`, and when the instant is over `run` returns. It is asked
+  // once more when a flow has gone: if that one pauses, time stands still for good.
   template <class Pauses>
   void run(Time end, Pauses&& pauses) {
     for (run_ready(pauses); step(end.count(), pauses);) {
@@ -257,7 +258,9 @@ class Twin {
         break;
       }
     }
-    wake_ups_ns_.set(index, flow.state() == FlowState::running ? flow.due_ns(now_) : kNeverNs);
+    if (flow.state() == FlowState::running) return wake_ups_ns_.set(index, flow.due_ns(now_));
+    wake_ups_ns_.set(index, kNeverNs);
+    if (flow.state() == FlowState::gone && pauses(index)) ++paused_;
   }
 
   void pause(Flow<Controller>& flow) {

@@ -56,6 +56,27 @@ TEST(PathBatch, AStepIsTenMillisecondsWhereAcksComeAndItsBytesAddUp) {
   EXPECT_GT(fast[0], 1900);     // time_ms
   EXPECT_GT(fast[7], 41);       // min_rtt_ms: two delays, two opportunities less a part of a millisecond
   EXPECT_GE(fast[9], fast[6]);  // max_rtt_ms, mean_rtt_ms
+  EXPECT_GT(fast[3], 0);        // delivered_bytes
+  EXPECT_DOUBLE_EQ(fast[10], 0.008 * fast[3] / fast[1]);  // throughput_mbps
+}
+
+TEST(PathBatch, LossIsAShareOfWhatWasDeliveredOrLost) {
+  PathBatch batch{{path_of(2)}, {.policy = {.actions = ActionSet::window}, .threads = 1}};
+  std::vector<float> observations(batch.observation_size());
+  std::vector<double> telemetry(kTelemetry.size());
+  batch.reset(std::vector<int32_t>{0}, std::vector<uint64_t>{1}, observations);
+  int steps_with_loss = 0;
+  for (int step = 0; step < 100; ++step) {
+    batch.step(std::vector<float>{100}, observations, telemetry);
+    const double delivered_bytes = telemetry[3], lost_bytes = telemetry[4], loss = telemetry[11];
+    if (lost_bytes <= 0) {
+      EXPECT_EQ(loss, 0);
+    } else {
+      EXPECT_DOUBLE_EQ(loss, lost_bytes / (delivered_bytes + lost_bytes));
+      ++steps_with_loss;
+    }
+  }
+  EXPECT_GT(steps_with_loss, 3);
 }
 
 TEST(PathBatch, AFlowThatWasNeverResetIsAnError) {

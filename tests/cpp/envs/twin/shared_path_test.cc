@@ -215,6 +215,21 @@ TEST(SharedGymPath, LearnersComeAndGo) {
   EXPECT_TRUE(std::ranges::all_of(gym.telemetry, [](double value) { return value == 0; }));
 }
 
+TEST(SharedGymPath, ALearnerThatHasSentAllGoesThoughOthersStay) {
+  const FlowSpec finite{"", 0, 1e9, 0, {.packets = 30}};
+  Gym gym{{finite, {"reno"}}, 1, 1};
+  int steps = 0;
+  for (; gym.batch.state(0) != FlowState::gone; ++steps) {
+    ASSERT_LT(steps, 1000);
+    gym.step();
+  }
+  EXPECT_GT(steps, 2);
+  const double gone_ms = gym.batch.now_ms(0);
+  gym.step();
+  EXPECT_EQ(gym.batch.state(0), FlowState::gone);
+  EXPECT_EQ(gym.batch.now_ms(0), gone_ms);
+}
+
 TEST(SharedGymPath, ALearnerThatStaysIsAFixedWindowAmongOthers) {
   Gym gym{{{""}, {"reno"}, {""}}, 1, 1};
   double delivered_bytes = 0;
