@@ -58,7 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
 
     What waits for programs that `make test` builds in the background comes last.
     """
-    items.sort(key=lambda item: ("quic_programs" in item.fixturenames, item.get_closest_marker("slow") is None))
+
+    def when(item: pytest.Function) -> tuple[bool, bool]:
+        return "quic_programs" in item.fixturenames, item.get_closest_marker("slow") is None
+
+    items.sort(key=when)
 
 
 @pytest.fixture

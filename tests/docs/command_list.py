@@ -20,7 +20,7 @@ RUN: Mapping[str, str] = {
         "--set evaluation_interval=1 --set evaluation_seconds=1 --emulators calibrated --out mlp"
     ),
     'python -c "import ccgym.envs.gym.path_env as e; help(e.PathEnv)"': "",
-    "python examples/SCRIPT.py --help": "python examples/sb3_ppo.py --help",  # the others are run to their ends
+    "python examples/SCRIPT.py --help": "python examples/sb3_ppo.py --help",  # the others run to their ends
 }
 """As a page shows it: as it is run, where placeholders or sizes make a difference."""
 

@@ -38,7 +38,7 @@ def test_a_flow_that_fills_the_queue_leaves_a_part_of_the_link() -> None:
 
 @pytest.mark.xfail(
     strict=True,
-    reason="who begins at a full queue takes it for the path, and is then paced by what arrives: they lose 40 %",
+    reason="who begins at a full queue takes it for the path, and is paced by what arrives: 40 % are lost",
 )
 def test_a_crowd_on_a_link_of_few_packets_each_loses_few_of_them() -> None:
     link = LinkSpec(rate_mbps=24.0, queue="droptail", packets=32)  # 1 BDP: 5 packets each in all
