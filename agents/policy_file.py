@@ -5,13 +5,13 @@ The C++ controller alone decides on a policy file: what it refuses is neither wr
 
 import json
 import subprocess
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ccgym.envs import _core  # the C++ core; no Python of a higher floor
+from ccgym.envs.outside_files import replaced
 from safetensors import safe_open
 from safetensors.torch import save
 
@@ -77,12 +77,10 @@ def save_policy(
     """
     metadata = _metadata(module, replace(spec, trained_on=trained_on, git=git_revision()))
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        unchecked = Path(folder) / path.name
-        links = {} if seen is None else seen.as_metadata()
+    links = {} if seen is None else seen.as_metadata()
+    with replaced(path) as unchecked:
         unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata), **links}))
         _check(unchecked)
-        unchecked.replace(path)
 
 
 def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:

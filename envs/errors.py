@@ -17,7 +17,8 @@ class OutsideError(RuntimeError):
 
 def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
     """No mistake in what the user gave, and none of ours: the same command is right once there is room."""
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # EFBIG: of one file, where a limit is set, as by `ulimit -f`.
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 MOST_LISTED = 10

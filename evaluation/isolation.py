@@ -20,9 +20,12 @@ from types import TracebackType
 from typing import Any
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.outside_files import parse_json
 
 MEMORY_MB = 1024
 """What it may take beyond what ccgym itself takes."""
+MOST_ANSWER_MB = 16
+"""What ccgym itself keeps of it: code from outside may write where the answer is expected."""
 _NEAR_LIMIT = 0.8
 _READ_BYTES = 1 << 16
 
@@ -91,24 +94,28 @@ class IsolatedCall:
         """
         said = self._read()
         try:
-            answer: dict[str, Any] = json.loads(said)
+            answer = parse_json(said)
         except ValueError:
             raise CandidateError(self._how_it_ended()) from None
+        if not isinstance(answer, dict) or len(answer.keys() & {"answer", "refused", "failed"}) != 1:
+            raise CandidateError("its answer is none")
         if "refused" in answer:
-            raise InputError(answer["refused"])
+            raise InputError(str(answer["refused"]))
         if "failed" in answer:
-            raise CandidateError(answer["failed"], answer["trace"])
+            raise CandidateError(str(answer["failed"]), str(answer.get("trace", "")))
         return answer["answer"]
 
     def _read(self) -> bytes:
-        parts = []
-        while True:
+        said = bytearray()
+        while len(said) <= MOST_ANSWER_MB << 20:
             ready, _, _ = select([self._answers], [], [], max(0.0, self._deadline - time.monotonic()))
             if not ready:
                 raise CandidateError(f"no end after {self._timeout_s:g} s: ended by its time-out")
-            parts.append(os.read(self._answers, _READ_BYTES))
-            if not parts[-1]:
-                return b"".join(parts)
+            part = os.read(self._answers, _READ_BYTES)
+            if not part:
+                return bytes(said)
+            said += part
+        raise CandidateError(f"its answer has more than {MOST_ANSWER_MB} MB")
 
     def _how_it_ended(self) -> str:
         """Of a process that has closed its end of the pipe without an answer."""
