@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs import _core  # the C++ core; no Python of a higher floor
+from ccgym.envs.errors import excerpt
 from ccgym.envs.outside_files import replaced
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from .lstm import LstmPolicy
@@ -87,12 +88,15 @@ def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
     """The module, on the CPU, and how it is run.
 
     Raises:
-        PolicyFileError: the C++ controller refuses the file.
+        PolicyFileError: the C++ controller refuses the file, or the format's own reader does.
     """
     _check(path)
-    with safe_open(path, framework="pt") as file:
-        metadata = json.loads(file.metadata()["ccgym"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads(file.metadata()["ccgym"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except (SafetensorError, ValueError) as error:
+        raise PolicyFileError(f"{excerpt(path)}: not in the format: {excerpt(error)}") from None
     architecture = metadata["architecture"]
     module = _module(architecture)
     module.load_state_dict(tensors)

@@ -156,9 +156,16 @@ def _limit(cpu_s: int) -> None:
     """Also of time: nobody else ends it when the other side has been killed."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most_bytes = pages * resource.getpagesize() + (MEMORY_MB << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_AS, most_bytes)
+    _lower(resource.RLIMIT_CPU, cpu_s)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def _lower(limit: int, most: int) -> None:
+    """To less than the caller's own, which nobody may raise."""
+    own = resource.getrlimit(limit)[1]
+    most = most if own == resource.RLIM_INFINITY else min(most, own)
+    resource.setrlimit(limit, (most, most))
 
 
 def _line(error: Exception) -> str:

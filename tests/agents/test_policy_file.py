@@ -367,6 +367,17 @@ def test_a_header_nested_without_end_is_refused(tmp_path: Path) -> None:
     assert refusal(path) == "its JSON is nested deeper than 16"
 
 
+@pytest.mark.parametrize("before_and_after", [(b"", b"\0\0"), (b"\xef\xbb\xbf", b"")])
+def test_a_header_that_is_not_all_json_is_refused(
+    policy_file: Path, before_and_after: tuple[bytes, bytes]
+) -> None:
+    content = policy_file.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = content[8 : 8 + length].join(before_and_after)
+    policy_file.write_bytes(struct.pack("<Q", len(header)) + header + content[8 + length :])
+    assert refusal(policy_file) == "the header should be a JSON object, as in safetensors"
+
+
 def test_a_long_value_is_quoted_in_part(policy_file: Path) -> None:
     metadata, tensors = read_raw(policy_file)
     save_file(tensors, policy_file, {"ccgym": json.dumps(metadata | {"normalisers": "ä" * 10_000})})

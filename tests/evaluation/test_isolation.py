@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_every_end_is_one_line(function: str, argument: object, said: str) -> No
         call_isolated(f"outside:{function}", argument, 2 if function == "hang" else 60)
     assert len(str(raised.value).splitlines()) == 1
     assert ("in fail" in raised.value.trace) == (function == "fail")
+
+
+def test_a_lower_limit_of_the_caller_is_kept() -> None:
+    lower = 'ulimit -v 700000 -t 50; exec "$@"'
+    call = (
+        "from ccgym.evaluation.isolation import call_isolated as call; print(call('outside:double', 2, 100))"
+    )
+    done = subprocess.run(
+        ["bash", "-c", lower, "bash", sys.executable, "-c", call], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "4\n", done.stderr
 
 
 def test_leaving_early_ends_it() -> None:
