@@ -5,14 +5,15 @@ The C++ controller alone decides on a policy file: what it refuses is neither wr
 
 import json
 import subprocess
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ccgym.envs import _core  # the C++ core; no Python of a higher floor
-from safetensors import safe_open
+from ccgym.envs.errors import excerpt
+from ccgym.envs.outside_files import replaced
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from .lstm import LstmPolicy
@@ -77,24 +78,25 @@ def save_policy(
     """
     metadata = _metadata(module, replace(spec, trained_on=trained_on, git=git_revision()))
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        unchecked = Path(folder) / path.name
-        links = {} if seen is None else seen.as_metadata()
+    links = {} if seen is None else seen.as_metadata()
+    with replaced(path) as unchecked:
         unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata), **links}))
         _check(unchecked)
-        unchecked.replace(path)
 
 
 def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
     """The module, on the CPU, and how it is run.
 
     Raises:
-        PolicyFileError: the C++ controller refuses the file.
+        PolicyFileError: the C++ controller refuses the file, or the format's own reader does.
     """
     _check(path)
-    with safe_open(path, framework="pt") as file:
-        metadata = json.loads(file.metadata()["ccgym"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads(file.metadata()["ccgym"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except (SafetensorError, ValueError) as error:
+        raise PolicyFileError(f"{excerpt(path)}: not in the format: {excerpt(error)}") from None
     architecture = metadata["architecture"]
     module = _module(architecture)
     module.load_state_dict(tensors)

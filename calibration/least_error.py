@@ -16,6 +16,7 @@ import numpy as np
 import optuna
 from ccgym.envs import _core
 from ccgym.envs.logs.event_log import Array
+from ccgym.envs.outside_files import sha256_of
 from ccgym.envs.specs.link_spec import OPPORTUNITY_BITS
 from ccgym.evaluation.sessions.executors import open_executor
 from optuna.storages import JournalStorage
@@ -125,7 +126,7 @@ class LeastErrorSearch:
 
     def _digest(self) -> str:
         """Of the target, of the core that runs, and of how its runs are kept."""
-        traces = [Path(trace).read_text() for trace in self.restriction.traces]
+        traces = [sha256_of(Path(trace), "the trace") for trace in self.restriction.traces]
         content = json.dumps([asdict(self.target), asdict(self.restriction), traces, _KEPT], sort_keys=True)
         core = Path(_core.__file__ or "").read_bytes()
         return hashlib.sha256(content.encode() + hashlib.sha256(core).digest()).hexdigest()[:16]

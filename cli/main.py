@@ -38,6 +38,8 @@ _NO_PLACE = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP,
     errno.ENAMETOOLONG,
 }  # fmt: skip
+_STANDARD_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+"""By descriptor."""
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
 """Exit codes of every command; one that a signal ends has 128 + its number, as from a shell."""
 
@@ -88,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
+    _open_standard_streams()
     args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
     try:
         code: int = args.run(args)
@@ -103,6 +106,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(args.command, *complaint)
     except KeyboardInterrupt:
         return _complain(args.command, "interrupted", 128 + signal.SIGINT)
+
+
+def _open_standard_streams() -> None:
+    """Those that the caller has closed lead nowhere; else the first file that is opened would be one."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) < len(_STANDARD_STREAMS):
+        os.set_inheritable(descriptor, True)
+        name, mode = _STANDARD_STREAMS[descriptor]
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
+    os.close(descriptor)
 
 
 def _encodable(argv: Sequence[str]) -> Sequence[str]:
@@ -123,7 +136,12 @@ def _encodable(argv: Sequence[str]) -> Sequence[str]:
 
 def _complaint(error: Exception) -> tuple[str, int] | None:
     """What the user is told and the exit code; None: a mistake of ours, whose traceback is needed."""
-    from ccgym.envs.errors import InputError, OutsideError, is_disk_full  # late: with it comes gymnasium
+    from ccgym.envs.errors import (  # late: with it comes gymnasium
+        InputError,
+        OutsideError,
+        is_disk_full,
+        lack_of,
+    )
 
     if isinstance(error, InputError):
         return str(error), BAD_INPUT
@@ -131,8 +149,10 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
         return str(error), FAILURE
     if is_disk_full(error):
         # Of a copy the second name: where there is no room.
-        place = error.filename2 or error.filename or "a file"
+        place = error.filename2 or error.filename or "a file, or where its output goes"
         return f"{place}: {error.strerror}: make room and repeat the command", FAILURE
+    if lack := lack_of(error):
+        return f"{lack}: the system gives no more: raise its limit (ulimit), or ask for less", FAILURE
     if isinstance(error, OSError) and error.filename and error.errno in _NO_PLACE:
         return f"{error.filename}: {error.strerror}: choose another file or folder", BAD_INPUT
     return None

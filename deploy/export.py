@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ccgym.agents.preference import write_with_preference
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, read_bytes
 
 from .pantheon import PantheonCheckout
 from .staging import Staging
@@ -110,7 +111,7 @@ def check_name(name: str) -> None:
 
 def is_ours(wrapper: Path) -> bool:
     """Whether a wrapper was written by an export."""
-    return wrapper.is_file() and _WRAPPER_MARK in wrapper.read_bytes()
+    return wrapper.is_file() and _WRAPPER_MARK in read_bytes(wrapper, "the wrapper", MOST_TEXT_BYTES)
 
 
 def _stage_folder(staging: Staging, export: Export, parent: Path) -> Path:

@@ -6,13 +6,14 @@ each key stands in it once.
 What is written replaces a regular file or none, at once or not at all.
 """
 
+import hashlib
 import json
 import os
 import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +32,8 @@ MOST_NODES = 200_000
 """Of YAML, each alias counted as what it stands for."""
 MOST_JSON_NODES = 10_000_000
 """Of JSON, whose values take 100 bytes of memory each, at most."""
+_FRESH = re.compile(r"\.ccgym-([1-9][0-9]{0,8})-.*")
+"""A file that a process is writing, of which nobody knows yet."""
 
 
 @contextmanager
@@ -64,6 +67,12 @@ def read_bytes(path: Path, what: str, most_bytes: int = MOST_BYTES) -> bytes:
         # No more than it had: another process may write faster than this one reads, and what the kernel
         # makes up under /proc has no size and no end.
         return stream.read(os.fstat(stream.fileno()).st_size)
+
+
+def sha256_of(path: Path, what: str, most_bytes: int = MOST_BYTES) -> str:
+    """The digest of a regular file, read in pieces; see `opened`."""
+    with opened(path, what, most_bytes) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_yaml(path: Path, what: str) -> object:
@@ -108,18 +117,25 @@ def read_json(path: Path, what: str, most_bytes: int = MOST_JSON_BYTES) -> objec
         InputError: it cannot be read or is not JSON.
     """
     try:
-        return _parse_json(read_bytes(path, what, most_bytes))
-    except (ValueError, RecursionError) as error:  # not UTF-8 is a ValueError, too
+        return parse_json(read_bytes(path, what, most_bytes))
+    except ValueError as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{excerpt(path)}: {what}: not a readable JSON file: {excerpt(error)}") from None
 
 
-def _parse_json(text: bytes) -> object:
-    """Raises ValueError, or RecursionError, as json does."""
+def parse_json(text: bytes) -> object:
+    """What a text in JSON stands for.
+
+    Raises:
+        ValueError: it is not JSON in UTF-8, too deep or too much.
+    """
     if sum(map(text.count, (b",", b"[", b"{"))) > MOST_JSON_NODES:  # before they take memory
         raise ValueError(f"more than {MOST_JSON_NODES} values")
-    content: object = json.loads(text, object_pairs_hook=_object_of)
+    try:
+        content: object = json.loads(text, object_pairs_hook=_object_of)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {MOST_DEPTH}") from None
     level = [content]
     for _ in range(MOST_DEPTH):
         level = [value for each in level for value in _values_in(each)]
@@ -214,8 +230,8 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """
     check_replaceable(path)
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".ccgym-") as folder:
-            fresh = Path(folder) / "file"
+        _remove_abandoned(path.parent)
+        with _fresh_file(path.parent) as fresh:
             write(fresh)
             fresh.chmod(0o644)
             fresh.replace(path)
@@ -223,6 +239,35 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         if is_disk_full(error):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
+
+
+@contextmanager
+def _fresh_file(folder: Path) -> Iterator[Path]:
+    """Its name says which process writes it; several may write the same file at once."""
+    fresh = folder / f".ccgym-{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        yield fresh
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """What killed processes have left of the files that they were writing here."""
+    for file in folder.iterdir():
+        writer = _FRESH.fullmatch(file.name)
+        if writer and not _is_alive(int(writer[1])):
+            with suppress(OSError):
+                file.unlink()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 @contextmanager

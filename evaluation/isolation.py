@@ -20,9 +20,12 @@ from types import TracebackType
 from typing import Any
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.outside_files import parse_json
 
 MEMORY_MB = 1024
 """What it may take beyond what ccgym itself takes."""
+MOST_ANSWER_MB = 16
+"""What ccgym itself keeps of it: code from outside may write where the answer is expected."""
 _NEAR_LIMIT = 0.8
 _READ_BYTES = 1 << 16
 
@@ -91,24 +94,28 @@ class IsolatedCall:
         """
         said = self._read()
         try:
-            answer: dict[str, Any] = json.loads(said)
+            answer = parse_json(said)
         except ValueError:
             raise CandidateError(self._how_it_ended()) from None
+        if not isinstance(answer, dict) or len(answer.keys() & {"answer", "refused", "failed"}) != 1:
+            raise CandidateError("its answer is none")
         if "refused" in answer:
-            raise InputError(answer["refused"])
+            raise InputError(str(answer["refused"]))
         if "failed" in answer:
-            raise CandidateError(answer["failed"], answer["trace"])
+            raise CandidateError(str(answer["failed"]), str(answer.get("trace", "")))
         return answer["answer"]
 
     def _read(self) -> bytes:
-        parts = []
-        while True:
+        said = bytearray()
+        while len(said) <= MOST_ANSWER_MB << 20:
             ready, _, _ = select([self._answers], [], [], max(0.0, self._deadline - time.monotonic()))
             if not ready:
                 raise CandidateError(f"no end after {self._timeout_s:g} s: ended by its time-out")
-            parts.append(os.read(self._answers, _READ_BYTES))
-            if not parts[-1]:
-                return b"".join(parts)
+            part = os.read(self._answers, _READ_BYTES)
+            if not part:
+                return bytes(said)
+            said += part
+        raise CandidateError(f"its answer has more than {MOST_ANSWER_MB} MB")
 
     def _how_it_ended(self) -> str:
         """Of a process that has closed its end of the pipe without an answer."""
@@ -149,9 +156,16 @@ def _limit(cpu_s: int) -> None:
     """Also of time: nobody else ends it when the other side has been killed."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most_bytes = pages * resource.getpagesize() + (MEMORY_MB << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_AS, most_bytes)
+    _lower(resource.RLIMIT_CPU, cpu_s)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def _lower(limit: int, most: int) -> None:
+    """To less than the caller's own, which nobody may raise."""
+    own = resource.getrlimit(limit)[1]
+    most = most if own == resource.RLIM_INFINITY else min(most, own)
+    resource.setrlimit(limit, (most, most))
 
 
 def _line(error: Exception) -> str:

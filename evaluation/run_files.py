@@ -25,9 +25,9 @@ PANTHEON_METADATA = "pantheon_metadata.json"
 MOST_FLOWS = 1000
 _LONGEST_HEADER_LINE = 1000
 _PIECE_CHARACTERS = 1 << 20
-_RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured)_run(\d+)\.(?:log|json)")
+_RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured|stats)_run(\d{1,9})\.(?:log|json)")
 _LINK_LOG_ENDING = "_mm"
-_LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d+)\.log")
+_LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d{1,9})\.log")
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,11 @@ def check_holds_runs(folder: Path) -> None:
 def recorded_runs(folder: Path) -> list[RunFiles]:
     """The runs of which `folder` holds a merged data log or figures, by scheme and number."""
     return _runs_with(folder, "datalink", "measured")
+
+
+def complete_runs(folder: Path) -> list[RunFiles]:
+    """The runs that came to their end, by scheme and number."""
+    return _runs_with(folder, "stats")
 
 
 def recorded_failures(folder: Path) -> list[RunFiles]:

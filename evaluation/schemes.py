@@ -17,7 +17,7 @@ from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
 from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt
-from ccgym.envs.outside_files import absolute
+from ccgym.envs.outside_files import absolute, sha256_of
 
 from .outside_schemes import library_file, look_at
 
@@ -126,24 +126,22 @@ class Scheme:
         if self.kind is Kind.KERNEL:
             return f"{self.controller} of {platform.system()} {platform.release()}"
         if self.kind is Kind.PANTHEON:
-            return f"{self.kind.value} sha256:{_digest(Path(self.controller))}"
+            return f"{self.kind.value} sha256:{sha256_of(Path(self.controller), 'the wrapper')}"
         if self.outside_file is not None:
-            return f"{self.controller} sha256:{_digest(self.outside_file)} of {_native_code()}"
+            outside = sha256_of(self.outside_file, "the controller")
+            return f"{self.controller} sha256:{outside} of {_native_code()}"
         if self.policy_file is None:
             return f"{self.controller} of {_native_code()}"
         preference = f" at {self.preference}" if self.preference else ""
-        return f"{self.kind.value} sha256:{_digest(self.policy_file)}{preference} of {_native_code()}"
-
-
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+        policy = sha256_of(self.policy_file, "the policy")
+        return f"{self.kind.value} sha256:{policy}{preference} of {_native_code()}"
 
 
 @cache
 def _native_code() -> str:
     """The core that runs in the twin, and the programs that run outside of it."""
     programs = sorted((Path(ccgym.deploy.__file__ or "").parent / "bin").glob("ccgym-*"))
-    digests = "".join(_digest(file) for file in [Path(_core.__file__ or ""), *programs])
+    digests = "".join(sha256_of(file, "the program") for file in [Path(_core.__file__ or ""), *programs])
     return f"ccgym sha256:{hashlib.sha256(digests.encode()).hexdigest()}"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ccgym.envs import _core
 from ccgym.envs.errors import OutsideError
+from ccgym.envs.outside_files import sha256_of
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 
 from .backends.twin_backend import TwinBackend
@@ -67,5 +68,5 @@ def _version(emulators: list[NamedEmulator]) -> str:
     for emulator in emulators:
         digest.update(f"{emulator.label} {emulator.spec.model_dump_json()}".encode())
         for link in (emulator.spec.uplink, emulator.spec.downlink):
-            digest.update(link.trace.read_bytes() if link.trace else b"")
+            digest.update(sha256_of(link.trace, "the trace").encode() if link.trace else b"")
     return digest.hexdigest()

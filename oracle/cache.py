@@ -14,7 +14,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.user_cache import user_cache
 from ccgym.envs.logs import flow_metrics, link_log
-from ccgym.envs.outside_files import MOST_TEXT_BYTES, make_folder, read_bytes, replace_file
+from ccgym.envs.outside_files import MOST_TEXT_BYTES, make_folder, read_bytes, replace_file, sha256_of
 from ccgym.envs.specs import emulators
 from ccgym.envs.specs.emulators import EmulatorSpec
 from pydantic import BaseModel
@@ -49,7 +49,7 @@ def _key(spec: EmulatorSpec, search: Path) -> str:
     digest.update(spec.model_dump_json(exclude={"name"}).encode())
     for link in (spec.uplink, spec.downlink):
         if link.trace is not None:
-            digest.update(hashlib.sha256(link.trace.read_bytes()).digest())
+            digest.update(sha256_of(link.trace, "the trace").encode())
     return digest.hexdigest()
 
 

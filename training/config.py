@@ -1,6 +1,7 @@
 """The training configuration: a frozen model, read from configs/training/*.yaml, saved in the run."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -33,6 +34,13 @@ class NativeOrOwn(AfterValidator):
             raise ValueError(f"{excerpt(name)!r} is unknown; known are {listed}, and MODULE:NAME of your own")
 
         super().__init__(check)
+
+
+def _of_a_folder(name: str) -> str:
+    """Checks that it can be one within `runs`."""
+    if re.fullmatch(r"\w[\w.+-]{0,99}", name):
+        return name
+    raise ValueError(f"{excerpt(name)!r} is no name of letters, digits, '.', '_', '+' and '-', 100 at most")
 
 
 class HostJitter(BaseModel):
@@ -70,8 +78,8 @@ class RunConfig(BaseModel):
             return options
         return {RENAMED.get(name, name): value for name, value in options.items()}
 
-    name: str
-    """What the exported policy says it is."""
+    name: Annotated[str, AfterValidator(_of_a_folder)]
+    """What the exported policy says it is, and the folder in `runs`."""
     emulators: str = "synthetic,calibrated"
     """What to train on, as for `--emulators`: links of the split `train`, or files."""
     validation: str = "validation"

@@ -15,6 +15,10 @@ json parse_json(std::string_view text) {
     if (depth > kMaxDepth) refuse("its JSON is nested deeper than " + std::to_string(kMaxDepth));
     return true;
   };
+  // The library takes the one for the end of the text and skips the other; others that read the format do
+  // neither.
+  if (text.find('\0') != std::string_view::npos || text.starts_with("\xEF\xBB\xBF"))
+    return json::value_t::discarded;
   return json::parse(text, watch, /*allow_exceptions=*/false);
 }
 

@@ -30,12 +30,14 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Prints every case as it is measured."""
-    from ccgym.envs.errors import InputError
+    from ccgym.envs.errors import InputError, did_you_mean, excerpt
 
     cases = []
-    for subject in args.subjects or SUBJECTS:
+    for subject in args.subjects:  # each, before the first is measured
         if subject not in SUBJECTS:
-            raise InputError(f"unknown subject '{subject}'; known: {', '.join(SUBJECTS)}")
+            near = did_you_mean(subject, SUBJECTS)
+            raise InputError(f"unknown subject {excerpt(subject)!r}{near}; known: {', '.join(SUBJECTS)}")
+    for subject in args.subjects or SUBJECTS:
         for case in import_module(f"ccgym.bench.{subject}").cases(args.rounds):
             cases.append(case.as_json())
             if not args.json:

@@ -73,13 +73,15 @@ def run_check(args: argparse.Namespace) -> int:
 def run_install(args: argparse.Namespace) -> int:
     """Builds, and shows what is being compiled: a line that changes on a terminal, plain lines elsewhere."""
     from ccgym.deploy import quic
-    from ccgym.envs.errors import InputError
+    from ccgym.envs.errors import InputError, did_you_mean, excerpt
     from ccgym.envs.host.termination import leaving_at_termination
     from rich.console import Console
 
     if args.scheme not in quic.ALGORITHMS:
-        known = ", ".join(quic.ALGORITHMS)
-        raise InputError(f"{args.scheme!r} is not a scheme that is installed on demand; these are: {known}")
+        known, near = ", ".join(quic.ALGORITHMS), did_you_mean(args.scheme, quic.ALGORITHMS)
+        raise InputError(
+            f"{excerpt(args.scheme)!r} is no scheme that is installed on demand{near}; known: {known}"
+        )
     if quic.is_installed():
         print(f"{args.scheme} is installed: {quic.folder()}")
         return 0

@@ -5,7 +5,7 @@ import hashlib
 import json
 from typing import Any
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import sha256_of
 
 from .emulator_spec import EmulatorSpec, LinkSpec
 
@@ -45,8 +45,4 @@ def _without_seeds(value: Any) -> Any:
 def _link(link: LinkSpec) -> dict[str, Any]:
     if link.trace is None:
         return _given(link, set())
-    try:
-        trace = link.trace.read_bytes()
-    except OSError as error:
-        raise InputError(f"{link.trace}: cannot read the trace: {error.strerror}") from None
-    return {**_given(link, {"trace"}), "trace": hashlib.sha256(trace).hexdigest()}
+    return {**_given(link, {"trace"}), "trace": sha256_of(link.trace, "the trace")}

@@ -117,7 +117,7 @@ def select_emulators(selection: str) -> list[NamedEmulator]:
         InputError: a name is unknown (the known ones are listed), or a file or a selected trace is broken.
     """
     selected: dict[str, NamedEmulator] = {}
-    for item in map(str.strip, selection.split(",")):
+    for item in dict.fromkeys(map(str.strip, selection.split(","))):
         for emulator in _find(item):
             if selected.setdefault(emulator.label, emulator) != emulator:
                 raise InputError(f"{item}: another {emulator.label} is already selected; rename one of them")

@@ -12,6 +12,7 @@ from ccgym.evaluation.run_files import (
     PANTHEON_METADATA,
     RunFiles,
     check_holds_runs,
+    complete_runs,
     recorded_failures,
     recorded_link_logs,
     recorded_runs,
@@ -33,6 +34,10 @@ _NUMBERS = {
 }
 """What Pantheon's metadata say in numbers, least and most."""
 _MOST_REASON_BYTES = 1 << 20
+_MOST_PROMISED = 10_000
+"""Runs whose absence is told one by one."""
+_LONGEST_NAME = 200
+"""Of a scheme whose runs are files."""
 
 
 @dataclass(frozen=True)
@@ -142,14 +147,12 @@ def _session_scenario(
     data = folder / "data" / label
     if not data.is_dir():
         return replace(empty, remarks=[f"{data} is missing"])
-    present = [
-        RunFiles(data, scheme, run)
-        for scheme in session["schemes"]
-        for run in range(1, int(session["runs"]) + 1)
+    promised = [
+        files
+        for files in complete_runs(data)
+        if files.scheme in session["schemes"] and 1 <= files.run <= session["runs"]
     ]
-    return _scenario(
-        data, empty, conditions, recorded_runs(data), [each for each in present if each.statistics.exists()]
-    )
+    return _scenario(data, empty, conditions, recorded_runs(data), promised)
 
 
 def _load_pantheon(folder: Path) -> Evaluation:
@@ -192,11 +195,17 @@ def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
             raise
         return {}, [f"{error}: path, length and number of flows are unknown"]
     odd = [name for name in _NUMBERS if metadata.get(name) is not None and _number(metadata, name) is None]
-    return metadata, [
+    remarks = [
         f"{PANTHEON_METADATA}: {name} is {excerpt(metadata[name])}, "
         f"should be {_NUMBERS[name][0]:g} to {_NUMBERS[name][1]:g}: taken as unknown"
         for name in odd
     ]
+    if "cc_schemes" in metadata and _schemes(metadata) is None:
+        remarks.append(
+            f"{PANTHEON_METADATA}: cc_schemes should be names, with their runs {_MOST_PROMISED} at most: "
+            "which runs are missing is unknown"
+        )
+    return metadata, remarks
 
 
 def _number(metadata: dict[str, Any], name: str) -> float | None:
@@ -207,12 +216,18 @@ def _number(metadata: dict[str, Any], name: str) -> float | None:
 
 def _promised(folder: Path, metadata: dict[str, Any]) -> list[RunFiles]:
     """The runs that the metadata name."""
-    schemes, first = metadata.get("cc_schemes"), _number(metadata, "start_run_id")
-    runs = _number(metadata, "run_times")
-    if not isinstance(schemes, list) or runs is None:
-        return []
-    numbers = range(int(first or 1), int(first or 1) + int(runs))
-    return [RunFiles(folder, str(scheme), number) for scheme in schemes for number in numbers]
+    first, runs = _number(metadata, "start_run_id"), _number(metadata, "run_times")
+    numbers = range(int(first or 1), int(first or 1) + int(runs or 0))
+    return [RunFiles(folder, scheme, number) for scheme in _schemes(metadata) or [] for number in numbers]
+
+
+def _schemes(metadata: dict[str, Any]) -> list[str] | None:
+    """Those that ran; None where that is not said, or their runs are too many to look for."""
+    schemes, runs = metadata.get("cc_schemes"), _number(metadata, "run_times") or 0
+    if not isinstance(schemes, list) or len(schemes) * max(1, runs) > _MOST_PROMISED:
+        return None
+    names = [each for each in schemes if isinstance(each, str) and 0 < len(each) <= _LONGEST_NAME]
+    return list(dict.fromkeys(names)) if len(names) == len(schemes) else None
 
 
 def _scenario(

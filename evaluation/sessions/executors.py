@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ccgym.envs.errors import InputError
+from ccgym.envs.outside_files import read_bytes
 from ccgym.evaluation.schemes import Scheme
 
 
@@ -42,7 +43,7 @@ def check_travels(schemes: Sequence[Scheme]) -> None:
 def policies_of(schemes: Sequence[Scheme]) -> dict[Path, bytes]:
     """The policy files that run in them: they travel with a task."""
     files = {member.policy_file for scheme in schemes for member in scheme.line_up(1)}
-    return {file: file.read_bytes() for file in files if file is not None}
+    return {file: read_bytes(file, "the policy") for file in files if file is not None}
 
 
 @contextmanager

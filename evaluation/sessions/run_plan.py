@@ -81,10 +81,11 @@ class _Session:
 
 
 def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None = None) -> _Session:
+    _check_amount(plan)
     backend = make_backend(plan.backend, plan.tunnel)
     backend.check(plan.emulators, [scheme.line_up(plan.flows) for scheme in plan.schemes])
     refused = _refusals(plan, backend, leave_out)
-    _check_cost(plan)
+    _check_memory(plan)
     cluster = None if ray_address is None else open_cluster(plan, ray_address)
     remaining = open_session(plan, folder)
     for reason in dict.fromkeys(refused):
@@ -98,8 +99,17 @@ def _session(plan: Plan, folder: Path, leave_out: bool, ray_address: str | None 
     return _Session(total, left, run_in_workers(plan, folder, remaining))
 
 
-def _check_cost(plan: Plan) -> None:
-    """Raises InputError when a run of the plan does not fit into memory, or the plan would never end."""
+def _check_amount(plan: Plan) -> None:
+    """Raises InputError when the plan would never end, before each of its runs is looked at."""
+    runs = len(plan.emulators) * len(plan.schemes) * plan.runs
+    if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
+        raise InputError(
+            f"{runs} runs of {plan.flows} flows: at most {MOST_RUNS} runs of {MOST_FLOWS} flows are run"
+        )
+
+
+def _check_memory(plan: Plan) -> None:
+    """Raises InputError when a run of the plan does not fit into memory."""
     for emulator in plan.emulators:
         spec = emulator.spec
         if isinstance(spec, EmulatorSpec):
@@ -108,11 +118,6 @@ def _check_cost(plan: Plan) -> None:
                 packets_per_s += 1e6 * spec.uplink.schedule().mean_rate_mbps / (8 * OPPORTUNITY_IP_BYTES)
             needed_bytes = PACKET_LOG_BYTES * packets_per_s * plan.seconds
             check_memory(needed_bytes, f"{emulator.label} for {plan.seconds:g} s")
-    runs = len(plan.emulators) * len(plan.schemes) * plan.runs
-    if runs > MOST_RUNS or plan.flows > MOST_FLOWS:
-        raise InputError(
-            f"{runs} runs of {plan.flows} flows: at most {MOST_RUNS} runs of {MOST_FLOWS} flows are run"
-        )
 
 
 def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> None:

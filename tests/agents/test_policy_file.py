@@ -15,6 +15,7 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
 from ccgym.agents.policy_file import Limits, PolicyFileError, PolicySpec, load_policy, save_policy
 from ccgym.envs import _core
+from ccgym.tests.full_disk import no_file_longer_than
 from safetensors import safe_open
 from safetensors.torch import save, save_file
 
@@ -119,6 +120,15 @@ def test_saving_what_cannot_be_run_leaves_the_old_file_alone(policy_file: Path) 
     before = policy_file.read_bytes()
     with pytest.raises(PolicyFileError, match="inputs is 8, should be 9"):
         save_policy(policy_file, small_policy(inputs=8), SPEC, trained_on="nothing")
+    assert policy_file.read_bytes() == before
+    assert list(policy_file.parent.iterdir()) == [policy_file]
+
+
+def test_a_policy_for_which_there_is_no_room_is_named(policy_file: Path) -> None:
+    before = policy_file.read_bytes()
+    with no_file_longer_than(100), pytest.raises(OSError, match="large") as raised:
+        save_policy(policy_file, small_policy(), SPEC, trained_on="nothing")
+    assert raised.value.filename == str(policy_file)
     assert policy_file.read_bytes() == before
     assert list(policy_file.parent.iterdir()) == [policy_file]
 
@@ -355,6 +365,17 @@ def test_a_header_nested_without_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "policy.safetensors"
     path.write_bytes(struct.pack("<Q", len(header)) + header)
     assert refusal(path) == "its JSON is nested deeper than 16"
+
+
+@pytest.mark.parametrize("before_and_after", [(b"", b"\0\0"), (b"\xef\xbb\xbf", b"")])
+def test_a_header_that_is_not_all_json_is_refused(
+    policy_file: Path, before_and_after: tuple[bytes, bytes]
+) -> None:
+    content = policy_file.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = content[8 : 8 + length].join(before_and_after)
+    policy_file.write_bytes(struct.pack("<Q", len(header)) + header + content[8 + length :])
+    assert refusal(policy_file) == "the header should be a JSON object, as in safetensors"
 
 
 def test_a_long_value_is_quoted_in_part(policy_file: Path) -> None:

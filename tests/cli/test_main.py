@@ -1,5 +1,6 @@
 import argparse
 import errno
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,36 @@ def test_a_copy_that_finds_no_room_names_where_there_is_none(
     give_a_command_that_raises(monkeypatch, full)
     assert command_line.main(["emulators"]) == 1
     assert capsys.readouterr().err.startswith("ccgym emulators: target: No space left on device: make room")
+
+
+@pytest.mark.parametrize(
+    ("error", "lack"),
+    [
+        (MemoryError("Unable to allocate 3 GiB"), "out of memory"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "Cannot allocate memory"),
+        (OSError(errno.EMFILE, "Too many open files", "some"), "Too many open files"),
+        (ImportError("libtorch_cpu.so: failed to map segment from shared object"), "out of memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), "out of memory"),
+        (RuntimeError("can't start new thread"), "out of memory"),
+    ],
+)
+def test_what_the_system_refuses_is_a_failure_in_one_line(
+    error: BaseException, lack: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give_a_command_that_raises(monkeypatch, error)
+    assert command_line.main(["emulators"]) == 1
+    assert capsys.readouterr().err.startswith(f"ccgym emulators: {lack}: the system gives no more: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_lead_nowhere(closed: str, tmp_path: Path) -> None:
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    words = [sys.executable, "-c", program, "trace", "constant", "--rate-mbps", "6", "--out", f"{tmp_path}/t"]
+    command = f"{shlex.join(words)} {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "t").read_text() == "2\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """What comes from outside and what goes there: no pipe hangs, no device is replaced."""
 
+import multiprocessing
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -176,3 +178,29 @@ def test_links_in_a_circle_are_a_place_like_any_other(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_one_line(where: str) -> None:
     with pytest.raises(InputError, match="cannot be made"):
         make_folder(Path(where))
+
+
+def test_what_a_killed_process_has_left_goes_with_the_next_file_written(tmp_path: Path) -> None:
+    def hang(fresh: Path) -> None:
+        fresh.write_text("half")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    writer = multiprocessing.get_context("fork").Process(target=replace_file, args=(tmp_path / "out", hang))
+    writer.start()
+    writer.join()
+    assert len(list(tmp_path.iterdir())) == 1  # nobody could have removed it
+    replace_file(tmp_path / "other", lambda fresh: fresh.write_text("whole"))
+    assert [left.name for left in tmp_path.iterdir()] == ["other"]
+
+
+def test_a_file_that_another_process_writes_stays(tmp_path: Path) -> None:
+    def write(fresh: Path) -> None:
+        other = multiprocessing.get_context("fork").Process(
+            target=replace_file, args=(tmp_path / "other", lambda theirs: theirs.write_text("theirs"))
+        )
+        other.start()
+        other.join()
+        fresh.write_text("ours")
+
+    replace_file(tmp_path / "out", write)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out": "ours", "other": "theirs"}

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -25,6 +26,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "def leave_the_pipe(x): os.closerange(3, 100); time.sleep(1000)\n"
         "def leave_a_child(x):\n"
         "    if os.fork() == 0: os.closerange(3, 100); time.sleep(100)\n    os._exit(0)\n"
+        "def chatter(x):\n    while True: os.write(int(__import__('sys').argv[2]), b' ' * 65536)\n"
+        "def answer_itself(x): os.write(int(__import__('sys').argv[2]), x.encode()); os._exit(0)\n"
         "def hoard(x): return len(bytearray(x))\n"
         "def hoard_bit_by_bit(x):\n    kept = []\n    while True: kept.append(bytearray(10**7))\n"
     )
@@ -43,6 +46,11 @@ def test_answers(capfd: pytest.CaptureFixture[str]) -> None:
         ("crash", 11, "^crashed: SIGSEGV$"),
         ("hang", 0, "no end after 2 s"),
         ("leave_the_pipe", 0, "crashed: SIGKILL"),
+        ("chatter", 0, "^its answer has more than 16 MB$"),
+        ("answer_itself", "[" * 100_000, "^crashed: exit code 0$"),
+        ("answer_itself", "[]", "^its answer is none$"),
+        ("answer_itself", "{}", "^its answer is none$"),
+        ("answer_itself", '{"failed": 3}', "^3$"),
         ("hoard", 2 << 30, "memory limit is 1024 MB"),
         ("hoard_bit_by_bit", 0, "memory limit is 1024 MB"),
     ],
@@ -52,6 +60,17 @@ def test_every_end_is_one_line(function: str, argument: object, said: str) -> No
         call_isolated(f"outside:{function}", argument, 2 if function == "hang" else 60)
     assert len(str(raised.value).splitlines()) == 1
     assert ("in fail" in raised.value.trace) == (function == "fail")
+
+
+def test_a_lower_limit_of_the_caller_is_kept() -> None:
+    lower = 'ulimit -v 700000 -t 50; exec "$@"'
+    call = (
+        "from ccgym.evaluation.isolation import call_isolated as call; print(call('outside:double', 2, 100))"
+    )
+    done = subprocess.run(
+        ["bash", "-c", lower, "bash", sys.executable, "-c", call], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "4\n", done.stderr
 
 
 def test_leaving_early_ends_it() -> None:

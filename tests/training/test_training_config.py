@@ -37,6 +37,8 @@ def test_saved_config_loads_again(tiny_config: TinyConfig, tmp_path: Path) -> No
         ("learnign_rate: 1", "learnign_rate: unknown key"),
         ("host_jitter: {sahre: 1}", "host_jitter.sahre: unknown key"),
         ("hidden: 0", "hidden:"),
+        ("name: ../elsewhere", "name: '../elsewhere' is no name of letters"),
+        ("name: ''", "name: '' is no name of letters"),
         ("hidden: [5000]", "hidden.0: "),
         ("actions: guess", "actions: 'guess' is not one of"),
         ("features: scent", "features: 'scent' is unknown; known are indigo"),

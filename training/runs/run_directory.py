@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 
 from ccgym.agents.policy_file import git_revision
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import naming, read_bytes, read_json, replaced
+from ccgym.envs.outside_files import MOST_JSON_BYTES, naming, read_bytes, read_json, replaced
 from ccgym.training.config import Config, config_file_of_run, load_config, save_config
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
@@ -95,6 +95,7 @@ class RunDirectory(Generic[Config]):
             origin = {"revision": git_revision(), "links": dict(links)}
             self._origin_file.write_text(json.dumps(origin, indent=1))
             save_config(config, self._config_file)
+            self._metrics_file.unlink(missing_ok=True)
         except OSError as error:
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
@@ -217,7 +218,11 @@ class RunDirectory(Generic[Config]):
         """
         if not self._metrics_file.exists():
             return []
-        whole, _, _ = read_bytes(self._metrics_file, "the metrics").decode(errors="replace").rpartition("\n")
+        whole, _, _ = (
+            read_bytes(self._metrics_file, "the metrics", MOST_JSON_BYTES)
+            .decode(errors="replace")
+            .rpartition("\n")
+        )
         return [self._metrics_of(line, number) for number, line in enumerate(whole.splitlines(), 1)]
 
     def _metrics_of(self, line: str, number: int) -> dict[str, float]:

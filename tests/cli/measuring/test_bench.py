@@ -22,9 +22,11 @@ def test_measures_every_scheme_of_the_table_and_one_in_python(capsys: pytest.Cap
     assert cases["schemes, sprout"]["ratio"] > 0
 
 
-def test_names_the_subjects_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "nonsense"]) == 2
-    assert "known: schemes, twin, env, sender, tunnel" in capsys.readouterr().err
+def test_names_the_subjects_it_knows_before_it_measures_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "twin", "twni"]) == 2
+    output = capsys.readouterr()
+    assert "'twni', did you mean twin?; known: schemes, twin, env, sender, tunnel" in output.err
+    assert output.out == ""
 
 
 def test_measures_in_turns_and_gives_medians() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ccgym.configs import config_files
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.mahimahi.shells import shell_command
@@ -138,6 +139,21 @@ def test_a_selection_keeps_its_order_and_holds_each_emulator_once() -> None:
     ]
     assert labels[:2] == ["calibrated/india", "calibrated/nepal"]
     assert len(labels) == len(set(labels)) == 6
+
+
+def test_a_name_that_stands_again_and_again_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str] = []
+    load = config_files
+
+    def counted(kind: str) -> dict[str, Path]:
+        found.append(kind)
+        return load(kind)
+
+    monkeypatch.setattr("ccgym.envs.specs.emulators.config_files", counted)
+    assert [each.label for each in select_emulators("calibrated/india, " * 3000 + "calibrated/india")] == [
+        "calibrated/india"
+    ]
+    assert found == ["emulators"]
 
 
 @pytest.mark.parametrize("selection", ["mars", "calibrated/mars", "mars/india", "india", "", "synthetic,"])

@@ -175,3 +175,12 @@ def test_losses_have_two_names(tmp_path: Path) -> None:
     entry = publish(folder)["scenarios"][0]["schemes"][0]
     assert entry["loss"] == 0
     assert entry["pantheon_loss"] == pytest.approx(1 - 2000 / 2200)
+
+
+@pytest.mark.parametrize(
+    "schemes", [[f"s{number}" for number in range(50_000)], ["bbr", 3], ["a" * 201], {"bbr": 1}, [""]]
+)
+def test_schemes_that_cannot_all_have_run_are_unknown(tmp_path: Path, schemes: Any) -> None:
+    read = scenario(archive(tmp_path / "a", cc_schemes=schemes, run_times=10_000))
+    assert (len(read.runs), read.failures) == (2, [])
+    assert "which runs are missing is unknown" in read.remarks[0]

@@ -51,7 +51,10 @@ def test_a_run_killed_before_its_first_checkpoint_is_begun_anew(
     run.create(tiny_config(), {})
     with pytest.raises(InputError, match="no checkpoint to resume from; begin the run without --resume"):
         run.load()
+    (tmp_path / "run" / "metrics.jsonl").write_text("{\n")
     run.create(tiny_config(), {})
+    run.open_logs(0)  # what the killed one had logged is none of its
+    run.close_logs()
     run.save(Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0), None, 1)
     with pytest.raises(InputError, match="holds a run already"):
         run.create(tiny_config(), {})
