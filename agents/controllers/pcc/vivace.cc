@@ -26,10 +26,11 @@ double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double 
 }
 
 // Proteus section 5: a slope that lifts the RTT over an interval, one RTT, by less than the RTTs are off the
-// fitted line says nothing.
+// fitted line says nothing. As released, an RTT that falls earns nothing either: else a rate far above the
+// link is worth most to which of two trials the queue happens to be served faster.
 double Vivace::rtt_slope(const RttLine& rtts) {
   const double slope = rtts.slope();
-  return std::abs(slope) * rtts.mean_rtt_s() < rtts.error_s() ? 0 : slope;
+  return slope * rtts.mean_rtt_s() < rtts.error_s() ? 0 : std::max(slope, 0.0);
 }
 
 double Vivace::confidence_amplifier(int same_sign) {
@@ -46,17 +47,33 @@ RateLearner::Trial Vivace::next() {
 
 bool Vivace::learn(const MonitorInterval& result) {
   double slope = rtt_slope(result.rtts);
-  if (is_starting_ && std::abs(slope) < kStartingTolerance) slope = 0;
+  if (is_starting_ && slope < kStartingTolerance) slope = 0;
   const double value = utility(utility_, result.rate_mbps, slope, result.loss_rate());
   if (is_starting_) return learn_start(result, value);
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
   utilities_[static_cast<std::size_t>(index)] = value;
+  rtt_slopes_[static_cast<std::size_t>(index)] = slope;
   if (++known_trials_ < kTrials) return false;
-  const double difference = directions_[0] * (utilities_[0] - utilities_[1]);
-  ascend(difference / (2 * kEpsilon * rate_mbps_));
+  learn_pair();
   begin_trials();
   return true;
+}
+
+// A faster rate cannot lift the RTT less: such a pair is noise, and tried again before it moves the rate.
+// Twice the same, the mean of both counts. Above the link, where slopes differ by noise alone, this is what
+// leads back.
+void Vivace::learn_pair() {
+  double gradient = directions_[0] * (utilities_[0] - utilities_[1]) / (2 * kEpsilon * rate_mbps_);
+  const bool is_abnormal =
+      utility_ == Utility::latency && directions_[0] * (rtt_slopes_[0] - rtt_slopes_[1]) < 0;
+  if (is_abnormal && !doubted_gradient_) {
+    doubted_gradient_ = gradient;
+    return;
+  }
+  if (is_abnormal) gradient = (gradient + *doubted_gradient_) / 2;
+  doubted_gradient_ = std::nullopt;
+  ascend(gradient);
 }
 
 bool Vivace::learn_start(const MonitorInterval& result, double value) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
@@ -22,7 +23,7 @@ class Vivace final : public RateLearner {
 
   // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
   static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);
-  // The slope of the RTT, where it is more than noise.
+  // The slope of an RTT that grows by more than noise, else 0.
   static double rtt_slope(const RttLine& rtts);
   // Section 4.2: m(tau), after tau further gradients of the same sign.
   static double confidence_amplifier(int same_sign);
@@ -43,6 +44,7 @@ class Vivace final : public RateLearner {
   static constexpr int kTrials = 2;  // r (1 + epsilon) and r (1 - epsilon), in random order
 
   bool learn_start(const MonitorInterval& result, double value);
+  void learn_pair();
   void begin_trials();
   double bounded(double change_mbps);
 
@@ -57,9 +59,11 @@ class Vivace final : public RateLearner {
   int next_id_{0};
   std::array<double, kTrials> directions_{};
   std::array<double, kTrials> utilities_{};
-  int same_sign_{0};       // tau
-  double last_sign_{0};    // of the gradient
-  int boundary_level_{0};  // k
+  std::array<double, kTrials> rtt_slopes_{};
+  std::optional<double> doubted_gradient_{};  // of an abnormal pair, which is being tried again
+  int same_sign_{0};                          // tau
+  double last_sign_{0};                       // of the gradient
+  int boundary_level_{0};                     // k
 };
 
 }  // namespace ccgym
