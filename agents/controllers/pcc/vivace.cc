@@ -17,20 +17,21 @@ constexpr double kConversionFactor = 1;      // theta_0, section 4.2
 constexpr double kBoundary = 0.05;           // omega_0, section 4.3
 constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
 
+double counted(double rtt_slope) { return std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope; }
+
 }  // namespace
 
 double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate) {
-  const double slope = kind == Utility::loss || std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope;
+  const double slope = kind == Utility::loss ? 0 : counted(rtt_slope);
   return std::pow(rate_mbps, kThroughputExponent) - kLatencyCoefficient * rate_mbps * slope -
          kLossCoefficient * rate_mbps * loss_rate;
 }
 
 // Proteus section 5: a slope that lifts the RTT over an interval, one RTT, by less than the RTTs are off the
-// fitted line says nothing. As released, an RTT that falls earns nothing either: else a rate far above the
-// link is worth most to which of two trials the queue happens to be served faster.
+// fitted line says nothing.
 double Vivace::rtt_slope(const RttLine& rtts) {
   const double slope = rtts.slope();
-  return slope * rtts.mean_rtt_s() < rtts.error_s() ? 0 : std::max(slope, 0.0);
+  return std::abs(slope) * rtts.mean_rtt_s() < rtts.error_s() ? 0 : slope;
 }
 
 double Vivace::confidence_amplifier(int same_sign) {
@@ -47,13 +48,13 @@ RateLearner::Trial Vivace::next() {
 
 bool Vivace::learn(const MonitorInterval& result) {
   double slope = rtt_slope(result.rtts);
-  if (is_starting_ && slope < kStartingTolerance) slope = 0;
+  if (is_starting_ && std::abs(slope) < kStartingTolerance) slope = 0;
   const double value = utility(utility_, result.rate_mbps, slope, result.loss_rate());
   if (is_starting_) return learn_start(result, value);
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
   utilities_[static_cast<std::size_t>(index)] = value;
-  rtt_slopes_[static_cast<std::size_t>(index)] = slope;
+  rtt_slopes_[static_cast<std::size_t>(index)] = counted(slope);
   if (++known_trials_ < kTrials) return false;
   learn_pair();
   begin_trials();

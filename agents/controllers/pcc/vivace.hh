@@ -23,7 +23,7 @@ class Vivace final : public RateLearner {
 
   // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
   static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);
-  // The slope of an RTT that grows by more than noise, else 0.
+  // The slope of the RTT, where it is more than noise.
   static double rtt_slope(const RttLine& rtts);
   // Section 4.2: m(tau), after tau further gradients of the same sign.
   static double confidence_amplifier(int same_sign);
