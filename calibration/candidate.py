@@ -43,7 +43,7 @@ _SURE = 3.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """The emulator of the paper, one link with droptail queue and i.i.d. loss, and maybe what is beyond it."""
+    """The emulator of the paper, one link with droptail queue and i.i.d. loss, and maybe what is beyond."""
 
     rate_mbps: float
     delay_ms: int
