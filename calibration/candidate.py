@@ -13,7 +13,15 @@ from .target import HIGHEST_MBPS, Measured, Target
 
 PARAMETERS = ("rate_mbps", "delay_ms", "queue_packets", "loss")
 ACK_PATH = "ack_mbps"
-"""The parameter beyond the paper's: the rate of an ACK path with Poisson arrivals of its own."""
+"""A parameter beyond the paper's: the rate of an ACK path with Poisson arrivals of its own."""
+
+RATE_WALK = ("walk_spread", "walk_range")
+"""Those of a link whose rate walks, down from `rate_mbps`."""
+WALK_EVERY_MS = 100
+"""A step of that walk."""
+
+BEYOND = (ACK_PATH, *RATE_WALK)
+"""All beyond the paper's."""
 
 ARRIVALS = ("constant", "poisson")
 NO_LOSS = 1e-5
@@ -35,7 +43,7 @@ _SURE = 3.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """The emulator of the paper, one link with droptail queue and i.i.d. loss, maybe with an ACK path."""
+    """The emulator of the paper, one link with droptail queue and i.i.d. loss, and maybe what is beyond."""
 
     rate_mbps: float
     delay_ms: int
@@ -45,18 +53,21 @@ class Candidate:
     arrivals: str
     ack_mbps: float | None = None
     """None: ACKs have the link's own rate and arrivals."""
+    walk_spread: float | None = None
+    """Of a step of the rate, a factor e^(spread * standard normal); None: the rate stays."""
+    walk_range: float | None = None
+    """By how much the highest rate, which is `rate_mbps`, is above the lowest."""
     traces: tuple[str, ...] = ()
     """Of a recorded link, mahimahi's: that of the data and, where it has one of its own, that of the ACKs."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Those that it has."""
-        return PARAMETERS if self.ack_mbps is None else (*PARAMETERS, ACK_PATH)
+        return (*PARAMETERS, *(name for name in BEYOND if getattr(self, name) is not None))
 
     def spec(self, name: str) -> EmulatorSpec:
         """As every backend takes it."""
-        even = {"rate_mbps": self.rate_mbps, "arrivals": self.arrivals}
-        link = {"trace": self.traces[0]} if self.traces else even
+        link = {"trace": self.traces[0]} if self.traces else self._generated_link()
         uplink = {**link, "loss": self.loss, "queue": "droptail", "packets": self.queue_packets}
         fields: dict[str, object] = {"name": name, "delay_ms": self.delay_ms, "uplink": uplink}
         if self.ack_mbps is not None:
@@ -64,6 +75,17 @@ class Candidate:
         elif len(self.traces) > 1:
             fields["downlink"] = {"trace": self.traces[1]}
         return EmulatorSpec.model_validate(fields)
+
+    def _generated_link(self) -> dict[str, object]:
+        link: dict[str, object] = {"rate_mbps": self.rate_mbps, "arrivals": self.arrivals}
+        if self.walk_spread is not None and self.walk_range is not None:
+            link["rate_walk"] = {
+                "every_ms": WALK_EVERY_MS,
+                "spread": self.walk_spread,
+                "low_mbps": self.rate_mbps / self.walk_range,
+                "high_mbps": self.rate_mbps,
+            }
+        return link
 
 
 @dataclass(frozen=True)
@@ -83,7 +105,7 @@ class Restriction:
         return tuple(name for name in PARAMETERS if name not in self.fixed)
 
     @property
-    def allows_ack_path(self) -> bool:
+    def allows_beyond(self) -> bool:
         """Whether the search may go beyond the paper's parameters."""
         return not self.fixed and not self.traces
 
@@ -143,8 +165,8 @@ class Space:
             max(1, round(value["queue_packets"])),
             round(value["loss"], 6) if value["loss"] >= NO_LOSS else 0.0,
             arrivals,
-            round(value[ACK_PATH], 4) if ACK_PATH in value else None,
-            self.restriction.traces,
+            traces=self.restriction.traces,
+            **{name: round(value[name], 4) for name in BEYOND if name in value},
         )
 
     def places(self, candidate: Candidate) -> dict[str, float]:
@@ -192,6 +214,8 @@ def space_of(target: Target, restriction: Restriction) -> Space:
         "queue_packets": Bounds(max(1, queue / 12), min(_MOST_PACKETS, 12 * queue), "log"),
         "loss": Bounds(0.0, most_loss, "square"),
         ACK_PATH: Bounds(0.01 * fastest, fastest, "log"),
+        "walk_spread": Bounds(0.01, 1.5, "log"),
+        "walk_range": Bounds(1.1, 20.0, "log"),
     }
     guess = Candidate(rate_mbps, delay_ms, queue, loss, restriction.arrivals[0], traces=restriction.traces)
     return Space(bounds, guess, restriction)

@@ -4,13 +4,14 @@ Where no emulator of the paper's parameters is the path, the least error is sear
 """
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from ccgym.envs.logs.event_log import Array
 from optuna.storages import JournalStorage
 
-from .candidate import Candidate
+from .candidate import PARAMETERS, Candidate
 from .least_error import SEED, LeastErrorSearch, Tried
 from .posterior import Measurements
 from .replication import left_out_errors, scheme_errors, scores, sureness
@@ -25,6 +26,12 @@ _REPLICATED, _PAYS = 0.10, 0.8
 
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
 """Of the link's rate, from which the search for an ACK path begins."""
+
+_WALKS = tuple((spread, width) for spread in (0.1, 0.3, 0.9) for width in (2.0, 4.0, 8.0))
+"""Spread and range, from the best of which the search for a rate that walks begins."""
+
+_ACK_ENDS = 0.9
+"""Of the time, at which the search for an ACK path ends at the latest."""
 
 _FIRST_SHARP_DRAW = 1000
 
@@ -51,11 +58,13 @@ class Search(LeastErrorSearch):
 
     @property
     def fits(self) -> list[Tried]:
-        """Those with an ACK path where it lowers the error on left-out schemes, otherwise those without."""
-        plain = [tried for tried in self.tried if tried.candidate.ack_mbps is None]
-        beyond = [tried for tried in self.tried if tried.candidate.ack_mbps is not None]
-        pays = beyond and self.left_out_error(beyond) < _PAYS * self.left_out_error(plain)
-        return beyond if pays else plain
+        """Those with parameters beyond the paper's where these lower the error on left-out schemes."""
+        groups = self._by_parameters()
+        fits = groups.pop(PARAMETERS, [])
+        for group in sorted(groups, key=len):
+            if not fits or self.left_out_error(groups[group]) < _PAYS * self.left_out_error(fits):
+                fits = groups[group]
+        return fits
 
     @property
     def sharpest(self) -> Sharpening | None:
@@ -92,14 +101,39 @@ class Search(LeastErrorSearch):
             self._compare(kept, self.limit.share_ends_s(_FINAL_SHARE))
             return
         self._fine_around(kept, starts, _FINE_SHARE)
-        if self.restriction.allows_ack_path and self.error(self.best) > _REPLICATED:
-            self._fine(kept, "ack-path", self._ack_start(), self.limit.share_ends_s(1.0))
+        if self.restriction.allows_beyond and self.error(self.best) > _REPLICATED:
+            self._fine(kept, "ack-path", self._ack_start(), self.limit.share_ends_s(_ACK_ENDS))
+        if self.restriction.allows_beyond and self.error(self.best) > _REPLICATED:
+            self._fine(kept, "rate-walk", self._walk_start(), self.limit.share_ends_s(1.0))
 
     def _ack_start(self) -> Candidate:
         """The best candidate with the best of some ACK paths."""
         best = self.best.candidate
         tried = [replace(best, ack_mbps=round(share * best.rate_mbps, 4)) for share in _ACK_SHARES]
         return min(tried, key=lambda candidate: self.score(self._replicate(candidate, self.draws)))
+
+    def _walk_start(self) -> Candidate:
+        """The best candidate of each kind so far with the best of some walks, about the rate that it had."""
+        bests = [
+            min(group, key=lambda tried: tried.score).candidate for group in self._by_parameters().values()
+        ]
+        tried = [
+            replace(
+                best,
+                rate_mbps=round(best.rate_mbps * math.sqrt(width), 4),
+                walk_spread=spread,
+                walk_range=width,
+            )
+            for best in bests
+            for spread, width in _WALKS
+        ]
+        return min(tried, key=lambda candidate: self.score(self._replicate(candidate, self.draws)))
+
+    def _by_parameters(self) -> dict[tuple[str, ...], list[Tried]]:
+        groups: dict[tuple[str, ...], list[Tried]] = defaultdict(list)
+        for tried in self.tried:
+            groups[tried.candidate.parameters].append(tried)
+        return groups
 
     def _sharpen(self, kept: JournalStorage, starts: list[Candidate]) -> None:
         """Runs where the likelihood is high, around each start; after some rounds what fits goes on."""

@@ -121,9 +121,14 @@ class _Progress:
 
 def _described(candidate: "Candidate") -> str:
     acks = "" if candidate.ack_mbps is None else f", ACKs {candidate.ack_mbps:.3g} Mbit/s poisson"
+    rate = f"{candidate.rate_mbps:.4g} Mbit/s {candidate.arrivals}"
+    if candidate.walk_range is not None:
+        rate = (
+            f"{candidate.rate_mbps / candidate.walk_range:.4g} to {rate}, spread {candidate.walk_spread:.3g}"
+        )
     return (
-        f"{candidate.rate_mbps:.4g} Mbit/s {candidate.arrivals}, {candidate.delay_ms} ms one way, "
-        f"{candidate.queue_packets} packets, loss {100 * candidate.loss:.3g} %{acks}"
+        f"{rate}, {candidate.delay_ms} ms one way, {candidate.queue_packets} packets, "
+        f"loss {100 * candidate.loss:.3g} %{acks}"
     )
 
 

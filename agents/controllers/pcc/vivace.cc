@@ -17,10 +17,12 @@ constexpr double kConversionFactor = 1;      // theta_0, section 4.2
 constexpr double kBoundary = 0.05;           // omega_0, section 4.3
 constexpr double kBoundaryStep = 0.1;        // delta, section 4.3
 
+double counted(double rtt_slope) { return std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope; }
+
 }  // namespace
 
 double Vivace::utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate) {
-  const double slope = kind == Utility::loss || std::abs(rtt_slope) < kSlopeTolerance ? 0 : rtt_slope;
+  const double slope = kind == Utility::loss ? 0 : counted(rtt_slope);
   return std::pow(rate_mbps, kThroughputExponent) - kLatencyCoefficient * rate_mbps * slope -
          kLossCoefficient * rate_mbps * loss_rate;
 }
@@ -52,11 +54,27 @@ bool Vivace::learn(const MonitorInterval& result) {
   const int index = result.trial - first_id_;
   if (result.trial == kNoTrial || index < 0 || index >= kTrials) return false;
   utilities_[static_cast<std::size_t>(index)] = value;
+  rtt_slopes_[static_cast<std::size_t>(index)] = counted(slope);
   if (++known_trials_ < kTrials) return false;
-  const double difference = directions_[0] * (utilities_[0] - utilities_[1]);
-  ascend(difference / (2 * kEpsilon * rate_mbps_));
+  learn_pair();
   begin_trials();
   return true;
+}
+
+// A faster rate cannot lift the RTT less: such a pair is noise, and tried again before it moves the rate.
+// Twice the same, the mean of both counts. Above the link, where slopes differ by noise alone, this is what
+// leads back.
+void Vivace::learn_pair() {
+  double gradient = directions_[0] * (utilities_[0] - utilities_[1]) / (2 * kEpsilon * rate_mbps_);
+  const bool is_abnormal =
+      utility_ == Utility::latency && directions_[0] * (rtt_slopes_[0] - rtt_slopes_[1]) < 0;
+  if (is_abnormal && !doubted_gradient_) {
+    doubted_gradient_ = gradient;
+    return;
+  }
+  if (is_abnormal) gradient = (gradient + *doubted_gradient_) / 2;
+  doubted_gradient_ = std::nullopt;
+  ascend(gradient);
 }
 
 bool Vivace::learn_start(const MonitorInterval& result, double value) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "agents/controllers/pcc/pcc.hh"
 #include "agents/controllers/pcc/rate_learner.hh"
@@ -43,6 +44,7 @@ class Vivace final : public RateLearner {
   static constexpr int kTrials = 2;  // r (1 + epsilon) and r (1 - epsilon), in random order
 
   bool learn_start(const MonitorInterval& result, double value);
+  void learn_pair();
   void begin_trials();
   double bounded(double change_mbps);
 
@@ -57,9 +59,11 @@ class Vivace final : public RateLearner {
   int next_id_{0};
   std::array<double, kTrials> directions_{};
   std::array<double, kTrials> utilities_{};
-  int same_sign_{0};       // tau
-  double last_sign_{0};    // of the gradient
-  int boundary_level_{0};  // k
+  std::array<double, kTrials> rtt_slopes_{};
+  std::optional<double> doubted_gradient_{};  // of an abnormal pair, which is being tried again
+  int same_sign_{0};                          // tau
+  double last_sign_{0};                       // of the gradient
+  int boundary_level_{0};                     // k
 };
 
 }  // namespace ccgym
