@@ -32,7 +32,7 @@ PATH = EmulatorSpec(
 
 
 def cases(rounds: int) -> Iterator[Case]:
-    """One thread, then two beside it; ten thousand environments in this process; flights that are copied."""
+    """One thread, then two beside it; ten thousand environments in this process; a run that is copied."""
     rates = medians_in_turns(
         {"one": lambda: _steps_per_second(1), "two": lambda: _steps_per_second(2)}, rounds
     )
@@ -76,7 +76,7 @@ def _resident_kilobytes() -> float:
 
 
 def _copies(rounds: int) -> Iterator[Case]:
-    """A flight in mid-air, and going back to a place beside running there again."""
+    """A copy of a run that goes on, and going back to a place beside running there again."""
     env = PathEnv(emulator=PATH)
     env.reset(seed=1)
     for _ in range(SAVED_STEPS):
