@@ -16,7 +16,6 @@ KNOWN: Mapping[str, tuple[str, float]] = {
     "ten flows join and leave each second": (">=", 0.88),
     "2 to 16 flows on unseen links": (">=", 0.85),
     "two flows on unseen links, one of 8 times the RTT": (">=", 0.85),
-    "unseen emulators, 10 s each": ("<=", 8),
     # competition, evidence
     "beside cubic": (">=", 38),
     "beside reno": ("<=", 52),

@@ -4,6 +4,7 @@ import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
+from numpy.typing import NDArray
 
 SILENCE_MS = 300.0
 """A link that delivers nothing for so long counts as silent; no sender hears of it before it is over."""
@@ -38,8 +39,16 @@ def difficulty_tags(spec: EmulatorSpec) -> list[str]:
     return found
 
 
+def longest_silence_ms(spec: EmulatorSpec) -> float:
+    """Of the link, or of the way back of the ACKs."""
+    return max(float(_gaps_ms(link).max(initial=0.0)) for link in (spec.uplink, spec.downlink))
+
+
 def _silent_share(link: LinkSpec) -> float:
     """Share of the time within gaps of SILENCE_MS or more between a link's opportunities."""
-    schedule = link.schedule()
-    gaps_ms = np.diff(schedule.opportunities_ms().astype(np.float64), prepend=0.0)
-    return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / schedule.period_ms)
+    gaps_ms = _gaps_ms(link)
+    return float(gaps_ms[gaps_ms >= SILENCE_MS].sum() / link.schedule().period_ms)
+
+
+def _gaps_ms(link: LinkSpec) -> NDArray[np.float64]:
+    return np.diff(link.schedule().opportunities_ms().astype(np.float64), prepend=0.0)

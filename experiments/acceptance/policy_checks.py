@@ -36,7 +36,7 @@ from ccgym.training.rollouts import run_as_drawn
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
-from .difficulty import describe, difficulty_tags
+from .difficulty import describe, difficulty_tags, longest_silence_ms
 from .sharing import sharing_checks
 
 SECONDS = 30.0
@@ -46,6 +46,8 @@ PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
+SILENT_MS = 2e3
+"""A link that delivers nothing for so long starves every sender."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +142,15 @@ class PolicyChecks:
         return not beaten, Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
 
     def starvation(self, count: int) -> Check:
-        """The least utilisation over many random emulators."""
-        specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}")]
+        """The least utilisation over many random emulators that are never silent for seconds."""
+        drawn = (emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}"))
+        specs = [spec for spec in drawn if longest_silence_ms(spec) < SILENT_MS]
         used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
         starved = sum(share < STARVATION_UTILISATION for share in used)
         return Check(
             f"unseen emulators, {STARVATION_SECONDS:g} s each",
-            "none below 10 % of the link",
-            f"{starved} of {count} below; least {min(used):.1%}",
+            f"none below 10 % of the link but those that deliver nothing for {SILENT_MS / 1e3:g} s",
+            f"{starved} of {len(specs)} below; least {min(used, default=1):.1%}",
             starved == 0,
         )
 

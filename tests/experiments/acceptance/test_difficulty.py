@@ -3,7 +3,7 @@
 import pytest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.variation_spec import RateStep, RateWalk
-from ccgym.experiments.acceptance.difficulty import describe, difficulty_tags
+from ccgym.experiments.acceptance.difficulty import describe, difficulty_tags, longest_silence_ms
 
 
 def path(**uplink: object) -> EmulatorSpec:
@@ -43,3 +43,11 @@ def test_silence_a_short_queue_and_small_windows_are_difficulty_tags() -> None:
     ]
     assert difficulty_tags(path(rate_mbps=12.0, queue="droptail", packets=2)) == ["room for 2 packets"]
     assert difficulty_tags(path(rate_mbps=0.5)) == ["ideal window of 4.0 packets"]
+
+
+def test_the_longest_silence_may_be_of_the_way_back() -> None:
+    silent = (RateStep(at_s=3, rate_mbps=0.0), RateStep(at_s=5, rate_mbps=12.0))
+    quiet = LinkSpec(rate_mbps=12.0, rate_steps=silent, period_s=10)
+    spec = EmulatorSpec(name="path", delay_ms=30, uplink=LinkSpec(rate_mbps=12.0), downlink=quiet)
+    assert longest_silence_ms(spec) == pytest.approx(2000, abs=2)
+    assert longest_silence_ms(path(rate_mbps=12.0)) <= 1
