@@ -20,7 +20,7 @@ int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   active_ = true;
   recovery_point_ = ack.next_seq;
   ssthresh_bytes_ = ssthresh_bytes;
-  prior_inflight_bytes_ = inflight_before(ack);
+  prior_inflight_bytes_ = inflight_before(ack) + ack.acked_bytes();
   delivered_bytes_ = 0;
   return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
@@ -39,11 +39,14 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
   return ack.inflight_bytes + std::max<int64_t>(sendable_bytes(ack), 0);
 }
 
-// RFC 6937 section 3.1, with the slow-start reduction bound.
+// RFC 6937 section 3.1, with the slow-start reduction bound. Whole packets leave, so the rounding up is to
+// packets: to bytes it would hold one back from the first ACK on.
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const int64_t out_bytes = static_cast<int64_t>(ack.next_seq - recovery_point_) * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
-    return divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, prior_inflight_bytes_) - out_bytes;
+    const int64_t packets =
+        divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, prior_inflight_bytes_ * packet_bytes_);
+    return packets * packet_bytes_ - out_bytes;
   }
   const int64_t limit = std::max(delivered_bytes_ - out_bytes, ack.acked_bytes()) + packet_bytes_;
   return std::min(ssthresh_bytes_ - ack.inflight_bytes, limit);

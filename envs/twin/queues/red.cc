@@ -5,6 +5,14 @@
 
 namespace ccgym {
 
+namespace {
+
+// Once the queue has gone its packets are let be, whatever the mean still says: the paper leaves it open, its
+// authors' own implementation (of ns-2, and so ns-3's) has it. Or one episode of marks would cost two cuts.
+constexpr std::size_t kLetBePackets = 1;
+
+}  // namespace
+
 Red::Red(const Parameters& parameters, const QueueSetting& setting)
     : parameters_(parameters),
       ns_per_packet_(static_cast<double>(setting.ns_per_packet)),
@@ -16,8 +24,9 @@ Red::Red(const Parameters& parameters, const QueueSetting& setting)
 void Red::enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
   average(packet.arrival_ns, line);
   LinkPacket taken = packet;
-  const bool fits = line.has_room_for(packet) && mean_packets_ < full_packets();
-  const bool stays = fits && (!picks() || (parameters_.ecn && taken.label.mark()));
+  const bool rules = mean_packets_ >= parameters_.min_threshold_packets && line.packets() > kLetBePackets;
+  const bool fits = line.has_room_for(packet) && (!rules || mean_packets_ < full_packets());
+  const bool stays = fits && (!picks(rules) || (parameters_.ecn && taken.label.mark()));
   if (!fits) spared_packets_ = 0;
   stays ? line.push(taken) : dropped.push_back(taken);
 }
@@ -49,8 +58,8 @@ double Red::base_probability() const {
 }
 
 // Section 7: the number of packets between two that are picked is uniformly distributed.
-bool Red::picks() {
-  if (mean_packets_ < parameters_.min_threshold_packets) {
+bool Red::picks(bool rules) {
+  if (!rules) {
     spared_packets_ = 0;
     return false;
   }

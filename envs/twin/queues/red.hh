@@ -47,7 +47,7 @@ class Red final : public QueueDiscipline {
   void average(int64_t now_ns, const WaitingLine& line);
   [[nodiscard]] double base_probability() const;
   [[nodiscard]] double full_packets() const;
-  bool picks();
+  bool picks(bool rules);  // or the queue is short, now or in the mean
 
   Parameters parameters_;
   double ns_per_packet_;

@@ -75,7 +75,7 @@ TEST_F(NewRenoTest, SpreadsTheReductionOverTheRoundTrip) {
     flow_.ack(seq);
     sent.push_back(flow_.send_while_open());
   }
-  EXPECT_EQ(sent, (std::vector{0, 0, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(sent, (std::vector{0, 0, 1, 0, 1, 0, 1, 0}));
 }
 
 // Losses that drain the pipe below ssthresh: the slow-start reduction bound lets two packets go per ACK.

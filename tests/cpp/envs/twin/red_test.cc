@@ -52,6 +52,19 @@ TEST(Red, LetsAShortQueueBe) {
   EXPECT_EQ(fate.marked + fate.dropped, 0);
 }
 
+TEST(Red, LetsAQueueBeThatHasGoneWhateverItsMean) {
+  Red::Parameters slow = parameters();
+  slow.weight = 1e-4;
+  for (const double mean_packets : {10.0, 100.0}) {  // where some are marked, where all are dropped
+    Red red{slow, {.seed = 1}};
+    while (red.mean_packets() < mean_packets) pass(red, 900, 100);
+    const Fate gone = pass(red, 1, 1000);
+    EXPECT_EQ(gone.marked + gone.dropped, 0) << mean_packets;
+    const Fate stands = pass(red, 2, 1000);
+    EXPECT_GT(stands.marked + stands.dropped, 20) << mean_packets;
+  }
+}
+
 // Section 7: with p_b the number of packets from one mark to the next is uniform on 1 to 1 / p_b.
 TEST(Red, MarksAtUniformlyDistributedDistances) {
   Red red{parameters(), {.seed = 1}};
