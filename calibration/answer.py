@@ -28,6 +28,8 @@ CUT_SHORT = "The search was cut short: with more minutes the same command goes o
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
+_FINALISTS, _FINALIST_DRAWS = 8, 8
+"""Of a search for the least error; the second: times as many as the search had."""
 _RESAMPLES, _RARE = 1000, 100
 """Arrivals that so few of them have do not count."""
 _NEAREST = 80
@@ -109,10 +111,11 @@ class Answer:
 def answer_of(search: Search, replicator: Replicator) -> Answer:
     """What the candidates that were tried say together."""
     sharpest = search.sharpest
-    best = search.best if sharpest is None else _fitting(search, sharpest, replicator)
     if sharpest is None:
-        of_left_out, (intervals, ensemble, poisson) = _left_out_errors(search), _resampled_intervals(search)
+        best, of_left_out = _best_of_finalists(search, replicator)
+        intervals, ensemble, poisson = _resampled_intervals(search, best.candidate)
     else:
+        best = _fitting(search, sharpest, replicator)
         of_left_out = _sharp_left_out_errors(search, sharpest, replicator)
         intervals, ensemble, poisson = _sharp_intervals(search, sharpest, best.candidate)
     return Answer(
@@ -200,14 +203,35 @@ def _tried_figures(search: Search) -> Array:
     return figures
 
 
-def _left_out_errors(search: Search) -> dict[str, float]:
-    """Each scheme's error on that candidate which replicates the others best."""
-    errors = left_out_errors(_tried_figures(search), search.measured, search.weights)
-    return dict(zip(search.target.schemes, map(float, errors), strict=True))
+def _best_of_finalists(search: Search, replicator: Replicator) -> tuple[Tried, dict[str, float]]:
+    """The best, and each scheme's error on that finalist which replicates the others best.
+
+    With draws that the search has not seen: among hundreds of candidates those few that it has are kindest to
+    the one that it found, above all where schemes have two modes.
+    """
+    draws = range(search.draws.stop, search.draws.stop + _FINALIST_DRAWS * len(search.draws))
+    finalists = []
+    for candidate in _finalists(search):
+        figures = replicator.replicate(candidate, draws)
+        finalists.append(Tried(candidate, figures, search.score(figures)))
+    figures = np.stack([tried.figures for tried in finalists])
+    errors = left_out_errors(figures, search.measured, search.weights)
+    best = min(finalists, key=lambda tried: tried.score)
+    return best, dict(zip(search.target.schemes, map(float, errors), strict=True))
+
+
+def _finalists(search: Search) -> list[Candidate]:
+    """The best of the search, and the best for all schemes but one."""
+    fits = search.fits
+    of_schemes = scores(_tried_figures(search), search.measured, search.weights)
+    totals = of_schemes.sum(axis=1, keepdims=True)
+    best = totals[:, 0].argsort()[:_FINALISTS]
+    best_without = (totals - of_schemes).argmin(axis=0)
+    return list(dict.fromkeys(fits[place].candidate for place in (*best, *best_without)))
 
 
 def _resampled_intervals(
-    search: Search,
+    search: Search, best: Candidate
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
     """The same where no emulator is the path: what would have been best, had the runs come out otherwise.
 
@@ -218,9 +242,9 @@ def _resampled_intervals(
     shares = Counter(each.arrivals for each in chosen)
     surfaces = [_surface(search, kind, generator) for kind, count in shares.items() if count > _RARE]
     found = {}
-    for name in search.space.places(search.best.candidate):
+    for name in search.space.places(best):
         tails = [100 * _TAIL, 100 - 100 * _TAIL]
-        ends = list(np.percentile([getattr(each, name) for each in chosen], tails))
+        ends = [getattr(best, name), *np.percentile([getattr(each, name) for each in chosen], tails)]
         for surface in filter(None, surfaces):
             ends += map(search.space.bounds[name].at, surface.interval(name, CONFIDENCE))
         found[name] = _rounded(name, min(ends), max(ends))
