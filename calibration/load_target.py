@@ -158,9 +158,9 @@ def _of_table(path: Path, text: str) -> Target:
         scheme = str(row.get("scheme", "")).strip()
         if not scheme:
             raise InputError(f"{path}: a row without a scheme")
-        if scheme in seen:
+        if scheme.lower() in seen:
             raise InputError(f"{path}: scheme {excerpt(scheme)} is named twice; expected one row each")
-        seen.add(scheme)
+        seen.add(scheme.lower())
         known = _known(path, row)
         controller, reason = _our_controller(scheme)
         if controller is None:
