@@ -158,9 +158,11 @@ def _of_table(path: Path, text: str) -> Target:
         scheme = str(row.get("scheme", "")).strip()
         if not scheme:
             raise InputError(f"{path}: a row without a scheme")
-        if scheme in seen:
+        kind, colon, arguments = scheme.partition(":")  # of which some are paths
+        key = f"{kind.lower()}{colon}{arguments}"
+        if key in seen:
             raise InputError(f"{path}: scheme {excerpt(scheme)} is named twice; expected one row each")
-        seen.add(scheme)
+        seen.add(key)
         known = _known(path, row)
         controller, reason = _our_controller(scheme)
         if controller is None:

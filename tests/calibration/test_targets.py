@@ -109,6 +109,7 @@ def test_published_reports_are_read_as_they_stand() -> None:
     [
         ("empty.csv", " \n", "empty"),
         ("names.csv", TABLE.replace("cubic", "copa"), "copa is named twice"),
+        ("capitals.csv", TABLE.replace("cubic", "Copa"), "Copa is named twice"),
         (
             "names.yaml",
             "copa: {throughput_mbps: 1, p95_delay_ms: 9}\ncopa: {}\n",
