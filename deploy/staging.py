@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
+from ccgym.envs.errors import InputError, excerpt, is_disk_full
+
 
 class Staging:
     """Collects new files and folders beside their places, then moves them there: all or none.
@@ -27,8 +29,17 @@ class Staging:
             shutil.rmtree(folder, ignore_errors=True)
 
     def stage(self, target: Path) -> Path:
-        """Where to write what shall become `target`: on the same file system, under another name."""
-        scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.partial-", dir=target.parent))
+        """Where to write what shall become `target`: on the same file system, under another name.
+
+        Raises:
+            InputError: nothing can be written there.
+        """
+        try:
+            scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.partial-", dir=target.parent))
+        except OSError as error:
+            if is_disk_full(error):
+                raise
+            raise InputError(f"{excerpt(target)}: may not be written: {error.strerror}") from None
         self._scratch.append(scratch)
         self._moves.append((scratch / target.name, target))
         return scratch / target.name

@@ -103,6 +103,14 @@ def _whole(seed: Any) -> int:
         raise InputError(f"seed: {excerpt(seed)!r} is not a whole number") from None
 
 
+def _windows(given: Sequence[float]) -> NDArray[np.float64]:
+    """Ideal windows in packets; NaN where one is not known."""
+    for window in given:
+        if not isinstance(window, float | int | np.number) or window <= 0 or window == np.inf:
+            raise InputError(f"oracle_cwnd_packets: {excerpt(window)!r} is not a number above 0")
+    return np.array(given, dtype=np.float64)
+
+
 def _reward(reward: str | Reward) -> Reward:
     if isinstance(reward, str):
         own = is_import_string(reward)
@@ -206,6 +214,8 @@ class PathEngine:
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
             )
+        if not isinstance(companion, bool):
+            raise InputError(f"companion: {excerpt(companion)!r} is neither True nor False")
         if companion and actions != "log_window":
             raise InputError(f"companion: goes with actions log_window, not with {actions}; leave it out")
         if not 1 <= threads <= MOST_THREADS:
@@ -241,9 +251,7 @@ class PathEngine:
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
         self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
         self._observer = None if self._own is None else Observer(self._own, size)
-        self._oracle = (
-            None if oracle_cwnd_packets is None else np.array(oracle_cwnd_packets, dtype=np.float64)
-        )
+        self._oracle = None if oracle_cwnd_packets is None else _windows(oracle_cwnd_packets)
         self._seeds = np.zeros(len(paths), dtype=np.uint64)
         self._episodes = np.zeros(len(paths), dtype=np.uint64)
         self._acted: list[NDArray[Any]] = []

@@ -254,7 +254,10 @@ def _scenario(
 
 
 def _reason(files: RunFiles) -> str:
-    text = read_bytes(files.failure, "the reason of a failure", _MOST_REASON_BYTES)
+    try:
+        text = read_bytes(files.failure, "the reason of a failure", _MOST_REASON_BYTES)
+    except InputError as error:
+        return str(error)
     reason = text.decode(errors="replace").strip()
     before = reason.startswith(REFUSED_BEFORE)
     return REFUSED + reason.removeprefix(REFUSED_BEFORE) if before else reason

@@ -207,3 +207,8 @@ def test_missing_programs_are_named(
     monkeypatch.setattr(export, "PROGRAM_FOLDER", tmp_path)
     with pytest.raises(InputError, match="ccgym-sender is missing"):
         export_scheme(steady_policy, "mine", out=tmp_path, pantheon=None)
+
+
+def test_a_place_where_nobody_can_write_is_told(steady_policy: Path) -> None:
+    with pytest.raises(InputError, match=r"/proc/mine: may not be written: No such file or directory"):
+        export_scheme(steady_policy, "mine", out=Path("/proc"))

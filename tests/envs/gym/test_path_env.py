@@ -353,3 +353,15 @@ def test_an_action_outside_the_space_is_refused(actions: str, action: float, mes
     env.reset(seed=1)
     with pytest.raises(ValueError, match=message):
         env.step(action)
+
+
+@pytest.mark.parametrize("companion", [None, 0, "", [], 1])
+def test_a_companion_is_asked_for_or_not(companion: Any) -> None:
+    with pytest.raises(InputError, match=r"companion: .* is neither True nor False"):
+        PathEnv(emulator=spec(), companion=companion)
+
+
+@pytest.mark.parametrize("window", [0, -1, float("inf"), "3", [3], b"3"])
+def test_an_ideal_window_is_a_number_above_nothing(window: Any) -> None:
+    with pytest.raises(InputError, match=r"oracle_cwnd_packets: .* is not a number above 0"):
+        PathEnv(emulator=spec(), oracle_cwnd_packets=window)

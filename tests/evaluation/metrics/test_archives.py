@@ -1,6 +1,7 @@
 """Pantheon's archives, whole and half: what is left is reported, what is not is named."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,11 @@ def test_schemes_that_cannot_all_have_run_are_unknown(tmp_path: Path, schemes: A
     read = scenario(archive(tmp_path / "a", cc_schemes=schemes, run_times=10_000))
     assert (len(read.runs), read.failures) == (2, [])
     assert "which runs are missing is unknown" in read.remarks[0]
+
+
+def test_a_reason_that_cannot_be_read_costs_its_own_run_only(tmp_path: Path) -> None:
+    folder = archive(tmp_path / "a")
+    os.mkfifo(folder / "copa_failure_run1.log")
+    read = scenario(folder)
+    assert len(read.runs) == 2
+    assert read.failures[0].reason.endswith("cannot read the reason of a failure: not a regular file")
