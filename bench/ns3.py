@@ -123,10 +123,10 @@ class Ns3(_Program):
 
     name = "ns3_dumbbell"
 
-    def run(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float) -> Ns3Figures:
-        """One flow of ns-3's `tcp`, as `TcpCubic`."""
+    def run(self, tcp: str, dumbbell: Dumbbell, seconds: float, warm_up_s: float, run: int = 1) -> Ns3Figures:
+        """One flow of ns-3's `tcp`, as `TcpCubic`; of `run` is whom a queue marks."""
         link = [str(dumbbell.rate_mbps), str(dumbbell.delay_ms), str(dumbbell.queue_packets)]
-        arguments = [tcp, *link, str(seconds), str(warm_up_s), *dumbbell.discipline]
+        arguments = [tcp, *link, str(seconds), str(warm_up_s), str(run), *dumbbell.discipline]
         return Ns3Figures(**self._answer(arguments))
 
 

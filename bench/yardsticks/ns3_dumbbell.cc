@@ -183,11 +183,12 @@ void run(const Dumbbell& dumbbell) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 7 && argc != 8)
+    if (argc != 8 && argc != 9)
       throw std::invalid_argument(
-          "usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP [QUEUE]");
+          "usage: ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP RUN [QUEUE]");
+    ns3::RngSeedManager::SetRun(std::stoul(argv[7]));
     run({argv[1], std::stod(argv[2]), std::stod(argv[3]), static_cast<uint32_t>(std::stoul(argv[4])),
-         std::stod(argv[5]), std::stod(argv[6]), split(argc == 8 ? argv[7] : "")});
+         std::stod(argv[5]), std::stod(argv[6]), split(argc == 9 ? argv[8] : "")});
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return EXIT_FAILURE;

@@ -54,7 +54,7 @@ def test_one_flow_alone_is_the_single_environment(kind: dict[str, Any]) -> None:
 
 def test_flows_join_and_leave() -> None:
     env = PathParallelEnv(emulator=SHARED, flows=JOINING, max_steps=200)
-    env.reset(seed=1)
+    env.reset(seed=2)
     assert env.possible_agents == ["flow_0", "flow_1", "flow_3"]
     assert env.agents == ["flow_0"]
     lives: dict[str, list[float]] = {}
