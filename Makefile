@@ -25,12 +25,13 @@ help:
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
+# A recipe that names MAKE itself is carried out even by `make -n`.
+plain_make := $(MAKE)
+
 # The Python tests that start programs, runs in real time above all, wait for most of their time, two at a time:
 # beside them the C++ tests are compiled and run, then the Python tests that compute, a process for each core; both
 # give way. One of the first kind waits for the QUIC programs, built in the background. What is in one file stays in
 # one process.
-# A recipe that names MAKE itself is carried out even by `make -n`.
-plain_make := $(MAKE)
 share_cores := --numprocesses logical --maxprocesses 4 --dist loadfile
 test:
 	@$(MAKE) --no-print-directory --jobs 2 check test-packages  # the packages come while the compiler works
