@@ -25,6 +25,9 @@ help:
 train: setup
 	.venv/bin/ccgym train --emulators synthetic,calibrated
 
+# A recipe that names MAKE itself is carried out even by `make -n`.
+plain_make := $(MAKE)
+
 # The Python tests that start programs, runs in real time above all, wait for most of their time, two at a time:
 # beside them the C++ tests are compiled and run, then the Python tests that compute, a process for each core; both
 # give way. One of the first kind waits for the QUIC programs, built in the background. What is in one file stays in
@@ -38,7 +41,7 @@ test:
 	  .venv/bin/pytest --numprocesses 2 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
-	  nice -n 15 $(MAKE) --no-print-directory cpp-tests || result=1; \
+	  nice -n 15 $(plain_make) --no-print-directory cpp-tests || result=1; \
 	  echo '==> Python tests that compute'; \
 	  nice -n 15 .venv/bin/pytest $(share_cores) -m 'not programs' || result=1; \
 	  wait $$programs || result=1; \

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -75,6 +75,8 @@ class CommandLineParser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The command line with every sub-command."""
+    from importlib import metadata
+
     parser = CommandLineParser(
         prog="ccgym",
         description="Trains congestion controllers on emulated networks and runs them as native senders.",
@@ -91,8 +93,9 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
     _open_standard_streams()
-    args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
+    args = None
     try:
+        args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -101,11 +104,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except Exception as error:
-        if args.debug or not (complaint := _complaint(error)):
+        if args is None or args.debug or not (complaint := _complaint(error)):
             raise
         return _complain(args.command, *complaint)
     except KeyboardInterrupt:
-        return _complain(args.command, "interrupted", 128 + signal.SIGINT)
+        return _complain(args.command if args else "", "interrupted", 128 + signal.SIGINT)
 
 
 def _open_standard_streams() -> None:
@@ -161,5 +164,6 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
 def _complain(command: str, error: str, code: int) -> int:
     from ccgym.envs.errors import one_line
 
-    print(one_line(f"ccgym {command}: {error}", MOST_CHARACTERS), file=sys.stderr)
+    whose = f"ccgym {command}".rstrip()
+    print(one_line(f"{whose}: {error}", MOST_CHARACTERS), file=sys.stderr)
     return code

@@ -35,6 +35,17 @@ def test_an_expected_failure_is_one_line_and_an_exit_code(
     assert output.err == f"ccgym emulators: {str(error) or 'interrupted'}\n"
 
 
+def test_an_interrupt_before_a_command_is_known_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> argparse.ArgumentParser:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, "build_parser", interrupted)
+    assert command_line.main(["emulators"]) == 130
+    assert capsys.readouterr().err == "ccgym: interrupted\n"
+
+
 def test_a_copy_that_finds_no_room_names_where_there_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
