@@ -31,6 +31,7 @@ KNOWN: Mapping[str, tuple[str, float]] = {
     # replay-rate-trace
     "cov_throughput_l4": (">=", 0.4),
     "mean_network_power_l4 (Mbit/s per s)": ("<=", 4.0),
+    "mean_est_qdelay_l4 (ms)": (">=", 60),
     "total_retransmissions_l4": ("<=", 50),
     "total_rtos_l4": (">=", 0),
     # california-stanford, verizon-lte

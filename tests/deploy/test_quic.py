@@ -59,7 +59,7 @@ def test_a_scheme_that_is_not_installed_is_answered_with_the_command_that_instal
 
 def test_installing_names_what_can_be_installed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schemes", "install", "cubic"]) == 2
-    assert "these are: quic-bbr, quic-copa, quic-cubic" in capsys.readouterr().err
+    assert "known: quic-bbr, quic-copa, quic-cubic" in capsys.readouterr().err
 
 
 def test_an_installation_has_programs_certificate_and_data(
