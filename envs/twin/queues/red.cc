@@ -7,8 +7,8 @@ namespace ccgym {
 
 namespace {
 
-// Once the queue has gone its packets are let be, whatever the mean still says: the paper leaves it open, its
-// authors' own implementation (of ns-2, and so ns-3's) has it. Or one episode of marks would cost two cuts.
+// Once the queue has gone its packets are let be, whatever the mean still says: the paper leaves it open,
+// ns-2's and ns-3's RED have it. Or one episode of marks would cost two cuts.
 constexpr std::size_t kLetBePackets = 1;
 
 }  // namespace
