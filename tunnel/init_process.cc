@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +83,8 @@ void serve(int control, const std::vector<std::string>& command) {
   Settings settings;
   if (read(control, &settings, sizeof settings) != sizeof settings) _exit(kStopped);
   configure_tun(settings.addresses, settings.mtu);
+  constexpr std::byte kReady{1};
+  check_system_call("tell the outside", static_cast<int>(send(control, &kReady, sizeof kReady, MSG_NOSIGNAL)));
   set_environment(settings.addresses);
   const sigset_t set = child_signal();
   check_system_call("block SIGCHLD", sigprocmask(SIG_BLOCK, &set, nullptr));

@@ -7,7 +7,7 @@
 namespace ccgym::tunnel {
 
 // Runs as process 1 of its namespace, so that everything there ends with it; never returns. The settings
-// come through `control`; its closing asks for the end.
+// come through `control`, a byte goes back once the device is up; its closing asks for the end.
 [[noreturn]] void run_init(int control, const std::vector<std::string>& command);
 
 }  // namespace ccgym::tunnel

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,9 +45,9 @@ FileDescriptor enter_and_open_tun(bool offload) {
   return open_tun(offload);
 }
 
-std::array<FileDescriptor, 2> open_pipe() {
+std::array<FileDescriptor, 2> open_socket_pair() {
   std::array<int, 2> ends{};
-  check_system_call("pipe", pipe2(ends.data(), O_CLOEXEC));
+  check_system_call("socketpair", socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()));
   return {FileDescriptor{ends[0]}, FileDescriptor{ends[1]}};
 }
 
@@ -58,16 +59,17 @@ std::vector<std::string> or_shell(std::vector<std::string> command) {
 
 // The kernel's clone, like fork, but into a process namespace; there is no thread yet to mind.
 pid_t start_init(FileDescriptor& control, const std::vector<std::string>& command) {
-  auto [reading, writing] = open_pipe();
+  auto [inner, outer] = open_socket_pair();
   const auto child =
       static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   check_system_call("start a process in a namespace of its own", child);
   if (child == 0) {
-    const int kept = check_system_call("keep the pipe", dup2(reading.number(), STDERR_FILENO + 1));
+    const int kept = check_system_call("keep the socket", dup2(inner.number(), STDERR_FILENO + 1));
+    check_system_call("keep the socket from the command", fcntl(kept, F_SETFD, FD_CLOEXEC));
     close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);  // device and socket are the outside's alone
     run_init(kept, command);
   }
-  control = std::move(writing);
+  control = std::move(outer);
   return child;
 }
 
@@ -83,7 +85,11 @@ Inside::~Inside() { exit_code(); }
 
 void Inside::start(const Settings& settings) {
   check_system_call("tell the inside its addresses",
-                    static_cast<int>(write(control_.number(), &settings, sizeof settings)));
+                    static_cast<int>(send(control_.number(), &settings, sizeof settings, MSG_NOSIGNAL)));
+  // The peer may send at once, and a device that is not up yet drops what it is given. An inside that fails
+  // instead closes its end, and the caller sees its command ended.
+  std::byte ready{};
+  static_cast<void>(!recv(control_.number(), &ready, sizeof ready, 0));
 }
 
 bool Inside::ends_within(int timeout_ms) const {

@@ -29,6 +29,7 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
   ~Inside();  // ends what still runs: SIGTERM, a second later SIGKILL
 
+  // Returns once the device takes packets; the command starts then.
   void start(const Settings& settings);
 
   [[nodiscard]] int tun() const { return tun_.number(); }
