@@ -19,6 +19,7 @@ from ccgym.training.tasks.task_distribution import FITTING
 from numpy.typing import NDArray
 
 from .action_sets import ACTION_SETS, ActionSet
+from .adam import Adam
 from .native_layers import lstm_outputs, mlp_outputs
 
 GRADIENT_SHARDS = 2
@@ -81,12 +82,6 @@ def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
         bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
 
 
-def make_optimiser(policy: torch.nn.Module, config: TrainingConfig) -> torch.optim.Adam:
-    """Adam; its decay is the gradient of the L2 term. Fused: the roots of the other kinds are MKL's."""
-    rate, l2 = config.initial_learning_rate, config.l2
-    return torch.optim.Adam(policy.parameters(), lr=rate, weight_decay=l2, fused=True)
-
-
 def learning_rate(config: TrainingConfig, iteration: int) -> float:
     """The rate of an iteration: half a cosine from the first to the last."""
     progress = iteration / max(1, config.iterations - 1)
@@ -96,7 +91,7 @@ def learning_rate(config: TrainingConfig, iteration: int) -> float:
 
 def fit(
     policy: torch.nn.Module,
-    optimiser: torch.optim.Adam,
+    optimiser: Adam,
     dataset: Dataset,
     config: TrainingConfig,
     iteration: int,
@@ -104,33 +99,25 @@ def fit(
     device: torch.device = CPU,
 ) -> Fit:
     """Fits `policy` in place to the dataset, for at most `max_epochs` epochs, on `device`."""
-    _move(policy, optimiser, device)
+    policy.to(device)
+    optimiser.move(device)
     try:
         return _fit(policy, optimiser, dataset, config, iteration, executor)
     finally:
-        _move(policy, optimiser, CPU)
-
-
-def _move(policy: torch.nn.Module, optimiser: torch.optim.Adam, device: torch.device) -> None:
-    """Both; the count of an optimiser's steps stays where Adam wants it."""
-    policy.to(device)
-    for moments in optimiser.state.values():
-        for name in ("exp_avg", "exp_avg_sq"):
-            moments[name] = moments[name].to(device)
+        policy.to(CPU)
+        optimiser.move(CPU)
 
 
 def _fit(
     policy: torch.nn.Module,
-    optimiser: torch.optim.Adam,
+    optimiser: Adam,
     dataset: Dataset,
     config: TrainingConfig,
     iteration: int,
     executor: Executor,
 ) -> Fit:
     generator = np.random.default_rng([config.seed, FITTING, iteration])
-    rate = learning_rate(config, iteration)
-    for group in optimiser.param_groups:
-        group["lr"] = rate
+    optimiser.learning_rate = learning_rate(config, iteration)
     best, best_epoch = math.inf, 0
     for epoch in range(config.max_epochs):
         batches = list(
@@ -142,7 +129,7 @@ def _fit(
             best, best_epoch = max(losses), epoch
         if epoch - best_epoch >= max(PATIENCE_SHARE * epoch, MIN_PATIENCE_EPOCHS):
             break
-    return Fit(float(np.mean(losses)), epoch + 1, rate, float(np.mean(norms)))
+    return Fit(float(np.mean(losses)), epoch + 1, optimiser.learning_rate, float(np.mean(norms)))
 
 
 def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
@@ -151,7 +138,7 @@ def _batches(rows: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
 
 def _gradient_step(
     policy: torch.nn.Module,
-    optimiser: torch.optim.Adam,
+    optimiser: Adam,
     batch: Sequences,
     config: TrainingConfig,
     executor: Executor,

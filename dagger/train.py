@@ -28,14 +28,15 @@ from ccgym.training.tasks.links import digests, links_to_train_on, links_to_vali
 from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 from matplotlib.figure import Figure
 
+from .adam import Adam
 from .collection import Collector
-from .fitting import fit, make_optimiser, make_policy
+from .fitting import fit, make_policy
 from .learner import make_learner
 
 FINAL_SECONDS = 30.0
 """Length of the rollouts of the best policy over the emulators it was trained for."""
 MONITORED_SECONDS = 25.0
-"""Length of the rollouts whose windows and curves are drawn: varying/rate-steps has its steps by then."""
+"""Length of the rollouts whose windows are drawn: varying/rate-steps has its steps by then."""
 
 
 def train(
@@ -74,7 +75,7 @@ def train(
     policy = make_policy(config, inputs)
     learner = make_learner(config, run, policy)
     learner.try_out(validation)
-    optimiser = make_optimiser(policy, config)
+    optimiser = Adam(policy.parameters(), weight_decay=config.l2)
     dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, monitored)
     with ExitStack() as stack:
@@ -176,7 +177,8 @@ def train(
                 ideal = find_windows([emulator.spec for emulator in emulators], rollout_workers)
                 final = learner.rollouts(emulators, ideal, FINAL_SECONDS, threads, best=True)
                 metrics |= rollout_metrics(final)
-                curves = learner.curves(monitored, config.preference_points, MONITORED_SECONDS, threads)
+                seconds = config.evaluation_seconds
+                curves = learner.curves(monitored, config.preference_points, seconds, threads)
                 if curves:
                     figures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
                 history = [*run.history(CRITERION), (elapsed_s(), criterion)]
