@@ -29,19 +29,19 @@ train: setup
 plain_make := $(MAKE)
 
 # The Python tests that start programs, runs in real time above all, wait for most of their time, two at a time:
-# beside them the C++ tests are compiled and run, then the Python tests that compute, a process for each core; both
-# give way. One of the first kind waits for the QUIC programs, built in the background. What is in one file stays in
-# one process.
+# beside them linters run and the C++ tests are compiled, then come the Python tests that compute, a process for each
+# core; all of these give way. One of the first kind waits for the QUIC programs, built in the background. What is in
+# one file stays in one process.
 one_file_one_process := --dist loadfile --no-loadscope-reorder
 share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
 test:
-	@$(MAKE) --no-print-directory --jobs 2 check test-packages  # the packages come while the compiler works
+	@$(MAKE) --no-print-directory --jobs 2 setup test-packages  # the packages come while the compiler works
 	@mkdir -p build
 	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
 	  .venv/bin/pytest --numprocesses 2 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
-	  nice -n 15 $(plain_make) --no-print-directory cpp-tests || result=1; \
+	  nice -n 15 $(plain_make) --no-print-directory --jobs 2 --keep-going check cpp-tests || result=1; \
 	  echo '==> Python tests that compute'; \
 	  nice -n 15 .venv/bin/pytest $(share_cores) -m 'not programs' || result=1; \
 	  wait $$programs || result=1; \
