@@ -33,6 +33,7 @@ class CompetitiveMode {
 
  private:
   void on_probe_success();
+  [[nodiscard]] int evidence_of_failure(const ProbeResult& result) const;
   void decide(Time now, const RttStats& rtt, double wanted_packets);
   void leave();
   [[nodiscard]] double even_packets(const RttStats& rtt) const;
