@@ -16,6 +16,7 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import workers
 from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, open_session, run_session
 from ccgym.evaluation.sessions.workers import _Worker, run_in_workers
+from ccgym.tests.signals import blocks_interrupts
 
 
 @pytest.fixture
@@ -44,6 +45,17 @@ def test_a_crash_costs_its_own_run_only(plan: Plan, tmp_path: Path) -> None:
     assert len(ended) == 4
     assert [outcome.failure for outcome in ended if outcome.metrics is None] == ["crashed: SIGSEGV"]
     assert multiprocessing.active_children() == []
+
+
+def test_a_worker_leaves_interrupts_to_the_command_from_its_first_moment_on(
+    plan: Plan, tmp_path: Path
+) -> None:
+    outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
+    next(outcomes)
+    running = multiprocessing.active_children()
+    assert running
+    assert all(blocks_interrupts(worker.pid) for worker in running)
+    assert len(list(outcomes)) == 3
 
 
 def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
