@@ -51,10 +51,10 @@ class CommandLineParser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        from ccgym.envs.errors import MOST_LISTED, did_you_mean, excerpt
-
         if action.choices is None or value in action.choices:
             return
+        from ccgym.envs.errors import MOST_LISTED, did_you_mean, excerpt
+
         known = [str(choice) for choice in action.choices]
         listed = ", ".join(known[:MOST_LISTED]) + (", ..." if len(known) > MOST_LISTED else "")
         near = did_you_mean(str(value), known)
@@ -108,7 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _complain(args.command, *complaint)
     except KeyboardInterrupt:
-        return _complain(args.command if args else "", "interrupted", 128 + signal.SIGINT)
+        # With nothing that would have to be imported: it may be an import that was interrupted.
+        print(f"{_whose(args.command if args else '')}: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
 
 
 def _open_standard_streams() -> None:
@@ -164,6 +166,9 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
 def _complain(command: str, error: str, code: int) -> int:
     from ccgym.envs.errors import one_line
 
-    whose = f"ccgym {command}".rstrip()
-    print(one_line(f"{whose}: {error}", MOST_CHARACTERS), file=sys.stderr)
+    print(one_line(f"{_whose(command)}: {error}", MOST_CHARACTERS), file=sys.stderr)
     return code
+
+
+def _whose(command: str) -> str:
+    return f"ccgym {command}".rstrip()

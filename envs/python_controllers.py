@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from .errors import InputError, excerpt
-from .import_strings import load_object
+from .import_strings import load_object, telling
 
 CALLBACKS = ("on_ack", "on_timeout", "on_sent", "on_spurious_loss", "on_restart", "on_timer")
 
@@ -16,17 +16,20 @@ def make_controller(name: str, packet_bytes: int) -> object:
         InputError: there is no such class, or it is no controller.
     """
     controller = load_class(name)
-    try:
+    with telling(f"python:{name}: its constructor"):
         made: object = controller(packet_bytes)
-    except Exception as error:
-        raise InputError(f"python:{name}: its constructor raised {type(error).__name__}: {error}") from error
+    with telling(f"python:{name}: one of its attributes"):
+        _check(name, made)
+    return made
+
+
+def _check(name: str, made: object) -> None:
     if not callable(getattr(made, "on_ack", None)):
         raise InputError(f"python:{name}: has no method on_ack(now_ms, ack)")
     for attribute in ("cwnd_packets", "pacing_mbps"):
         if not hasattr(made, attribute):
             raise InputError(f"python:{name}: its constructor sets no attribute {attribute}")
     _check_callbacks(name, made)
-    return made
 
 
 def _check_callbacks(name: str, made: object) -> None:

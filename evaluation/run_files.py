@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, one_line
 from ccgym.envs.logs.event_log import Array, EventLog
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.logs.link_log import LinkLog, read_whole_lines
@@ -24,6 +24,7 @@ _LAYOUTS = {"#": "dkx", "+": "dknn", "-": "dkndn"}
 PANTHEON_METADATA = "pantheon_metadata.json"
 MOST_FLOWS = 1000
 _LONGEST_HEADER_LINE = 1000
+_MOST_REASON_CHARACTERS = 300
 _PIECE_CHARACTERS = 1 << 20
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured|stats)_run(\d{1,9})\.(?:log|json)")
 _LINK_LOG_ENDING = "_mm"
@@ -81,6 +82,11 @@ class RunFiles:
 
     def _named(self, kind: str) -> Path:
         return self.folder / f"{self.scheme}_{kind}_run{self.run}.log"
+
+
+def in_one_line(reason: str) -> str:
+    """Why a run failed, as tables and terminals take it, whatever has said it."""
+    return one_line(" ".join(reason.split()), _MOST_REASON_CHARACTERS)
 
 
 def check_holds_runs(folder: Path) -> None:

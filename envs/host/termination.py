@@ -1,4 +1,4 @@
-"""What SIGTERM does while shells, programs or half-written files have to be taken down."""
+"""What SIGTERM does while shells, programs or half-written files have to be taken down; who hears SIGINT."""
 
 import signal
 import sys
@@ -24,6 +24,19 @@ def leaving_at_termination() -> Iterator[None]:
     finally:
         # None: a handler that was not installed from Python, and cannot be from here.
         signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+@contextmanager
+def starting_deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started in here never hear SIGINT, not even while they begin; this one does, later.
+
+    A terminal's Ctrl-C goes to all processes of the command: one of them is to say what happened.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:

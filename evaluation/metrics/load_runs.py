@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
+from ccgym.envs.host.termination import starting_deaf_to_interrupts
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.backends.backend import run_seconds, unseen_loss
@@ -111,7 +112,9 @@ def load_runs(found: list[RunFiles], conditions: Conditions) -> Iterator[RunResu
         yield from map(partial(_load_or_fail, conditions), found)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
-        yield from executor.map(partial(_load_or_fail, conditions), found)
+        with starting_deaf_to_interrupts():
+            loaded = executor.map(partial(_load_or_fail, conditions), found)
+        yield from loaded
 
 
 def _load_or_fail(conditions: Conditions, files: RunFiles) -> RunResult | Failure:

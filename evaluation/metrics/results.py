@@ -13,6 +13,7 @@ from ccgym.evaluation.run_files import (
     RunFiles,
     check_holds_runs,
     complete_runs,
+    in_one_line,
     recorded_failures,
     recorded_link_logs,
     recorded_runs,
@@ -258,7 +259,7 @@ def _reason(files: RunFiles) -> str:
         text = read_bytes(files.failure, "the reason of a failure", _MOST_REASON_BYTES)
     except InputError as error:
         return str(error)
-    reason = text.decode(errors="replace").strip()
+    reason = in_one_line(text.decode(errors="replace"))
     before = reason.startswith(REFUSED_BEFORE)
     return REFUSED + reason.removeprefix(REFUSED_BEFORE) if before else reason
 

@@ -37,7 +37,13 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
-from ccgym.evaluation.run_files import PANTHEON_METADATA, RunFiles, replaced_text, write_merged_log
+from ccgym.evaluation.run_files import (
+    PANTHEON_METADATA,
+    RunFiles,
+    in_one_line,
+    replaced_text,
+    write_merged_log,
+)
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
@@ -185,13 +191,14 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     except Exception as error:  # it must not cost the other runs
         if not is_disk_full(error) and not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()
-        return failed(planned, files, " ".join(str(error).split()) or type(error).__name__)
+        return failed(planned, files, str(error) or type(error).__name__)
     files.failure.unlink(missing_ok=True)
     return Outcome(planned, metrics, "")
 
 
 def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
-    """Keeps the reason why a run failed."""
+    """Keeps the reason why a run failed: one line, as it stands in tables, whatever has said it."""
+    reason = in_one_line(reason)
     with replaced_text(files.failure) as stream:
         stream.write(reason + "\n")
     return Outcome(planned, None, reason)

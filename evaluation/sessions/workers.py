@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from ccgym.envs.host.memory import limit_own_memory
+from ccgym.envs.host.termination import starting_deaf_to_interrupts
 from ccgym.evaluation.backends.make_backend import make_backend
 
 from .session import Outcome, Plan, PlannedRun, carry_out, failed
@@ -30,7 +31,8 @@ class _Worker:
         self._plan, self._folder = plan, folder
         self.connection, theirs = _CONTEXT.Pipe()
         self._process = _CONTEXT.Process(target=_serve, args=(theirs, plan, folder, workers), daemon=True)
-        self._process.start()
+        with starting_deaf_to_interrupts():
+            self._process.start()
         theirs.close()
         self._planned: PlannedRun | None = None
         self._limit_s = plan.seconds + STALL_S
@@ -112,7 +114,6 @@ def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> 
 def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> None:
     """The worker's side: runs what it is given until the other end is gone."""
     limit_own_memory(1 / workers)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     backend = make_backend(plan.backend)
     while True:

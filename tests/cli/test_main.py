@@ -46,6 +46,22 @@ def test_an_interrupt_before_a_command_is_known_is_one_line(
     assert capsys.readouterr().err == "ccgym: interrupted\n"
 
 
+INTERRUPTED = """import sys
+from ccgym.cli.main import main
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "gymnasium":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+sys.exit(main(["report", "nothing"]))
+"""
+
+
+def test_an_interrupted_import_is_one_line() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "ccgym report: interrupted\n")
+
+
 def test_a_copy_that_finds_no_room_names_where_there_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
+from ccgym.envs.python_controllers import make_controller
 from ccgym.evaluation.schemes import select_native, select_schemes
 
 AIMD = """class Aimd:
@@ -49,6 +50,41 @@ def test_an_exception_ends_its_run_with_the_cause(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="on_ack raised ZeroDivisionError") as raised:
         run(scheme)
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "complaint"),
+    [
+        (
+            "self.cwnd_packets, self.pacing_mbps = 10.0, None",
+            "1 / 0",
+            "its constructor raised ZeroDivisionError",
+        ),
+        (
+            "self.cwnd_packets, self.pacing_mbps = 10.0, None",
+            "raise SystemExit",
+            "its constructor raised SystemExit",
+        ),
+        (
+            "def on_timeout(self, now_ms, lost)",
+            "@property\n    def cwnd_packets(self)",
+            "its constructor raised",
+        ),
+        (
+            "def on_timeout(self, now_ms, lost):",
+            "@property\n    def next_timer_ms(self): 1 / 0\n    def on_timeout(self, now_ms, lost):",
+            "one of its attributes raised ZeroDivisionError",
+        ),
+    ],
+)
+def test_what_raises_before_its_first_run_is_named_with_its_place(
+    tmp_path: Path, before: str, after: str, complaint: str
+) -> None:
+    scheme = write(tmp_path, AIMD.replace(before, after, 1))
+    with pytest.raises(InputError) as refused:
+        make_controller(scheme.removeprefix("python:"), 1448)
+    assert str(refused.value).startswith(f"{scheme}: {complaint}")
+    assert "(aimd.py, line " in str(refused.value)
 
 
 @pytest.mark.parametrize("window", ["float('nan')", "-1.0", "float('inf')"])

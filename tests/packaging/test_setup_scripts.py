@@ -2,12 +2,16 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
+from importlib.metadata import distribution
 from pathlib import Path
 from types import ModuleType
+from zipfile import ZipFile
 
 import pytest
 
-ETC = Path(__file__).resolve().parents[2] / "etc"
+ROOT = Path(__file__).resolve().parents[2]
+ETC = ROOT / "etc"
 
 
 @pytest.fixture
@@ -29,6 +33,83 @@ def test_a_python_that_is_too_old_is_refused_in_one_line(make_venv: ModuleType) 
 
 def test_this_python_is_new_enough(make_venv: ModuleType) -> None:
     make_venv.check_python(">=3.11")
+
+
+SETUP = """[options]
+python_requires = >=3.11
+install_requires =
+    used
+[options.extras_require]
+dev =
+    tested
+"""
+
+
+def wheel(folder: Path, name: str) -> None:
+    """The smallest package there is."""
+    about = f"{name}-1.dist-info"
+    with ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as package:
+        package.writestr(f"{name}.py", "")
+        package.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        package.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        package.writestr(f"{about}/RECORD", "")
+
+
+def wheel_of_uv(folder: Path) -> None:
+    """The one that is installed here, as the registry gives it."""
+    uv = distribution("uv")
+    about = f"uv-{uv.version}"
+    with ZipFile(folder / f"{about}-py3-none-any.whl", "w") as package:
+        for file in uv.files or []:
+            if file.name == "uv":
+                package.write(str(uv.locate_file(file)), f"{about}.data/scripts/uv")
+            elif ".." not in file.parts and file.name != "RECORD":
+                package.write(str(uv.locate_file(file)), str(file))
+        package.writestr(f"{about}.dist-info/RECORD", "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("has_uv", "uv_finds_packages", "installer"),
+    [(True, True, "uv"), (True, False, "pip"), (False, False, "pip")],
+)
+def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
+    has_uv: bool, uv_finds_packages: bool, installer: str, tmp_path: Path
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name in ("used", "tested"):
+        wheel(packages, name)
+    if has_uv:
+        wheel_of_uv(packages)
+    (tmp_path / "setup.cfg").write_text(SETUP)
+    (tmp_path / "etc").mkdir()
+    shutil.copy(ETC / "make_venv.py", tmp_path / "etc")
+    told = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "UV_NO_INDEX": "1"}
+    told |= {"UV_FIND_LINKS": str(packages)} if uv_finds_packages else {}
+    program = [sys.executable, str(tmp_path / "etc" / "make_venv.py")]
+    subprocess.run(program, env={**os.environ, **told}, check=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    subprocess.run([python, "-c", "import used, tested"], check=True)
+    said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
+    assert [each.strip() for each in said_by] == [installer]
+
+
+@pytest.mark.parametrize("verb", ["test", "train", "fuzz"])
+def test_a_dry_run_only_prints(verb: str, tmp_path: Path) -> None:
+    for name in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ETC, tmp_path / "etc")
+    before = sorted(tmp_path.rglob("*"))
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")
+    }
+    done = subprocess.run(
+        ["make", "-n", verb], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "etc/make_venv.py" in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_without_apt_the_set_up_says_what_is_skipped_and_goes_on(tmp_path: Path) -> None:

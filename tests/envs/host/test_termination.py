@@ -1,11 +1,13 @@
-"""A termination leaves contexts while something is to be taken down, and does as before afterwards."""
+"""A termination leaves contexts while something is to be taken down; an interrupt is for one process only."""
 
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from ccgym.envs.host.termination import leaving_at_termination
+from ccgym.envs.host.termination import leaving_at_termination, starting_deaf_to_interrupts
 
 
 def test_a_termination_leaves_the_contexts_within() -> None:
@@ -28,3 +30,13 @@ def test_in_another_thread_it_changes_nothing() -> None:
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(handler_within).result() == signal.getsignal(signal.SIGTERM)
+
+
+def test_an_interrupt_of_all_processes_is_heard_by_the_first_only() -> None:
+    with starting_deaf_to_interrupts():
+        second = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    second.send_signal(signal.SIGINT)  # while it begins
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    second.communicate(b"\n")
+    assert second.returncode == 0

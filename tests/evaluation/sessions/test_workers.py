@@ -14,8 +14,9 @@ from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions import workers
-from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, open_session, run_session
+from ccgym.evaluation.sessions.session import OUT_OF_MEMORY, Plan, failed, open_session, run_session
 from ccgym.evaluation.sessions.workers import _Worker, run_in_workers
+from ccgym.tests.signals import blocks_interrupts
 
 
 @pytest.fixture
@@ -46,12 +47,38 @@ def test_a_crash_costs_its_own_run_only(plan: Plan, tmp_path: Path) -> None:
     assert multiprocessing.active_children() == []
 
 
+def test_a_worker_leaves_interrupts_to_the_command_from_its_first_moment_on(
+    plan: Plan, tmp_path: Path
+) -> None:
+    outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
+    next(outcomes)
+    running = multiprocessing.active_children()
+    assert running
+    assert all(blocks_interrupts(worker.pid) for worker in running)
+    assert len(list(outcomes)) == 3
+
+
 def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:4000"), seconds=50_000.0)
     monkeypatch.setattr(workers, "STALL_S", 0.1 - long.seconds)
     outcomes = list(run_in_workers(long, tmp_path, open_session(long, tmp_path)))
     assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of processor time"}
     assert len(summarise(load_evaluation(tmp_path))["failures"]) == 4
+
+
+def test_the_reason_of_a_failure_is_one_printable_line(plan: Plan, tmp_path: Path) -> None:
+    planned = open_session(plan, tmp_path)[0]
+    files = planned.files(tmp_path)
+    said = "on_ack raised ValueError: \x1b[31m\nof a controller" + 5000 * "x"
+    assert failed(planned, files, said).failure.startswith(
+        r"on_ack raised ValueError: \x1b[31m of a controllerx"
+    )
+    written = files.failure.read_text().removesuffix("\n")
+    assert written.isprintable()
+    assert len(written) <= 300
+    files.failure.write_text(said)  # as another program may
+    run = next(each for each in load_evaluation(tmp_path).scenarios if each.failures).failures[0]
+    assert run.reason == written
 
 
 def test_what_fills_the_memory_is_a_failed_run(plan: Plan, tmp_path: Path) -> None:
