@@ -5,9 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+from ccgym.envs import _core
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import absolute
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
-from ccgym.envs.specs.link_spec import DATA_TUN_BYTES, LinkSpec
+from ccgym.envs.specs.link_spec import DATA_TUN_BYTES, OPPORTUNITY_BITS, LinkSpec
+from numpy.typing import NDArray
 
 from .target import HIGHEST_MBPS, Measured, Target
 
@@ -39,6 +43,8 @@ _MOST_PACKETS = 30_000
 _HIGHEST_LOSS = 0.3
 _SURE = 3.0
 """Standard errors within which a share that was counted stands."""
+_FASTER = 1.1
+"""Than a trace by so much, others' ways to count throughput may be."""
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,31 @@ class Restriction:
         return not self.fixed and not self.traces
 
 
-def recorded(traces: Sequence[Path]) -> Restriction:
+def recorded(traces: Sequence[Path], target: Target) -> Restriction:
     """The links of these trace files, around which delay, queue and loss are searched.
 
     Raises:
-        InputError: no trace.
+        InputError: no trace, or `target` was measured on a faster link.
     """
     links = [LinkSpec(trace=absolute(path)) for path in traces]
-    rate_mbps = links[0].schedule().mean_rate_mbps
-    return Restriction({"rate_mbps": rate_mbps}, (TRACE,), tuple(str(link.trace) for link in links))
+    schedule = links[0].schedule()
+    most_mbps = _most_mbps(schedule.opportunities_ms().astype(np.int64), schedule, target.seconds)
+    fastest = max(target.measured, key=lambda row: row.throughput_mbps)
+    if fastest.throughput_mbps > _FASTER * most_mbps:
+        raise InputError(
+            f"{target.name}: {excerpt(fastest.scheme)}: throughput {fastest.throughput_mbps:g} Mbit/s, but "
+            f"{traces[0]} delivers at most {most_mbps:.3g} Mbit/s in {target.seconds:g} s; expected the "
+            "trace of the link that was measured"
+        )
+    traced = tuple(str(link.trace) for link in links)
+    return Restriction({"rate_mbps": schedule.mean_rate_mbps}, (TRACE,), traced)
+
+
+def _most_mbps(begins_ms: NDArray[np.int64], schedule: _core.Schedule, seconds: float) -> float:
+    """In a run of so long that begins when it is best."""
+    ends_ms = begins_ms + round(1000 * seconds)
+    most = int((schedule.count_through(ends_ms) - schedule.count_through(begins_ms)).max())
+    return most * OPPORTUNITY_BITS / (1e6 * seconds)
 
 
 @dataclass(frozen=True)

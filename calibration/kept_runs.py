@@ -74,9 +74,9 @@ class KeptRuns:
 
 @contextmanager
 def quiet_optuna() -> Iterator[None]:
-    """Without its lines about every trial."""
+    """Without its lines about every trial, nor its traceback of one that was interrupted."""
     verbosity = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)

@@ -15,7 +15,7 @@ from ccgym.evaluation.schemes import Kind, known_schemes, select_schemes
 
 from .pantheon_report import is_report, read_report
 from .scheme_names import stable_name
-from .target import Measured, Run, Target, checked_run, means
+from .target import WITHOUT_FIGURES, Measured, Run, Target, checked_run, means
 
 _COLUMNS = ("scheme", "throughput_mbps", "p95_delay_ms", "loss")
 _OPTIONAL = ("throughput_spread_mbps", "p95_delay_spread_ms", "runs")
@@ -129,7 +129,7 @@ def _of_perf(path: Path) -> Target:
     names = {run.scheme: stable_name(run.scheme) for run in runs}
     left_out = {scheme: reason for scheme, (ours, reason) in names.items() if ours is None}
     if broken:
-        left_out[f"{broken} runs"] = "without figures"
+        left_out[f"{broken} runs"] = WITHOUT_FIGURES
     of_schemes = [each for each in content.values() if isinstance(each, dict)]
     flows = max(len(each) - 1 for own in of_schemes for each in own.values() if isinstance(each, dict))
     controllers = {scheme: ours for scheme, (ours, _) in names.items() if ours is not None}
@@ -144,7 +144,8 @@ def _perf_run(scheme: str, figures: Any) -> Run | None:
         if any(isinstance(figure, bool) for figure in total.values()):
             return None
         loss = None if total.get("loss") is None else float(total["loss"])
-        return Run(scheme, float(total["tput"]), float(total["delay"]), loss)
+        run = Run(scheme, float(total["tput"]), float(total["delay"]), loss)
+        return None if run.throughput_mbps == 0 else run
     except (KeyError, TypeError, ValueError):
         return None
 

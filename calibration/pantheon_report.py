@@ -6,7 +6,7 @@ from pathlib import Path
 from ccgym.envs.errors import InputError, excerpt
 
 from .scheme_names import stable_name
-from .target import Run, Target, checked_run, means
+from .target import WITHOUT_FIGURES, Run, Target, checked_run, means
 
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]*)?"
 _HEAD = re.compile(r"Run +([0-9]{1,9}): +Statistics +of +(.+?)\s*$", re.MULTILINE)
@@ -46,7 +46,7 @@ def read_report(path: Path, text: str) -> Target:
     names = {run.scheme: stable_name(run.scheme) for run in runs}
     left_out = {scheme: reason for scheme, (ours, reason) in names.items() if ours is None}
     if broken:
-        left_out[f"{broken} runs"] = "without figures"
+        left_out[f"{broken} runs"] = WITHOUT_FIGURES
     lasted, interval = _LASTED.search(text), _INTERVAL.search(text)
     return Target(
         path.stem,
@@ -59,10 +59,10 @@ def read_report(path: Path, text: str) -> Target:
 
 
 def _run(scheme: str, page: str) -> Run | None:
-    """The figures of all flows together; None: there are none."""
+    """The figures of all flows together; None: there are none, or nothing came through."""
     total = _TOTAL.search(page)
     part = total[1] if total else ""
     throughput, delay, loss = _THROUGHPUT.search(part), _DELAY.search(part), _LOSS.search(part)
-    if throughput is None or delay is None:
+    if throughput is None or delay is None or float(throughput[1]) == 0:
         return None
     return Run(scheme, float(throughput[1]), float(delay[1]), float(loss[1]) / 100 if loss else None)

@@ -27,10 +27,12 @@ _RIDGE = np.array([1e-4, 1e-2])
 _DEGREES = 5.0
 """Of Student's distribution: some schemes have two modes over one and the same link."""
 _DEPENDENCE = 2.0
-"""Figures of one run depend on each other: so many say as much as one."""
+"""Schemes lose the same packets where their draws are the same: so many say as much as one."""
 _LEAST_SPREAD = np.array([0.005, 0.005, 0.003])
 """Of the logarithms of throughput and delay, and of the root of the loss."""
 _MOST_DELAY_MS = 1e6
+_NEVER = 1e-30
+"""A variance so small is that of a figure which chance does not move."""
 _DISCREPANCIES = np.array([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
 _USUAL_DISCREPANCY = 0.05
 
@@ -63,23 +65,37 @@ class Measurements:
         self._relative: Array = np.where([True, True, False], 1.0, self._wanted / 2)
         """By how much a figure changes, transformed, with its own share."""
 
-    def log_likelihoods(self, emulated: Array, spread: Array, doubt: Array, discrepancy: float) -> Array:
+    def log_likelihoods(self, emulated: Array, chance: Array, doubt: Array, discrepancy: float) -> Array:
         """Of emulated means (places, schemes, 3), for each scheme (places, schemes).
 
         Args:
             emulated: means of transformed figures.
-            spread: variance of a run.
+            chance: covariances of a run (schemes, 3, 3), of all places or of each: a run that lost more than
+                others was slower, too, and says that once.
             doubt: variance of `emulated`.
             discrepancy: standard deviation of what no emulator of this kind replicates, relative.
         """
+        variance = np.diagonal(chance, axis1=-2, axis2=-1)
         # The mean of some runs is above the mean of their logarithms.
-        convex = 0.5 * (1 - 1 / self._runs) * spread * [1, 1, 0]
-        off = _LEAST_SPREAD**2 + (discrepancy * self._relative) ** 2
-        variance = np.maximum(self._told, spread / self._runs) + doubt + off
-        squares = (emulated + convex - self._wanted) ** 2 / variance
-        likelihoods = -(_DEGREES + 1) / 2 * np.log1p(squares / _DEGREES) - np.log(variance) / 2
-        total: Array = np.where(self._known, likelihoods, 0).sum(axis=-1) / _DEPENDENCE
-        return total
+        convex = 0.5 * (1 - 1 / self._runs) * variance * [1, 1, 0]
+        off = np.where(self._known, emulated + convex - self._wanted, 0)
+        own = doubt + _LEAST_SPREAD**2 + (discrepancy * self._relative) ** 2
+        covariance = self._chance_of_means(chance, variance) + own[..., None] * np.eye(3)
+        known = self._known[:, :, None] & self._known[:, None, :]
+        factor = np.linalg.cholesky(np.where(known, covariance, np.eye(3)))
+        squares = (np.einsum("...j,...ij->...i", off, np.linalg.inv(factor)) ** 2).sum(axis=-1)
+        root = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
+        degrees = _DEGREES + self._known.sum(axis=-1)
+        likelihoods: Array = (-degrees / 2 * np.log1p(squares / _DEGREES) - root) / _DEPENDENCE
+        return likelihoods
+
+    def _chance_of_means(self, chance: Array, variance: Array) -> Array:
+        """Covariances of the means over the runs, which may have differed by more than emulated ones do."""
+        one, mean = np.sqrt(variance), np.sqrt(np.maximum(self._told, variance / self._runs))
+        pairs = one[..., :, None] * one[..., None, :]
+        correlation = np.where(np.eye(3, dtype=bool), 1.0, chance / np.maximum(pairs, _NEVER))
+        covariances: Array = correlation * mean[..., :, None] * mean[..., None, :]
+        return covariances
 
 
 @dataclass(frozen=True)
@@ -188,7 +204,7 @@ def posterior_of(
     points, volume = region.samples(_SAMPLES, generator)
     emulated = surface.at(points)
     each = [
-        measurements.log_likelihoods(emulated, surface.spread, surface.doubt, discrepancy)
+        measurements.log_likelihoods(emulated, surface.chance, surface.doubt, discrepancy)
         for discrepancy in _DISCREPANCIES
     ]
     totals = np.stack([likelihoods.sum(axis=1) for likelihoods in each])
@@ -197,6 +213,13 @@ def posterior_of(
     )
     best = int(evidence.argmax())
     return Posterior(names, points, each[best], volume, float(_DISCREPANCIES[best]))
+
+
+def covariances(figures: Array) -> Array:
+    """Of runs of one candidate (..., draws, schemes, 3): (..., schemes, 3, 3)."""
+    away = figures - figures.mean(axis=-3, keepdims=True)
+    found: Array = np.einsum("...dsi,...dsj->...sij", away, away) / (figures.shape[-3] - 1)
+    return found
 
 
 def terms(parameters: int) -> int:
@@ -220,10 +243,11 @@ class _Surface:
         weighed = weights[:, None] * columns
         self._factors = np.linalg.solve(columns.T @ weighed + np.diag(ridge), weighed.T @ means)
         used = columns.shape[1] * (weights**2).sum()
-        off = (weights @ (means - columns @ self._factors) ** 2 / max(0.2, 1 - used)).reshape(self._shape)
-        within = off if draws == 1 else np.tensordot(weights, figures.var(axis=1, ddof=1), 1)
-        self.spread: Array = within
-        """Variance of a run."""
+        away = (means - columns @ self._factors).reshape(-1, *self._shape)
+        around = np.einsum("c,csi,csj->sij", weights, away, away) / max(0.2, 1 - used)
+        self.chance: Array = around if draws == 1 else np.tensordot(weights, covariances(figures), 1)
+        """Covariances of a run."""
+        off, within = (np.diagonal(each, axis1=-2, axis2=-1) for each in (around, self.chance))
         self.doubt: Array = used * off + np.maximum(0, off - within / draws)
         """Variance of the surface: by the chance of the runs it goes through, and by its form."""
 

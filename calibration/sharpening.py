@@ -11,7 +11,16 @@ import numpy as np
 from ccgym.envs.logs.event_log import Array
 
 from .candidate import Candidate, Space
-from .posterior import LEAST_REACH, Measurements, Posterior, Region, interval, posterior_of, transformed
+from .posterior import (
+    LEAST_REACH,
+    Measurements,
+    Posterior,
+    Region,
+    covariances,
+    interval,
+    posterior_of,
+    transformed,
+)
 
 FIRST_TRIALS, ROUND_TRIALS, FIRST_ROUNDS, ROUNDS = 48, 8, 6, 18
 """After some rounds it is clear whether these arrivals fit at all."""
@@ -150,10 +159,11 @@ class Sharpening:
                 return
             replicated.append(figures)
         figures = transformed(np.stack(replicated))
-        own = figures.var(axis=1, ddof=1)  # two modes of a scheme may be of one candidate, not of the next
-        spread = (own + own.mean(axis=0)) / 2
+        own = covariances(figures)  # two modes of a scheme may be of one candidate, not of the next
+        chance = (own + own.mean(axis=0)) / 2
+        doubt = np.diagonal(chance, axis1=-2, axis2=-1) / draws
         likelihoods = self.measurements.log_likelihoods(
-            figures.mean(axis=1), spread, spread / draws, self.posterior.discrepancy
+            figures.mean(axis=1), chance, doubt, self.posterior.discrepancy
         ).sum(axis=1)
         logarithms = likelihoods - expected / _TEMPER
         weights = np.exp(logarithms - logarithms.max())

@@ -20,6 +20,9 @@ MOST_RATIO = 1000.0
 """Between the figures of two schemes on one path; beyond it one of them has another unit."""
 _MOST_NAMED = 150
 
+WITHOUT_FIGURES = "without figures, or nothing came through"
+"""Why runs of an archive are left out."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -79,6 +82,8 @@ def checked_run(run: Run, where: str) -> Run:
     figures = f"{where}: {excerpt(run.scheme)}"
     if not math.isfinite(run.throughput_mbps) or run.throughput_mbps < 0:
         raise InputError(f"{figures}: throughput {run.throughput_mbps:g} Mbit/s; expected one above 0")
+    if run.throughput_mbps == 0:
+        raise InputError(f"{figures}: throughput 0 Mbit/s, nothing came through; leave the scheme out")
     if run.throughput_mbps > HIGHEST_MBPS:
         raise InputError(
             f"{figures}: throughput {run.throughput_mbps:g} Mbit/s is above {HIGHEST_MBPS:g} Mbit/s, "

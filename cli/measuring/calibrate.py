@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
     target = check_target(load_target(args.target), few=args.few)
-    restriction = recorded(args.from_trace) if args.from_trace else Restriction()
+    restriction = recorded(args.from_trace, target) if args.from_trace else Restriction()
     from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer  # late: slow
 
     progress = _Progress(_stands_on(target))

@@ -105,3 +105,17 @@ def test_what_is_no_trace_is_refused(traces: str, tmp_path: Path, capsys: pytest
     assert code == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "found.yaml").exists()
+
+
+def test_a_trace_slower_than_what_was_measured_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "slow.up").write_text("".join(f"{ms}\n" for ms in range(6, 1008, 6)))  # 2 Mbit/s
+    (tmp_path / "path.csv").write_text(TABLE)
+    out = tmp_path / "found.yaml"
+    command = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(out), "--minutes", "0.02"]
+    assert main([*command, "--from-trace", str(tmp_path / "slow.up")]) == 2
+    error = capsys.readouterr().err
+    assert "slow.up delivers at most 2 Mbit/s in 30 s" in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.glob("found*"))

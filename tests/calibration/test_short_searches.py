@@ -1,11 +1,14 @@
 """However short its time, a search has an answer; with time enough it is the same on any machine."""
 
 import json
+import logging
 import time
 from pathlib import Path
 
 import pytest
 from ccgym.calibration import kept_runs
+from ccgym.calibration.calibrate import calibrate
+from ccgym.calibration.load_target import load_target
 from ccgym.cli.main import main
 
 TABLE = "scheme,throughput_mbps,p95_delay_ms,loss\ncopa,0.9,45,0\ncubic,1,139,0\nvegas,1,52,0\nreno,1,138,0\n"
@@ -29,6 +32,25 @@ def test_a_search_of_no_time_gives_what_the_measurements_say_alone(
     assert cut_short
     assert "# The search was cut short" in text
     assert "The search was cut short" in capsys.readouterr().out
+
+
+def test_an_interruption_keeps_the_best_and_shows_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("optuna"), "propagate", True)
+    (tmp_path / "path.csv").write_text(TABLE)
+
+    def interrupt_third(tried: int, *_: object) -> None:
+        if tried == 3:
+            raise KeyboardInterrupt
+
+    answer, whole = calibrate(
+        load_target(tmp_path / "path.csv"), tmp_path / "found.search", 1.0, interrupt_third
+    )
+    assert not whole
+    assert answer.cut_short
+    assert answer.candidates == 3
+    assert not caplog.records
 
 
 class BusyClock:

@@ -91,6 +91,18 @@ def test_perf_json_of_pantheon_gives_the_means_of_its_runs(tmp_path: Path) -> No
     assert set(target.left_out) == {"fillp", "1 runs"}
 
 
+def test_runs_of_an_archive_in_which_nothing_came_through_are_left_out(tmp_path: Path) -> None:
+    runs = {str(n): {"all": {"tput": n, "delay": 10 * n, "loss": 0.01}, "1": {}} for n in (0, 2, 4)}
+    perf = load_target(written(tmp_path, "pantheon_perf.json", json.dumps({"bbr": runs})))
+    report = load_target(written(tmp_path, "report.txt", REPORT.replace("11.05", "0.00")))
+    assert [(row.throughput_mbps, row.runs) for row in (*perf.measured, *report.measured)] == [
+        (3.0, 2),
+        (12.95, 1),
+    ]
+    assert perf.left_out == {"1 runs": "without figures, or nothing came through"}
+    assert report.left_out["2 runs"] == "without figures, or nothing came through"
+
+
 @pytest.mark.skipif(not REPORTS.is_dir(), reason="the published reports are not on this machine")
 def test_published_reports_are_read_as_they_stand() -> None:
     cellular = load_target(next(REPORTS.glob("000*")))
@@ -123,6 +135,7 @@ def test_published_reports_are_read_as_they_stand() -> None:
         ("kilobits.csv", TABLE.replace("13.73", "7000"), "are both in Mbit/s?"),
         ("microseconds.csv", TABLE.replace("168.2", "41000"), "are both in ms?"),
         ("nothing.csv", TABLE.replace("13.73", "0.0001"), "less than a packet"),
+        ("zero.csv", TABLE.replace("13.73,174.1", "0,0"), "nothing came through; leave the scheme out"),
         ("wide.csv", TABLE.replace("13.73", "13.73,9,9,9,9,9"), "more than the"),
         ("truth.yaml", "copa: {throughput_mbps: true, p95_delay_ms: 9}\n", "expected a number"),
         ("runs.yaml", "copa: {throughput_mbps: 1, p95_delay_ms: 9, runs: 2.5}\n", "expected a whole number"),
