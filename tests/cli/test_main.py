@@ -1,5 +1,6 @@
 import argparse
 import errno
+import os
 import shlex
 import subprocess
 import sys
@@ -99,6 +100,20 @@ def test_closed_streams_lead_nowhere(closed: str, tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (tmp_path / "t").read_text() == "2\n"
+
+
+def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(tmp_path: Path) -> None:
+    words = ["trace", "constant", "--rate-mbps", "6", "--out", f"{tmp_path}/道.trace"]
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u9053.trace: 6 Mbit/s" in done.stdout
 
 
 @pytest.mark.parametrize(
