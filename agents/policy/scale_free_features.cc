@@ -5,7 +5,6 @@ namespace ccgym {
 namespace {
 
 constexpr double kMaxRateRtts = 10;  // horizon of the maximum delivery rate, as BBR's filter
-constexpr double kStandingRtts = 8;  // horizon of the least queueing delay
 constexpr double kStartRtts = 20;    // after so many round trips a flow no longer counts as young
 constexpr double kDelayUnitMs = 10;  // absolute delays are seen relative to one step
 constexpr double kMaxAbsValue = 4;
@@ -39,33 +38,36 @@ void ScaleFreeFeatures::take_latest() {
   sending_rate_ = static_cast<double>(ack.bytes_sent_since) / std::max(in_ms(ack.rtt.latest), kLeastMs);
 }
 
-void ScaleFreeFeatures::update_averages(double step_ms, double cwnd_packets) {
-  const auto blend = [this, step_ms](Average& average, double sample) {
-    const double weight =
-        1 - std::exp(-step_ms / (average.horizon_rtts * std::max(smoothed_rtt_ms_, kLeastMs)));
-    average.value += weight * (sample - average.value);
+// Averages of one horizon share their weight: the exponential costs more than the rest.
+void ScaleFreeFeatures::update_averages(double step_ms, double log_window) {
+  const double rtt_ms = std::max(smoothed_rtt_ms_, kLeastMs);
+  const auto kept_over = [=](double rtts) { return std::exp(-step_ms / (rtts * rtt_ms)); };
+  const double weight_2 = 1 - kept_over(2);
+  const double weight_4 = 1 - kept_over(4);
+  const double weight_8 = 1 - kept_over(8);
+  const double weight_16 = 1 - kept_over(16);
+  const auto blend = [](double& average, double weight, double sample) {
+    average += weight * (sample - average);
   };
   const auto lost_bytes = static_cast<double>(step_.lost_bytes);
   const double sent_and_gone = static_cast<double>(step_.delivered_bytes) + lost_bytes;
   const double loss = sent_and_gone > 0 ? lost_bytes / sent_and_gone : 0;
-  const bool first = rate_4_.value == 0;
+  const bool first = rate_4_ == 0;
   if (first) {
-    rate_4_.value = rate_16_.value = received_2_.value = round_trip_rate_;
-    window_2_.value = window_8_.value = std::log(cwnd_packets);
+    rate_4_ = rate_16_ = received_2_ = round_trip_rate_;
+    window_2_ = window_8_ = log_window;
   }
-  blend(rate_4_, round_trip_rate_);
-  blend(rate_16_, round_trip_rate_);
-  blend(queueing_2_, queueing_ms_);
-  blend(queueing_8_, queueing_ms_);
-  blend(received_2_, received_rate_);
-  blend(window_2_, std::log(cwnd_packets));
-  blend(window_8_, std::log(cwnd_packets));
-  blend(loss_2_, loss);
-  blend(loss_16_, loss);
-  const double rise = 1 - std::exp(-step_ms / (kStandingRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
-  standing_ms_ = std::min(queueing_ms_, standing_ms_ + rise * (queueing_ms_ - standing_ms_));
-  const double forget = std::exp(-step_ms / (kMaxRateRtts * std::max(smoothed_rtt_ms_, kLeastMs)));
-  max_rate_ = std::max(round_trip_rate_, rate_4_.value + forget * (max_rate_ - rate_4_.value));
+  blend(rate_4_, weight_4, round_trip_rate_);
+  blend(rate_16_, weight_16, round_trip_rate_);
+  blend(queueing_2_, weight_2, queueing_ms_);
+  blend(queueing_8_, weight_8, queueing_ms_);
+  blend(received_2_, weight_2, received_rate_);
+  blend(window_2_, weight_2, log_window);
+  blend(window_8_, weight_8, log_window);
+  blend(loss_2_, weight_2, loss);
+  blend(loss_16_, weight_16, loss);
+  standing_ms_ = std::min(queueing_ms_, standing_ms_ + weight_8 * (queueing_ms_ - standing_ms_));
+  max_rate_ = std::max(round_trip_rate_, rate_4_ + kept_over(kMaxRateRtts) * (max_rate_ - rate_4_));
 }
 
 double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) const {
@@ -74,9 +76,10 @@ double ScaleFreeFeatures::as_window(double bytes_per_ms, double cwnd_packets) co
 
 void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> observation) {
   const double cwnd_packets = own.cwnd_packets;
+  const double log_window = std::log(cwnd_packets);
   const double step_ms = std::max(in_ms(now - step_start_), kLeastMs);
   close_step();
-  update_averages(step_ms, cwnd_packets);
+  update_averages(step_ms, log_window);
   const std::array<double, kSize> raw{
       std::log(std::max(cwnd_packets, 1.0)),
       std::log1p(min_rtt_ms_),
@@ -85,16 +88,16 @@ void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> 
       std::log1p(least_queueing_ms_ / kDelayUnitMs),
       as_window(static_cast<double>(step_.delivered_bytes) / step_ms, cwnd_packets),
       as_window(round_trip_rate_, cwnd_packets),
-      as_window(rate_4_.value, cwnd_packets),
-      as_window(rate_16_.value, cwnd_packets),
+      as_window(rate_4_, cwnd_packets),
+      as_window(rate_16_, cwnd_packets),
       as_window(max_rate_, cwnd_packets),
       log_ratio(sending_rate_, round_trip_rate_),
       log_ratio(inflight_bytes_ / packet_bytes_ + 1, cwnd_packets),
-      std::sqrt(loss_2_.value),
-      std::sqrt(loss_16_.value),
+      std::sqrt(loss_2_),
+      std::sqrt(loss_16_),
       std::log1p(rtt_deviation_ms_ / kDelayUnitMs),
-      log_ratio(queueing_ms_ + 1, queueing_2_.value + 1),
-      log_ratio(queueing_2_.value + 1, queueing_8_.value + 1),
+      log_ratio(queueing_ms_ + 1, queueing_2_ + 1),
+      log_ratio(queueing_2_ + 1, queueing_8_ + 1),
       log_ratio(step_ms, kDelayUnitMs),
       std::min(1.0, in_ms(now) / (kStartRtts * std::max(min_rtt_ms_, kLeastMs))),
       previous_action_,
@@ -102,9 +105,9 @@ void ScaleFreeFeatures::observe(Time now, const OwnState& own, std::span<float> 
       std::log1p(latest_forward_queueing_ms_ / kDelayUnitMs),
       std::log1p(standing_ms_ / kDelayUnitMs),
       as_window(received_rate_, cwnd_packets),
-      as_window(received_2_.value, cwnd_packets),
-      std::log(cwnd_packets) - window_2_.value,
-      std::log(cwnd_packets) - window_8_.value,
+      as_window(received_2_, cwnd_packets),
+      log_window - window_2_,
+      log_window - window_8_,
       own.probes ? 1.0 : 0.0,
       own.sees_others ? 1.0 : 0.0,
       preference_,

@@ -59,10 +59,6 @@ class ScaleFreeFeatures {
     double forward_sum_ms{0};
     Ack latest{};
   };
-  struct Average {  // exponential, over `horizon_rtts` smoothed round trips
-    double horizon_rtts;
-    double value;
-  };
 
   static double smoothed_ms(const RttStats& rtt) { return std::max(in_ms(rtt.smoothed), kLeastMs); }
 
@@ -78,7 +74,7 @@ class ScaleFreeFeatures {
   }
   void close_step();
   void take_latest();
-  void update_averages(double step_ms, double cwnd_packets);
+  void update_averages(double step_ms, double log_window);
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
 
   static constexpr double kLeastMs = 1e-3;  // of what is divided by
@@ -104,16 +100,17 @@ class ScaleFreeFeatures {
   double received_rate_{0};  // bytes per ms, from the last arrival of one step to that of the next
   std::optional<Time> last_arrival_{};
   std::optional<Time> step_arrival_{};  // the last one of the step before
-  double standing_ms_{0};               // least queueing, forgotten over kStandingRtts
-  Average received_2_{2, 0};
-  Average window_2_{2, 0};
-  Average window_8_{8, 0};
-  Average rate_4_{4, 0};
-  Average rate_16_{16, 0};
-  Average queueing_2_{2, 0};
-  Average queueing_8_{8, 0};
-  Average loss_2_{2, 0};
-  Average loss_16_{16, 0};
+  double standing_ms_{0};               // least queueing, forgotten over 8 smoothed round trips
+  // Exponential averages, over as many smoothed round trips as their names say:
+  double received_2_{0};
+  double window_2_{0};
+  double window_8_{0};
+  double rate_4_{0};
+  double rate_16_{0};
+  double queueing_2_{0};
+  double queueing_8_{0};
+  double loss_2_{0};
+  double loss_16_{0};
   float previous_action_{0};
 };
 

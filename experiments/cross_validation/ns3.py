@@ -97,7 +97,7 @@ DESCRIPTION = (
     "NewReno's congestion avoidance. Beside these, flows that answer marks: DCTCP where a queue marks by a "
     "step, NewReno and Cubic where RED marks, held to 5 % of both; with RED each figure is the mean of "
     f"{MARKING_RUNS} runs. Cubic at 10 Mbit/s is a known miss of the queue, by a third: there RFC 9438's "
-    "Reno-friendly window decides (section 4.3), which ns-3 3.37's Cubic seems not to have."
+    "Reno-friendly window decides (section 4.3), which ns-3 has from 3.41 on (its issue 1001)."
 )
 
 
