@@ -84,7 +84,8 @@ void serve(int control, const std::vector<std::string>& command) {
   if (read(control, &settings, sizeof settings) != sizeof settings) _exit(kStopped);
   configure_tun(settings.addresses, settings.mtu);
   constexpr std::byte kReady{1};
-  check_system_call("tell the outside", static_cast<int>(send(control, &kReady, sizeof kReady, MSG_NOSIGNAL)));
+  check_system_call("tell the outside",
+                    static_cast<int>(send(control, &kReady, sizeof kReady, MSG_NOSIGNAL)));
   set_environment(settings.addresses);
   const sigset_t set = child_signal();
   check_system_call("block SIGCHLD", sigprocmask(SIG_BLOCK, &set, nullptr));
