@@ -1,13 +1,14 @@
 """Short flows of our Cubic beside the kernel's."""
 
 import argparse
+import json
 import os
 
 import pytest
 from ccgym.experiments.cross_validation.short_flows import (
     ShortFlows,
-    compare_short_flows,
     emulators,
+    kernel_completion_ms,
     mean_error,
     our_completion_ms,
     run,
@@ -32,10 +33,11 @@ def test_the_error_is_that_of_the_means() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root settles kernel TCP")
 def test_one_link_in_real_mahimahi(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = compare_short_flows(emulators()[0], 1)
-    assert [row.size_kb for row in rows] == [15, 150, 1500]
-    for row in rows:
-        assert row.flows == 1
-        assert row.error == pytest.approx(0, abs=0.3)
+    spec = emulators()[0]
+    for size_kb, times_ms in kernel_completion_ms(spec, flows=3).items():
+        # The least of three: on a busy machine flows are late, none is early.
+        assert our_completion_ms(spec, size_kb) == pytest.approx(min(times_ms), rel=0.3)
     run(argparse.Namespace(flows=1, links=1, json=True))
-    assert "mean_errors" in capsys.readouterr().out
+    result = json.loads(capsys.readouterr().out)
+    assert [(row["size_kb"], row["flows"]) for row in result["flows"]] == [(15, 1), (150, 1), (1500, 1)]
+    assert len(result["mean_errors"]) == 3
