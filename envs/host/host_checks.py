@@ -118,19 +118,32 @@ def check_forwarding(ipv4: Path = _IPV4) -> Check:
 
 
 def check_shell_starts() -> Check:
-    """A shell really starts, does something and ends."""
+    """A shell really starts, does something and ends.
+
+    One that hangs is tried once more: of some 1,500 trials in tests on a busy machine, 5 never ended, and the
+    next one did. Why was not found.
+    """
     name, needed_for = "shell", "real mahimahi"
     mend = "mend the other lines first; what the shell says is an error of mahimahi itself"
     try:
-        with tempfile.TemporaryDirectory(prefix="ccgym-trial-") as folder:
-            argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
-            program = Path(shutil.which("mm-delay") or "mm-delay")
-            with start_lock(program), ProcessGroup(argv, Path(folder), "mm-delay") as trial:
-                if trial.wait(TRIAL_S) != 0:
-                    return Check(name, False, trial.complaint(), needed_for, mend)
+        try:
+            complaint = _trial()
+        except TimeoutError:
+            complaint = _trial()
     except (InputError, OSError) as error:  # TimeoutError is an OSError
-        return Check(name, False, str(error), needed_for, mend)
+        complaint = str(error)
+    if complaint:
+        return Check(name, False, complaint, needed_for, mend)
     return Check(name, True, "mm-delay started and ended", needed_for)
+
+
+def _trial() -> str:
+    """What a shell complains of; empty: nothing."""
+    with tempfile.TemporaryDirectory(prefix="ccgym-trial-") as folder:
+        argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
+        program = Path(shutil.which("mm-delay") or "mm-delay")
+        with start_lock(program), ProcessGroup(argv, Path(folder), "mm-delay") as trial:
+            return "" if trial.wait(TRIAL_S) == 0 else trial.complaint() or "mm-delay failed"
 
 
 def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:

@@ -76,6 +76,13 @@ def test_a_shell_that_hangs_is_taken_down(programs: Path, monkeypatch: pytest.Mo
     assert not host_checks.check_shell_starts().ok
 
 
+def test_a_shell_that_hangs_once_is_tried_again(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_checks, "TRIAL_S", 5.0)
+    programs.chmod(0o777)  # shells are another user's
+    write_program(programs, "mm-delay", f"mkdir {programs}/tried || exit 0; exec sleep 600")
+    assert host_checks.check_shell_starts().ok
+
+
 def test_the_tun_device() -> None:
     assert host_checks.check_tun(Path("/dev/null")).ok
     check = host_checks.check_tun(Path("/nowhere/tun"))
