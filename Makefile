@@ -4,7 +4,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export PYTHON ?= python3
-in_venv := PATH="$(CURDIR)/.venv/bin:$$PATH"
+# ninja has its own jobs, and complains of make's, which a recipe does not hand on.
+in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
 .PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
