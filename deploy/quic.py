@@ -148,8 +148,9 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
         start_new_session=True,
     ) as process:
         watchdog = threading.Timer(INSTALL_S, _kill_group, [process.pid])
-        watchdog.start()
-        try:
+        watchdog.daemon = True
+        try:  # SIGTERM may come while the watchdog starts: from here on it finds its way out
+            watchdog.start()
             assert process.stderr is not None
             for line in process.stderr:
                 last_lines.append(line.strip())
