@@ -123,9 +123,7 @@ def _open_standard_streams() -> None:
             setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
     os.close(descriptor)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(
-            errors="backslashreplace"
-        )  # of what it cannot encode, as stderr does by itself
+        sys.stdout.reconfigure(errors="backslashreplace")  # what it cannot encode, as stderr does
 
 
 def _encodable(argv: Sequence[str]) -> Sequence[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
+from ccgym.envs.errors import InputError
 from torch.optim.adam import adam
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -27,10 +28,12 @@ class Adam:
         self._squares = [torch.zeros_like(parameter) for parameter in self._parameters]
 
     def step(self) -> None:
-        """Moves every parameter against its gradient."""
+        """Moves every parameter against its gradient; each must have one."""
+        gradients = [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+        assert len(gradients) == len(self._parameters)
         adam(
             list(self._parameters),
-            [parameter.grad for parameter in self._parameters if parameter.grad is not None],
+            gradients,
             self._means,
             self._squares,
             [],
@@ -55,5 +58,7 @@ class Adam:
         return {"steps": self._steps, "means": self._means, "squares": self._squares}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on where `state_dict` was taken."""
+        """Goes on where `state_dict` was taken. Raises InputError: it is another optimiser's."""
+        if state.keys() != self.state_dict().keys():
+            raise InputError("the checkpoint is of another optimiser: begin another run with --out")
         self._steps, self._means, self._squares = state["steps"], state["means"], state["squares"]

@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 from ccgym.dagger.adam import Adam
+from ccgym.envs.errors import InputError
 
 SHAPES = ((16, 30), (16,), (3, 16))
 STEPS = 5
@@ -48,6 +50,12 @@ def test_it_goes_on_from_its_state() -> None:
             optimiser.learning_rate = rate(number)
             step(optimiser, moved, number)
     assert all(torch.equal(a, b) for a, b in zip(whole, first, strict=True))
+
+
+def test_a_state_of_pytorchs_is_refused() -> None:
+    theirs = torch.optim.Adam(parameters(), fused=True)
+    with pytest.raises(InputError, match="another optimiser: begin another run with --out"):
+        Adam(parameters(), weight_decay=0.0).load_state_dict(theirs.state_dict())
 
 
 def test_it_imports_no_compiler() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 WINDOW = 40
 PROBES = 8
-"""Of a silent path, which leave whatever the window (RFC 9002, section 7.5): each waits twice as long as the
-one before, so that no more fit into a run. A silence that was no loss puts all of them back in flight."""
+"""Of a silent path, which leave whatever the window (RFC 9002, section 7.5), ever more slowly; five are the
+most that were seen. A silence that was no loss puts all of them back in flight."""
 SECONDS = 3.0
 STEPS = 60
 
