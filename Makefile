@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 export PYTHON ?= python3
+# Most containers forbid Python to keep what it compiles: each of the tests' thousand processes would compile anew.
+unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0

@@ -23,7 +23,10 @@ def main():
     venv.create(str(FOLDER), with_pip=True, symlinks=True)
     wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
-    sys.exit(install(wanted))
+    failed = install(wanted)
+    if not failed:
+        compile_packages()
+    sys.exit(failed)
 
 
 def install(wanted):
@@ -37,6 +40,17 @@ def install(wanted):
             return 0
         print("==> uv could not: with pip", flush=True)
     return subprocess.call(pip + wanted)
+
+
+def compile_packages():
+    # type: () -> None
+    """uv leaves that to the first import, and to each where PYTHONDONTWRITEBYTECODE is set.
+
+    What does not compile is for other versions of Python, and is not asked for.
+    """
+    print("==> its packages are compiled", flush=True)
+    python = str(FOLDER / "bin" / "python")
+    subprocess.call([python, "-m", "compileall", "-qq", "-j", "0", str(FOLDER / "lib")])
 
 
 def check_python(required):

@@ -88,11 +88,24 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     told = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "UV_NO_INDEX": "1"}
     told |= {"UV_FIND_LINKS": str(packages)} if uv_finds_packages else {}
     program = [sys.executable, str(tmp_path / "etc" / "make_venv.py")]
+    told["PYTHONDONTWRITEBYTECODE"] = "1"  # as in most containers
     subprocess.run(program, env={**os.environ, **told}, check=True)
     python = tmp_path / ".venv" / "bin" / "python"
     subprocess.run([python, "-c", "import used, tested"], check=True)
     said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
     assert [each.strip() for each in said_by] == [installer]
+    compiled = [path.name.split(".")[0] for path in (tmp_path / ".venv").rglob("__pycache__/*.pyc")]
+    assert {"used", "tested"} <= set(compiled)
+
+
+def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:
+    for name in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / name, tmp_path)
+    asked = ["make", "--no-print-directory", "--eval", "ask: ; @env", "ask"]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert "PYTHON=" in done.stdout
+    assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
 
 
 @pytest.mark.parametrize("verb", ["test", "train", "fuzz"])
