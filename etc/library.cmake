@@ -5,6 +5,17 @@ include(CMakePackageConfigHelpers)
 
 set(CORE_SOURCES)
 
+# What most files include is parsed once, for all libraries and programs.
+set(STANDARD_HEADERS <algorithm> <array> <chrono> <cmath> <cstdint> <functional> <memory> <optional> <span>
+  <stdexcept> <string> <string_view> <utility> <variant> <vector>)
+function(precompile_headers name)
+  if(name STREQUAL transport)
+    target_precompile_headers(${name} PRIVATE ${STANDARD_HEADERS})
+  else()
+    target_precompile_headers(${name} REUSE_FROM transport)
+  endif()
+endfunction()
+
 # add_floor(NAME ON FLOOR FOLDERS ...): one library of all sources in these folders.
 function(add_floor name)
   cmake_parse_arguments(PARSE_ARGV 1 FLOOR "" "ON" "FOLDERS")
@@ -19,6 +30,7 @@ function(add_floor name)
   target_compile_features(${name} PUBLIC cxx_std_20)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ccgym_${name})
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:warnings> PUBLIC numerics ${FLOOR_ON})
+  precompile_headers(${name})
   install(TARGETS ${name} EXPORT ccgym COMPONENT library)
   foreach(folder IN LISTS FLOOR_FOLDERS)
     file(GLOB headers CONFIGURE_DEPENDS ${folder}/*.hh)

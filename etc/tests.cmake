@@ -18,10 +18,8 @@ target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/th
 target_link_libraries(core_sanitized PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
 target_compile_options(core_sanitized PRIVATE -O1)
 
-# What takes time here is the compiler, not the tests: what most files include is parsed once. What instantiates
-# the templates of JSON, and the tests, are not optimised.
-set(STANDARD_HEADERS <algorithm> <array> <chrono> <cmath> <cstdint> <functional> <memory> <optional> <span>
-  <stdexcept> <string> <string_view> <utility> <variant> <vector>)
+# What takes time here is the compiler, not the tests: what instantiates the templates of JSON, and the tests, are not
+# optimised.
 target_precompile_headers(core_sanitized PRIVATE ${STANDARD_HEADERS})
 set(JSON_SOURCES agents/controllers/remy_table.cc agents/policy/json_checks.cc agents/policy/policy_file.cc
   agents/policy/safetensors.cc deploy/endpoint/flow_stats.cc)
