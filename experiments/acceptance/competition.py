@@ -14,7 +14,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
 from ccgym.experiments.check import Check, all_met
 
-from .contested_links import OPPORTUNITY_BITS, Draw, add_link_arguments, contested_link, run_on_links
+from .contested_links import Draw, add_link_arguments, contested_link, run_on_links, used_share
 
 SECONDS = 120.0
 COUNTED_S = 60.0
@@ -69,11 +69,10 @@ def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Conteste
     delivered = delivered_packets(scheme, rivalry, spec)
     alike = delivered_packets(rivalry.scheme, rivalry, spec)
     total = sum(delivered)
-    possible = (spec.uplink.rate_mbps or 0) * 1e6 * COUNTED_S / OPPORTUNITY_BITS
     return Contested(
         spec,
         share=delivered[-1] / max(1, total),
-        used=total / possible,
+        used=used_share(total, spec.uplink.rate_mbps or 0, COUNTED_S),
         rivals_keep=sum(delivered[:-1]) / max(1, sum(alike[:-1])),
     )
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from ccgym.configs.arguments import add_ray_argument, count
+from ccgym.envs.specs import link_spec
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.schemes import select_native
@@ -18,6 +19,7 @@ from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import add_seed_arguments, drawn_seed
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
+from ccgym.oracle.ideal import PACKETS_PER_OPPORTUNITY
 
 RATE_MBPS = (6.0, 300.0)
 DELAY_MS = (3.0, 120.0)
@@ -43,6 +45,12 @@ def contested_link(seed: int, number: int) -> EmulatorSpec:
     packets = max(2, round(bdps * rate_mbps * 2e3 * delay_ms / OPPORTUNITY_BITS))
     uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
     return EmulatorSpec(name=f"contested-{number}", delay_ms=max(1, round(delay_ms)), uplink=uplink)
+
+
+def used_share(delivered_packets: float, rate_mbps: float, seconds: float) -> float:
+    """Of a link of constant rate, by its opportunities: each carries a little more than a packet of data."""
+    opportunities = rate_mbps * 1e6 * seconds / link_spec.OPPORTUNITY_BITS
+    return delivered_packets / (opportunities * PACKETS_PER_OPPORTUNITY)
 
 
 def add_link_arguments(parser: argparse.ArgumentParser) -> None:

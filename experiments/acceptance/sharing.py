@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.splits import Family, Split, split_generator
@@ -15,6 +14,8 @@ from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
 from ccgym.experiments.check import Check, all_met
 from numpy.typing import NDArray
+
+from .contested_links import used_share
 
 SECONDS = 30.0
 JOINING_RUNS = 36
@@ -64,8 +65,8 @@ def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     throughputs = _throughputs(_droptail(46.0, 10, 1.0), flows, SECONDS)
     rates = _while_there(throughputs, flows)
     several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
-    used = float(throughputs.sum() / SECONDS / 46.0 * OPPORTUNITY_IP_BYTES / DATA_IP_BYTES)
-    return float(np.median(jain_index(rates[:, several]))), used
+    delivered_packets = throughputs.sum() * 1e6 / (8 * DATA_IP_BYTES)
+    return float(np.median(jain_index(rates[:, several]))), used_share(delivered_packets, 46.0, SECONDS)
 
 
 def _against_cubic(scheme: str, seed: int, executor: Executor) -> Check:

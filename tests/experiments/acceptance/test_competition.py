@@ -36,6 +36,12 @@ def test_a_flow_that_is_alone_again_leaves_the_queue_empty_soon(packets: int) ->
     assert np.percentile(delays_ms[record.departure_ms >= 47e3], 95) <= 10
 
 
+def test_flows_that_fill_the_queue_use_the_whole_link_and_no_more() -> None:
+    uplink = LinkSpec(rate_mbps=24.0, queue="droptail", packets=640)
+    spec = EmulatorSpec(name="deep", delay_ms=20, uplink=uplink)
+    assert run_contested("cubic", Rivalry("cubic", 1, 0.85), spec).used == pytest.approx(1.0, abs=1e-3)
+
+
 def test_it_is_printed_with_its_seed_and_intervals(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
