@@ -34,8 +34,8 @@ RATE_MBPS, DELAY_MS, QUEUE_BDPS, MOST_LOSS = (0.6, 40.0), (8.0, 120.0), (0.4, 4.
 RATE_WITHIN, QUEUE_WITHIN, LOSS_WITHIN, LOSS_POINTS = 0.10, 0.25, 0.30, 0.002
 MOST_HELD_OUT_ERROR, ARRIVALS_RIGHT, INTERVALS_HOLD = 0.05, 0.9, 0.85
 
-_FIRST_RUN = 10_000
-"""Draws of the measurements; the search has others."""
+_SEARCH_DRAWS, _ALL_DRAWS = 10_000, 2**62
+"""The search has the first of them; a judgement has later ones."""
 
 
 @dataclass(frozen=True)
@@ -135,39 +135,53 @@ def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, execut
     return Target("truth", means(runs, {scheme: scheme for scheme in schemes}), {}, SECONDS)
 
 
+def draws_of(seed: int) -> tuple[range, range]:
+    """Of the truth with this seed: the draws that measure it, and those that judge what was found.
+
+    Each truth has its own: with the same three for all, an odd one would be an error of every answer.
+    """
+    first = int(np.random.default_rng([_SEARCH_DRAWS, seed]).integers(_SEARCH_DRAWS, _ALL_DRAWS))
+    return range(first, first + MANY_RUNS), range(first + MANY_RUNS, first + 2 * MANY_RUNS)
+
+
 def recover(
     truth: Candidate,
     storage: Path,
     minutes: float,
+    seed: int,
     report: Callable[[int, float, Candidate], None] = lambda *_: None,
 ) -> Recovery:
-    """Measures `truth`, finds it again, and runs over both what was not measured."""
-    draws = range(_FIRST_RUN, _FIRST_RUN + RUNS)
+    """Measures `truth` with the draws of `seed`, finds it again, and runs over both what was not measured."""
+    measuring, judging = draws_of(seed)
     with ThreadPoolExecutor(cpu_count()) as executor:
-        target = measured_over(truth, SCHEMES, draws, executor)
+        target = measured_over(truth, SCHEMES, measuring[:RUNS], executor)
         begun_s = process_time()
         answer, _ = calibrate(target, storage, minutes, report)
         cpu_s = process_time() - begun_s
-        held_out = tuple(_held_out(truth, answer.candidate, runs, executor) for runs in (RUNS, MANY_RUNS))
+        held_out = tuple(
+            _held_out(truth, answer.candidate, measuring[:runs], judging[:runs], executor)
+            for runs in (RUNS, MANY_RUNS)
+        )
     return Recovery(truth, answer, held_out, cpu_s)
 
 
-def _held_out(truth: Candidate, found: Candidate, runs: int, executor: Executor) -> HeldOut:
+def _held_out(
+    truth: Candidate, found: Candidate, measuring: range, judging: range, executor: Executor
+) -> HeldOut:
     """Runs over both what was not measured."""
-    wanted = measured_over(truth, HELD_OUT, range(_FIRST_RUN, _FIRST_RUN + runs), executor)
+    wanted = measured_over(truth, HELD_OUT, measuring, executor)
     replicator, measured = Replicator(wanted, executor), measured_figures(wanted.measured)
     error, floor = (
-        float(scheme_errors(replicator.replicate(each, range(runs)), measured).mean())
-        for each in (found, truth)
+        float(scheme_errors(replicator.replicate(each, judging), measured).mean()) for each in (found, truth)
     )
-    return HeldOut(runs, error, floor)
+    return HeldOut(len(measuring), error, floor)
 
 
 def recoveries(folder: Path, seeds: Iterable[int], minutes: float) -> Iterator[Recovery]:
     """One after the other; searches that were stopped go on."""
     make_folder(folder)
     for number in seeds:
-        yield recover(random_truth(number), folder / f"{number}.search", minutes)
+        yield recover(random_truth(number), folder / f"{number}.search", minutes, number)
 
 
 def checks(found: Sequence[Recovery]) -> list[Check]:
