@@ -23,8 +23,8 @@ import yaml
 from .errors import InputError, excerpt, is_disk_full
 
 MOST_BYTES = 4 << 30
-MOST_TEXT_BYTES = 16 << 20
-"""Of YAML: a configuration, a group of emulators."""
+MOST_TEXT_BYTES = 4 << 20
+"""Of YAML: a configuration, a group of emulators. A megabyte of comments alone takes a second to read."""
 MOST_JSON_BYTES = 256 << 20
 """Of JSON: the description of an evaluation of many links."""
 MOST_DEPTH = 32
