@@ -1,9 +1,11 @@
 """ns-3 as a yardstick and a reference: programs of ours against its headers, compiled on demand."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.host.process_group import kill_group
+from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.envs.logs.event_log import Array
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -93,7 +97,9 @@ def compile_program(name: str, folder: Path) -> Path:
     source = Path(str(files("ccgym.bench") / "yardsticks" / f"{name}.cc"))
     program = folder / name
     command = [compiler, "-std=c++17", "-O2", "-o", str(program), str(source)]
-    _run([*command, *(f"-lns3-{library}" for library in _LIBRARIES)], _COMPILE_S, "g++")
+    libraries = [f"-lns3-{library}" for library in _LIBRARIES]
+    in_folder = {**os.environ, "TMPDIR": str(folder)}  # a compiler that is killed leaves files there
+    _run([*command, *libraries], _COMPILE_S, "g++", environment=in_folder)
     return program
 
 
@@ -103,16 +109,15 @@ class _Program:
     name: str
 
     def __enter__(self) -> Self:
-        self._folder = TemporaryDirectory(prefix="ccgym-ns3-")
-        try:
-            self._program = compile_program(self.name, Path(self._folder.name))
-        except BaseException:
-            self._folder.cleanup()
-            raise
+        with ExitStack() as stack:
+            stack.enter_context(leaving_at_termination())
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-ns3-")))
+            self._program = compile_program(self.name, folder)
+            self._open = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+        self._open.close()
 
     def _answer(self, arguments: list[str], given: str = "") -> Any:
         return json.loads(_run([str(self._program), *arguments], _RUN_S, self.name, given))
@@ -159,14 +164,29 @@ class Ns3Replay(_Program):
         )
 
 
-def _run(command: list[str], timeout_s: float, name: str, given: str = "") -> str:
-    try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, text=True, timeout=timeout_s, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise OutsideError(f"{name} took longer than {timeout_s:g} s") from None
-    if done.returncode != 0:
-        complaint = (done.stderr.strip().splitlines() or ["said nothing"])[0]
+def _run(
+    command: list[str],
+    timeout_s: float,
+    name: str,
+    given: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,  # g++ is killed together with the compiler proper
+    ) as process:
+        try:
+            output, complaints = process.communicate(given, timeout_s)
+        except subprocess.TimeoutExpired:
+            raise OutsideError(f"{name} took longer than {timeout_s:g} s") from None
+        finally:
+            kill_group(process.pid)
+    if process.returncode != 0:
+        complaint = (complaints.strip().splitlines() or ["said nothing"])[0]
         raise OutsideError(f"{name} failed: {complaint}")
-    return done.stdout
+    return output

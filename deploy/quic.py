@@ -9,17 +9,17 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.host.process_group import kill_group
 from ccgym.envs.host.program_output import program_output
 from ccgym.envs.host.user_cache import user_cache
 
@@ -147,7 +147,7 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
         env=environment,
         start_new_session=True,
     ) as process:
-        watchdog = threading.Timer(INSTALL_S, _kill_group, [process.pid])
+        watchdog = threading.Timer(INSTALL_S, kill_group, [process.pid])
         watchdog.daemon = True
         try:  # SIGTERM may come while the watchdog starts: from here on it finds its way out
             watchdog.start()
@@ -159,16 +159,10 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
             code = process.wait()
         finally:
             watchdog.cancel()
-            _kill_group(process.pid)
+            kill_group(process.pid)  # and the compilers that cargo started
     if code != 0:
         reasons = [line for line in last_lines if line.startswith("error")]
         raise OutsideError(f"{command[0]} failed: {(reasons or list(last_lines) or ['no message'])[-1]}")
-
-
-def _kill_group(leader: int) -> None:
-    """Ends cargo and the compilers that it started."""
-    with suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)
 
 
 def _make_certificate(target: Path) -> None:

@@ -109,3 +109,9 @@ class ProcessGroup:
         except PermissionError:
             return True  # what is left runs as root: a shell's name server, which ends with its shell
         return True
+
+
+def kill_group(leader: int) -> None:
+    """Kills a program that leads its group and all it has started; that it has ended already is no error."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)

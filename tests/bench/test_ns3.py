@@ -1,5 +1,10 @@
 """ns-3's dumbbell, compiled here: a flow that fills its link, and a machine without ns-3."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -43,3 +48,42 @@ def test_a_machine_without_ns3_is_told_how_to_get_it(tmp_path: Path, monkeypatch
     monkeypatch.setattr(ns3, "_HEADER", tmp_path / "none.h")
     with pytest.raises(InputError, match="apt-get install g\\+\\+ libns3-dev"):
         ns3.compile_program("ns3_dumbbell", tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ns3._HEADER.is_file(), reason="libns3-dev is not installed")
+@pytest.mark.parametrize("running", ["cc1plus", "ns3_dumbbell"])
+def test_a_command_that_is_ended_leaves_neither_compiler_nor_simulator(running: str, tmp_path: Path) -> None:
+    ccgym = [sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())"]
+    command = [*ccgym, "reproduce", "ns3-cross-validation", "--seconds", "3600"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        try:
+            _wait_until_runs(running, tmp_path)
+            process.terminate()
+            assert process.wait(30) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
+    assert _programs_within(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def _wait_until_runs(program: str, folder: Path, timeout_s: float = 120) -> None:
+    deadline = time.monotonic() + timeout_s
+    while program not in _programs_within(folder):
+        assert time.monotonic() < deadline, f"{program} did not run within {timeout_s:g} s"
+        time.sleep(0.01)
+
+
+def _programs_within(folder: Path) -> list[str]:
+    """The names of all that runs with a path within the folder among its arguments; a zombie has none."""
+    names = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder).encode() in (process / "cmdline").read_bytes():
+                names.append((process / "comm").read_text().strip())
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # has ended meanwhile
+    return names
