@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ccgym.cli.lacks import lack_of
+
 COMMANDS = {
     "train": "making",
     "sweep": "making",
@@ -105,9 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except Exception as error:
-        if args is None or args.debug or not (complaint := _complaint(error)):
+        if (args.debug if args else "--debug" in sys.argv) or not (complaint := _complaint(error)):
             raise
-        return _complain(args.command, *complaint)
+        return _complain(args.command if args else "", *complaint)
     except KeyboardInterrupt:
         # With nothing that would have to be imported: it may be an import that was interrupted.
         print(f"{_whose(args.command if args else '')}: interrupted", file=sys.stderr)
@@ -144,12 +146,9 @@ def _encodable(argv: Sequence[str]) -> Sequence[str]:
 
 def _complaint(error: Exception) -> tuple[str, int] | None:
     """What the user is told and the exit code; None: a mistake of ours, whose traceback is needed."""
-    from ccgym.envs.errors import (  # late: with it comes gymnasium
-        InputError,
-        OutsideError,
-        is_disk_full,
-        lack_of,
-    )
+    if lack := lack_of(error):
+        return f"{lack}: the system gives no more: raise its limit (ulimit), or ask for less", FAILURE
+    from ccgym.envs.errors import InputError, OutsideError, is_disk_full  # late: with it comes gymnasium
 
     if isinstance(error, InputError):
         return str(error), BAD_INPUT
@@ -159,17 +158,18 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
         # Of a copy the second name: where there is no room.
         place = error.filename2 or error.filename or "a file, or where its output goes"
         return f"{place}: {error.strerror}: make room and repeat the command", FAILURE
-    if lack := lack_of(error):
-        return f"{lack}: the system gives no more: raise its limit (ulimit), or ask for less", FAILURE
     if isinstance(error, OSError) and error.filename and error.errno in _NO_PLACE:
         return f"{error.filename}: {error.strerror}: choose another file or folder", BAD_INPUT
     return None
 
 
 def _complain(command: str, error: str, code: int) -> int:
-    from ccgym.envs.errors import one_line
+    line = f"{_whose(command)}: {error}"
+    if len(line) > MOST_CHARACTERS or not line.isprintable():
+        from ccgym.envs.errors import one_line  # late: there may be no memory for it
 
-    print(one_line(f"{_whose(command)}: {error}", MOST_CHARACTERS), file=sys.stderr)
+        line = one_line(line, MOST_CHARACTERS)
+    print(line, file=sys.stderr)
     return code
 
 

@@ -92,6 +92,16 @@ def test_what_the_system_refuses_is_a_failure_in_one_line(
 
 
 @pytest.mark.slow
+def test_too_little_memory_for_the_imports_is_one_line() -> None:
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    command = f"ulimit -v 60000; {shlex.join([sys.executable, '-c', program, 'report', 'nothing'])}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "emory" in done.stderr  # ours, or that of the library that found none
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_lead_nowhere(closed: str, tmp_path: Path) -> None:
     program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
