@@ -35,7 +35,7 @@ RATE_WITHIN, QUEUE_WITHIN, LOSS_WITHIN, LOSS_POINTS = 0.10, 0.25, 0.30, 0.002
 MOST_HELD_OUT_ERROR, ARRIVALS_RIGHT, INTERVALS_HOLD = 0.05, 0.9, 0.85
 
 _SEARCH_DRAWS, _ALL_DRAWS = 10_000, 2**62
-"""The search has the first of them; a judgement has later ones."""
+"""The search has the first of them; the validation has later ones."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def measured_over(truth: Candidate, schemes: Sequence[str], draws: range, execut
 
 
 def draws_of(seed: int) -> tuple[range, range]:
-    """Of the truth with this seed: the draws that measure it, and those that judge what was found.
+    """Of the truth with this seed: the draws that measure it, and those that validate what was found.
 
     Each truth has its own: with the same three for all, an odd one would be an error of every answer.
     """
@@ -152,27 +152,27 @@ def recover(
     report: Callable[[int, float, Candidate], None] = lambda *_: None,
 ) -> Recovery:
     """Measures `truth` with the draws of `seed`, finds it again, and runs over both what was not measured."""
-    measuring, judging = draws_of(seed)
+    measuring, validating = draws_of(seed)
     with ThreadPoolExecutor(cpu_count()) as executor:
         target = measured_over(truth, SCHEMES, measuring[:RUNS], executor)
         begun_s = process_time()
         answer, _ = calibrate(target, storage, minutes, report)
         cpu_s = process_time() - begun_s
         held_out = tuple(
-            _held_out(truth, answer.candidate, measuring[:runs], judging[:runs], executor)
+            _held_out(truth, answer.candidate, measuring[:runs], validating[:runs], executor)
             for runs in (RUNS, MANY_RUNS)
         )
     return Recovery(truth, answer, held_out, cpu_s)
 
 
 def _held_out(
-    truth: Candidate, found: Candidate, measuring: range, judging: range, executor: Executor
+    truth: Candidate, found: Candidate, measuring: range, validating: range, executor: Executor
 ) -> HeldOut:
     """Runs over both what was not measured."""
     wanted = measured_over(truth, HELD_OUT, measuring, executor)
     replicator, measured = Replicator(wanted, executor), measured_figures(wanted.measured)
     error, floor = (
-        float(scheme_errors(replicator.replicate(each, judging), measured).mean()) for each in (found, truth)
+        float(scheme_errors(replicator.replicate(each, validating), measured).mean()) for each in (found, truth)
     )
     return HeldOut(len(measuring), error, floor)
 

@@ -22,7 +22,7 @@ def test_a_known_emulator_is_found_again(tmp_path: Path) -> None:
     assert all(each.error < 0.05 for each in recovery.held_out)
 
 
-def test_each_truth_is_measured_and_judged_with_draws_of_its_own() -> None:
+def test_each_truth_is_measured_and_validated_with_draws_of_its_own() -> None:
     ranges = [draws for seed in (*range(20), 10**18 - 1) for draws in draws_of(seed)]
     assert len(set().union(*ranges)) == sum(map(len, ranges))
     assert draws_of(7) == draws_of(7)
