@@ -172,7 +172,8 @@ def _held_out(
     wanted = measured_over(truth, HELD_OUT, measuring, executor)
     replicator, measured = Replicator(wanted, executor), measured_figures(wanted.measured)
     error, floor = (
-        float(scheme_errors(replicator.replicate(each, validating), measured).mean()) for each in (found, truth)
+        float(scheme_errors(replicator.replicate(each, validating), measured).mean())
+        for each in (found, truth)
     )
     return HeldOut(len(measuring), error, floor)
 
