@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
-from ccgym.envs.host.process_group import kill_group
+from ccgym.envs.host.process_group import running_in_group
 from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.envs.logs.event_log import Array
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
@@ -171,21 +171,13 @@ def _run(
     given: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        start_new_session=True,  # g++ is killed together with the compiler proper
-    ) as process:
+    pipe = subprocess.PIPE
+    # In a group: g++ is killed together with the compiler proper.
+    with running_in_group(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
         try:
             output, complaints = process.communicate(given, timeout_s)
         except subprocess.TimeoutExpired:
             raise OutsideError(f"{name} took longer than {timeout_s:g} s") from None
-        finally:
-            kill_group(process.pid)
     if process.returncode != 0:
         complaint = (complaints.strip().splitlines() or ["said nothing"])[0]
         raise OutsideError(f"{name} failed: {complaint}")

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
-from ccgym.envs.host.process_group import kill_group
+from ccgym.envs.host.process_group import kill_group, running_in_group
 from ccgym.envs.host.program_output import program_output
 from ccgym.envs.host.user_cache import user_cache
 
@@ -139,17 +139,12 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
     plain = {"CARGO_TERM_PROGRESS_WHEN": "never", "CARGO_TERM_COLOR": "never"}
     environment = {**os.environ, **plain, "PATH": _build_path()}
     last_lines: deque[str] = deque(maxlen=20)
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        start_new_session=True,
-    ) as process:
+    silent, pipe = subprocess.DEVNULL, subprocess.PIPE
+    # In a group: the compilers that cargo has started are killed with it.
+    with running_in_group(command, stdin=silent, stderr=pipe, env=environment) as process:
         watchdog = threading.Timer(INSTALL_S, kill_group, [process.pid])
         watchdog.daemon = True
-        try:  # SIGTERM may come while the watchdog starts: from here on it finds its way out
+        try:
             watchdog.start()
             assert process.stderr is not None
             for line in process.stderr:
@@ -159,7 +154,6 @@ def _run(command: list[str], report: Callable[[str], None]) -> None:
             code = process.wait()
         finally:
             watchdog.cancel()
-            kill_group(process.pid)  # and the compilers that cargo started
     if code != 0:
         reasons = [line for line in last_lines if line.startswith("error")]
         raise OutsideError(f"{command[0]} failed: {(reasons or list(last_lines) or ['no message'])[-1]}")

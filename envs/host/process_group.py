@@ -5,9 +5,12 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from .termination import holding_signals
 
 POLL_S = 0.01
 TERMINATION_S = 5.0
@@ -109,6 +112,26 @@ class ProcessGroup:
         except PermissionError:
             return True  # what is left runs as root: a shell's name server, which ends with its shell
         return True
+
+
+@contextmanager
+def running_in_group(argv: Sequence[str], **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """A program that reads and writes text, and leads a group; as the context is left, that is killed.
+
+    Args:
+        argv: what to run.
+        options: of `subprocess.Popen`.
+    """
+    process = None
+    try:
+        with holding_signals():
+            process = subprocess.Popen(argv, text=True, start_new_session=True, **options)
+        yield process
+    finally:
+        if process is not None:
+            kill_group(process.pid)
+            with process:  # closes its pipes, and waits for it
+                pass
 
 
 def kill_group(leader: int) -> None:

@@ -3,10 +3,13 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
+
+Handler = Callable[[int, FrameType | None], object] | int | None
+"""As `signal.signal` takes and gives it."""
 
 
 @contextmanager
@@ -22,8 +25,30 @@ def leaving_at_termination() -> Iterator[None]:
     try:
         yield
     finally:
-        # None: a handler that was not installed from Python, and cannot be from here.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        signal.signal(signal.SIGTERM, _installable(before))
+
+
+@contextmanager
+def holding_signals() -> Iterator[None]:
+    """SIGTERM and SIGINT that come in here are heard when it is left.
+
+    A process that is just being started belongs to nobody yet: who is ended meanwhile would leave it behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before: dict[int, Handler] = {
+        number: signal.signal(number, lambda came, _: held.append(came))
+        for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, _installable(handler))
+        for number in held:
+            signal.raise_signal(number)
 
 
 @contextmanager
@@ -37,6 +62,11 @@ def starting_deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _installable(handler: Handler) -> Handler:
+    """None: a handler that was not installed from Python, and cannot be from here."""
+    return signal.SIG_DFL if handler is None else handler
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:

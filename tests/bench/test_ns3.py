@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,19 +62,21 @@ def test_a_command_that_is_ended_leaves_neither_compiler_nor_simulator(running: 
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     ) as process:
         try:
-            _wait_until_runs(running, tmp_path)
+            _wait_for(lambda: running in _programs_within(tmp_path), running)
             process.terminate()
             assert process.wait(30) == 128 + signal.SIGTERM
         finally:
             process.kill()
-    assert _programs_within(tmp_path) == []
+    _wait_for(
+        lambda: _programs_within(tmp_path) == [], f"the end of {running}"
+    )  # cc1plus is killed, not awaited
     assert list(tmp_path.iterdir()) == []
 
 
-def _wait_until_runs(program: str, folder: Path, timeout_s: float = 120) -> None:
+def _wait_for(condition: Callable[[], bool], what: str, timeout_s: float = 120) -> None:
     deadline = time.monotonic() + timeout_s
-    while program not in _programs_within(folder):
-        assert time.monotonic() < deadline, f"{program} did not run within {timeout_s:g} s"
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not within {timeout_s:g} s"
         time.sleep(0.01)
 
 

@@ -12,6 +12,10 @@ from .endpoint_programs import receiver, run_flow, run_sender
 PORT = 5000
 DATA_BYTES = 1436
 HEADER_BYTES = 8 + 20 + 14  # UDP, IPv4, Ethernet; once for a whole train
+MOST_PROBES = 2 * 12
+"""Packets beyond the window on a busy host. Each time-out sends one (RFC 9002, section 6.2.4), and so may
+the ACK that ends the silence (RFC 5682). Each takes twice as long as the one before, from 1 ms on: a
+flow of 2 s has no more than twelve."""
 
 
 @pytest.mark.parametrize("scheme", ["fixed:20", "reno", "copa", "copa:0.1"])
@@ -38,7 +42,7 @@ def test_a_fixed_window_is_kept_and_nothing_is_lost(two_hosts: TwoHosts, tmp_pat
     with receiver(PORT, prefix=two_hosts.receiver):
         stats = run_flow(two_hosts.RECEIVER_IP, PORT, "fixed:8", tmp_path / "s.json", prefix=two_hosts.sender)
     assert stats["lost_packets"] == 0
-    assert stats["sent_packets"] - stats["acked_packets"] <= 8
+    assert stats["sent_packets"] - stats["acked_packets"] <= 8 + MOST_PROBES
 
 
 def test_a_policy_runs_and_its_decisions_are_timed(
@@ -51,7 +55,7 @@ def test_a_policy_runs_and_its_decisions_are_timed(
         )
     assert 10 <= stats["decisions"] <= stats["seconds"] * 100 + 1  # one each 10 ms, later on a busy host
     assert 0 < stats["decision_us"]["p50"] <= stats["decision_us"]["p99"]
-    assert stats["sent_packets"] - stats["acked_packets"] - stats["lost_packets"] <= 10
+    assert stats["sent_packets"] - stats["acked_packets"] - stats["lost_packets"] <= 10 + MOST_PROBES
 
 
 def test_ipv6_carries_a_flow(two_hosts: TwoHosts, tmp_path: Path) -> None:

@@ -7,7 +7,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from ccgym.envs.host.termination import leaving_at_termination, starting_deaf_to_interrupts
+from ccgym.envs.host.termination import (
+    holding_signals,
+    leaving_at_termination,
+    starting_deaf_to_interrupts,
+)
 
 
 def test_a_termination_leaves_the_contexts_within() -> None:
@@ -30,6 +34,21 @@ def test_in_another_thread_it_changes_nothing() -> None:
 
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(handler_within).result() == signal.getsignal(signal.SIGTERM)
+
+
+def test_what_came_meanwhile_is_heard_afterwards() -> None:
+    steps = []
+
+    def interrupted() -> None:
+        with holding_signals():
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("held")
+        steps.append("gone on")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert steps == ["held"]
+    assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
 
 
 def test_an_interrupt_of_all_processes_is_heard_by_the_first_only() -> None:

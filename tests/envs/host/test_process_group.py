@@ -1,0 +1,45 @@
+"""A program and all it starts end together, whenever it is that they have to."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ccgym.envs.host.process_group import running_in_group
+from ccgym.envs.host.termination import leaving_at_termination
+
+
+def is_running(pid: int) -> bool:
+    """A zombie does not run."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_what_it_has_started_ends_with_it() -> None:
+    with running_in_group(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        assert is_running(child)
+    assert process.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 60
+    while is_running(child):  # killed it is, but nobody here can wait for it
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_termination_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+    begin = subprocess.Popen.__init__
+
+    def begin_and_be_terminated(process: "subprocess.Popen[str]", *args: Any, **options: Any) -> None:
+        begin(process, *args, **options)
+        started.append(process.pid)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", begin_and_be_terminated)
+    with pytest.raises(SystemExit), leaving_at_termination(), running_in_group(["sleep", "60"]):
+        pytest.fail("it went on")
+    assert not is_running(started[0])
