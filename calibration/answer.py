@@ -22,12 +22,14 @@ from .replication import (
     scores,
 )
 from .search import Search
-from .sharpening import FINAL_DRAWS, Sharpening
+from .sharpening import Sharpening
 
 CUT_SHORT = "The search was cut short: with more minutes the same command goes on, maybe to another answer"
 CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
+_DRAWS = 6
+"""Of the answer: times as many as the search had of each candidate."""
 _FINALISTS, _FINALIST_DRAWS = 8, 8
 """Of a search for the least error; the second: times as many as the search had."""
 _RESAMPLES, _RARE = 1000, 100
@@ -143,13 +145,13 @@ def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tr
 
 def _replicated(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
     """With more draws than in the search: they are the last."""
-    figures = replicator.replicate(candidate, range(FINAL_DRAWS * len(search.draws)))
+    figures = replicator.replicate(candidate, range(_DRAWS * len(search.draws)))
     return Tried(candidate, figures, search.score(figures))
 
 
 def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
     """Each scheme's error on the emulator that the others' measurements give."""
-    found, draws = {}, range(FINAL_DRAWS * len(search.draws))
+    found, draws = {}, range(_DRAWS * len(search.draws))
     for place, row in enumerate(search.target.measured):
         alone = replace(replicator, target=replace(search.target, measured=(row,)))
         figures = alone.replicate(sharpest.candidate_without(place), draws)

@@ -130,6 +130,12 @@ class Posterior:
         return centre
 
     @property
+    def likeliest(self) -> Array:
+        """The place of the greatest likelihood."""
+        likeliest: Array = self.points[self.likelihoods.sum(axis=1).argmax()]
+        return likeliest
+
+    @property
     def deviations(self) -> Array:
         """Standard deviations about it."""
         deviations: Array = np.sqrt(self.probabilities @ (self.points - self.centre) ** 2)
@@ -142,22 +148,17 @@ class Posterior:
 
     def interval(self, name: str, confidence: float) -> tuple[float, float]:
         """The places between which this parameter is, with this probability."""
-        return interval(self.points[:, self.names.index(name)], self.probabilities, confidence)
+        values = self.points[:, self.names.index(name)]
+        order = np.argsort(values)
+        below = np.cumsum(self.probabilities[order])
+        ends = np.searchsorted(below, [(1 - confidence) / 2, (1 + confidence) / 2])
+        low, high = values[order][np.minimum(ends, len(values) - 1)]
+        return float(low), float(high)
 
-    def drawn(self, count: int, generator: np.random.Generator, temper: float = 1.0) -> tuple[Array, Array]:
-        """So many points, each as often as it is probable, and their likelihoods; flatter if tempered."""
-        total = self.likelihoods.sum(axis=1)
-        chosen = generator.choice(len(total), count, p=_normalised(total / temper))
-        return self.points[chosen], total[chosen]
-
-
-def interval(values: Array, probabilities: Array, confidence: float) -> tuple[float, float]:
-    """Between which values, each of its probability, this share lies."""
-    order = np.argsort(values)
-    below = np.cumsum(probabilities[order])
-    ends = np.searchsorted(below, [(1 - confidence) / 2, (1 + confidence) / 2])
-    low, high = values[order][np.minimum(ends, len(values) - 1)]
-    return float(low), float(high)
+    def drawn(self, count: int, generator: np.random.Generator) -> Array:
+        """So many points, each as often as it is probable."""
+        chosen: Array = self.points[generator.choice(len(self.points), count, p=self.probabilities)]
+        return chosen
 
 
 def _normalised(logarithms: Array) -> Array:
@@ -215,13 +216,6 @@ def posterior_of(
     return Posterior(names, points, each[best], volume, float(_DISCREPANCIES[best]))
 
 
-def covariances(figures: Array) -> Array:
-    """Of runs of one candidate (..., draws, schemes, 3): (..., schemes, 3, 3)."""
-    away = figures - figures.mean(axis=-3, keepdims=True)
-    found: Array = np.einsum("...dsi,...dsj->...sij", away, away) / (figures.shape[-3] - 1)
-    return found
-
-
 def terms(parameters: int) -> int:
     """Of a quadratic function."""
     return 1 + parameters + parameters * (parameters + 1) // 2
@@ -245,7 +239,7 @@ class _Surface:
         used = columns.shape[1] * (weights**2).sum()
         away = (means - columns @ self._factors).reshape(-1, *self._shape)
         around = np.einsum("c,csi,csj->sij", weights, away, away) / max(0.2, 1 - used)
-        self.chance: Array = around if draws == 1 else np.tensordot(weights, covariances(figures), 1)
+        self.chance: Array = around if draws == 1 else np.tensordot(weights, _covariances(figures), 1)
         """Covariances of a run."""
         off, within = (np.diagonal(each, axis1=-2, axis2=-1) for each in (around, self.chance))
         self.doubt: Array = used * off + np.maximum(0, off - within / draws)
@@ -261,3 +255,10 @@ class _Surface:
         columns = [np.ones(len(away)), *away.T]
         columns += [first * second for i, first in enumerate(away.T) for second in away.T[i:]]
         return np.stack(columns, axis=1)
+
+
+def _covariances(figures: Array) -> Array:
+    """Of runs of one candidate (..., draws, schemes, 3): (..., schemes, 3, 3)."""
+    away = figures - figures.mean(axis=-3, keepdims=True)
+    found: Array = np.einsum("...dsi,...dsj->...sij", away, away) / (figures.shape[-3] - 1)
+    return found

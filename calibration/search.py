@@ -17,7 +17,7 @@ from .posterior import Measurements
 from .replication import left_out_errors, scheme_errors, scores, sureness
 from .sharpening import FIRST_ROUNDS, ROUNDS, Replicate, Sharpening
 
-_FIRST_SHARE, _SHARP_SHARE, _FINAL_SHARE, _FINE_SHARE = 0.5, 0.75, 0.95, 0.8
+_FIRST_SHARE, _SHARP_SHARE, _FINE_SHARE = 0.5, 0.95, 0.8
 """Of the time, at which the stages end at the latest; what follows the fine one has parameters beyond the
 paper's."""
 
@@ -98,7 +98,6 @@ class Search(LeastErrorSearch):
         starts = self._wide_starts(kept)
         self._sharpen(kept, starts)
         if self.sharpest is not None:
-            self._compare(kept, self.limit.share_ends_s(_FINAL_SHARE))
             return
         self._fine_around(kept, starts, _FINE_SHARE)
         if self.restriction.allows_beyond and self.error(self.best) > _REPLICATED:
@@ -157,11 +156,6 @@ class Search(LeastErrorSearch):
         """Those that are not out of the question beside the best."""
         most = max(each.log_evidence for each in self.sharpened.values())
         return [each for each in self.sharpened.values() if each.log_evidence > most - _OUT_OF_THE_QUESTION]
-
-    def _compare(self, kept: JournalStorage, ends_s: float) -> None:
-        """Finalists of all arrivals that are still probable."""
-        for each in self._probable():
-            each.compare(self._reported_runs(kept, f"final-{each.start.arrivals}", ends_s))
 
     def _reported_runs(self, kept: JournalStorage, stage: str, ends_s: float) -> Replicate:
         runs = self._kept_runs(kept, stage, ends_s)

@@ -16,22 +16,14 @@ from .posterior import (
     Measurements,
     Posterior,
     Region,
-    covariances,
-    interval,
     posterior_of,
-    transformed,
 )
 
 FIRST_TRIALS, ROUND_TRIALS, FIRST_ROUNDS, ROUNDS = 48, 8, 6, 18
 """After some rounds it is clear whether these arrivals fit at all."""
-SHARPENING_TRIALS = FIRST_TRIALS + ROUND_TRIALS * ROUNDS
-FINALISTS, FINAL_DRAWS = 20, 6
-"""Candidates that are run once more, with so many times the draws."""
 
 _FIRST_REACH = 0.12
 """Of the unit cube, around the start."""
-_TEMPER = 2.0
-"""Finalists lie so much wider than the surface would have them: it may be off."""
 
 Replicate = Callable[[Candidate, int, int], Array | None]
 """The figures of a candidate with draws from the first one on, so many; None: the time is over."""
@@ -50,11 +42,6 @@ class Sharpening:
     seed: int
     posterior: Posterior | None = None
     """After the last whole round."""
-    finalists: Array | None = None
-    """Places of those that were run once more."""
-    probabilities: Array | None = None
-    """Of the finalists."""
-    final_evidence: float = -np.inf
     _region: Region = field(init=False)
     _generator: np.random.Generator = field(init=False)
     _asked: Array = field(init=False)
@@ -82,24 +69,19 @@ class Sharpening:
     @property
     def log_evidence(self) -> float:
         """For these arrivals."""
-        if self.probabilities is not None:
-            return self.final_evidence
         return -np.inf if self.posterior is None else self.posterior.log_evidence
 
     @property
     def centre(self) -> Candidate:
-        """In the middle of what fits."""
+        """In the middle of what fits: no single candidate's few runs decide."""
         assert self.posterior is not None
-        if self.finalists is None or self.probabilities is None:
-            return self._candidate(self.posterior.centre)
-        return self._candidate(self.probabilities @ self.finalists)
+        return self._candidate(self.posterior.centre)
 
     @property
     def likeliest(self) -> Candidate:
-        """Of the finalists, or the centre where there are none."""
-        if self.finalists is None or self.probabilities is None:
-            return self.centre
-        return self._candidate(self.finalists[self.probabilities.argmax()])
+        """Where the likelihood is greatest."""
+        assert self.posterior is not None
+        return self._candidate(self.posterior.likeliest)
 
     def candidate_without(self, scheme: int) -> Candidate:
         """The same, had this scheme not been measured."""
@@ -107,20 +89,16 @@ class Sharpening:
         return self.space.at(self.posterior.centre_without(scheme), self.start.arrivals)
 
     def interval(self, name: str, confidence: float) -> tuple[float, float]:
-        """Values of a parameter, by the surface and by the finalists."""
+        """Values of a parameter."""
         assert self.posterior is not None
-        low, high = self.posterior.interval(name, confidence)
-        if self.finalists is not None and self.probabilities is not None:
-            places = self.finalists[:, self.names.index(name)]
-            own_low, own_high = interval(places, self.probabilities, confidence)
-            low, high = min(low, own_low), max(high, own_high)
         bounds = self.space.bounds[name]
+        low, high = self.posterior.interval(name, confidence)
         return bounds.at(low), bounds.at(high)
 
     def ensemble(self, count: int, generator: np.random.Generator) -> list[Candidate]:
         """So many that fit as well."""
         assert self.posterior is not None
-        return [self._candidate(place) for place in self.posterior.drawn(count, generator)[0]]
+        return [self._candidate(place) for place in self.posterior.drawn(count, generator)]
 
     def go_on(self, replicate: Replicate, rounds: int) -> None:
         """Until so many rounds are run, or as long as there is time."""
@@ -139,39 +117,9 @@ class Sharpening:
             self.names, places, figures, self._region, self.measurements, self._generator
         )
         region = Region(posterior.centre, np.maximum(posterior.deviations, LEAST_REACH))
-        drawn, _ = posterior.drawn(ROUND_TRIALS, self._generator)
+        drawn = posterior.drawn(ROUND_TRIALS, self._generator)
         self._asked = np.clip(drawn + region.deviations * self._generator.normal(size=drawn.shape), 0, 1)
         self.posterior, self._region = posterior, region
-
-    def compare(self, replicate: Replicate) -> None:
-        """Runs finalists with many draws, the same for all: the surface is only nearly right."""
-        assert self.posterior is not None
-        generator = np.random.default_rng(self.seed)
-        drawn, expected = self.posterior.drawn(FINALISTS, generator, _TEMPER)
-        candidates, replicated, draws = (
-            [self._candidate(place) for place in drawn],
-            [],
-            FINAL_DRAWS * self.draws,
-        )
-        for candidate in candidates:
-            figures = replicate(candidate, self.first_draw, draws)
-            if figures is None:
-                return
-            replicated.append(figures)
-        figures = transformed(np.stack(replicated))
-        own = covariances(figures)  # two modes of a scheme may be of one candidate, not of the next
-        chance = (own + own.mean(axis=0)) / 2
-        doubt = np.diagonal(chance, axis1=-2, axis2=-1) / draws
-        likelihoods = self.measurements.log_likelihoods(
-            figures.mean(axis=1), chance, doubt, self.posterior.discrepancy
-        ).sum(axis=1)
-        logarithms = likelihoods - expected / _TEMPER
-        weights = np.exp(logarithms - logarithms.max())
-        self.finalists = np.array([list(self.space.places(candidate).values()) for candidate in candidates])
-        self.probabilities = weights / weights.sum()
-        self.final_evidence = self.posterior.log_evidence + float(
-            (self.probabilities * (likelihoods - expected)).sum()
-        )
 
     def _candidate(self, place: Array) -> Candidate:
         places = dict(zip(self.names, map(float, place), strict=True))
