@@ -37,7 +37,7 @@ _DISCREPANCIES = np.array([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
 _USUAL_DISCREPANCY = 0.05
 
 
-def transformed(figures: Array) -> Array:
+def _transformed(figures: Array) -> Array:
     """Figures (..., 3) so that their spread does not depend on their size."""
     return np.stack(
         [
@@ -55,7 +55,7 @@ class Measurements:
     def __init__(self, rows: Sequence[Measured]) -> None:
         figures = measured_figures(rows)
         self._known = ~np.isnan(figures)
-        self._wanted = transformed(np.nan_to_num(figures))
+        self._wanted = _transformed(np.nan_to_num(figures))
         self._runs = np.array([row.runs for row in rows], float)[:, None]
         told = [
             [(row.throughput_error or 0) / row.throughput_mbps, (row.delay_error or 0) / row.p95_delay_ms, 0]
@@ -201,7 +201,7 @@ def posterior_of(
     generator: np.random.Generator,
 ) -> Posterior:
     """What runs of (candidates, draws, schemes, 3) at these places say, within a region."""
-    surface = _Surface(places, transformed(figures), region)
+    surface = _Surface(places, _transformed(figures), region)
     points, volume = region.samples(_SAMPLES, generator)
     emulated = surface.at(points)
     each = [
