@@ -1,6 +1,6 @@
 """Our schemes beside independent implementations of the same, over the same emulators."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ccgym.experiments.json_text import json_text
@@ -78,7 +78,7 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 
 
 def print_comparisons(
-    tables: dict[str, tuple[list[Comparison], Bounds]], heads: dict[str, str], *, as_json: bool
+    tables: Mapping[str, tuple[Sequence[Comparison], Bounds]], heads: Mapping[str, str], *, as_json: bool
 ) -> None:
     """One table for each place where ours ran.
 

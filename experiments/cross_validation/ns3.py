@@ -129,8 +129,9 @@ def error_interval(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> In
     random = np.random.default_rng(0)
 
     def means(runs: NDArray[np.float64]) -> NDArray[np.float64]:
-        drawn: NDArray[np.float64] = runs[random.integers(len(runs), size=(RESAMPLES, len(runs)))]
-        return drawn.mean(axis=1)
+        drawn = runs[random.integers(len(runs), size=(RESAMPLES, len(runs)))]
+        found: NDArray[np.float64] = drawn.mean(axis=1)
+        return found
 
     errors = means(ours) / means(theirs) - 1
     low, high = np.quantile(errors, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
@@ -185,7 +186,7 @@ def run(args: argparse.Namespace) -> int:
     marked = compare_marking_with_ns3(MARKING_CASES, args.seconds)
     incomparable = compare_marking_with_ns3(INCOMPARABLE_CASES, args.seconds)
     heads = {"reference": "ns-3", "delay": "queue ms"}
-    tables = {
+    tables: dict[str, tuple[Sequence[Comparison], Bounds]] = {
         "the twin": (plain, NS3_BOUNDS),
         "the twin, with marks": (marked, MARKING_BOUNDS),
         "the twin, with marks, where another law decides": (incomparable, MARKING_BOUNDS),
