@@ -39,7 +39,7 @@ class Sender {
   // When the next packet may leave, `now` or later; nullopt while the window is closed.
   [[nodiscard]] std::optional<Time> next_send(Time now) const {
     if (owes_probe_) return now;
-    if (!window_is_open()) return std::nullopt;
+    if (!window_open_) return std::nullopt;
     return pacer_.next_release(now);
   }
 
@@ -64,7 +64,7 @@ class Sender {
     pacer_.on_sent(now, packet_bytes_);
     controller_.get().on_sent(now, {seq, packet_bytes_, inflight_bytes()});
     settle_down(now);
-    if (!window_was_open_) {
+    if (!window_open_) {
       limited_by_ = Limit::window;
     } else if (pacer_.next_release(now) > now) {
       limited_by_ = Limit::pacing;
@@ -93,6 +93,7 @@ class Sender {
   [[nodiscard]] std::optional<Time> next_timer() const {
     return timer_ == Time::max() ? std::nullopt : std::optional{timer_};
   }
+  [[nodiscard]] Time deadline() const { return timer_; }  // the same; Time::max() while there is none
 
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
@@ -133,7 +134,7 @@ class Sender {
   static constexpr int kMostSilentProbes = 2;  // then all is lost: RFC 9002, kPersistentCongestionThreshold
   static constexpr int kMaxBackoff = 6;        // doublings
 
-  [[nodiscard]] bool window_is_open() const {
+  [[nodiscard]] bool window_has_room() const {
     const bool silence = silent_probes_ > kMostSilentProbes;
     const int64_t window = silence ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
     return (inflight_packets_ + 1) * packet_bytes_ <= window;
@@ -149,8 +150,8 @@ class Sender {
   void set_timer() { timer_ = std::min({controller_timer_, losses_.deadline(), probe_at()}); }
 
   void note_window(Time now) {
-    const bool was_open = std::exchange(window_was_open_, window_is_open());
-    if (window_was_open_ && !was_open) pacer_.on_window_opened(now);
+    const bool was_open = std::exchange(window_open_, window_has_room());
+    if (window_open_ && !was_open) pacer_.on_window_opened(now);
   }
 
   void mark_app_limited() {
@@ -306,7 +307,7 @@ class Sender {
   Time last_activity_{};     // a packet left, or an ACK came
   int silent_probes_{0};     // without an ACK since; after a time-out one packet at a time
   bool owes_probe_{false};
-  bool window_was_open_{true};
+  bool window_open_{true};  // after all that has been called; asked for more often than it changes
   Limit limited_by_{Limit::window};
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_packets_{0};

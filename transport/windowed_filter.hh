@@ -19,12 +19,13 @@ class WindowedFilter {
  public:
   // `now` never decreases; the window may change from call to call.
   void update(Time now, Value value, Time window) {
-    while (size_ > 0 && oldest().at + window < now) drop_oldest();
-    while (size_ > 0 && !Better{}(newest().value, value)) drop_newest();
-    if (size_ == 0 || (size_ < kRing && now - newest().at >= window / kCapacity)) append({now, value});
+    while (!empty() && oldest().at + window < now) ++begin_;
+    while (!empty() && !Better{}(newest().value, value)) --end_;
+    if (empty() || (end_ - begin_ < kRing && now - newest().at >= window / kCapacity))
+      entries_[end_++ % kRing] = {now, value};
   }
 
-  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
   [[nodiscard]] Value best() const { return oldest().value; }  // only when not empty
 
  private:
@@ -35,26 +36,12 @@ class WindowedFilter {
   static constexpr int kCapacity = 16;                 // entries per window
   static constexpr std::size_t kRing = 2 * kCapacity;  // with room for a window that grows
 
-  [[nodiscard]] const Entry& oldest() const { return entries_[oldest_]; }
-  [[nodiscard]] const Entry& newest() const { return entries_[newest_]; }
-  void append(Entry entry) {
-    newest_ = (newest_ + 1) % kRing;
-    entries_[newest_] = entry;
-    ++size_;
-  }
-  void drop_oldest() {
-    oldest_ = (oldest_ + 1) % kRing;
-    --size_;
-  }
-  void drop_newest() {
-    newest_ = (newest_ - 1) % kRing;
-    --size_;
-  }
+  [[nodiscard]] const Entry& oldest() const { return entries_[begin_ % kRing]; }
+  [[nodiscard]] const Entry& newest() const { return entries_[(end_ - 1) % kRing]; }
 
   std::array<Entry, kRing> entries_{};
-  std::size_t oldest_{0};
-  std::size_t newest_{kRing - 1};
-  std::size_t size_{0};
+  std::size_t begin_{0};  // of the oldest entry; both count on past the ring, which divides their range
+  std::size_t end_{0};
 };
 
 template <class Value>

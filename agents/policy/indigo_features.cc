@@ -3,8 +3,9 @@
 namespace ccgym {
 
 void IndigoFeatures::observe(Time /*now*/, const OwnState& own, std::span<float> observation) {
-  const std::array<double, 4> raw{delay_ms_.take(), delivery_mbps_.take(), sending_mbps_.take(),
-                                  own.cwnd_packets};
+  const std::array<double, 4> raw{ewmas_[0], ewmas_[1], ewmas_[2], own.cwnd_packets};
+  ewmas_ = {};
+  heard_in_step_ = false;
   for (std::size_t i = 0; i < raw.size(); ++i) observation[i] = static_cast<float>(raw[i]) / kDivisors[i];
   for (std::size_t action = 0; action < kActions; ++action) {
     observation[raw.size() + action] = static_cast<float>(action) == previous_action_ ? 1.0F : 0.0F;

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "agents/policy/own_state.hh"
@@ -24,9 +22,8 @@ class IndigoFeatures {
     const int64_t rtt_ms = whole_ms(now) - whole_ms(ack.newest().sent_at);
     const int64_t delivery_ms = whole_ms(now) - whole_ms(now - ack.rate.ack_interval);
     min_rtt_ms_ = std::min(min_rtt_ms_, rtt_ms);
-    delay_ms_.add(static_cast<double>(rtt_ms - min_rtt_ms_));
-    delivery_mbps_.add(mbps(ack.rate.delivered_bytes, delivery_ms));
-    sending_mbps_.add(mbps(ack.bytes_sent_since(), rtt_ms));
+    add({static_cast<double>(rtt_ms - min_rtt_ms_), mbps(ack.rate.delivered_bytes, delivery_ms),
+         mbps(ack.bytes_sent_since(), rtt_ms)});
   }
   void on_loss(std::span<const LostPacket> /*lost*/) {}
   // Any number: not every set of actions has these five.
@@ -34,23 +31,19 @@ class IndigoFeatures {
   void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
-  // Begins anew with every step: the first sample initialises it.
-  class StepEwma {
-   public:
-    void add(double sample) { value_ = value_ ? kKeep * *value_ + (1 - kKeep) * sample : sample; }
-    double take() {
-      const double value = value_.value_or(0);
-      value_.reset();
-      return value;
-    }
+  using Ewmas = std::array<double, 3>;  // of queueing delay in ms, delivery and sending rate in Mbit/s
 
-   private:
-    static constexpr double kKeep = 0.875;
-    std::optional<double> value_{};
-  };
+  // They begin anew with every step: the first sample initialises them.
+  void add(const Ewmas& sample) {
+    constexpr double kKeep = 0.875;
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      ewmas_[i] = heard_in_step_ ? kKeep * ewmas_[i] + (1 - kKeep) * sample[i] : sample[i];
+    heard_in_step_ = true;
+  }
 
+  // Without a sign, which no time of a flow has: half the price.
   static int64_t whole_ms(Time time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    return static_cast<int64_t>(static_cast<uint64_t>(time.count()) / uint64_t{1'000'000});
   }
   static double mbps(int64_t bytes, int64_t interval_ms) {
     return 0.008 * static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, interval_ms));
@@ -60,9 +53,8 @@ class IndigoFeatures {
   static constexpr float kFirstPreviousAction = 4;
 
   int64_t min_rtt_ms_{std::numeric_limits<int64_t>::max()};
-  StepEwma delay_ms_{};
-  StepEwma delivery_mbps_{};
-  StepEwma sending_mbps_{};
+  Ewmas ewmas_{};
+  bool heard_in_step_{false};
   float previous_action_{kFirstPreviousAction};
 };
 

@@ -2,9 +2,9 @@
 //
 // A yardstick: a program of its own, compiled on demand against the installed ns-3 (libns3-dev) and run as a
 // separate process. Prints one line of JSON. Usage:
-// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS [QUEUE], the figures without the
-// warm-up. QUEUE marks, and TYPE speaks ECN: step:THRESHOLD or red:MIN:MAX:PROBABILITY:WEIGHT, in packets;
-// without it, what comes to a full queue is dropped.
+// ns3_dumbbell TYPE MBPS ONE_WAY_MS QUEUE_PACKETS SECONDS WARM_UP_SECONDS RUN [QUEUE], the figures without the
+// warm-up. QUEUE marks, and TYPE speaks ECN: step:THRESHOLD or red:MIN:MAX:PROBABILITY:WEIGHT, in packets, or
+// codel:TARGET:INTERVAL, in ms; without it, what comes to a full queue is dropped.
 #include <ctime>
 #include <deque>
 #include <iostream>
@@ -81,10 +81,20 @@ void set_defaults(const Dumbbell& dumbbell) {
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", EnumValue(TcpSocketState::On));
 }
 
+// One more packet than those of the discipline waits in the device, and a packet's time longer.
+void set_codel(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
+  using namespace ns3;
+  const double packet_ms = 8e-3 * (1464 + kPppBytes) / dumbbell.mbps;
+  const auto ms = [](double time_ms) { return TimeValue(Seconds(time_ms / 1e3)); };
+  discipline.SetRootQueueDisc(
+      "ns3::CoDelQueueDisc", "UseEcn", BooleanValue(true), "Target",
+      ms(std::stod(dumbbell.marking.at(1)) - packet_ms), "Interval", ms(std::stod(dumbbell.marking.at(2))),
+      "MaxSize", QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));
+}
+
 // ns-3's RED marks by the mean length: a step is one that goes by the present length (a weight of 1), whose
-// thresholds are one. One more packet than those of the discipline waits in the device; what finds a step's
-// threshold waiting makes it more than that.
-void set_marking(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
+// thresholds are one. What finds a step's threshold waiting makes it more than that.
+void set_red(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
   using namespace ns3;
   const auto number = [&dumbbell](std::size_t i) { return std::stod(dumbbell.marking.at(i)); };
   const bool step = dumbbell.marking.at(0) == "step";
@@ -98,6 +108,10 @@ void set_marking(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell
       DataRateValue(DataRate{static_cast<uint64_t>(dumbbell.mbps * 1e6)}), "LinkDelay",
       TimeValue(MilliSeconds(static_cast<uint64_t>(dumbbell.one_way_ms))), "MaxSize",
       QueueSizeValue({QueueSizeUnit::PACKETS, dumbbell.queue_packets}));
+}
+
+void set_marking(ns3::TrafficControlHelper& discipline, const Dumbbell& dumbbell) {
+  dumbbell.marking.at(0) == "codel" ? set_codel(discipline, dumbbell) : set_red(discipline, dumbbell);
 }
 
 ns3::NetDeviceContainer connect(const ns3::NodeContainer& ends, const ns3::DataRate& rate, ns3::Time delay,

@@ -22,10 +22,11 @@ class EpisodePaths:
         self._spec, self._flows = spec, flows
         begins_late = spec.uplink.begin_s or spec.downlink.begin_s
         self._whole = None if spec.is_random or begins_late else spec.to_path(flows=flows)
+        self._begins_at_once = spec.begins_at_once
 
     def path(self, seed: int) -> _core.Path:
         """The path of the episode of this seed, as `EmulatorSpec.drawn` has it."""
         if self._whole is None:
             return self._spec.drawn(seed).to_path(flows=self._flows)
-        begin_ms = self._spec.begin_ms(seed)
+        begin_ms = 0 if self._begins_at_once else self._spec.begin_ms(seed)
         return self._whole.beginning_at(begin_ms) if begin_ms else self._whole

@@ -127,8 +127,8 @@ PACKET_BYTES = 120
 """Of memory for each packet in flight, as measured."""
 NEGLIGIBLE_BYTES = 5e7
 """Growth in a step that is not held against what is free: to look costs as much as a small step."""
-MOST_GROWTH = np.e
-"""Of a window in a step, by whatever action."""
+MOST_GROWTH, MOST_ADDED_PACKETS = np.e, 10.0
+"""Of a window in a step, by whatever action that names none: to so many times as much, or by so many."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
 _INFO_COLUMNS = {
@@ -249,7 +249,10 @@ class PathEngine:
             (size, 1 if isinstance(space, spaces.Discrete) else space.shape[0]), np.float32
         )
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
-        self._telemetry = np.zeros((size, len(_core.TELEMETRY)), dtype=np.float64)
+        self._most_packets = np.inf
+        """What all windows together may have grown to since they were looked at."""
+        self._given_paths: list[_core.Path | None] = [None] * len(paths)
+        """To the batch, which copies them."""
         self._observer = None if self._own is None else Observer(self._own, size)
         self._oracle = None if oracle_cwnd_packets is None else _windows(oracle_cwnd_packets)
         self._seeds = np.zeros(len(paths), dtype=np.uint64)
@@ -367,6 +370,7 @@ class PathEngine:
         assert isinstance(self._batch, _core.PathBatch)
         self._episodes += np.uint64(1)
         self._acted = list(state.actions)
+        self._most_packets = np.inf
         self._batch.restore(state.saved)
         if state.specs != self._specs:
             self._set_paths(state.specs)
@@ -388,9 +392,13 @@ class PathEngine:
         seeds = _episode_seeds(self._seeds, self._episodes)
         self._episodes += np.uint64(1)
         self._acted.clear()
+        self._most_packets = np.inf
         self._draw_emulators(seeds.tolist())
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
-            self._batch.set_path(index, self._episode_path(spec, seed))
+            path = self._episode_path(spec, seed)
+            if path is not self._given_paths[index]:
+                self._batch.set_path(index, path)
+                self._given_paths[index] = path
         self._batch.reset(np.arange(len(seeds), dtype=np.int32), seeds, self._observations)
         if self._own is not None:
             self._observer = Observer(self._own, len(self._observations), apart=bool(self._flows))
@@ -446,20 +454,31 @@ class PathEngine:
             self._check_growth(given)
         self._acted.append(given)
         self._actions[:] = given
-        self._batch.step(self._actions, self._observations, self._telemetry)
+        telemetry = np.zeros((len(given), len(_core.TELEMETRY)))
+        self._batch.step(self._actions, self._observations, telemetry)
         self._observe(given)
-        info = self._step_info()
+        info = self._step_info(telemetry)
         return self._shown().copy(), self._worth(info), info
 
     def _check_growth(self, actions: NDArray[Any]) -> None:
         """Holds against what is free by how much windows may grow in a step, and with them what is queued."""
-        windows = self.cwnd_packets
-        most = actions[:, 0] if self._decided_by[1] in _OF_WINDOW else MOST_GROWTH * windows
-        if PACKET_BYTES * np.add.reduce(most) <= NEGLIGIBLE_BYTES:
+        if self._decided_by[1] in _OF_WINDOW:
+            most, total_packets = actions[:, 0], np.add.reduce(actions[:, 0])
+        else:
+            total_packets = self._most_packets = self._grown(self._most_packets)
+        if PACKET_BYTES * total_packets <= NEGLIGIBLE_BYTES:
             return  # in most steps; what follows would be a tenth of their time
+        windows = self.cwnd_packets
+        if self._decided_by[1] not in _OF_WINDOW:
+            most = np.maximum(MOST_GROWTH * windows, windows + MOST_ADDED_PACKETS)
+            self._most_packets = self._grown(np.add.reduce(windows))
         growth_packets = np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum()
         if PACKET_BYTES * growth_packets > NEGLIGIBLE_BYTES:
             check_memory(PACKET_BYTES * float(growth_packets), f"num_envs: windows of {len(actions)} flows")
+
+    def _grown(self, packets: float) -> float:
+        """The most that windows of so many packets together may be after a step."""
+        return MOST_GROWTH * packets + MOST_ADDED_PACKETS * len(self._actions)
 
     def _worth(self, info: Info) -> Floats:
         with telling("reward:"):
@@ -472,7 +491,7 @@ class PathEngine:
             )
         begun = info["time_ms"] > 0
         rewards = np.where(begun if rewards.ndim == 1 else begun[:, None], rewards, 0.0)
-        if not np.isfinite(rewards).all():
+        if not np.logical_and.reduce(np.isfinite(rewards), axis=None):
             raise InputError(
                 "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps "
                 "and delay_ms are 0"
@@ -500,27 +519,25 @@ class PathEngine:
                 raise ValueError(
                     f"actions must be whole numbers within [0, {int(space.n) - 1}], not {given.dtype}"
                 )
-            self._check_within(given, np.zeros(1), np.array([int(space.n) - 1]))
+            self._check_within(given, 0, int(space.n) - 1)
         else:
             if given.dtype.kind not in "fiu":
                 raise ValueError(f"actions must be numbers, not {given.dtype}")
             self._check_within(given, space.low, space.high)
         return given
 
-    def _check_within(self, given: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> None:
-        # So that nan fails too.
-        least, most = np.minimum.reduce(given, axis=0), np.maximum.reduce(given, axis=0)
-        if not ((least >= low).all() and (most <= high).all()):
-            flow, number = np.argwhere(~((given >= low) & (given <= high)))[0].tolist()
+    def _check_within(self, given: NDArray[Any], low: NDArray[Any] | int, high: NDArray[Any] | int) -> None:
+        within = (given >= low) & (given <= high)  # so that nan fails too
+        if not np.logical_and.reduce(within, axis=None):
+            flow, number = np.argwhere(~within)[0].tolist()
+            least, most = (np.broadcast_to(bound, given.shape)[flow, number] for bound in (low, high))
             raise ValueError(
-                f"action {given[flow, number]} of flow {flow} is not within "
-                f"[{low[number]:g}, {high[number]:g}]"
+                f"action {given[flow, number]} of flow {flow} is not within [{least:g}, {most:g}]"
             )
 
-    def _step_info(self) -> Info:
-        columns = self._telemetry.T.copy()
-        info = {name: columns[index] for name, index in _INFO_COLUMNS.items()}
-        return info | self.reset_info()
+    def _step_info(self, telemetry: Floats) -> Info:
+        info = {name: telemetry[:, index] for name, index in _INFO_COLUMNS.items()}
+        return info if self._oracle is None else info | self.reset_info()
 
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -276,7 +276,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         if over and same_step:
             infos = self._final_infos(observations, infos)
             observations = self._begin(self._engine.reset())
-        return observations, rewards, nowhere, np.full(self.num_envs, over), infos
+        truncations = np.ones(self.num_envs, dtype=np.bool_) if over else nowhere.copy()
+        return observations, rewards, nowhere, truncations, infos
 
     @property
     def _reward_shape(self) -> tuple[int, ...]:

@@ -133,9 +133,14 @@ class EmulatorSpec(SpecModel):
 
     def begin_ms(self, seed: int) -> int:
         """How far into its schedules the draw of this seed begins, of an emulator that is not random."""
-        if self.once or self._longest_period_ms() == 1:  # no draw, which takes longer than all else
+        if self.begins_at_once:  # no draw, which takes longer than all else
             return 0
         return self._begin_ms(_draw(seed)[1])
+
+    @property
+    def begins_at_once(self) -> bool:
+        """Whether its draws all begin where its schedules do."""
+        return self.once or self._longest_period_ms() == 1
 
     def _seeded(self, seed: int) -> "EmulatorSpec":
         changes: dict[str, object] = {

@@ -43,7 +43,7 @@ class AckPath {
   // An ACK leaves its receiver at `ack.received_ns`, `extra_delay_ns` each way farther off than the path
   // says.
   void send(std::size_t lane, AckInFlight ack, int64_t extra_delay_ns, Random& random) {
-    const int64_t reached_ns = downlink_.reach_link(ack.received_ns, random);
+    const int64_t reached_ns = downlink_.reach_link(downlink_.clock(ack.received_ns), random);
     if (reached_ns == kNeverNs) return;
     ack.arrival_ns = reached_ns + 2 * extra_delay_ns;
     ack.received_ns += extra_delay_ns;

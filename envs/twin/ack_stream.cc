@@ -3,13 +3,29 @@
 #include <algorithm>
 #include <memory>
 #include <span>
-#include <utility>
 
 #include "agents/controllers/make_controller.hh"
 #include "envs/twin/twin.hh"
 #include "transport/forwarding_controller.hh"
 
 namespace ccgym {
+
+namespace {
+
+// The next ones of `all`, so many as there are in `given`.
+template <class Packet>
+std::span<const Packet> next_of(std::span<const Packet>& all, std::span<const Packet> given) {
+  const std::span<const Packet> next = all.first(given.size());
+  all = all.subspan(given.size());
+  return next;
+}
+
+template <class Packet>
+void append(std::vector<Packet>& all, std::span<const Packet> more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
 
 // Stands between the sender and the controller that runs.
 class AckStream::Recorder final : public ForwardingController<Cloned<CongestionController>> {
@@ -18,26 +34,31 @@ class AckStream::Recorder final : public ForwardingController<Cloned<CongestionC
       : ForwardingController{std::move(controller)}, stream_{stream} {}
 
   void on_sent(Time now, const SentPacket& packet) override {
-    note(now, packet);
+    stream_.calls_.emplace_back(now, Kind::sent);
+    stream_.sent_.push_back(packet);
     inner().on_sent(now, packet);
   }
   void on_ack(Time now, const AckEvent& ack) override {
-    note(now, RecordedAck{ack, stream_.acked_.size(), stream_.lost_.size()});
-    stream_.acked_.insert(stream_.acked_.end(), ack.acked.begin(), ack.acked.end());
-    stream_.lost_.insert(stream_.lost_.end(), ack.lost.begin(), ack.lost.end());
+    stream_.calls_.emplace_back(now, Kind::ack);
+    stream_.acks_.push_back(ack);
+    append(stream_.acked_, ack.acked);
+    append(stream_.lost_, ack.lost);
     inner().on_ack(now, ack);
   }
   void on_timeout(Time now, const Timeout& timeout) override {
-    note(now, RecordedTimeout{timeout, stream_.lost_.size()});
-    stream_.lost_.insert(stream_.lost_.end(), timeout.lost.begin(), timeout.lost.end());
+    stream_.calls_.emplace_back(now, Kind::timeout);
+    stream_.timeouts_.push_back(timeout);
+    append(stream_.timed_out_, timeout.lost);
     inner().on_timeout(now, timeout);
   }
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override {
-    note(now, loss);
+    stream_.calls_.emplace_back(now, Kind::spurious_loss);
+    stream_.spurious_losses_.push_back(loss);
     inner().on_spurious_loss(now, loss);
   }
   void on_restart(Time now, Time idle) override {
-    note(now, Restart{idle});
+    stream_.calls_.emplace_back(now, Kind::restart);
+    stream_.idle_times_.push_back(idle);
     inner().on_restart(now, idle);
   }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
@@ -45,8 +66,6 @@ class AckStream::Recorder final : public ForwardingController<Cloned<CongestionC
   }
 
  private:
-  void note(Time now, What what) { stream_.calls_.emplace_back(now, what); }
-
   AckStream& stream_;
 };
 
@@ -55,6 +74,19 @@ AckStream::AckStream(const PathSpec& path, std::string_view scheme, double secon
   Recorder recorder{*this, make_controller(scheme, config)};
   Twin<Recorder> twin{path, recorder, seed};
   twin.run(Time{static_cast<int64_t>(seconds * 1e9)});
+  point_at_packets();
+}
+
+// The packets of an event were its sender's.
+void AckStream::point_at_packets() {
+  std::span<const AckedPacket> acked{acked_};
+  std::span<const LostPacket> lost{lost_};
+  std::span<const LostPacket> timed_out{timed_out_};
+  for (AckEvent& ack : acks_) {
+    ack.acked = next_of(acked, ack.acked);
+    ack.lost = next_of(lost, ack.lost);
+  }
+  for (Timeout& timeout : timeouts_) timeout.lost = next_of(timed_out, timeout.lost);
 }
 
 void AckStream::replay(std::string_view scheme) const {
@@ -66,32 +98,29 @@ void AckStream::replay(std::string_view scheme) const {
     cwnd_bytes = controller->limits().cwnd_bytes;
     timer = controller->next_timer().value_or(Time::max());
   };
-  for (const auto& [now, what] : calls_) {
+  Position next{};
+  for (const auto& [now, kind] : calls_) {
     while (timer <= now) {
       controller->on_timer(std::max(timer, Time{}));
       read();
     }
-    make(now, what, *controller);
+    make(now, kind, next, *controller);
     read();
   }
 }
 
-void AckStream::make(Time now, const What& what, CongestionController& controller) const {
-  if (const auto* const recorded = std::get_if<RecordedAck>(&what)) {
-    AckEvent ack = recorded->ack;
-    ack.acked = std::span{acked_}.subspan(recorded->acked_begin, ack.acked.size());
-    ack.lost = std::span{lost_}.subspan(recorded->lost_begin, ack.lost.size());
-    controller.on_ack(now, ack);
-  } else if (const auto* const packet = std::get_if<SentPacket>(&what)) {
-    controller.on_sent(now, *packet);
-  } else if (const auto* const timed_out = std::get_if<RecordedTimeout>(&what)) {
-    Timeout timeout = timed_out->timeout;
-    timeout.lost = std::span{lost_}.subspan(timed_out->lost_begin, timeout.lost.size());
-    controller.on_timeout(now, timeout);
-  } else if (const auto* const loss = std::get_if<SpuriousLoss>(&what)) {
-    controller.on_spurious_loss(now, *loss);
-  } else {
-    controller.on_restart(now, std::get<Restart>(what).idle);
+void AckStream::make(Time now, Kind kind, Position& next, CongestionController& controller) const {
+  switch (kind) {
+    case Kind::sent:
+      return controller.on_sent(now, sent_[next.sent++]);
+    case Kind::ack:
+      return controller.on_ack(now, acks_[next.ack++]);
+    case Kind::timeout:
+      return controller.on_timeout(now, timeouts_[next.timeout++]);
+    case Kind::spurious_loss:
+      return controller.on_spurious_loss(now, spurious_losses_[next.spurious_loss++]);
+    case Kind::restart:
+      return controller.on_restart(now, idle_times_[next.restart++]);
   }
 }
 

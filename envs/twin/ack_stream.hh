@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "envs/twin/path.hh"
@@ -17,6 +16,9 @@ class AckStream {
  public:
   // Simulates `scheme` over `path`, and records.
   AckStream(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
+  AckStream(const AckStream&) = delete;  // its events point at its packets
+  AckStream& operator=(const AckStream&) = delete;
+  ~AckStream() = default;
 
   // Makes a controller and all recorded calls to it, its timers in between; reads its limits and its timer
   // after each, as the sender does. Throws as make_controller does.
@@ -25,27 +27,30 @@ class AckStream {
   [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }  // packets
 
  private:
-  // The packets of a call stand among all of their kind, from `acked_begin` and `lost_begin` on.
-  struct RecordedAck {
-    AckEvent ack{};
-    std::size_t acked_begin{};
-    std::size_t lost_begin{};
+  // What each kind was given stands by itself, in the order of the calls: as little as can be is read
+  // besides, or the memory's pace would be measured.
+  enum class Kind : uint8_t { sent, ack, timeout, spurious_loss, restart };
+  struct Position {
+    std::size_t sent{};
+    std::size_t ack{};
+    std::size_t timeout{};
+    std::size_t spurious_loss{};
+    std::size_t restart{};
   };
-  struct RecordedTimeout {
-    Timeout timeout{};
-    std::size_t lost_begin{};
-  };
-  struct Restart {
-    Time idle{};
-  };
-  using What = std::variant<SentPacket, RecordedAck, RecordedTimeout, SpuriousLoss, Restart>;
   class Recorder;
 
-  void make(Time now, const What& what, CongestionController& controller) const;
+  void point_at_packets();
+  void make(Time now, Kind kind, Position& next, CongestionController& controller) const;
 
-  std::vector<std::pair<Time, What>> calls_{};
-  std::vector<AckedPacket> acked_{};
+  std::vector<std::pair<Time, Kind>> calls_{};
+  std::vector<SentPacket> sent_{};
+  std::vector<AckEvent> acks_{};
+  std::vector<AckedPacket> acked_{};  // of these, one after the other
   std::vector<LostPacket> lost_{};
+  std::vector<Timeout> timeouts_{};
+  std::vector<LostPacket> timed_out_{};  // of these
+  std::vector<SpuriousLoss> spurious_losses_{};
+  std::vector<Time> idle_times_{};
 };
 
 }  // namespace ccgym

@@ -87,8 +87,8 @@ class Direction {
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
   [[nodiscard]] int64_t clock(int64_t ns) const { return clock_ns(timing_, ns); }  // what it shows
-  // When a packet that sets out at `ns` reaches the link; kNeverNs when it is lost before.
-  int64_t reach_link(int64_t ns, Random& random) { return before_.pass(clock(ns), random); }
+  // When a packet reaches the link that sets out when the clock shows `ns`; kNeverNs: it is lost before.
+  int64_t reach_link(int64_t ns, Random& random) { return before_.pass(ns, random); }
   // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
   int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 

@@ -94,7 +94,7 @@ class Flow {
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
  private:
-  [[nodiscard]] Time next_timer() const { return sender_.next_timer().value_or(Time::max()); }
+  [[nodiscard]] Time next_timer() const { return sender_.deadline(); }
   [[nodiscard]] Time next_send(Time now) const {
     return sender_.next_send(now - start_).value_or(Time::max());
   }

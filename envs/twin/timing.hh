@@ -15,9 +15,11 @@ enum class Timing {
   continuous,  // exact times
 };
 
-// What the network's clock shows at `ns`.
+// What the network's clock shows at `ns`, which is not negative: without a sign, whole ms cost half as much.
 inline int64_t clock_ns(Timing timing, int64_t ns) {
-  return timing == Timing::mahimahi ? ns / kNsPerMs * kNsPerMs : ns;
+  constexpr auto kUnsignedNsPerMs = static_cast<uint64_t>(kNsPerMs);
+  if (timing == Timing::continuous) return ns;
+  return static_cast<int64_t>(static_cast<uint64_t>(ns) / kUnsignedNsPerMs * kUnsignedNsPerMs);
 }
 
 }  // namespace ccgym

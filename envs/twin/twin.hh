@@ -70,7 +70,7 @@ class Twin {
       flows_.emplace_back(slot, static_cast<uint32_t>(flows_.size()),
                           static_cast<std::size_t>(std::distance(extra_delays_ns_.begin(), lane)));
     }
-    ready_.reserve(slots.size());
+    ready_.resize(slots.size());
   }
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
       : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
@@ -79,9 +79,10 @@ class Twin {
   // flow that pauses is left alone until `resume`, and when the instant is over `run` returns. It is asked
   // once more when a flow has gone: if that one pauses, time stands still for good.
   template <class Pauses>
-  void run(Time end, Pauses&& pauses) {
-    for (run_ready(pauses); step(end.count(), pauses);) {
-    }
+  CCGYM_HOT_LOOP void run(Time end, Pauses&& pauses) {
+    do {
+      run_ready(pauses);
+    } while (step(end.count()));
     if (paused_ == 0) now_ = std::max(now_, end);
   }
   void run(Time end) {
@@ -143,9 +144,8 @@ class Twin {
     return !Observer::kObserves && DroptailLink::serves(queue) && !uplink_.draws_behind() && !acks_.draws();
   }
 
-  // All that happens in one instant, if it comes before `end_ns` and nobody waits for an action.
-  template <class Pauses>
-  CCGYM_HOT_LOOP bool step(int64_t end_ns, Pauses& pauses) {
+  // What comes to the flows in one instant, if it is before `end_ns` and nobody waits for an action.
+  bool step(int64_t end_ns) {
     const int64_t network_ns =
         std::min({uplink_.link.next_ns(), cross_.next_ns(), due_ns(data_), acks_.next_ns()});
     const int64_t host_ns = held_acks_.empty() ? kNeverNs : std::max(jitter_.until(), now_).count();
@@ -158,7 +158,6 @@ class Twin {
     } else {
       wake(wake_ups_ns_.winner());
     }
-    run_ready(pauses);
     return true;
   }
 
@@ -173,11 +172,12 @@ class Twin {
     acks_.run(ns, random_, [this](const AckInFlight& ack) { take_ack(ack); });
   }
 
-  void send(std::size_t flow) {
-    const uint64_t seq = flows_[flow].on_sent(now_);
-    const int64_t reached_ns = uplink_.reach_link(now_.count(), random_);
+  void send(Flow<Controller>& flow) {
+    const uint64_t seq = flow.on_sent(now_);
+    const int64_t sent_ns = uplink_.clock(now_.count());
+    const int64_t reached_ns = uplink_.reach_link(sent_ns, random_);
     if (reached_ns == kNeverNs) return;
-    const DataInFlight data{reached_ns, uplink_.clock(now_.count()), seq, flows_[flow].label()};
+    const DataInFlight data{reached_ns, sent_ns, seq, flow.label()};
     if (reached_ns > now_.count()) return data_.push(data);
     enter_uplink(data);
   }
@@ -234,13 +234,13 @@ class Twin {
   }
 
   void make_ready(std::size_t flow) {
-    if (flows_[flow].get_ready()) ready_.push_back(static_cast<uint32_t>(flow));
+    if (flows_[flow].get_ready()) ready_[ready_flows_++] = static_cast<uint32_t>(flow);
   }
 
   template <class Pauses>
   void run_ready(Pauses& pauses) {
-    for (const uint32_t flow : ready_) run_flow(flow, pauses);
-    ready_.clear();
+    for (std::size_t i = 0; i < ready_flows_; ++i) run_flow(ready_[i], pauses);
+    ready_flows_ = 0;
   }
 
   // Timers and packets of one flow, as far as its clock and window allow.
@@ -253,7 +253,7 @@ class Twin {
         flow.on_timer(now_);
         if (pauses(index)) pause(flow);
       } else if (flow.may_send(now_)) {
-        send(index);
+        send(flow);
       } else {
         break;
       }
@@ -279,7 +279,8 @@ class Twin {
   AckPath acks_;
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
-  std::vector<uint32_t> ready_{};  // flows that have been woken or have taken an ACK in this instant
+  std::vector<uint32_t> ready_{};  // the first ones: flows woken, or given an ACK, in this instant
+  std::size_t ready_flows_{0};
   std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};
   Random random_;

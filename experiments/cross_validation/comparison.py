@@ -1,6 +1,6 @@
 """Our schemes beside independent implementations of the same, over the same emulators."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ccgym.experiments.json_text import json_text
@@ -43,6 +43,10 @@ class Comparison:
             and abs(self.delay_error) <= bounds.delay_share
         )
 
+    def remark(self, bounds: Bounds) -> str:
+        """What stands at the end of its line."""
+        return "" if self.agrees(bounds) else "  differs"
+
 
 def comparison_lines(
     comparisons: Iterable[Comparison], bounds: Bounds, heads: Mapping[str, str]
@@ -63,7 +67,7 @@ def comparison_lines(
             f"{row.reference_delay_ms:.1f}",
             f"{row.delay_error:+.1%}",
         )
-        + ("" if row.agrees(bounds) else "  differs")
+        + row.remark(bounds)
         for row in rows
     ]
     return [*lines, f"{sum(row.agrees(bounds) for row in rows)} of {len(rows)} agree"]
@@ -74,7 +78,7 @@ def _line(emulator: str, scheme: str, *figures: str) -> str:
 
 
 def print_comparisons(
-    tables: dict[str, tuple[list[Comparison], Bounds]], heads: dict[str, str], *, as_json: bool
+    tables: Mapping[str, tuple[Sequence[Comparison], Bounds]], heads: Mapping[str, str], *, as_json: bool
 ) -> None:
     """One table for each place where ours ran.
 

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from ccgym.bench.ns3 import Dumbbell, Ns3
@@ -9,6 +10,8 @@ from ccgym.configs.arguments import seconds
 from ccgym.envs import _core
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import LinkSpec
+from ccgym.evaluation.metrics.intervals import CONFIDENCE, RESAMPLES, Interval
+from numpy.typing import NDArray
 
 from .comparison import Bounds, Comparison, print_comparisons
 
@@ -26,46 +29,113 @@ DUMBBELLS = (
 MARKING_BOUNDS = Bounds(throughput_share=0.05, delay_share=0.05)
 
 
+def _step(threshold_packets: int) -> dict[str, str | float]:
+    return {"queue": "step", "threshold_packets": threshold_packets}
+
+
 def _red(least: int, most: int, probability: float) -> dict[str, str | float]:
     thresholds = {"min_threshold_packets": least, "max_threshold_packets": most}
     return {"queue": "red", **thresholds, "max_probability": probability, "weight": 0.002}
 
 
+_CODEL: dict[str, str | float] = {"queue": "codel", "target_ms": 5, "interval_ms": 100}
+
 MARKING_CASES = (
-    ("dctcp", Dumbbell(20, 10, 200, {"queue": "step", "threshold_packets": 20})),
-    ("dctcp", Dumbbell(50, 5, 200, {"queue": "step", "threshold_packets": 30})),
+    ("dctcp", Dumbbell(20, 10, 200, _step(20))),
+    ("dctcp", Dumbbell(50, 5, 200, _step(30))),
+    ("reno", Dumbbell(20, 20, 200, _step(40))),
     ("reno", Dumbbell(10, 20, 200, _red(10, 30, 0.1))),
     ("reno", Dumbbell(20, 20, 200, _red(20, 60, 0.05))),
+    ("reno", Dumbbell(20, 20, 200, _CODEL)),
+    ("cubic", Dumbbell(50, 40, 500, _step(60))),
+    ("cubic", Dumbbell(50, 40, 500, _red(50, 150, 0.02))),
+)
+"""Where one and the same law decides in both: DCTCP's (RFC 8257) on the switches it was made for; NewReno's
+half at a window with marks (RFC 3168); Cubic's function where it is ahead of the Reno-friendly window. With W
+packets at the cut and a round trip of R seconds that window regains W after 0.57 W R s, the function after
+(0.75 W)^(1/3) s: at 50 Mbit/s and 40 ms each way after 22 s and after 7 s."""
+
+INCOMPARABLE_CASES = (
     ("cubic", Dumbbell(10, 20, 200, _red(10, 30, 0.1))),
     ("cubic", Dumbbell(20, 20, 200, _red(20, 60, 0.05))),
 )
-"""DCTCP on the switches it was made for; what is older on RED."""
+"""Where the Reno-friendly window (RFC 9438, section 4.3) decides, which ns-3 has from 3.41 on. PIE is in no
+list: the twin's changes its probability by mahimahi's steps, ns-3's by those of RFC 8033."""
 
 MARKING_RUNS = 8
 """Whom RED marks is chance: one run of Cubic differs by a tenth of the queue from the next."""
 
 
+@dataclass(frozen=True)
+class MarkingComparison(Comparison):
+    """Means of runs; the intervals of 95 % are those of the errors, over the runs of both."""
+
+    throughput_interval: Interval | None
+    """None: nothing is drawn there, and it runs once."""
+    delay_interval: Interval | None
+
+    def remark(self, bounds: Bounds) -> str:
+        """The intervals, too."""
+        if self.throughput_interval is None or self.delay_interval is None:
+            return f"  one run{super().remark(bounds)}"
+        held = (self.throughput_interval, self.delay_interval)
+        told = ", ".join(f"{each.low:+.1%} to {each.high:+.1%}" for each in held)
+        return f"  {told}{super().remark(bounds)}"
+
+
 def compare_with_ns3(seconds: float) -> list[Comparison]:
     """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
-    return _compare([(scheme, dumbbell) for dumbbell in DUMBBELLS for scheme in SCHEMES], seconds)
-
-
-def compare_marking_with_ns3(seconds: float) -> list[Comparison]:
-    """The flows that answer marks, each for `seconds`, of which the first half warms up; means of runs."""
-    return _compare(MARKING_CASES, seconds)
-
-
-def _compare(cases: Sequence[tuple[str, Dumbbell]], seconds: float) -> list[Comparison]:
     rows = []
     with Ns3() as ns3:
-        for scheme, dumbbell in cases:
-            runs = range(1, 1 + (MARKING_RUNS if dumbbell.marking.get("queue") == "red" else 1))
-            theirs = [_run_ns3(ns3, scheme, dumbbell, seconds, run) for run in runs]
-            ours = [_run_twin(scheme, dumbbell, seconds, run) for run in runs]
-            reference_mbps, reference_ms = np.mean(theirs, axis=0).tolist()
-            mbps, queueing_ms = np.mean(ours, axis=0).tolist()
-            rows.append(Comparison(dumbbell.label, scheme, mbps, reference_mbps, queueing_ms, reference_ms))
+        for dumbbell in DUMBBELLS:
+            for scheme in SCHEMES:
+                reference_mbps, reference_ms = _run_ns3(ns3, scheme, dumbbell, seconds, 1)
+                mbps, queueing_ms = _run_twin(scheme, dumbbell, seconds, 1)
+                label = dumbbell.label
+                rows.append(Comparison(label, scheme, mbps, reference_mbps, queueing_ms, reference_ms))
     return rows
+
+
+def compare_marking_with_ns3(
+    cases: Sequence[tuple[str, Dumbbell]], seconds: float
+) -> list[MarkingComparison]:
+    """Flows that answer marks, each for `seconds`, of which the first half warms up; means of runs."""
+    with Ns3() as ns3:
+        return [_compare_marking(ns3, scheme, dumbbell, seconds) for scheme, dumbbell in cases]
+
+
+def _compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) -> MarkingComparison:
+    runs = range(1, 1 + (MARKING_RUNS if dumbbell.marking.get("queue") == "red" else 1))
+    theirs = np.array([_run_ns3(ns3, scheme, dumbbell, seconds, run) for run in runs])
+    ours = np.array([_run_twin(scheme, dumbbell, seconds, run) for run in runs])
+    reference_mbps, reference_ms = theirs.mean(axis=0).tolist()
+    mbps, queueing_ms = ours.mean(axis=0).tolist()
+    return MarkingComparison(
+        dumbbell.label,
+        scheme,
+        mbps,
+        reference_mbps,
+        queueing_ms,
+        reference_ms,
+        error_interval(ours[:, 0], theirs[:, 0]),
+        error_interval(ours[:, 1], theirs[:, 1]),
+    )
+
+
+def error_interval(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> Interval | None:
+    """Of the share by which the mean of ours differs from theirs, both drawn again; None: one run only."""
+    if len(ours) < 2:
+        return None
+    random = np.random.default_rng(0)
+
+    def means(runs: NDArray[np.float64]) -> NDArray[np.float64]:
+        drawn = runs[random.integers(len(runs), size=(RESAMPLES, len(runs)))]
+        found: NDArray[np.float64] = drawn.mean(axis=1)
+        return found
+
+    errors = means(ours) / means(theirs) - 1
+    low, high = np.quantile(errors, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return Interval(low, high)
 
 
 def _run_ns3(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float, run: int) -> tuple[float, float]:
@@ -77,7 +147,7 @@ def _run_twin(scheme: str, dumbbell: Dumbbell, seconds: float, run: int) -> tupl
     """Mbit/s of IP bytes and the mean ms in the link after the warm-up, as of ns-3."""
     warm_up_s = seconds / 2
     uplink = {"rate_mbps": dumbbell.rate_mbps, "packets": dumbbell.queue_packets, "queue": "droptail"}
-    ecn = {"ecn": True} if dumbbell.marking.get("queue") == "red" else {}
+    ecn = {"ecn": True} if dumbbell.marking.get("queue") in ("red", "codel") else {}
     link = LinkSpec.model_validate({**uplink, **dumbbell.marking, **ecn})
     links = link.to_link(), link.mirrored().to_link()
     record = _core.simulate(
@@ -94,10 +164,12 @@ DESCRIPTION = (
     "queueing delay. Vegas settles at a queue of two to four packets; where in that range is decided "
     "by the end of its slow start. ns-3's LEDBAT is no reference: the bound it sets on its window is the "
     "window itself, so that it never grows after slow start, and without TCP timestamps it runs "
-    "NewReno's congestion avoidance. Beside these, flows that answer marks: DCTCP where a queue marks by a "
-    "step, NewReno and Cubic where RED marks, held to 5 % of both; with RED each figure is the mean of "
-    f"{MARKING_RUNS} runs. Cubic at 10 Mbit/s is a known miss of the queue, by a third: there RFC 9438's "
-    "Reno-friendly window decides (section 4.3), which ns-3 has from 3.41 on (its issue 1001)."
+    "NewReno's congestion avoidance. Beside these, flows that answer marks, held to 5 % of both where the "
+    "same law decides in both: DCTCP and NewReno, and Cubic where its function is ahead of its Reno-friendly "
+    f"window; with RED, which marks by chance, each figure is the mean of {MARKING_RUNS} runs, and its error "
+    "has an interval of 95 %. Cubic over RED at 50 Mbit/s is a known miss. The last table decides nothing: "
+    "Cubic where RFC 9438's Reno-friendly window does (section 4.3), which ns-3 has from 3.41 on (its issue "
+    "1001)."
 )
 
 
@@ -110,8 +182,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs every scheme over every dumbbell, in both."""
-    rows, marked = compare_with_ns3(args.seconds), compare_marking_with_ns3(args.seconds)
+    plain = compare_with_ns3(args.seconds)
+    marked = compare_marking_with_ns3(MARKING_CASES, args.seconds)
+    incomparable = compare_marking_with_ns3(INCOMPARABLE_CASES, args.seconds)
     heads = {"reference": "ns-3", "delay": "queue ms"}
-    tables = {"the twin": (rows, NS3_BOUNDS), "the twin, with marks": (marked, MARKING_BOUNDS)}
+    tables: dict[str, tuple[Sequence[Comparison], Bounds]] = {
+        "the twin": (plain, NS3_BOUNDS),
+        "the twin, with marks": (marked, MARKING_BOUNDS),
+        "the twin, with marks, where another law decides": (incomparable, MARKING_BOUNDS),
+    }
     print_comparisons(tables, heads, as_json=args.json)
-    return 0 if all(row.agrees(bounds) for rows, bounds in tables.values() for row in rows) else 1
+    agree = [row.agrees(NS3_BOUNDS) for row in plain] + [row.agrees(MARKING_BOUNDS) for row in marked]
+    return 0 if all(agree) else 1

@@ -44,12 +44,12 @@ TEST(Direction, ADelayInsideTheLinkIsOnItsOtherSide) {
 TEST(Direction, MahimahisClockCountsWholeMilliseconds) {
   Random random{1};
   Direction whole{path_of(), Way::up, 1};
-  EXPECT_EQ(whole.reach_link(5'999'999, random), ms(5));
+  EXPECT_EQ(whole.reach_link(whole.clock(5'999'999), random), ms(5));
   PathSpec path = path_of();
   path.timing = Timing::continuous;
   path.delay_ms = 0.25;
   Direction exact{path, Way::up, 1};
-  EXPECT_EQ(exact.reach_link(5'999'999, random), 5'999'999);
+  EXPECT_EQ(exact.reach_link(exact.clock(5'999'999), random), 5'999'999);
   EXPECT_EQ(exact.reach_end(5'999'999, random), 6'249'999);
 }
 
