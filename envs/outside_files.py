@@ -6,6 +6,7 @@ each key stands in it once.
 What is written replaces a regular file or none, at once or not at all.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -209,11 +210,21 @@ _Loader.add_implicit_resolver(
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises InputError when what stands there is no regular file: a device, a pipe, a link, a folder."""
+    """Raises InputError when what stands there is no regular file, or it is in no folder that can be written.
+
+    A device, a pipe, a link and a folder are none.
+    """
+    folder = path.absolute().parent
     try:
+        if not folder.is_dir():
+            raise InputError(f"{excerpt(path)}: cannot be written: there is no folder {excerpt(folder)}")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(f"{excerpt(path)}: cannot be written: {os.strerror(errno.EACCES)}")
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
     if not stat.S_ISREG(mode):
