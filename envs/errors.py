@@ -34,11 +34,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def excerpt(value: object, most: int = 80) -> str:
     """A few printable characters of what a user gave, however long it is, to be quoted; of a path the end."""
     is_path = isinstance(value, PurePath)
-    text = str(value)[-most - 1 :] if is_path else str(value)[: most + 1]
+    text = _text(value)[-most - 1 :] if is_path else _text(value)[: most + 1]
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     if len(shown) <= most:
         return shown
     return f"...{shown[3 - most :]}" if is_path else f"{shown[: most - 3]}..."
+
+
+def _text(value: object) -> str:
+    """What it says of itself; what users write may not be able to."""
+    try:
+        return str(value)
+    except Exception:
+        return f"a {type(value).__name__} without a text"
 
 
 def one_line(message: str, most: int) -> str:
