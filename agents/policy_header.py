@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs import _core  # the C++ core; no Python of a higher floor
-from ccgym.envs.errors import excerpt
+from ccgym.envs.errors import excerpt, is_text
 from safetensors import SafetensorError, safe_open
 
 
@@ -50,6 +50,8 @@ class PolicySpec:
 
 def check_policy(path: Path) -> None:
     """Raises PolicyFileError: the C++ controller refuses the file."""
+    if not is_text(path):
+        raise PolicyFileError(f"{excerpt(path)}: its name is not in UTF-8: rename it")
     try:
         _core.check_policy(str(path))
     except RuntimeError as error:

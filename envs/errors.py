@@ -21,6 +21,12 @@ def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def is_of_system(error: BaseException) -> TypeGuard[OSError]:
+    """The disk is full, or the system gives no more files, memory or processes: no mistake of the user's."""
+    lacks = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+    return is_disk_full(error) or (isinstance(error, OSError) and error.errno in lacks)
+
+
 MOST_LISTED = 10
 """Names that an error lists: who has mistyped one seeks the nearest."""
 
@@ -39,6 +45,15 @@ def excerpt(value: object, most: int = 80) -> str:
     if len(shown) <= most:
         return shown
     return f"...{shown[3 - most :]}" if is_path else f"{shown[: most - 3]}..."
+
+
+def is_text(name: object) -> bool:
+    """Whether a name is of whole characters: that of a file may not be, and C++ takes no other."""
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _text(value: object) -> str:

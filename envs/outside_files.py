@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import yaml
 
-from .errors import InputError, excerpt, is_disk_full
+from .errors import InputError, excerpt, is_of_system
 
 MOST_BYTES = 4 << 30
 MOST_TEXT_BYTES = 4 << 20
@@ -43,6 +43,7 @@ def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[Buff
 
     Raises:
         InputError: it cannot be read, is too large, or is no regular file.
+        OSError: the system gives no more.
     """
     try:
         # A pipe without a writer would wait.
@@ -55,6 +56,8 @@ def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[Buff
                 raise InputError(f"{excerpt(path)}: {what} has more than {most_bytes >> 20} MB")
             yield stream
     except OSError as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{excerpt(path)}: cannot read {what}: {error.strerror}") from None
     except ValueError as error:
         if isinstance(error, InputError):
@@ -237,7 +240,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
     Raises:
         InputError: it cannot be written there.
-        OSError: the disk is full; names `path`.
+        OSError: the disk is full, or another lack of the system; names `path`.
     """
     check_replaceable(path)
     try:
@@ -247,7 +250,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             fresh.chmod(0o644)
             fresh.replace(path)
     except OSError as error:
-        if is_disk_full(error):
+        if is_of_system(error):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
 
@@ -319,6 +322,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{excerpt(folder)}: cannot be made: {_reason(error)}") from None
 
 

@@ -76,9 +76,10 @@ class Observer:
     def _of(self, made: OwnFeatures, raw: NDArray[np.float32], actions: NDArray[Any]) -> NDArray[np.float32]:
         columns = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
         with telling(f"features: {self._kind.__name__}.observe"):
-            seen: NDArray[np.float32] = np.asarray(
-                made.observe(columns, actions.astype(np.float64)), dtype=np.float32
-            )
+            given = np.asarray(made.observe(columns, actions.astype(np.float64)))
+            if np.iscomplexobj(given):
+                raise TypeError("complex numbers")
+            seen: NDArray[np.float32] = given.astype(np.float32)
         if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
             wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else "NaN or infinity"
             raise InputError(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ccgym.agents.shipped import policy_path
 from ccgym.cli import main as command_line
 from ccgym.cli.measuring.reproduce import FORMER_NAMES
 from ccgym.configs import config_files
@@ -126,6 +127,28 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(tmp_p
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u9053.trace: 6 Mbit/s" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_name_that_is_not_in_utf_8_goes_through_or_is_refused_in_one_line(tmp_path: Path) -> None:
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    odd = os.fsdecode(b"odd\xff")
+    shutil.copy(policy_path("indigo2"), tmp_path / f"{odd}.safetensors")
+    flight = ["eval", "--emulators", "calibrated/nepal", "--seconds", "1", "--out"]
+    for words, code in (
+        ([*flight, odd, "--schemes", "fixed:3"], 0),
+        (["report", odd], 0),
+        ([*flight, "out", "--schemes", f"policy:{odd}.safetensors"], 2),
+        (["train", "--algo", "ppo", "--init", f"{odd}.safetensors"], 2),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        assert code == 0 or "its name is not in UTF-8: rename" in done.stderr
+    assert "odd\\udcff" in (tmp_path / odd / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any, Generic
 from zipfile import BadZipFile
 
 from ccgym.agents.policy_file import git_revision
-from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.errors import InputError, excerpt, is_of_system
 from ccgym.envs.outside_files import MOST_JSON_BYTES, naming, read_bytes, read_json, replaced
 from ccgym.training.config import (
     Config,
@@ -102,6 +102,8 @@ class RunDirectory(Generic[Config]):
             save_config(config, self._config_file)
             self._metrics_file.unlink(missing_ok=True)
         except OSError as error:
+            if is_of_system(error):
+                raise
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
     def check_origin(self, links: Mapping[str, str]) -> None:
