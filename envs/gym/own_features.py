@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+MOST_NUMBERS = 65_536
+"""In an observation."""
 _MOST = 4.0
 _LEAST_MS = 1e-3
 
@@ -99,12 +101,13 @@ def own_features(kind: Any) -> type[OwnFeatures]:
     if (
         not isinstance(kind, type)
         or not isinstance(size, int)
-        or size < 1
+        or isinstance(size, bool)
+        or not 1 <= size <= MOST_NUMBERS
         or not callable(getattr(kind, "observe", None))
     ):
         raise InputError(
-            f"features: {excerpt(kind)} should be a class with an attribute size, a whole number above 0, "
-            "and a method observe(raw, action)"
+            f"features: {excerpt(kind)} should be a class with an attribute size, a whole number from 1 "
+            f"to {MOST_NUMBERS}, and a method observe(raw, action)"
         )
     return kind
 
