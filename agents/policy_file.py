@@ -5,7 +5,7 @@ The C++ controller alone decides on a policy file: what it refuses is neither wr
 
 import json
 import subprocess
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,47 +18,13 @@ from safetensors.torch import save
 
 from .lstm import LstmPolicy
 from .mlp import MlpPolicy
+from .policy_header import PolicyFileError, PolicySpec, check_policy, read_header
 from .seen_links import SeenLinks
 from .stack import StackPolicy
 
 FORMAT_VERSION = 1
 
 PolicyModule = LstmPolicy | MlpPolicy | StackPolicy
-
-
-class PolicyFileError(ValueError):
-    """A policy file that cannot be run: one line with the file, what is wrong and what would be right."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The window that a policy may choose."""
-
-    min_cwnd_packets: float = 2.0
-    max_cwnd_packets: float = 100_000.0
-
-
-@dataclass(frozen=True)
-class PolicySpec:
-    """How a policy is run; names as in the file's metadata."""
-
-    feature_set: str
-    """Observation: a name of `_core.POLICY_FEATURES`."""
-    actions: str
-    """Meaning of the outputs: a name of `_core.POLICY_ACTIONS`."""
-    step_ms: float = 10.0
-    """Time between two decisions."""
-    initial_cwnd: float = 10.0
-    """Window at the start of a flow, in packets."""
-    limits: Limits = Limits()
-    preference: float | None = None
-    """From low delay (0) to full throughput (1); None: the middle, or a feature set without it."""
-    companion: bool = False
-    """Whether what `log_window` answers is changed for others on the bottleneck."""
-    trained_on: str = ""
-    """How the policy was trained: enough to repeat it."""
-    git: str = ""
-    """Revision of the training code; empty outside a repository."""
 
 
 def save_policy(
@@ -81,7 +47,7 @@ def save_policy(
     links = {} if seen is None else seen.as_metadata()
     with replaced(path) as unchecked:
         unchecked.write_bytes(save(tensors, {"ccgym": json.dumps(metadata), **links}))
-        _check(unchecked)
+        check_policy(unchecked)
 
 
 def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
@@ -90,24 +56,15 @@ def load_policy(path: Path) -> tuple[PolicyModule, PolicySpec]:
     Raises:
         PolicyFileError: the C++ controller refuses the file, or the format's own reader does.
     """
-    _check(path)
+    architecture, spec = read_header(path)
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = json.loads(file.metadata()["ccgym"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (SafetensorError, ValueError) as error:
         raise PolicyFileError(f"{excerpt(path)}: not in the format: {excerpt(error)}") from None
-    architecture = metadata["architecture"]
     module = _module(architecture)
     module.load_state_dict(tensors)
-    return module, _spec(metadata)
-
-
-def _check(path: Path) -> None:
-    try:
-        _core.check_policy(str(path))
-    except RuntimeError as error:
-        raise PolicyFileError(str(error)) from None
+    return module, spec
 
 
 def _module(architecture: dict[str, Any]) -> PolicyModule:
@@ -139,13 +96,6 @@ def _metadata(module: PolicyModule, spec: PolicySpec) -> dict[str, Any]:
         "normalisers": _core.POLICY_FEATURES.get(spec.feature_set, []),
         **asdict(spec),
     }
-
-
-def _spec(metadata: dict[str, Any]) -> PolicySpec:
-    had_companion = metadata["actions"] == "log_window"  # in files older than the key
-    metadata = {"companion": had_companion, **metadata}
-    fields = {name: metadata[name] for name in PolicySpec.__dataclass_fields__}
-    return PolicySpec(**(fields | {"limits": Limits(**metadata["limits"])}))
 
 
 @cache

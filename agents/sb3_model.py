@@ -12,7 +12,7 @@ import torch
 from ccgym.envs import _core
 from ccgym.envs.errors import excerpt
 
-from .policy_file import PolicySpec
+from .policy_header import PolicySpec
 from .sb3_archive import NO_MODEL, ModelError, read_archive
 from .stack import ACTIVATIONS, StackPolicy
 

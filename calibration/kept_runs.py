@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import optuna
-from ccgym.envs.errors import InputError, is_disk_full
+from ccgym.envs.errors import InputError, is_of_system
 from ccgym.envs.logs.event_log import Array
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
@@ -95,6 +95,6 @@ def open_storage(path: Path) -> Iterator[JournalStorage]:
     try:
         yield JournalStorage(JournalFileBackend(str(path)))
     except OSError as error:
-        if is_disk_full(error):
+        if is_of_system(error):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{path}: cannot keep the search: {error.strerror}") from None

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ccgym.envs.errors import excerpt
+
 from .answer import Answer
 
 
@@ -26,6 +28,6 @@ def draw_replication(answer: Answer, title: str, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("p95 one-way delay (ms)")
     axes.set_ylabel("throughput (Mbit/s)")
-    axes.set_title(f"{title}: filled measured, open emulated; mean error {100 * answer.error:.1f} %")
+    axes.set_title(f"{excerpt(title)}: filled measured, open emulated; mean error {100 * answer.error:.1f} %")
     axes.grid(alpha=0.3)
     figure.savefig(path)

@@ -3,6 +3,7 @@
 import argparse
 import errno
 import io
+import logging
 import os
 import signal
 import sys
@@ -96,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
     _open_standard_streams()
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home that cannot be written is no warning
     args = None
     try:
         args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))

@@ -62,6 +62,13 @@ def preference(text: str) -> float:
     return value
 
 
+def device(text: str) -> str:
+    """Where networks learn; whether it is here only PyTorch knows."""
+    if not re.fullmatch(r"cpu|cuda(:[0-9]{1,4})?", text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r}: expected cpu, cuda or cuda:N")
+    return text
+
+
 def add_ray_argument(parser: argparse.ArgumentParser) -> None:
     """Of a command that runs many links."""
     parser.add_argument(

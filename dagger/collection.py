@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from ccgym.envs import _core
+from ccgym.envs.gym.path_engine import inputs_of
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
@@ -20,7 +21,7 @@ from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Sequences
 from ccgym.training.executors import RayExecutor
 from ccgym.training.experts import expert_windows
-from ccgym.training.own_network import inputs_of, state_size
+from ccgym.training.own_network import state_size
 from ccgym.training.tasks.sharing import MOST_FLOWS, draw_sharing
 from ccgym.training.tasks.task_distribution import COLLECTION, SAMPLING, TaskDistribution, draw_host_jitter
 from numpy.typing import NDArray

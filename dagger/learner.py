@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyModule, PolicySpec, save_policy
+from ccgym.agents.policy_file import PolicyModule, save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.agents.stack import StackPolicy
 from ccgym.envs import _core

@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from functools import partial
 
 import torch
+from ccgym.envs.gym.path_engine import inputs_of
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import find_windows
 from ccgym.training.config import TrainingConfig, check_rollout_memory, trained_on
 from ccgym.training.dataset import Dataset
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
-from ccgym.training.own_network import inputs_of, state_size
+from ccgym.training.own_network import state_size
 from ccgym.training.rollouts import mean_regret, rollout_metrics, summarise
 from ccgym.training.runs.monitoring import window_metrics
 from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
@@ -66,7 +67,7 @@ def train(
     begin_s = time.monotonic()
     torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
     inputs = inputs_of(config.features)
-    check_rollout_memory(config, inputs, min(config.iterations, config.dataset_iterations))
+    check_rollout_memory(config, inputs, config.kept_iterations)
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
     monitored = links_to_validate_on("monitored", config.monitored)
     tasks = training_tasks(config, [emulator.spec for emulator in emulators])
@@ -76,7 +77,7 @@ def train(
     learner = make_learner(config, run, policy)
     learner.try_out(validation)
     optimiser = Adam(policy.parameters(), weight_decay=config.l2)
-    dataset = Dataset(config.dataset_iterations, config.sequences_per_iteration)
+    dataset = Dataset(config.kept_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, monitored)
     with ExitStack() as stack:
         threads, rollout_workers = stack.enter_context(open_executors(workers, ray_address))

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from ccgym.envs.errors import InputError, excerpt, is_disk_full
+from ccgym.envs.errors import InputError, excerpt, is_of_system
 
 
 class Staging:
@@ -37,7 +37,7 @@ class Staging:
         try:
             scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.partial-", dir=target.parent))
         except OSError as error:
-            if is_disk_full(error):
+            if is_of_system(error):
                 raise
             raise InputError(f"{excerpt(target)}: may not be written: {error.strerror}") from None
         self._scratch.append(scratch)

@@ -21,6 +21,12 @@ def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+def is_of_system(error: BaseException) -> TypeGuard[OSError]:
+    """The disk is full, or the system gives no more files, memory or processes: no mistake of the user's."""
+    lacks = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+    return is_disk_full(error) or (isinstance(error, OSError) and error.errno in lacks)
+
+
 MOST_LISTED = 10
 """Names that an error lists: who has mistyped one seeks the nearest."""
 
@@ -34,11 +40,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def excerpt(value: object, most: int = 80) -> str:
     """A few printable characters of what a user gave, however long it is, to be quoted; of a path the end."""
     is_path = isinstance(value, PurePath)
-    text = str(value)[-most - 1 :] if is_path else str(value)[: most + 1]
+    text = _text(value)[-most - 1 :] if is_path else _text(value)[: most + 1]
     shown = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     if len(shown) <= most:
         return shown
     return f"...{shown[3 - most :]}" if is_path else f"{shown[: most - 3]}..."
+
+
+def is_text(name: object) -> bool:
+    """Whether a name is of whole characters: that of a file may not be, and C++ takes no other."""
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _text(value: object) -> str:
+    """What it says of itself; what users write may not be able to."""
+    try:
+        return str(value)
+    except Exception:
+        return f"a {type(value).__name__} without a text"
 
 
 def one_line(message: str, most: int) -> str:

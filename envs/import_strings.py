@@ -12,8 +12,8 @@ from typing import Any
 from .errors import InputError, did_you_mean, excerpt
 from .outside_files import MOST_TEXT_BYTES, absolute, read_bytes
 
-_OF_USERS = (Exception, SystemExit)
-"""What their code may raise; a script that ends itself would end ccgym, as if all were done."""
+_NOT_OF_USERS = (KeyboardInterrupt, GeneratorExit)
+"""All else is theirs: a script that ends itself would end ccgym, as if all were done."""
 
 
 def is_import_string(name: str) -> bool:
@@ -57,12 +57,12 @@ class telling:  # noqa: N801 - as contextlib's own: it is read as a word
     def __enter__(self) -> None: ...
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, _OF_USERS) and not isinstance(error, InputError):
-            told = f"{self._what} raised {type(error).__name__}: {excerpt(error)}{_place(error)}"
+        if error is not None and not isinstance(error, (*_NOT_OF_USERS, InputError)):
+            told = f"{self._what} raised {type(error).__name__}: {excerpt(error)}{place(error)}"
             raise InputError(told) from error
 
 
-def _place(error: BaseException) -> str:
+def place(error: BaseException) -> str:
     """Where users' code stood, the innermost of it; nothing where the call itself did not fit."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         file, module = Path(frame.f_code.co_filename), str(frame.f_globals.get("__name__"))
@@ -85,7 +85,9 @@ def _load_module(where: str, what: str) -> ModuleType:
     except ModuleNotFoundError as error:
         hint = "" if is_file else "; it is looked for here and where PYTHONPATH says"
         raise InputError(f"{what}: {excerpt(where)}: {error}{hint}") from error
-    except _OF_USERS as error:
+    except _NOT_OF_USERS:
+        raise
+    except BaseException as error:
         raise InputError(
             f"{what}: importing {excerpt(where)} raised {type(error).__name__}: {excerpt(error)}"
         ) from error

@@ -6,6 +6,7 @@ each key stands in it once.
 What is written replaces a regular file or none, at once or not at all.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ from typing import Any, cast
 
 import yaml
 
-from .errors import InputError, excerpt, is_disk_full
+from .errors import InputError, excerpt, is_of_system
 
 MOST_BYTES = 4 << 30
 MOST_TEXT_BYTES = 4 << 20
@@ -42,6 +43,7 @@ def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[Buff
 
     Raises:
         InputError: it cannot be read, is too large, or is no regular file.
+        OSError: the system gives no more.
     """
     try:
         # A pipe without a writer would wait.
@@ -54,6 +56,8 @@ def opened(path: Path, what: str, most_bytes: int = MOST_BYTES) -> Iterator[Buff
                 raise InputError(f"{excerpt(path)}: {what} has more than {most_bytes >> 20} MB")
             yield stream
     except OSError as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{excerpt(path)}: cannot read {what}: {error.strerror}") from None
     except ValueError as error:
         if isinstance(error, InputError):
@@ -209,11 +213,21 @@ _Loader.add_implicit_resolver(
 
 
 def check_replaceable(path: Path) -> None:
-    """Raises InputError when what stands there is no regular file: a device, a pipe, a link, a folder."""
+    """Raises InputError when what stands there is no regular file, or it is in no folder that can be written.
+
+    A device, a pipe, a link and a folder are none.
+    """
+    folder = path.absolute().parent
     try:
+        if not folder.is_dir():
+            raise InputError(f"{excerpt(path)}: cannot be written: there is no folder {excerpt(folder)}")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(f"{excerpt(path)}: cannot be written: {os.strerror(errno.EACCES)}")
         mode = path.lstat().st_mode
     except FileNotFoundError:
         return
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
     if not stat.S_ISREG(mode):
@@ -226,7 +240,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
 
     Raises:
         InputError: it cannot be written there.
-        OSError: the disk is full; names `path`.
+        OSError: the disk is full, or another lack of the system; names `path`.
     """
     check_replaceable(path)
     try:
@@ -236,7 +250,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
             fresh.chmod(0o644)
             fresh.replace(path)
     except OSError as error:
-        if is_disk_full(error):
+        if is_of_system(error):
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise InputError(f"{excerpt(path)}: cannot be written: {_reason(error)}") from None
 
@@ -308,6 +322,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{excerpt(folder)}: cannot be made: {_reason(error)}") from None
 
 

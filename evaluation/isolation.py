@@ -112,9 +112,9 @@ class IsolatedCall:
             if not ready:
                 raise CandidateError(f"no end after {self._timeout_s:g} s: ended by its time-out")
             part = os.read(self._answers, _READ_BYTES)
-            if not part:
-                return bytes(said)
             said += part
+            if not part or b"\n" in part:  # what it has started may hold the pipe for longer
+                return bytes(said).partition(b"\n")[0]
         raise CandidateError(f"its answer has more than {MOST_ANSWER_MB} MB")
 
     def _how_it_ended(self) -> str:
@@ -147,9 +147,10 @@ def _serve(function: str, answers: int, cpu_s: int) -> None:
         answer = {"answer": called(argument)}
     except InputError as error:
         answer = {"refused": str(error)}
-    except Exception as error:
+    except BaseException as error:
         answer = {"failed": _line(error), "trace": traceback.format_exc()}
-    os.write(answers, json.dumps(answer).encode())
+    os.write(answers, json.dumps(answer).encode() + b"\n")
+    os._exit(0)  # whatever code from outside still has to do at the end, or in its threads
 
 
 def _limit(cpu_s: int) -> None:
@@ -168,8 +169,10 @@ def _lower(limit: int, most: int) -> None:
     resource.setrlimit(limit, (most, most))
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
+    if not isinstance(error, Exception):
+        text = f"raised {type(error).__name__}"
     out_of_memory = isinstance(error, MemoryError) or "MemoryError" in text
     return f"{text}: its memory limit is {MEMORY_MB} MB" if out_of_memory else text
 

@@ -129,8 +129,8 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
 
 @contextmanager
 def replaced_text(path: Path) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` once it is whole; see `replaced`."""
-    with replaced(path) as fresh, fresh.open("w", encoding="utf-8") as stream:
+    """A text file that takes the place of `path` once it is whole; half a character becomes its code."""
+    with replaced(path) as fresh, fresh.open("w", encoding="utf-8", errors="backslashreplace") as stream:
         yield stream
 
 

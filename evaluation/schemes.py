@@ -16,7 +16,7 @@ from ccgym.agents.shipped import policy_path
 from ccgym.deploy import quic
 from ccgym.deploy.pantheon import PantheonCheckout
 from ccgym.envs import _core
-from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt
+from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt, is_text
 from ccgym.envs.outside_files import absolute, sha256_of
 
 from .outside_schemes import library_file, look_at
@@ -236,6 +236,8 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
 
 def _select(item: str, pantheon: Path | None) -> Scheme:
     """One scheme, or a mix: a plus sign parts two where a scheme's name follows; a file may have one too."""
+    if not is_text(item):
+        raise InputError(f"scheme {excerpt(item)!r}: its name is not in UTF-8: rename the file")
     names = "|".join(re.escape(scheme.name) for scheme in known_schemes())
     parts = re.split(rf"\+(?=(?:{names})(?:[:+]|$))", item)
     members = tuple(_find(part, pantheon) for part in parts)
@@ -354,6 +356,8 @@ def _of_pantheon(name: str, item: str, root: Path | None) -> Scheme:
 
 def _checked(scheme: Scheme) -> Scheme:
     """`scheme`, after the core has made its controller once: its argument or policy file is right."""
+    if not is_text(scheme.controller):
+        raise InputError(f"{excerpt(scheme.controller)}: a folder's name is not in UTF-8: rename it")
     link = _core.Link(_core.Schedule.constant(1))
     try:
         _core.simulate(_core.Path(1, link, link), scheme.controller, seconds=0.001, seed=0)

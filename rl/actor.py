@@ -12,7 +12,7 @@ from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
 
-from .agent import Shape
+from .shape import Shape
 
 Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
 """Observations (N, I) of N flows to their actions; asked step by step from the start of the flows."""

@@ -6,7 +6,6 @@ Schulman et al., "Proximal Policy Optimization Algorithms", 2017. The networks a
 
 import copy
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,9 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyFileError, PolicyModule, PolicySpec, load_policy
+from ccgym.agents.policy_file import PolicyModule, load_policy
+from ccgym.agents.policy_header import PolicyFileError, PolicySpec
 from ccgym.agents.shipped import policy_path
-from ccgym.agents.stack import StackPolicy
 from ccgym.envs.errors import InputError
 from ccgym.training.device import CPU
 from gymnasium import spaces
@@ -28,60 +27,12 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from .config import RlConfig
 from .own_network import OwnNetworkPolicy, load_acting
+from .shape import Shape
 
 Model = PPO | RecurrentPPO
 
 LEAST_DIFFERENCE = 0.01
 """Flows of a group whose rewards differ by less have hardly done anything different."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a network sees, does and is made of."""
-
-    features: str
-    actions: str
-    companion: bool
-    """Whether what `log_window` answers is changed for others on the bottleneck."""
-    hidden: int | list[int]
-    """Units of the LSTM layer, or of each layer of a network without memory."""
-    network: str = ""
-    """The name of one of one's own instead."""
-
-
-def find_shape(config: RlConfig) -> Shape:
-    """The shape that `config` gives, or that of the policy it starts from.
-
-    Raises:
-        InputError: `config.init` cannot be read, or is not of the kind that the configuration wants.
-    """
-    if config.init:
-        return _shape_of_start(config)
-    assert config.features is not None, "checked by the config, as the others are"
-    assert config.actions is not None
-    hidden = [] if config.network else config.hidden
-    assert hidden is not None
-    return Shape(config.features, config.actions, bool(config.companion), hidden, config.network)
-
-
-def _shape_of_start(config: RlConfig) -> Shape:
-    module, spec = initial_policy(config)
-    if isinstance(module, StackPolicy):
-        raise InputError(
-            f"init: {config.init} is a stack of layers: ppo goes on from an mlp, recurrent-ppo from an lstm"
-        )
-    hidden = module.lstm.hidden_size if isinstance(module, LstmPolicy) else module.hidden
-    has_memory = isinstance(module, LstmPolicy)
-    if has_memory != (config.algo == "recurrent-ppo"):
-        kind, right = ("an LSTM", "recurrent-ppo") if has_memory else ("without memory", "ppo")
-        raise InputError(f"init: {config.init} is {kind}: algo must be {right}, not {config.algo}")
-    theirs_by_name = {"features": spec.feature_set, "actions": spec.actions, "hidden": hidden}
-    for name, theirs in {**theirs_by_name, "companion": spec.companion}.items():
-        if getattr(config, name) not in (None, theirs):
-            raise InputError(
-                f"init: {config.init} has {name} {theirs}; the configuration {getattr(config, name)}"
-            )
-    return Shape(spec.feature_set, spec.actions, spec.companion, hidden)
 
 
 def initial_policy(config: RlConfig) -> tuple[PolicyModule, PolicySpec]:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from .actor import make_batch
-from .agent import Shape
 from .config import RlConfig
 from .log_power import LogPower, Reference
+from .shape import Shape
 
 Step = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 """Observations (flows, entries), rewards, dones and infos."""

@@ -14,10 +14,11 @@ from ccgym.training.executors import RayExecutor
 from ccgym.training.tasks.links import links_to_validate_on
 
 from .actor import Actor, as_actor, make_batch, mean_reward
-from .agent import GroupRelative, Shape, initial_policy
+from .agent import GroupRelative, initial_policy
 from .cluster import ClusterVecEnv, EpisodesPart
 from .config import RlConfig
 from .log_power import LogPower, Reference, ReferenceRecorder
+from .shape import Shape
 
 Each = TypeVar("Each")
 

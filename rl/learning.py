@@ -10,9 +10,10 @@ from ccgym.training.runs.run_directory import RunDirectory
 from scipy.stats import sem, t
 
 from .actor import as_actor
-from .agent import Shape, find_shape, initial_policy
+from .agent import initial_policy
 from .config import RlConfig
 from .episodes import Validator
+from .shape import Shape, find_shape
 from .train import train
 
 EVALUATION_SEED = 3_000_000

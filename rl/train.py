@@ -15,13 +15,13 @@ from ccgym.agents.policy_file import PolicyModule, save_policy
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
+from ccgym.envs.gym.path_engine import inputs_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows
 from ccgym.training.config import check_rollout_memory, trained_on
 from ccgym.training.device import CPU
 from ccgym.training.executors import open_executors
-from ccgym.training.own_network import inputs_of
 from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
@@ -31,9 +31,10 @@ from ccgym.training.tasks.links import digests, links_to_train_on, links_to_vali
 from stable_baselines3.common.utils import set_random_seed
 
 from .actor import as_actor
-from .agent import Model, find_shape, let_learn, make_model, to_policy
+from .agent import Model, let_learn, make_model, to_policy
 from .config import RlConfig
 from .episodes import EPISODE, UNSEEN, Episodes, Validator, try_out, validation_links
+from .shape import find_shape
 
 
 def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) -> dict[str, float]:

@@ -10,7 +10,7 @@ import yaml
 from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
-from ccgym.envs.import_strings import is_import_string
+from ccgym.envs.import_strings import is_import_string, load_object
 from ccgym.envs.outside_files import read_yaml, replaced
 from ccgym.envs.specs.emulators import MOST_RANDOM
 from ccgym.envs.specs.spec_errors import first_mistake
@@ -18,6 +18,8 @@ from ccgym.oracle.preference import PREFERENCES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 FLOAT_BYTES = 4
+_OWN_CODE = ("features", "network", "oracle", "links", "reward")
+"""Keys that take it."""
 MOST_UNITS = 4096
 """Of a layer: what a policy file may have."""
 Units = Annotated[int, Field(gt=0, le=MOST_UNITS)]
@@ -238,6 +240,11 @@ class TrainingConfig(RunConfig):
         return tuple(place for place in PREFERENCES if low <= place <= high) if low < high else (low,)
 
     @property
+    def kept_iterations(self) -> int:
+        """How many the dataset ever holds."""
+        return min(self.iterations, self.dataset_iterations)
+
+    @property
     def sequences_per_iteration(self) -> int:
         """How many training sequences one iteration yields."""
         return self.environments * (self.episode_steps // self.sequence_steps)
@@ -281,6 +288,38 @@ def config_file_of_run(folder: Path) -> Path:
     if not file.exists():
         raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
     return file
+
+
+def checkpoint_of_run(folder: Path) -> Path:
+    """Weights, optimiser and position after the last whole iteration."""
+    return folder / "checkpoints" / "latest.pt"
+
+
+def check_resumable(folder: Path) -> None:
+    """Raises InputError: there is no checkpoint in the folder."""
+    checkpoint = checkpoint_of_run(folder)
+    if not checkpoint.exists():
+        raise InputError(f"{checkpoint}: no checkpoint to resume from; begin the run without --resume")
+
+
+def check_unused(folder: Path) -> None:
+    """Raises InputError: there is a run in the folder already."""
+    if checkpoint_of_run(folder).exists():
+        raise InputError(
+            f"{folder}: holds a run already; go on with it with --resume, or choose another --out"
+        )
+
+
+def load_own_code(config: RunConfig) -> None:
+    """Imports what the configuration names of one's own.
+
+    Raises:
+        InputError: there is none, or its module cannot be imported.
+    """
+    for key in _OWN_CODE:
+        name = getattr(config, key, None)
+        if name and is_import_string(name):
+            load_object(name, key)
 
 
 def trained_on(config: RunConfig, iteration: int) -> str:

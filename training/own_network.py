@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from ccgym.agents.stack import UnknownLayersError, as_stack
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.gym.path_engine import observation_space, own_or_native
 from ccgym.envs.import_strings import load_object, telling
 
 _TRIED_FLOWS = 3
@@ -168,8 +167,3 @@ def _mapped(state: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(state, Mapping):
         return {name: _mapped(part, change) for name, part in state.items()}
     return None if state is None else type(state)(_mapped(part, change) for part in state)
-
-
-def inputs_of(features: str) -> int:
-    """Numbers in an observation."""
-    return int(observation_space(own_or_native(features)).shape[0])  # type: ignore[index]

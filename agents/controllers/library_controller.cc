@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::string_view kSuffix = ".so";
 constexpr std::size_t kMostMetrics = 64;
+// glibc's words for a file that is there, of another processor's architecture.
+constexpr std::string_view kPassedOver = "cannot open shared object file: No such file or directory";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw std::invalid_argument("so:" + file + ": " + why);
@@ -37,7 +39,7 @@ std::shared_ptr<void> load(const std::string& file) {
   if (handle != nullptr) return {handle, [](void* loaded) { dlclose(loaded); }};
   std::string why{dlerror()};
   if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
-  refuse(file, "no library that can be loaded: " + why);
+  refuse(file, "no library that can be loaded: " + (why == kPassedOver ? "of another architecture" : why));
 }
 
 const ccgym_controller_table* find_table(const std::string& file, void* handle) {

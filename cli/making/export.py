@@ -77,7 +77,8 @@ def _converted(args: argparse.Namespace, folder: Path) -> Path:
     except ModelError as error:
         raise InputError(str(error)) from None
     # Late: PyTorch takes seconds, and a broken archive is refused without it.
-    from ccgym.agents.policy_file import PolicyFileError, save_policy
+    from ccgym.agents.policy_file import save_policy
+    from ccgym.agents.policy_header import PolicyFileError
     from ccgym.agents.sb3_model import read_model
 
     try:

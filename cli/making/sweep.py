@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccgym.configs.arguments import count
+from ccgym.configs.arguments import count, device
+
+from .before_training import check_training
 
 if TYPE_CHECKING:
     from ccgym.experiments.training.sweep import Trial
@@ -31,7 +33,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--out", type=Path, default=None, metavar="DIR", help="default: sweeps/NAME, of the file's name"
     )
     parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
-    parser.add_argument("--device", default="cpu", metavar="D", help="cpu (default), cuda or cuda:N")
+    parser.add_argument(
+        "--device", type=device, default="cpu", metavar="D", help="cpu (default), cuda or cuda:N"
+    )
     parser.add_argument("--json", action="store_true", help="print all trials as JSON")
     parser.set_defaults(run=run)
 
@@ -42,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from contextlib import redirect_stdout
 
     from ccgym.envs.host.folder_lock import folder_lock
-    from ccgym.experiments.training.sweep import kind_of, load_sweep, sweep
+    from ccgym.experiments.training.sweep import first_config, kind_of, load_sweep, sweep
     from ccgym.rl.config import RlConfig
     from ccgym.training.config import RunConfig, TrainingConfig
 
@@ -50,16 +54,17 @@ def run(args: argparse.Namespace) -> int:
     if args.trials is not None:
         config = config.model_copy(update={"trials": args.trials})
     folder = args.out or Path("sweeps") / args.config.stem
-    kind: type[RunConfig]
+    kind: type[RunConfig] = TrainingConfig if kind_of(config) == "dagger" else RlConfig
+    check_training(first_config(config, kind))
     train: Callable[..., None]
-    if kind_of(config) == "dagger":
+    if kind is TrainingConfig:
         from ccgym.dagger.train import train as train_by_imitation
 
-        kind, train = TrainingConfig, train_by_imitation
+        train = train_by_imitation
     else:
         from ccgym.rl.train import train as train_by_reward
 
-        kind, train = RlConfig, train_by_reward
+        train = train_by_reward
     from ccgym.training.device import device_of  # late, as the trainings: PyTorch takes seconds
 
     found: list[Trial] = []

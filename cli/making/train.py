@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccgym.configs import config_files
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import count, device, seed
+
+from .before_training import check_folder, check_training
 
 if TYPE_CHECKING:
     from ccgym.training.config import Config
@@ -96,7 +98,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--minutes", type=_positive_float, default=math.inf, help="stop after so many minutes"
     )
     parser.add_argument(
-        "--device", default="cpu", metavar="D", help="where networks learn: cpu (default), cuda or cuda:N"
+        "--device",
+        type=device,
+        default="cpu",
+        metavar="D",
+        help="where networks learn: cpu (default), cuda or cuda:N",
     )
     parser.add_argument(
         "--track",
@@ -220,7 +226,6 @@ def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "C
     """The configuration, of the file and the flags; of a run that goes on, its own."""
     from ccgym.envs.errors import InputError
     from ccgym.training.config import config_file_of_run, load_config
-    from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on
 
     emulators = args.emulators
     if args.from_calibration is not None:
@@ -243,8 +248,8 @@ def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "C
         if args.config is not None and kept != config:
             raise InputError(f"--config {args.config}: the run in {folder} has other settings; leave it out")
         config = kept
-    links_to_train_on(config)
-    links_to_validate_on("validation", config.validation)
+    check_training(config)
+    check_folder(_folder(args, config), config, resume=args.resume)
     return config
 
 

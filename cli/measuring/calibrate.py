@@ -84,11 +84,11 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.calibration.load_target import load_target
     from ccgym.calibration.target import check_target
     from ccgym.envs.errors import InputError
+    from ccgym.envs.outside_files import check_replaceable
 
-    if not args.out.parent.is_dir():
-        raise InputError(f"--out {args.out}: no folder {args.out.parent}")
     if args.out.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
+    check_replaceable(args.out)
     target = check_target(load_target(args.target), few=args.few)
     restriction = recorded(args.from_trace, target) if args.from_trace else Restriction()
     from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer  # late: slow

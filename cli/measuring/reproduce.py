@@ -1,7 +1,10 @@
 """`ccgym reproduce`: an experiment run again, ours beside what it is to be measured by."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import wraps
+from pathlib import Path
 from typing import Any
 
 from ccgym.cli.main import CommandLineParser
@@ -32,7 +35,21 @@ class _ExperimentParser(CommandLineParser):
         self.description = experiment.DESCRIPTION
         experiment.add_arguments(self)
         self.add_argument("--json", action="store_true", help="print the result as JSON")
-        self.set_defaults(run=experiment.run)
+        self.set_defaults(run=_in_its_folder(experiment.run))
+
+
+def _in_its_folder(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Holds the folder `--out` of an experiment that has one: told before it begins, and one writes there."""
+
+    @wraps(run)
+    def run_alone(args: argparse.Namespace) -> int:
+        from ccgym.envs.host.folder_lock import folder_lock
+
+        folder: Path | None = getattr(args, "out", None)
+        with nullcontext() if folder is None else folder_lock(folder):
+            return run(args)
+
+    return run_alone
 
 
 FORMER_NAMES = {

@@ -34,7 +34,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(args: argparse.Namespace) -> int:
     """Compares, writes the page, prints."""
-    from ccgym.envs.errors import InputError
     from ccgym.envs.outside_files import check_replaceable
     from ccgym.evaluation.run_files import check_holds_runs
 
@@ -42,8 +41,6 @@ def run(args: argparse.Namespace) -> int:
         check_holds_runs(folder)
     if args.out is not None:
         check_replaceable(args.out)
-        if not args.out.absolute().parent.is_dir():
-            raise InputError(f"--out {args.out}: its folder does not exist")
     from ccgym.evaluation.metrics.comparison import compare  # late: slow
 
     comparison = compare(args.folders)

@@ -50,6 +50,15 @@ std::string type_of(nb::handle value) {
   return nb::cast<std::string>(nb::handle{value.type()}.attr("__name__"));
 }
 
+// What it says of itself; its own code may fail at that.
+std::string text_of(nb::handle value) {
+  try {
+    return nb::cast<std::string>(nb::str(value));
+  } catch (const nb::python_error&) {
+    return "";
+  }
+}
+
 nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
 
 }  // namespace
@@ -193,7 +202,7 @@ double PythonController::number_of(nb::handle attribute, nb::handle value) const
 void PythonController::rethrow(nb::python_error& error, const std::string& where) const {
   if (error.matches(PyExc_KeyboardInterrupt)) throw nb::python_error{error};
   const auto type = nb::cast<std::string>(nb::handle{error.type()}.attr("__name__"));
-  const auto text = nb::cast<std::string>(nb::str(error.value()));
+  const std::string text = text_of(error.value());
   nb::raise_from(error, PyExc_RuntimeError, "%s: %s raised %s: %s", name_.c_str(), where.c_str(),
                  type.c_str(), text.c_str());
   throw nb::python_error{};

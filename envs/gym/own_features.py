@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+MOST_NUMBERS = 65_536
+"""In an observation."""
 _MOST = 4.0
 _LEAST_MS = 1e-3
 
@@ -76,9 +78,10 @@ class Observer:
     def _of(self, made: OwnFeatures, raw: NDArray[np.float32], actions: NDArray[Any]) -> NDArray[np.float32]:
         columns = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
         with telling(f"features: {self._kind.__name__}.observe"):
-            seen: NDArray[np.float32] = np.asarray(
-                made.observe(columns, actions.astype(np.float64)), dtype=np.float32
-            )
+            given = np.asarray(made.observe(columns, actions.astype(np.float64)))
+            if np.iscomplexobj(given):
+                raise TypeError("complex numbers")
+            seen: NDArray[np.float32] = given.astype(np.float32)
         if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
             wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else "NaN or infinity"
             raise InputError(
@@ -98,12 +101,13 @@ def own_features(kind: Any) -> type[OwnFeatures]:
     if (
         not isinstance(kind, type)
         or not isinstance(size, int)
-        or size < 1
+        or isinstance(size, bool)
+        or not 1 <= size <= MOST_NUMBERS
         or not callable(getattr(kind, "observe", None))
     ):
         raise InputError(
-            f"features: {excerpt(kind)} should be a class with an attribute size, a whole number above 0, "
-            "and a method observe(raw, action)"
+            f"features: {excerpt(kind)} should be a class with an attribute size, a whole number from 1 "
+            f"to {MOST_NUMBERS}, and a method observe(raw, action)"
         )
     return kind
 

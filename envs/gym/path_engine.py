@@ -90,6 +90,11 @@ def own_or_native(features: Features) -> str | type[OwnFeatures]:
     return features if isinstance(features, str) else own_features(features)
 
 
+def inputs_of(features: Features) -> int:
+    """Numbers in an observation."""
+    return int(observation_space(own_or_native(features)).shape[0])  # type: ignore[index]
+
+
 def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
     if not isinstance(name, str) or name not in table:
         raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")

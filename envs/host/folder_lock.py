@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, is_of_system
 
 
 @contextmanager
@@ -23,6 +23,8 @@ def folder_lock(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{folder}: cannot write there: {error.strerror}") from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,7 @@
 """What SIGTERM does while shells, programs or half-written files have to be taken down; who hears SIGINT."""
 
+import ctypes
+import os
 import signal
 import sys
 import threading
@@ -10,6 +12,8 @@ from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], object] | int | None
 """As `signal.signal` takes and gives it."""
+
+_PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
@@ -62,6 +66,14 @@ def starting_deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """This process is killed when the one that started it ends, however that happens."""
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it had gone before
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _installable(handler: Handler) -> Handler:

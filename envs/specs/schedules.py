@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.errors import InputError, excerpt, is_of_system
 from numpy.typing import NDArray
 
 from .traces import read_trace
@@ -75,6 +75,8 @@ def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:
     try:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
+        if is_of_system(error):
+            raise
         raise InputError(f"{path}: cannot read the trace: {error.strerror}") from None
     except ValueError as error:  # a NUL in the path
         raise InputError(f"{excerpt(path)}: cannot read the trace: {error}") from None

@@ -1,9 +1,12 @@
 """Runs in the twin, in virtual time."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.import_strings import place
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
@@ -41,16 +44,29 @@ class TwinBackend:
         first = flows[0]
         end_s = first.start_s + first.seconds
         if len(flows) == 1 and first.start_s == 0:
-            record = _core.simulate(path, first.scheme.controller, seconds=first.seconds, seed=seed)
+            with _told_of_outside():
+                record = _core.simulate(path, first.scheme.controller, seconds=first.seconds, seed=seed)
             return [_log(record, spec, end_s)]
         sharing = [
             _core.Flow(flow.scheme.controller, start_s=flow.start_s, stop_s=flow.start_s + flow.seconds)
             for flow in flows
         ]
-        records = _core.simulate(path, sharing, seconds=end_s, seed=seed)
+        with _told_of_outside():
+            records = _core.simulate(path, sharing, seconds=end_s, seed=seed)
         logs = [_log(record, spec, end_s) for record in records]
         longest = max((log.opportunity_ms for log in logs), key=len)
         return [replace(log, opportunity_ms=longest) for log in logs]
+
+
+@contextmanager
+def _told_of_outside() -> Iterator[None]:
+    """Raises OutsideError: a controller from outside has failed; tells where, if it raised something."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not str(error).startswith(("python:", "so:")):
+            raise
+        raise OutsideError(f"{error}{place(error.__cause__)}" if error.__cause__ else str(error)) from error
 
 
 def _log(record: _core.FlowRecord, spec: EmulatorSpec, end_s: float) -> LinkLog:

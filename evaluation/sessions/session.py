@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.errors import InputError, OutsideError, excerpt, is_disk_full
+from ccgym.envs.errors import InputError, OutsideError, excerpt, is_of_system
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.digest import spec_digest
@@ -189,7 +189,7 @@ def carry_out(plan: Plan, folder: Path, planned: PlannedRun, backend: Backend) -
     except MemoryError:
         return failed(planned, files, OUT_OF_MEMORY)
     except Exception as error:  # it must not cost the other runs
-        if not is_disk_full(error) and not isinstance(error, InputError | OutsideError):  # a mistake of ours
+        if not is_of_system(error) and not isinstance(error, InputError | OutsideError):  # a mistake of ours
             traceback.print_exc()
         return failed(planned, files, str(error) or type(error).__name__)
     files.failure.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from ccgym.envs.host.memory import limit_own_memory
-from ccgym.envs.host.termination import starting_deaf_to_interrupts
+from ccgym.envs.host.termination import end_with_parent, starting_deaf_to_interrupts
 from ccgym.evaluation.backends.make_backend import make_backend
 
 from .session import Outcome, Plan, PlannedRun, carry_out, failed
@@ -18,7 +19,7 @@ from .session import Outcome, Plan, PlannedRun, carry_out, failed
 STALL_S = 60.0
 """A run that takes so much more processor time than its own, in virtual time, does not end at all."""
 STALL_FACTOR = 10.0
-"""By how much real time may exceed that: on a busy machine it does, and who sleeps takes no processor."""
+"""By how much real time may exceed that, as on a busy machine it does."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -36,12 +37,13 @@ class _Worker:
         theirs.close()
         self._planned: PlannedRun | None = None
         self._limit_s = plan.seconds + STALL_S
-        self._since_s = self._since_cpu_s = 0.0
+        self._since_s = self._since_cpu_s = self._awake_s = 0.0
 
     def give(self, planned: PlannedRun) -> None:
         """Lets it begin."""
         self._planned = planned
-        self._since_s, self._since_cpu_s = time.monotonic(), self._cpu_s()
+        self._since_s, self._awake_s = time.monotonic(), 0.0
+        self._since_cpu_s = self._processor_use()[1]
         self.connection.send(planned)
 
     def outcome(self) -> Outcome | None:
@@ -55,20 +57,26 @@ class _Worker:
             self._process.join()
             return self._failed(f"crashed: {_how_it_ended(self._process.exitcode)}")
         lasted_s = time.monotonic() - self._since_s
+        asleep, cpu_s = self._processor_use()
+        if not asleep:
+            self._awake_s = lasted_s
+        if lasted_s - self._awake_s > self._limit_s:
+            self.end()
+            return self._failed(f"stalled: asleep for {self._limit_s:.0f} s")
         if lasted_s > self._limit_s and (
-            self._cpu_s() - self._since_cpu_s > self._limit_s or lasted_s > STALL_FACTOR * self._limit_s
+            cpu_s - self._since_cpu_s > self._limit_s or lasted_s > STALL_FACTOR * self._limit_s
         ):
             self.end()
             return self._failed(f"stalled: no end after {self._limit_s:.0f} s of processor time")
         return None
 
-    def _cpu_s(self) -> float:
-        """What the process has taken of a processor; one that has ended says nothing more."""
+    def _processor_use(self) -> tuple[bool, float]:
+        """Whether it wants none at the moment, and what it has taken; one that has ended says nothing."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+            return False, 0.0
+        return fields[0] == "S", (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
     def _failed(self, reason: str) -> Outcome:
         assert self._planned is not None
@@ -115,13 +123,19 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
     """The worker's side: runs what it is given until the other end is gone."""
     limit_own_memory(1 / workers)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what controllers print is no answer of the command
     backend = make_backend(plan.backend)
     while True:
         try:
             planned: PlannedRun = connection.recv()
         except EOFError:
             return
-        connection.send(carry_out(plan, folder, planned, backend))
+        try:
+            outcome = carry_out(plan, folder, planned, backend)
+        except KeyboardInterrupt:  # of a controller: a terminal's reaches no worker
+            outcome = failed(planned, planned.files(folder), "a controller raised KeyboardInterrupt")
+        connection.send(outcome)
 
 
 def _how_it_ended(code: int | None) -> str:

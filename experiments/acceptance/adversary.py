@@ -20,7 +20,6 @@ import optuna
 import yaml
 from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs.errors import InputError
-from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.outside_files import read_json, replace_file
 from ccgym.evaluation.schemes import IN_TWIN, Scheme, select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
@@ -235,7 +234,7 @@ def run(args: argparse.Namespace) -> int:
         print(text, file=sys.stderr, flush=True)
 
     answers = []
-    with folder_lock(args.out), open_executor(args.ray) as executor:
+    with open_executor(args.ray) as executor:
         for scheme, terrain in product(schemes, TERRAINS):
             stem = stem_of(scheme, terrain, args.seed)
             answer = search(

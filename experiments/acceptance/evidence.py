@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ccgym.configs.arguments import add_ray_argument, count, seed
-from ccgym.envs.outside_files import replace_file
+from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
@@ -158,6 +158,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
+        dest="page",
         type=Path,
         default=Path("docs/evidence.md"),
         metavar="FILE",
@@ -168,6 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measures, then writes the page."""
+    check_replaceable(args.page)
     policy = policy_file_of(args.scheme)
     drawn = time.time_ns() // 1_000_000 if args.seed is None else args.seed
 
@@ -185,12 +187,12 @@ def run(args: argparse.Namespace) -> int:
             say=say,
         )
     command = shlex.join(["ccgym", "reproduce", "evidence", *_arguments_again(args, drawn)])
-    replace_file(args.out, lambda path: path.write_text(page(evidence, command)))
+    replace_file(args.page, lambda path: path.write_text(page(evidence, command)))
     if args.json:
         print(json_text({"seed": drawn, "checks": [asdict(check) for check in evidence.checks]}))
     else:
         held = sum(check.met is True for check in evidence.checks)
-        print(f"{args.out}: {held} of {len(evidence.checks)} held")
+        print(f"{args.page}: {held} of {len(evidence.checks)} held")
     return 0 if all(check.passes for check in evidence.checks) else 1
 
 

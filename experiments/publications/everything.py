@@ -40,8 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Does all of them, then writes the page."""
     check_replaceable(args.page)
-    if not args.page.absolute().parent.is_dir():
-        raise InputError(f"--page {args.page}: its folder does not exist")
     figures = args.page.parent / args.page.stem
     figures.mkdir(exist_ok=True)
     found: dict[str, Reproduction | str] = {}

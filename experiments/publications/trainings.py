@@ -8,14 +8,12 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 from ccgym.evaluation.metrics.results import Evaluation
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.training.config import TrainingConfig, config_file, load_config
-from ccgym.training.runs.run_directory import RunDirectory
 
 from .reproduction import Line, ReproductionOptions, evaluate, failure_text, mean_text
 
@@ -62,6 +60,9 @@ def trained_policy(options: ReproductionOptions, name: str, changed: dict[str, o
 
 def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
     """Trains, goes on with the training that is there, or leaves one that is done."""
+    from ccgym.dagger.train import train  # late: with it comes PyTorch, which takes seconds
+    from ccgym.training.runs.run_directory import RunDirectory
+
     run = RunDirectory(folder, TrainingConfig)
     begun = (folder / "config.yaml").exists()
     if begun and run.config() != config:

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from ccgym.experiments.arguments import add_training_arguments
 from ccgym.experiments.json_text import json_text
 from ccgym.rl.config import RlConfig
-from ccgym.rl.learning import measure_learning
 from ccgym.training.config import config_file, load_config
 
 DESCRIPTION = (
@@ -27,6 +26,8 @@ def run(args: argparse.Namespace) -> int:
     """Trains what is left to train, then evaluates."""
     overrides = {} if args.iterations is None else {"iterations": args.iterations}
     config = load_config(config_file(args.config), overrides, RlConfig)
+    from ccgym.rl.learning import measure_learning  # late: with it comes PyTorch, which takes seconds
+
     learning = measure_learning(config, args.seeds, args.out, args.workers)
     low, high = learning.interval
     if args.json:

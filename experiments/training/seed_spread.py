@@ -6,17 +6,18 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from ccgym.configs.arguments import count
-from ccgym.dagger.train import train
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.experiments.arguments import add_training_arguments
 from ccgym.experiments.json_text import json_text
 from ccgym.training.config import TrainingConfig, config_file, load_config
-from ccgym.training.rollouts import run_measured
-from ccgym.training.runs.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from ccgym.training.runs.run_directory import RunDirectory
 
 SECONDS = 30.0
 UNSEEN_SEED = 780
@@ -80,7 +81,10 @@ def measure_spread(
         )
 
 
-def _trained(config: TrainingConfig, folder: Path, workers: int) -> RunDirectory[TrainingConfig]:
+def _trained(config: TrainingConfig, folder: Path, workers: int) -> "RunDirectory[TrainingConfig]":
+    from ccgym.dagger.train import train  # late: with it comes PyTorch, which takes seconds
+    from ccgym.training.runs.run_directory import RunDirectory
+
     run = RunDirectory(folder, TrainingConfig)
     begun = (folder / "config.yaml").exists()
     if begun and run.config() != config:
@@ -91,6 +95,8 @@ def _trained(config: TrainingConfig, folder: Path, workers: int) -> RunDirectory
 
 
 def _mean_log_power(scheme: str, emulators: list[NamedEmulator], executor: Executor) -> float:
+    from ccgym.training.rollouts import run_measured
+
     measured = executor.map(lambda emulator: run_measured(emulator, scheme, SECONDS), emulators)
     return float(np.mean([np.log(metrics.power) for metrics in measured]))
 

@@ -120,7 +120,7 @@ def sweep(
     """
     from ccgym.training.runs.run_directory import CRITERION, RunDirectory  # late: PyTorch takes seconds
 
-    _training_config(config, {name: span.first for name, span in config.search.items()}, kind)
+    first_config(config, kind)
     _begin(config, folder)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage = JournalStorage(JournalFileBackend(str(folder / "sweep.journal")))
@@ -148,6 +148,11 @@ def kind_of(config: SweepConfig) -> str:
     """The algorithm of the trainings."""
     algorithm: str = read_options(config_file(config.config)).get("algo", "dagger")
     return algorithm
+
+
+def first_config(config: SweepConfig, kind: type[RunConfig]) -> Any:
+    """Of a training with the first of what each setting may be. Raises InputError: it cannot be one."""
+    return _training_config(config, {name: span.first for name, span in config.search.items()}, kind)
 
 
 def _begin(config: SweepConfig, folder: Path) -> None:

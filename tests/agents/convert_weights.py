@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_header import PolicySpec
 from safetensors.torch import load_file
 
 

@@ -9,7 +9,8 @@ import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicyModule, PolicySpec, load_policy, save_policy
+from ccgym.agents.policy_file import PolicyModule, load_policy, save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.stack import ACTIVATIONS, StackPolicy, UnknownLayersError, as_stack
 from ccgym.envs import _core
 from hypothesis import given, settings

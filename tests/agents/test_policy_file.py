@@ -13,7 +13,8 @@ import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import Limits, PolicyFileError, PolicySpec, load_policy, save_policy
+from ccgym.agents.policy_file import load_policy, save_policy
+from ccgym.agents.policy_header import Limits, PolicyFileError, PolicySpec
 from ccgym.envs import _core
 from ccgym.tests.full_disk import no_file_longer_than
 from safetensors import safe_open

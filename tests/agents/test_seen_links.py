@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicySpec, load_policy, save_policy
+from ccgym.agents.policy_file import load_policy, save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import shipped_policies
 

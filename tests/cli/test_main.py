@@ -2,13 +2,16 @@ import argparse
 import errno
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from ccgym.agents.shipped import policy_path
 from ccgym.cli import main as command_line
 from ccgym.cli.measuring.reproduce import FORMER_NAMES
+from ccgym.configs import config_files
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.experiments.catalogue import EXPERIMENTS
 
@@ -126,6 +129,28 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(tmp_p
     assert "\\u9053.trace: 6 Mbit/s" in done.stdout
 
 
+@pytest.mark.slow
+def test_a_name_that_is_not_in_utf_8_goes_through_or_is_refused_in_one_line(tmp_path: Path) -> None:
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    odd = os.fsdecode(b"odd\xff")
+    shutil.copy(policy_path("indigo2"), tmp_path / f"{odd}.safetensors")
+    flight = ["eval", "--emulators", "calibrated/nepal", "--seconds", "1", "--out"]
+    for words, code in (
+        ([*flight, odd, "--schemes", "fixed:3"], 0),
+        (["report", odd], 0),
+        ([*flight, "out", "--schemes", f"policy:{odd}.safetensors"], 2),
+        (["train", "--algo", "ppo", "--init", f"{odd}.safetensors"], 2),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *words],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        assert code == 0 or "its name is not in UTF-8: rename" in done.stderr
+    assert "odd\\udcff" in (tmp_path / odd / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("argv", "answer"),
     [
@@ -163,7 +188,9 @@ def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
         command_line.main(["emulators"])
 
 
-@pytest.mark.parametrize("argv", [[], ["launch"], ["emulators", "--jsom"], ["emulators", "--js"]])
+@pytest.mark.parametrize(
+    "argv", [[], ["launch"], ["emulators", "--jsom"], ["emulators", "--js"], ["train", "--device", "gpu"]]
+)
 def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         command_line.main(argv)
@@ -224,7 +251,9 @@ def test_former_names_of_experiments_and_flags_work_and_are_in_no_help(
     parser = command_line.build_parser()
     for former, present in FORMER_NAMES.items():
         own = ["--out", "kernel"] if former == "kernel-judge" else []
-        assert parser.parse_args(["reproduce", former, *own]).run == EXPERIMENTS[present].load().run
+        assert (
+            parser.parse_args(["reproduce", former, *own]).run.__wrapped__ == EXPERIMENTS[present].load().run
+        )
     assert parser.parse_args(["reproduce", "policy-bars", "--freezing", "3"]).starvation == 3
     for argv in (["reproduce"], ["reproduce", "policy-checks"]):
         with pytest.raises(SystemExit):
@@ -244,7 +273,7 @@ def test_help_says_how_to_ask_for_links_drawn_at_random(
 
 JUDGED = """import sys
 from ccgym.cli.main import main
-out = sys.argv[1] + "/out"
+out, begun, odd = sys.argv[1] + "/out", sys.argv[1] + "/begun", sys.argv[1] + "/odd.yaml"
 sys.argv[1:] = []
 HEAVY = {"torch", "scipy.stats", "stable_baselines3", "ray"}
 for argv in (
@@ -260,6 +289,16 @@ for argv in (
     assert not slow, (argv, slow)
 for argv in (
     ["train", "--emulators", "nothing"], ["train", "--algo", "ppo", "--emulators", "nothing"],
+    ["train", "--algo", "ppo", "--init", "nothing"], ["train", "--algo", "ppo", "--init", "indigo"],
+    ["train", "--set", "monitored=nothing"], ["train", "--set", "environments=100000000"],
+    *(["train", "--set", f"{key}=no.module:A"] for key in ("features", "network", "oracle")),
+    ["train", "--set", "links=no.module:A"], ["train", "--algo", "ppo", "--set", "reward=no.module:A"],
+    ["train", "--out", begun], ["train", "--resume", "--out", out],
+    ["sweep", odd], ["calibrate", "--target", "nothing", "--out", "no/such/folder/a.yaml"],
+    *(["reproduce", each, "--out", "/dev/null"] for each in (
+        "adversary", "seed-spread", "rl-learns", "twin-parity", "calibration-truth", "indigo-paper", "all",
+    )),
+    ["reproduce", "evidence", "--out", "/dev/null"],
     ["train", "--set", "features=indigo"], ["train", "--config", "nothing"], ["train", "--track", "nothing"],
     ["train", "--out", "/dev/null"], ["train", "--resume", "--out", out], ["sweep", "nothing"],
     ["train", "--emulators", "calibrated", "--ray", "127.0.0.1:1"],
@@ -276,4 +315,10 @@ for argv in (
 
 
 def test_bad_arguments_are_answered_before_the_large_libraries_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "begun" / "checkpoints").mkdir(parents=True)
+    (tmp_path / "begun" / "checkpoints" / "latest.pt").touch()
+    shutil.copy(config_files("training")["indigo-2018"], tmp_path / "begun" / "config.yaml")
+    (tmp_path / "odd.yaml").write_text(
+        "config: indigo2\nsettings: {monitored: nothing}\nsearch: {seed: {low: 1, high: 2}}\n"
+    )
     subprocess.run([sys.executable, "-c", JUDGED, str(tmp_path)], check=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import Limits, PolicySpec, load_policy, save_policy
+from ccgym.agents.policy_file import load_policy, save_policy
+from ccgym.agents.policy_header import Limits, PolicySpec
 from ccgym.cli.main import main
 from ccgym.deploy.export import export_scheme
 from ccgym.envs import _core

@@ -1,6 +1,6 @@
 """What a message of bad input looks like."""
 
-from ccgym.envs.errors import one_line
+from ccgym.envs.errors import excerpt, one_line
 
 
 def test_a_long_message_keeps_its_beginning_and_its_reason() -> None:
@@ -13,3 +13,11 @@ def test_a_long_message_keeps_its_beginning_and_its_reason() -> None:
 def test_a_message_is_printable_and_whole_where_it_can_be() -> None:
     assert one_line("a\nb\x1b...", 300) == "a\\nb\\x1b..."
     assert len(one_line("\x1b" * 5000, 300)) <= 300
+
+
+def test_what_cannot_say_anything_is_quoted_all_the_same() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("of the text")
+
+    assert excerpt(MuteError()) == "a MuteError without a text"

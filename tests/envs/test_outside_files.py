@@ -2,11 +2,15 @@
 
 import multiprocessing
 import os
+import resource
 import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError, did_you_mean, excerpt, is_disk_full
+from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.outside_files import (
     absolute,
     make_folder,
@@ -142,6 +146,32 @@ def test_a_full_disk_is_no_mistake_in_the_input(tmp_path: Path) -> None:
     assert is_disk_full(caught.value)
     assert caught.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def no_file_more() -> Iterator[None]:
+    """As under `ulimit -n`."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_that_the_system_gives_no_more_files_is_no_mistake_in_the_input(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("a: 1")
+    works: tuple[Callable[[], object], ...] = (
+        lambda: read_yaml(file, "the file"),
+        lambda: replace_file(file, lambda fresh: fresh.write_text("other")),
+        lambda: folder_lock(tmp_path).__enter__(),
+    )
+    for work in works:
+        with no_file_more(), pytest.raises(OSError, match="Too many open files") as caught:
+            work()
+        assert not isinstance(caught.value, InputError)
+    assert file.read_text() == "a: 1"
 
 
 def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 

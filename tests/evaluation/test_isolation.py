@@ -23,6 +23,13 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "def leave(x): os._exit(x)\n"
         "def crash(x): os.kill(os.getpid(), x)\n"
         "def hang(x): time.sleep(1000)\n"
+        "def end_otherwise(x): raise GeneratorExit\n"
+        "def leave_work(x):\n"
+        "    import atexit, threading\n"
+        "    atexit.register(time.sleep, 1000)\n"
+        "    threading.Thread(target=time.sleep, args=(1000,)).start()\n"
+        "    if os.fork() == 0: time.sleep(1000)\n"
+        "    return x\n"
         "def leave_the_pipe(x): os.closerange(3, 100); time.sleep(1000)\n"
         "def leave_a_child(x):\n"
         "    if os.fork() == 0: os.closerange(3, 100); time.sleep(100)\n    os._exit(0)\n"
@@ -38,10 +45,16 @@ def test_answers(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr() == ("", "")
 
 
+def test_an_answer_waits_for_nothing_that_code_from_outside_still_does() -> None:
+    assert call_isolated("outside:leave_work", 3, 300) == 3
+    assert "outside:leave_work" not in everybody()
+
+
 @pytest.mark.parametrize(
     ("function", "argument", "said"),
     [
         ("fail", "x", "^'x'$"),
+        ("end_otherwise", 0, "^raised GeneratorExit$"),
         ("leave", 0, "^crashed: exit code 0$"),
         ("crash", 11, "^crashed: SIGSEGV$"),
         ("hang", 0, "no end after 2 s"),

@@ -12,6 +12,8 @@ from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_libr
 from .test_python_schemes import AIMD, run, write
 
 pytestmark = pytest.mark.slow
+MACHINE = 18
+"""Where the header of a library names the processor."""
 
 
 def test_runs_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
@@ -56,11 +58,15 @@ def test_a_library_that_does_not_fit_is_refused(tmp_path: Path, change: tuple[st
 def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.so")
     (tmp_path / "text.so").write_text("not a library, but longer than the header of one" * 10)
+    other = bytearray(Path(_core.__file__ or "").read_bytes())
+    other[MACHINE] ^= 0xFF
+    (tmp_path / "other.so").write_bytes(other)
     for name, said in [
         ("none.so", "no such file"),
         ("pipe.so", "not a regular file"),
         (".", "not a regular file"),
         ("text.so", "no library that can be loaded: invalid ELF header"),
+        ("other.so", "no library that can be loaded: of another architecture"),
     ]:
         with pytest.raises(InputError, match=said):
             select_schemes(f"so:{tmp_path / name}")

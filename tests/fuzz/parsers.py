@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from ccgym.agents.policy_file import PolicyFileError, load_policy
+from ccgym.agents.policy_file import load_policy
+from ccgym.agents.policy_header import PolicyFileError
 from ccgym.agents.sb3_archive import ModelError
 from ccgym.agents.sb3_model import read_model
 from ccgym.agents.seen_links import read_seen_links

@@ -14,8 +14,9 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
-from ccgym.rl.agent import find_shape, make_model, to_policy
+from ccgym.rl.agent import make_model, to_policy
 from ccgym.rl.config import RlConfig
+from ccgym.rl.shape import find_shape
 from ccgym.rl.train import train
 from ccgym.training.config import config_file, load_config
 from ccgym.training.runs.run_directory import CRITERION, RunDirectory

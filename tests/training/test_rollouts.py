@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 from ccgym.agents.lstm import LstmPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.training.rollouts import Rollout, make_rollouts, mean_regret, rollout_metrics, summarise_groups

@@ -20,9 +20,17 @@ from typing import Any, Generic
 from zipfile import BadZipFile
 
 from ccgym.agents.policy_file import git_revision
-from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.errors import InputError, excerpt, is_of_system
 from ccgym.envs.outside_files import MOST_JSON_BYTES, naming, read_bytes, read_json, replaced
-from ccgym.training.config import Config, config_file_of_run, load_config, save_config
+from ccgym.training.config import (
+    Config,
+    check_resumable,
+    check_unused,
+    checkpoint_of_run,
+    config_file_of_run,
+    load_config,
+    save_config,
+)
 from ccgym.training.dataset import Dataset, Sequences, load_sequences
 from matplotlib.figure import Figure
 
@@ -85,10 +93,7 @@ class RunDirectory(Generic[Config]):
         Raises:
             InputError: there is a run already.
         """
-        if self._checkpoint_file.exists():
-            raise InputError(
-                f"{self.folder}: holds a run already; go on with it with --resume, or choose another --out"
-            )
+        check_unused(self.folder)
         try:
             (self.folder / "best").mkdir(parents=True, exist_ok=True)
             self._dataset_folder.mkdir(parents=True, exist_ok=True)
@@ -97,6 +102,8 @@ class RunDirectory(Generic[Config]):
             save_config(config, self._config_file)
             self._metrics_file.unlink(missing_ok=True)
         except OSError as error:
+            if is_of_system(error):
+                raise
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
     def check_origin(self, links: Mapping[str, str]) -> None:
@@ -151,10 +158,7 @@ class RunDirectory(Generic[Config]):
 
     def load(self) -> Checkpoint:
         """Raises InputError when there is no checkpoint, or none that can be read."""
-        if not self._checkpoint_file.exists():
-            raise InputError(
-                f"{self._checkpoint_file}: no checkpoint to resume from; begin the run without --resume"
-            )
+        check_resumable(self.folder)
         try:
             return Checkpoint(**load_tensors(self._checkpoint_file, "the checkpoint"))
         except InputError:
@@ -260,7 +264,7 @@ class RunDirectory(Generic[Config]):
 
     @property
     def _checkpoint_file(self) -> Path:
-        return self.folder / "checkpoints" / "latest.pt"
+        return checkpoint_of_run(self.folder)
 
     @property
     def _dataset_folder(self) -> Path:

@@ -84,7 +84,7 @@ def test_a_directory_beside_itself_has_not_changed(
         ([], "two or more different"),
         (["before"], "two or more different"),
         (["nowhere"], "neither session.json"),
-        (["after", "--out", "no/such/folder/page.html"], "its folder does not exist"),
+        (["after", "--out", "no/such/folder/page.html"], "cannot be written: there is no folder"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -126,3 +126,24 @@ def test_features_of_another_shape_are_refused(own: str) -> None:
     env = PathEnv(features=f"{own}:Wrong", actions="rate")
     with pytest.raises(InputError, match=r"Wrong.observe gave shape \(1,\), should give finite numbers"):
         env.reset(seed=1)
+
+
+@pytest.mark.parametrize("size", [0, True, 2.0, "2", 10**9])
+def test_a_size_that_is_none_is_refused_before_it_takes_memory(size: Any) -> None:
+    kind = type("Odd", (), {"size": size, "observe": lambda *_: None})
+    with pytest.raises(InputError, match="attribute size, a whole number from 1 to 65536"):
+        PathEnv(features=kind, actions="rate")
+
+
+def test_complex_numbers_are_refused() -> None:
+    class Waves:
+        size = 2
+
+        def __init__(self, flows: int) -> None:
+            self._flows = flows
+
+        def observe(self, *_: Any) -> Any:
+            return np.full((self._flows, 2), 1j)
+
+    with pytest.raises(InputError, match="observe raised TypeError: complex numbers"):
+        PathEnv(features=Waves, actions="rate").reset(seed=1)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import LinkLog

@@ -4,6 +4,9 @@ import dataclasses
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -64,6 +67,76 @@ def test_what_does_not_end_is_stopped(plan: Plan, tmp_path: Path, monkeypatch: p
     outcomes = list(run_in_workers(long, tmp_path, open_session(long, tmp_path)))
     assert {outcome.failure for outcome in outcomes} == {"stalled: no end after 0 s of processor time"}
     assert len(summarise(load_evaluation(tmp_path))["failures"]) == 4
+
+
+CONTROLLER = """class Odd:
+    def __init__(self, packet_bytes):
+        self.cwnd_packets, self.pacing_mbps = 10.0, None
+    def on_ack(self, now_ms, ack):
+        print("of the controller")
+        if now_ms > 1000:
+            import time
+            {ends}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ("1 / 0", "python:{file}:Odd: on_ack raised ZeroDivisionError: division by zero (odd.py, line 8)"),
+        ("raise KeyboardInterrupt", "a controller raised KeyboardInterrupt"),
+        ("time.sleep(1000)", "stalled: asleep for 1 s"),
+    ],
+)
+def test_a_controller_of_ones_own_ends_its_run_in_one_line(
+    ends: str,
+    said: str,
+    plan: Plan,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text(CONTROLLER.format(ends=ends))
+    odd = dataclasses.replace(
+        plan, schemes=select_schemes(f"python:{file}:Odd"), emulators=plan.emulators[:1]
+    )
+    if "sleep" in ends:
+        monkeypatch.setattr(workers, "STALL_S", 1 - plan.seconds)
+    (outcome,) = run_in_workers(odd, tmp_path / "out", open_session(odd, tmp_path / "out"))
+    assert outcome.failure == said.format(file=file)
+    told = capfd.readouterr()
+    assert told.out == "", "what it prints is no answer of ours"
+    assert "Traceback" not in told.err
+
+
+def test_a_worker_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(CONTROLLER.format(ends="time.sleep(1000)"))
+    program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
+    words = ["eval", "--schemes", "python:odd.py:Odd", "--emulators", "synthetic/5mbps-10ms", "--out", "out"]
+    command = subprocess.Popen([sys.executable, "-c", program, *words], cwd=tmp_path, stderr=subprocess.PIPE)
+    assert command.stderr is not None
+    assert command.stderr.readline() == b"of the controller\n"  # the worker has begun
+    (worker,) = (each for each in children_of(command.pid) if "spawn_main" in command_of(each))
+    command.kill()
+    command.wait()
+    patience_s = time.monotonic() + 60
+    while "spawn_main" in command_of(worker):
+        assert time.monotonic() < patience_s, "it goes on"
+        time.sleep(0.1)
+
+
+def children_of(pid: int) -> list[int]:
+    """Of its main thread."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def command_of(pid: int) -> str:
+    """Empty once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode()
+    except OSError:
+        return ""
 
 
 def test_the_reason_of_a_failure_is_one_printable_line(plan: Plan, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 from ccgym.agents.mlp import MlpPolicy
-from ccgym.agents.policy_file import PolicySpec, save_policy
+from ccgym.agents.policy_file import save_policy
+from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, NamedEmulator, select_emulators
