@@ -89,11 +89,11 @@ def test_a_lower_limit_of_the_caller_is_kept() -> None:
 def test_leaving_early_ends_it() -> None:
     with IsolatedCall("outside:hang", 0, 100):
         children = subprocess.run(
-            ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
+            ["ps", "-ww", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
         )
         assert b"outside:hang" in children.stdout
     children = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
+        ["ps", "-ww", "--ppid", str(os.getpid()), "-o", "args"], capture_output=True, check=True
     )
     assert b"outside:hang" not in children.stdout
 

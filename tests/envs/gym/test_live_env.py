@@ -37,7 +37,11 @@ def spec(name: str = "test", rate_mbps: float = 6.0, delay_ms: int = 20) -> Emul
 def descendants() -> dict[int, str]:
     """The processes that this one has started, and theirs, by their command line."""
     listed = subprocess.run(
-        ["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, timeout=CHILDREN_S, check=True
+        ["ps", "-e", "-ww", "-o", "pid=,ppid=,args="],
+        capture_output=True,
+        text=True,
+        timeout=CHILDREN_S,
+        check=True,
     ).stdout
     rows = [line.split(maxsplit=2) for line in listed.splitlines()]
     family: set[int] = {os.getpid()}

@@ -35,7 +35,7 @@ def traces_of(shells: ProcessGroup, folder: Path) -> list[str]:
     """What is left of shells that were: processes, NAT rules (marked with its id), interface, files."""
     mark = f"0x{shells.pid:x}/"
     return [
-        *output("ps", "--no-headers", "-o", "args", "--sid", str(shells.pid)).splitlines(),
+        *output("ps", "-ww", "--no-headers", "-o", "args", "--sid", str(shells.pid)).splitlines(),
         *(line for line in output("iptables-save").splitlines() if mark in line or line.endswith(mark[:-1])),
         *(
             line
@@ -198,7 +198,7 @@ def test_nothing_is_left_when_a_run_is_cut_off(fate: type[BaseException]) -> Non
         cut_off(groups, fate)
     server, shells = groups
     assert traces_of(shells, shells.folder) == []
-    assert output("ps", "--no-headers", "-o", "args", "--sid", str(server.pid)) == ""
+    assert output("ps", "-ww", "--no-headers", "-o", "args", "--sid", str(server.pid)) == ""
 
 
 def cut_off(groups: list[ProcessGroup], fate: type[BaseException]) -> None:
@@ -216,7 +216,7 @@ def test_stubborn_programs_are_killed(tmp_path: Path) -> None:
     with ProcessGroup(["sh", "-c", "trap '' TERM; sleep 600 & wait; wait"], tmp_path, "stubborn") as group:
         time.sleep(0.2)
     assert group.returncode == -9
-    assert output("ps", "--no-headers", "-o", "args", "--sid", str(group.pid)) == ""
+    assert output("ps", "-ww", "--no-headers", "-o", "args", "--sid", str(group.pid)) == ""
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
