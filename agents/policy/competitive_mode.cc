@@ -27,15 +27,6 @@ constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not 
 // 17 % in the mean of 24 runs, in 15 of them less than 7; with this and the very long queues it has 42.
 constexpr double kStarvedShare = 0.1;
 
-// A new flow that has met a queue of more than kMetQueue for a whole round trip, and of which two trains say
-// that it has less than half of the link, holds its own at once, for some round trips. By probes alone 1,500
-// kB beside a long Cubic took no longer than Cubic's on 37 % of 60 links, so on 72 %. With 8 ms in place of
-// 15, or with presumptions after the first probe, ten flows of our kind that join lose 0.06 of Jain's index.
-constexpr Time kMetQueue = std::chrono::milliseconds{15};
-constexpr double kPresumedShare = 0.5;
-constexpr int kPresumedRoundTrips = 30;
-constexpr int kEvidenceAfterwards = 5;  // of a rival that was presumed, beside which probes shall soon tell
-
 constexpr double kAlone = 0.9;      // with more of the link there is nobody else
 constexpr double kEvenShare = 0.5;  // with one rival
 constexpr double kMostShare = 0.55;
@@ -50,7 +41,6 @@ constexpr double kWindowToAsk = 2;
 }  // namespace
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result) {
-  is_new_ = false;
   if (result.left <= kStayed || result.queueing <= kQueue) return on_probe_success();
   wants_probe_ = result.queueing > kLongQueue || evidence_ >= kEarlyProbeEvidence;
   evidence_ = std::min(evidence_ + evidence_of_failure(result), kMostEvidence);
@@ -63,7 +53,7 @@ int CompetitiveMode::evidence_of_failure(const ProbeResult& result) const {
 }
 
 void CompetitiveMode::on_probe_success() {
-  if (evidence_ <= 1 || presumed_until_) return leave();
+  if (evidence_ <= 1) return leave();
   wants_probe_ = false;
   --evidence_;
 }
@@ -73,18 +63,9 @@ double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, doub
 }
 
 bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
-  if (is_new_) look_for_rival(now, ack.rtt);
   const double least_packets = evidence_ < kEnoughEvidence ? kWindowToMeasure : kWindowToAsk;
   const bool may_measure = may_hold && cwnd_packets >= least_packets;
   return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets, may_measure);
-}
-
-void CompetitiveMode::look_for_rival(Time now, const RttStats& rtt) {
-  met_queue_.on_ack(now, rtt);
-  if (met_queue_.least(rtt) <= kMetQueue) return;
-  is_new_ = false;
-  presumed_until_ = now + kPresumedRoundTrips * rtt.smoothed;
-  evidence_ = kEnoughEvidence;
 }
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
@@ -100,26 +81,18 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
 
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.
 void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets) {
-  if (presumed_until_ && now > *presumed_until_) return give_presumption_up();
-  const bool presumes = presumed_until_ && !on_;
-  const std::optional<double> share = presumes ? link_share_.early_share() : link_share_.share();
+  const std::optional<double> share = link_share_.share();
   if (!share) return;
-  if (*share > (presumes ? kPresumedShare : kAlone)) return leave();
+  if (*share > kAlone) return leave();
   if (on_) return;
   on_ = true;
   const double even = even_packets(rtt);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
 }
 
-void CompetitiveMode::give_presumption_up() {
-  leave();
-  evidence_ = kEvidenceAfterwards;
-}
-
 void CompetitiveMode::leave() {
   on_ = wants_probe_ = false;
   evidence_ = 0;
-  presumed_until_.reset();
   link_share_ = {};
 }
 

@@ -3,16 +3,13 @@
 // Flows of our kind empty the queue together. When a queue stays although we probed, either somebody fills it
 // or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
 // window is that of one more Cubic flow, up to an even share with one rival, until the link is ours alone.
-// A new flow, which may have ended before its probes have told, presumes a rival by the queue that it meets.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/cubic_window.hh"
 #include "agents/policy/link_share.hh"
-#include "agents/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -36,20 +33,15 @@ class CompetitiveMode {
 
  private:
   void on_probe_success();
-  void look_for_rival(Time now, const RttStats& rtt);
   [[nodiscard]] int evidence_of_failure(const ProbeResult& result) const;
   void decide(Time now, const RttStats& rtt, double wanted_packets);
-  void give_presumption_up();
   void leave();
   [[nodiscard]] double even_packets(const RttStats& rtt) const;
 
   bool on_{false};
   bool wants_probe_{false};
   int evidence_{0};
-  bool is_new_{true};                     // nothing was probed yet, nor a rival presumed
-  StandingQueue met_queue_{};             // of a new flow
-  std::optional<Time> presumed_until_{};  // a rival, by that queue
-  LinkShare link_share_{};                // measured while there is evidence
+  LinkShare link_share_{};  // measured while there is evidence
   CubicWindow window_{};
   double even_packets_{0};
 };

@@ -24,9 +24,9 @@ class CompetitiveModeTest : public testing::Test {
   }
 
   // Trains over a link of 2 packets per ms, of which we have `share`.
-  void measure(double share, int count = 12) {
+  void measure(double share) {
     PacketTrains trains{2, 2 * share, now_};
-    for (int train = 0; train < count; ++train) trains.send(mode_);
+    for (int train = 0; train < 12; ++train) trains.send(mode_);
     now_ = trains.now();
   }
 
@@ -140,48 +140,6 @@ TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
   const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_ - milliseconds{10}}};
   EXPECT_NEAR(mode_.on_loss(now_, lost, before), 0.7 * before, 1e-9);
   EXPECT_NEAR(decide(5), 0.7 * before, 0.02 * before);
-}
-
-// The queue of PacketTrains stands at 50 ms.
-TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
-  measure(0.25, 2);
-  decide(5);
-  EXPECT_TRUE(mode_.on());
-}
-
-TEST_F(CompetitiveModeTest, ANewFlowWithHalfOfTheLinkPresumesNobody) {
-  measure(0.7, 2);
-  EXPECT_EQ(decide(5), 5);
-  measure(0.25, 2);
-  EXPECT_EQ(decide(5), 5);
-  EXPECT_FALSE(mode_.on());
-}
-
-TEST_F(CompetitiveModeTest, AFlowThatHasProbedPresumesNobody) {
-  probe(kEmpty);
-  measure(0.25, 2);
-  EXPECT_EQ(decide(5), 5);
-  EXPECT_FALSE(mode_.on());
-}
-
-TEST_F(CompetitiveModeTest, AQueueThatEmptiesRefutesAPresumption) {
-  measure(0.25, 1);
-  probe(kEmpty);
-  measure(0.25, 1);
-  EXPECT_EQ(decide(5), 5);
-  EXPECT_FALSE(mode_.on());
-}
-
-TEST_F(CompetitiveModeTest, APresumedRivalIsForgottenUnlessProbesConfirmIt) {
-  measure(0.25, 2);
-  decide(5);
-  now_ += 30 * PacketTrains::kRtt;
-  EXPECT_EQ(decide(5), 5);
-  EXPECT_FALSE(mode_.on());
-  fail(3);
-  measure(0.25);
-  decide(5);
-  EXPECT_TRUE(mode_.on());
 }
 
 TEST_F(CompetitiveModeTest, EndsWhenTheLinkIsOursAlone) {
