@@ -59,7 +59,9 @@ def test_what_runs_once_has_no_interval() -> None:
 
 @needs_ns3
 @pytest.mark.slow
-@pytest.mark.parametrize("case", MARKING_CASES[:3], ids=lambda case: f"{case[0]} {case[1].label}")
+@pytest.mark.parametrize(
+    "case", [MARKING_CASES[0], MARKING_CASES[2]], ids=lambda case: f"{case[0]} {case[1].label}"
+)
 def test_a_step_is_answered_as_in_ns3(case: tuple[str, Dumbbell]) -> None:
     (row,) = compare_marking_with_ns3([case], 120)  # NewReno's few cuts of 30 s are too few
     assert row.agrees(MARKING_BOUNDS), row
