@@ -56,4 +56,4 @@ def test_bad_input_is_one_line_and_writes_nothing(
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "constant", "--rate-mbps", "5", "--out", str(tmp_path / "no" / "a.trace")]) == 2
-    assert "cannot be written: No such file or directory" in capsys.readouterr().err
+    assert "cannot be written: there is no folder" in capsys.readouterr().err
