@@ -232,6 +232,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
         "ccgym train --from-calibration path.yaml",
         "ccgym reproduce calibration-benefit",
         "ccgym reproduce indigo-paper",
+        "ccgym reproduce seed-spread --config indigo-2018 --out spread",
     ),
     "ten minutes or more, and real mahimahi": ("ccgym reproduce calibration-mahimahi --out mahimahi",),
     "minutes; it is made of experiments that stand here one by one": (
