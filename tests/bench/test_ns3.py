@@ -67,9 +67,8 @@ def test_a_command_that_is_ended_leaves_neither_compiler_nor_simulator(running: 
             assert process.wait(30) == 128 + signal.SIGTERM
         finally:
             process.kill()
-    _wait_for(
-        lambda: _programs_within(tmp_path) == [], f"the end of {running}"
-    )  # cc1plus is killed, not awaited
+    # What g++ has started is killed, but not awaited.
+    _wait_for(lambda: _programs_within(tmp_path) == [], f"the end of {running}")
     assert list(tmp_path.iterdir()) == []
 
 
