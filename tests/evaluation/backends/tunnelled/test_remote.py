@@ -32,7 +32,7 @@ needs_root = pytest.mark.skipif(
     reason="needs root, openssh-server and mahimahi",
 )
 CCGYM = (sys.executable, "-c", "import sys; from ccgym.cli.main import main; sys.exit(main())")
-ENDING_S = 120.0
+ENDING_S = 300.0
 
 
 @pytest.fixture(scope="module")
