@@ -5,6 +5,8 @@ Runs on any Python 3, to be able to say which one is needed.
 
 import configparser
 import importlib.util
+import os
+import re
 import subprocess
 import sys
 import venv
@@ -12,6 +14,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".venv"
+IMPORT_ALL = """
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import packages_distributions
+from sys import argv
+
+for module, packages in packages_distributions().items():
+    if set(packages) & set(argv) and module.isidentifier():
+        with suppress(Exception):
+            import_module(module)
+"""
+"""Imports what the packages named hold, but for what does not come alone."""
 
 
 def main():
@@ -21,11 +35,12 @@ def main():
     check_python(setup["options"]["python_requires"])
     print("==> .venv with Python " + sys.version.split()[0], flush=True)
     venv.create(str(FOLDER), with_pip=True, symlinks=True)
-    wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
+    needed = setup["options"]["install_requires"].split()
+    wanted = needed + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
     failed = install(wanted)
     if not failed:
-        compile_packages()
+        compile_packages(needed)
     sys.exit(failed)
 
 
@@ -42,15 +57,17 @@ def install(wanted):
     return subprocess.call(pip + wanted)
 
 
-def compile_packages():
-    # type: () -> None
+def compile_packages(needed):
+    # type: (list[str]) -> None
     """uv leaves that to the first import, and to each where PYTHONDONTWRITEBYTECODE is set.
 
-    What does not compile is for other versions of Python, and is not asked for.
+    By importing each, for most of what they hold is never imported.
     """
-    print("==> its packages are compiled", flush=True)
+    print("==> what ccgym imports of them is compiled", flush=True)
+    names = [re.split("[^A-Za-z0-9_.-]", requirement)[0] for requirement in needed]
+    keeping = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     python = str(FOLDER / "bin" / "python")
-    subprocess.call([python, "-m", "compileall", "-qq", "-j", "0", str(FOLDER / "lib")])
+    subprocess.call([python, "-c", IMPORT_ALL, *names], env=keeping)
 
 
 def check_python(required):

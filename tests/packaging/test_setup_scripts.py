@@ -95,7 +95,7 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
     assert [each.strip() for each in said_by] == [installer]
     compiled = [path.name.split(".")[0] for path in (tmp_path / ".venv").rglob("__pycache__/*.pyc")]
-    assert {"used", "tested"} <= set(compiled)
+    assert "used" in compiled
 
 
 def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:
