@@ -72,7 +72,7 @@ class AckStream::Recorder final : public ForwardingController<Cloned<CongestionC
 AckStream::AckStream(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed) {
   const ControllerConfig config{.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = seed};
   Recorder recorder{*this, make_controller(scheme, config)};
-  Twin<Recorder> twin{path, recorder, seed};
+  Twin<CongestionController> twin{path, recorder, seed};
   twin.run(Time{static_cast<int64_t>(seconds * 1e9)});
   point_at_packets();
 }

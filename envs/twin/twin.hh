@@ -25,6 +25,7 @@
 #include "envs/twin/host_jitter.hh"
 #include "envs/twin/path.hh"
 #include "envs/twin/tournament.hh"
+#include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 
 // One function for the whole life of a packet, without a call in it; with sanitizers that would take
@@ -85,9 +86,7 @@ class Twin {
     } while (step(end.count()));
     if (paused_ == 0) now_ = std::max(now_, end);
   }
-  void run(Time end) {
-    run(end, [](std::size_t) { return false; });
-  }
+  void run(Time end);
 
   // The flow's controller has been given a new window or timer from outside.
   void reread(std::size_t flow) {
@@ -269,7 +268,9 @@ class Twin {
   }
 
   static constexpr uint32_t kNobody = UINT32_MAX;  // the flow of cross traffic
-  static constexpr auto kForgetDropped = [](const LinkPacket&) {};
+  static constexpr struct {
+    void operator()(const LinkPacket& /*packet*/) const {}
+  } kForgetDropped{};
 
   Direction uplink_;
   std::optional<DroptailLink> foreseen_uplink_{};  // instead of the uplink's own link
@@ -288,5 +289,13 @@ class Twin {
   [[no_unique_address]] Observer observer_;
   Time now_{};
 };
+
+// Not inline, so that the loop is compiled only where it is not `extern`.
+template <class Controller, class Observer>
+void Twin<Controller, Observer>::run(Time end) {
+  run(end, [](std::size_t) { return false; });
+}
+
+extern template class Twin<CongestionController>;
 
 }  // namespace ccgym
