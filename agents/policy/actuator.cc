@@ -121,6 +121,7 @@ class SharingActuator final : public Actuator {
   }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) override;
+  [[nodiscard]] std::vector<Metric> metrics() const override { return companion_.metrics(); }
   [[nodiscard]] OwnState own_state() const override {
     return {cwnd_packets(), companion_.probes(), companion_.sees_others()};
   }

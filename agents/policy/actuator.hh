@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "agents/policy/action_sets.hh"
 #include "agents/policy/own_state.hh"
@@ -33,6 +34,7 @@ class Actuator {
 
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
   [[nodiscard]] virtual OwnState own_state() const { return {.cwnd_packets = cwnd_packets_}; }
+  [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }
   [[nodiscard]] const SendLimits& limits() const { return limits_; }
 
  protected:

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace ccgym {
 
@@ -10,7 +11,8 @@ namespace {
 constexpr double kOthersDrained = 0.6;  // others drain, if no more than this share of the queue is left
 constexpr double kFewPackets = 30;      // a huge queue is not theirs, but on slow links
 constexpr int kRemembered = 12;         // drains of ours
-constexpr int kFewProbes = 8;           // a flow of fewer drains does not know yet whether it is alone
+constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet whether it is alone
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -46,6 +48,13 @@ double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, dou
   const double shared_packets =
       sees_others() ? shared_queue_.window(rtt, cwnd_packets, wanted_packets) : wanted_packets;
   return competitive_.window(now, rtt, shared_packets);
+}
+
+std::vector<Metric> Companion::metrics() const {
+  return {{"probing", "", probe_.on() ? 1.0 : 0.0},
+          {"sees_others", "", sees_others() ? 1.0 : 0.0},
+          {"competitive", "", competitive_.on() ? 1.0 : 0.0},
+          {"link_share", "", competitive_.share().value_or(kUnknown)}};
 }
 
 }  // namespace ccgym

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/competitive_mode.hh"
@@ -31,6 +32,7 @@ class Companion {
   }
   [[nodiscard]] bool in_train() const { return competitive_.in_train(); }  // packets leave unpaced
   [[nodiscard]] bool probes() const { return probe_.on(); }  // no action counts, but in competitive mode
+  [[nodiscard]] std::vector<Metric> metrics() const;
   [[nodiscard]] bool sees_others() const { return drains_with_others_ > 0 || competitive_.on(); }
 
  private:

@@ -27,8 +27,9 @@ constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not 
 // 17 % in the mean of 24 runs, in 15 of them less than 7; with this and the very long queues it has 42.
 constexpr double kStarvedShare = 0.1;
 
-constexpr double kAlone = 0.9;      // with more of the link there is nobody else
-constexpr double kEvenShare = 0.5;  // with one rival
+constexpr double kPresumedShare = 0.5;  // with more of the link a new flow presumes nobody
+constexpr double kAlone = 0.9;          // with more of the link there is nobody else
+constexpr double kEvenShare = 0.5;      // with one rival
 constexpr double kMostShare = 0.55;
 constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
@@ -41,6 +42,7 @@ constexpr double kWindowToAsk = 2;
 }  // namespace
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result) {
+  presumed_.on_probe_result();
   if (result.left <= kStayed || result.queueing <= kQueue) return on_probe_success();
   wants_probe_ = result.queueing > kLongQueue || evidence_ >= kEarlyProbeEvidence;
   evidence_ = std::min(evidence_ + evidence_of_failure(result), kMostEvidence);
@@ -53,9 +55,9 @@ int CompetitiveMode::evidence_of_failure(const ProbeResult& result) const {
 }
 
 void CompetitiveMode::on_probe_success() {
-  if (evidence_ <= 1) return leave();
   wants_probe_ = false;
-  --evidence_;
+  evidence_ = std::max(0, evidence_ - 1);
+  if (presumed_.on() || (evidence_ == 0 && !presumed_.watches())) leave();
 }
 
 double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
@@ -63,12 +65,15 @@ double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, doub
 }
 
 bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+  if (presumed_.on_ack(now, ack.rtt)) evidence_ = kEnoughEvidence;
   const double least_packets = evidence_ < kEnoughEvidence ? kWindowToMeasure : kWindowToAsk;
   const bool may_measure = may_hold && cwnd_packets >= least_packets;
-  return evidence_ > 0 && link_share_.on_ack(now, ack, cwnd_packets, may_measure);
+  const bool measures = evidence_ > 0 || presumed_.watches();
+  return measures && link_share_.on_ack(now, ack, cwnd_packets, may_measure);
 }
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
+  if (presumed_.watches() && !on_) watch(now);
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
   if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt);
@@ -79,20 +84,35 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
 }
 
+void CompetitiveMode::watch(Time now) {
+  const std::optional<double> share = link_share_.share();
+  if (presumed_.expired(now) || share > kAlone) return leave();
+  if (share && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
+}
+
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.
 void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets) {
-  const std::optional<double> share = link_share_.share();
+  if (presumed_.on() && presumed_.expired(now)) return step_back(now, rtt.smoothed);
+  const bool presumes = presumed_.on() && !on_;
+  const std::optional<double> share = presumes ? link_share_.early_share() : link_share_.share();
   if (!share) return;
-  if (*share > kAlone) return leave();
+  if (*share > (presumes ? kPresumedShare : kAlone)) return leave();
   if (on_) return;
   on_ = true;
   const double even = even_packets(rtt);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
 }
 
+void CompetitiveMode::step_back(Time now, Time smoothed_rtt) {
+  const std::optional<double> share = link_share_.share();
+  leave();
+  presumed_.step_back(now, smoothed_rtt, share);
+}
+
 void CompetitiveMode::leave() {
   on_ = wants_probe_ = false;
   evidence_ = 0;
+  presumed_.end();
   link_share_ = {};
 }
 

@@ -3,13 +3,16 @@
 // Flows of our kind empty the queue together. When a queue stays although we probed, either somebody fills it
 // or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
 // window is that of one more Cubic flow, up to an even share with one rival, until the link is ours alone.
+// A new flow need not wait for probes (presumed_rival.hh).
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/cubic_window.hh"
 #include "agents/policy/link_share.hh"
+#include "agents/policy/presumed_rival.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -27,6 +30,7 @@ class CompetitiveMode {
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets);
   [[nodiscard]] double limit(double cwnd_packets) const { return link_share_.limit(cwnd_packets); }
   [[nodiscard]] bool in_train() const { return link_share_.in_train(); }
+  [[nodiscard]] std::optional<double> share() const { return link_share_.share(); }  // of the link, if known
   [[nodiscard]] bool on() const { return on_; }
   // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
@@ -34,14 +38,17 @@ class CompetitiveMode {
  private:
   void on_probe_success();
   [[nodiscard]] int evidence_of_failure(const ProbeResult& result) const;
+  void watch(Time now);
   void decide(Time now, const RttStats& rtt, double wanted_packets);
+  void step_back(Time now, Time smoothed_rtt);
   void leave();
   [[nodiscard]] double even_packets(const RttStats& rtt) const;
 
   bool on_{false};
   bool wants_probe_{false};
   int evidence_{0};
-  LinkShare link_share_{};  // measured while there is evidence
+  PresumedRival presumed_{};
+  LinkShare link_share_{};  // while there is evidence or a presumption is watched
   CubicWindow window_{};
   double even_packets_{0};
 };

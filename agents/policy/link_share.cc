@@ -12,6 +12,7 @@ constexpr double kHeldShare = 0.125;  // of the window: more would let the rival
 constexpr double kClockPackets = 4;   // the clock of a link (1 ms in mahimahi) hides a shorter train, ...
 constexpr double kLeastPackets = 2;   // ... but of a small window no more than half is held, or a pair
 constexpr int kEnoughTrains = 4;
+constexpr int kFewTrains = 2;       // where there is reason to presume a rival
 constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
 
 // What is held back is not sent, so trains are rarer once the share is known. With one in four round trips a
@@ -127,8 +128,12 @@ double LinkShare::limit(double cwnd_packets) const {
   return phase_ == Phase::holding ? cwnd_packets - held_packets_ : cwnd_packets;
 }
 
-std::optional<double> LinkShare::share() const {
-  if (trains_ < kEnoughTrains || link_packets_per_ms() == 0) return std::nullopt;
+std::optional<double> LinkShare::share() const { return share_after(kEnoughTrains); }
+
+std::optional<double> LinkShare::early_share() const { return share_after(kFewTrains); }
+
+std::optional<double> LinkShare::share_after(int trains) const {
+  if (trains_ < trains || link_packets_per_ms() == 0) return std::nullopt;
   return own_.packets_per_ms() / link_packets_per_ms();
 }
 

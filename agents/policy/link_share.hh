@@ -20,8 +20,9 @@ class LinkShare {
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
 
-  [[nodiscard]] std::optional<double> share() const;  // absent: too few trains so far
-  [[nodiscard]] double link_packets_per_ms() const;   // 0: unknown
+  [[nodiscard]] std::optional<double> share() const;        // absent: too few trains so far
+  [[nodiscard]] std::optional<double> early_share() const;  // after fewer, and less sure
+  [[nodiscard]] double link_packets_per_ms() const;         // 0: unknown
 
  private:
   enum class Phase : uint8_t {
@@ -56,6 +57,7 @@ class LinkShare {
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);
+  [[nodiscard]] std::optional<double> share_after(int trains) const;
   [[nodiscard]] bool of_train(const AckedPacket& packet) const;
 
   Phase phase_{Phase::waiting};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "agents/policy/actuator.hh"
 #include "agents/policy/decider.hh"
@@ -41,6 +42,7 @@ class PolicyController final : public CongestionController {
   }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override { return actuator_->limits(); }
+  [[nodiscard]] std::vector<Metric> metrics() const override { return actuator_->metrics(); }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<PolicyController>(*this);
   }

@@ -46,3 +46,14 @@ def _used_after_cubic_has_left() -> float:
 
 def test_the_whole_link_is_its_own_when_cubic_has_left() -> None:
     assert _used_after_cubic_has_left() > 0.95
+
+
+def _last_completion_ms(scheme: str) -> float:
+    """Of 20 flows of 1500 kB, one every three seconds beside a long Cubic."""
+    flows = [_core.Flow(scheme, start_s=5.0 + 3.0 * i, bytes=1_500_000) for i in range(20)]
+    records = _core.simulate(_path(20.0, 40, 250), [*flows, _core.Flow("cubic")], seconds=100, seed=0)
+    return max(float(record.completion_ms[0]) for record in records[:-1])
+
+
+def test_short_flows_beside_a_long_cubic_take_no_longer_than_cubics() -> None:
+    assert _last_completion_ms(select_native("indigo2")) < _last_completion_ms("cubic")

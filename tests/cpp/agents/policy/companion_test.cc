@@ -31,17 +31,17 @@ class CompanionTest : public testing::Test {
   [[nodiscard]] bool limited() const { return companion_.limit(64) < 50; }  // an eighth less is a train
   [[nodiscard]] bool waits() { return companion_.window(now_, kStanding, 64, 20) == 64; }
 
-  // A time of observing, at the end of which the queue has been seen at `rtt`.
+  // Drains, which empty the queue, until a time of observing, at the end of which it has been seen at `rtt`.
   void observe(Time rtt) {
     bool observed = false;
     while (!observed) {
       while (!waits()) ack(kStanding.latest, 64);
       observed = !limited();
-      while (waits()) ack(observed ? rtt : kStanding.latest, 64);
+      while (waits()) ack(observed ? rtt : kStanding.min, 64);
     }
   }
 
-  static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{40}};
+  static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
   Companion companion_{};
   Time now_{std::chrono::seconds{1}};
@@ -66,7 +66,7 @@ TEST_F(CompanionTest, WhoSeesOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
 TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
   EXPECT_FALSE(companion_.probes());
   while (!limited()) ack(kStanding.latest, 64);
-  EXPECT_NEAR(companion_.limit(64), 0.85 * 40, 1e-9);
+  EXPECT_NEAR(companion_.limit(64), 0.85 * 50, 1e-9);
   EXPECT_TRUE(waits());
   EXPECT_TRUE(companion_.probes());
 }

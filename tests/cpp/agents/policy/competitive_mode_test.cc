@@ -23,10 +23,19 @@ class CompetitiveModeTest : public testing::Test {
         {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left});
   }
 
+  // A rival, beside whom we have 0.4 of the link until the presumption ends.
+  void presume() {
+    measure(0.4, 2);
+    decide(5);
+    EXPECT_TRUE(mode_.on());
+    measure(0.4, 5);
+    now_ += 20 * PacketTrains::kRtt;
+  }
+
   // Trains over a link of 2 packets per ms, of which we have `share`.
-  void measure(double share) {
+  void measure(double share, int count = 12) {
     PacketTrains trains{2, 2 * share, now_};
-    for (int train = 0; train < 12; ++train) trains.send(mode_);
+    for (int train = 0; train < count; ++train) trains.send(mode_);
     now_ = trains.now();
   }
 
@@ -140,6 +149,58 @@ TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
   const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_ - milliseconds{10}}};
   EXPECT_NEAR(mode_.on_loss(now_, lost, before), 0.7 * before, 1e-9);
   EXPECT_NEAR(decide(5), 0.7 * before, 0.02 * before);
+}
+
+// The queue of PacketTrains stands at 50 ms.
+TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
+  measure(0.25, 2);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, ANewFlowWithHalfOfTheLinkPresumesNobody) {
+  measure(0.7, 2);
+  EXPECT_EQ(decide(5), 5);
+  measure(0.25, 2);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AFlowThatHasProbedPresumesNobody) {
+  probe(kEmpty);
+  measure(0.25, 2);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AQueueThatEmptiesRefutesAPresumption) {
+  measure(0.25, 1);
+  probe(kEmpty);
+  measure(0.25, 1);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AFlowStepsBackFromAPresumedRival) {
+  presume();
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShareThatFallsByHalfConfirmsAPresumption) {
+  presume();
+  decide(5);
+  measure(0.1, 6);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
+  presume();
+  decide(5);
+  measure(0.3, 6);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
 }
 
 TEST_F(CompetitiveModeTest, EndsWhenTheLinkIsOursAlone) {

@@ -7,10 +7,14 @@
 namespace ccgym {
 namespace {
 
-TEST(LinkShare, IsUnknownBeforeFourTrains) {
+TEST(LinkShare, IsUnknownBeforeFourTrainsAndAGuessAfterTwo) {
   LinkShare link_share;
   PacketTrains trains{2, 0.5};
-  for (int train = 0; train < 3; ++train) trains.send(link_share);
+  trains.send(link_share);
+  EXPECT_FALSE(link_share.early_share());
+  trains.send(link_share);
+  EXPECT_TRUE(link_share.early_share());
+  trains.send(link_share);
   EXPECT_FALSE(link_share.share());
   trains.send(link_share);
   EXPECT_TRUE(link_share.share());

@@ -24,10 +24,10 @@ class SharedQueueTest : public testing::Test {
   SharedQueue queue_{};
 };
 
-// A packet per ms: 90 of the path, and 6 x 1.2 in the queue.
+// A packet per ms: 90 of the path, and 3 x 1.2 in the queue.
 TEST_F(SharedQueueTest, KeepsNotManyMorePacketsThanItsOwn) {
   deliver(100);
-  EXPECT_NEAR(queue_.window(kRtt, 100, 105), 97.2, 1e-9);
+  EXPECT_NEAR(queue_.window(kRtt, 100, 105), 93.6, 1e-9);
 }
 
 TEST_F(SharedQueueTest, AddsItsOwnToAWindowThatLeavesNoQueue) {

@@ -1,0 +1,37 @@
+#include "agents/policy/presumed_rival.hh"
+
+#include <chrono>
+
+namespace ccgym {
+
+namespace {
+
+// For a whole round trip. By probes alone 1,500 kB beside a long Cubic took no longer than Cubic's on 38 % of
+// 96 links, so on 60 %. With 15 ms ten flows of our kind that join lose 0.03 of Jain's index.
+constexpr Time kMetQueue = std::chrono::milliseconds{20};
+constexpr int kPresumedRoundTrips = 20;
+
+// Without the second look a flow beside NewReno gave way for a minute on long paths: its part on 85 % of 48
+// links in place of 98.
+constexpr int kWatchedRoundTrips = 100;
+constexpr double kConfirmingPart = 0.5;
+
+}  // namespace
+
+bool PresumedRival::look(Time now, const RttStats& rtt) {
+  met_queue_.on_ack(now, rtt);
+  if (met_queue_.least(rtt) <= kMetQueue) return false;
+  phase_ = Phase::presumed;
+  until_ = now + kPresumedRoundTrips * rtt.smoothed;
+  return true;
+}
+
+void PresumedRival::step_back(Time now, Time smoothed_rtt, std::optional<double> share) {
+  phase_ = Phase::watching;
+  until_ = now + kWatchedRoundTrips * smoothed_rtt;
+  had_share_ = share.value_or(0);
+}
+
+bool PresumedRival::confirmed_by(double share) const { return share < kConfirmingPart * had_share_; }
+
+}  // namespace ccgym
