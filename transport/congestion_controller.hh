@@ -104,17 +104,12 @@ struct SpuriousLoss {
 struct SendLimits {
   int64_t cwnd_bytes{};
   std::optional<Rate> pacing_rate{};  // absent: the window alone decides
-  bool holds_back{
-      false};  // on purpose below what the path allows: samples say nothing of it (BBR's ProbeRTT)
+  bool holds_back{false};  // below what the path allows: samples tell nothing of it (BBR's ProbeRTT)
 };
 
 class CongestionController {
  public:
-  CongestionController() = default;
-  CongestionController(const CongestionController&) = default;
-  CongestionController& operator=(const CongestionController&) = default;
   virtual ~CongestionController() = default;
-
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Whether its packets may be marked instead of dropped (RFC 3168): it answers marks. Asked once, at first.
   [[nodiscard]] virtual bool wants_ecn() const { return false; }

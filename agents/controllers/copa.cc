@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agents/controllers/checked.hh"
+
 namespace ccgym {
 
 namespace {
@@ -20,10 +22,10 @@ double nanoseconds_of(Time time) { return static_cast<double>(time.count()); }
 
 }  // namespace
 
-Copa::Copa(int64_t packet_bytes, double delta)
+Copa::Copa(int64_t packet_bytes, const Config& config)
     : packet_bytes_{static_cast<double>(packet_bytes)},
-      default_delta_{delta},
-      state_{.cwnd_packets = static_cast<double>(kInitialWindowPackets), .delta = delta} {
+      default_delta_{checked("copa: delta", config.delta, 1e-6, 1e3)},
+      state_{.cwnd_packets = static_cast<double>(kInitialWindowPackets), .delta = config.delta} {
   update_limits();
 }
 

@@ -12,9 +12,11 @@ namespace ccgym {
 
 class Copa final : public CongestionController {
  public:
-  static constexpr double kDefaultDelta = 0.5;  // section 2.1: the default mode
+  struct Config {
+    double delta{0.5};  // of the default mode, section 2.1
+  };
 
-  explicit Copa(int64_t packet_bytes, double delta = kDefaultDelta);
+  Copa(int64_t packet_bytes, const Config& config);
 
   [[nodiscard]] std::string_view name() const override { return "copa"; }
   void on_ack(Time now, const AckEvent& ack) override;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agents/controllers/checked.hh"
+
 namespace ccgym {
 
 namespace {
@@ -10,12 +12,15 @@ namespace {
 constexpr double kWindowSeconds = 10;  // of the rate: more than any path holds, so that pacing alone decides
 constexpr int64_t kMinWindowPackets = 10;
 
+SendLimits limits_at(double rate_mbps, int64_t packet_bytes) {
+  const int64_t window_bytes = std::llround(rate_mbps * 1e6 / 8 * kWindowSeconds);
+  return {.cwnd_bytes = std::max(kMinWindowPackets * packet_bytes, window_bytes),
+          .pacing_rate = Rate::from_mbps(rate_mbps)};
+}
+
 }  // namespace
 
-FixedRate::FixedRate(int64_t packet_bytes, double rate_mbps)
-    : limits_{
-          .cwnd_bytes = std::max(kMinWindowPackets * packet_bytes,
-                                 static_cast<int64_t>(std::llround(rate_mbps * 1e6 / 8 * kWindowSeconds))),
-          .pacing_rate = Rate::from_mbps(rate_mbps)} {}
+FixedRate::FixedRate(int64_t packet_bytes, const Config& config)
+    : limits_{limits_at(checked("rate: rate_mbps", config.rate_mbps, 1e-3, 1e5), packet_bytes)} {}
 
 }  // namespace ccgym

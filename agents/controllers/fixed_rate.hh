@@ -7,7 +7,11 @@ namespace ccgym {
 
 class FixedRate final : public CongestionController {
  public:
-  FixedRate(int64_t packet_bytes, double rate_mbps);  // of UDP payload
+  struct Config {
+    double rate_mbps{};  // of UDP payload
+  };
+
+  FixedRate(int64_t packet_bytes, const Config& config);
 
   [[nodiscard]] std::string_view name() const override { return "rate"; }
   void on_ack(Time /*now*/, const AckEvent& /*ack*/) override {}

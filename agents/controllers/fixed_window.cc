@@ -2,9 +2,12 @@
 
 #include <cmath>
 
+#include "agents/controllers/checked.hh"
+
 namespace ccgym {
 
-FixedWindow::FixedWindow(int64_t packet_bytes, double cwnd_packets)
-    : cwnd_bytes_{std::llround(cwnd_packets * static_cast<double>(packet_bytes))} {}
+FixedWindow::FixedWindow(int64_t packet_bytes, const Config& config)
+    : cwnd_bytes_{std::llround(checked("fixed: cwnd_packets", config.cwnd_packets, 1, 1e6) *
+                               static_cast<double>(packet_bytes))} {}
 
 }  // namespace ccgym

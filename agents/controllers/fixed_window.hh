@@ -7,7 +7,11 @@ namespace ccgym {
 
 class FixedWindow final : public CongestionController {
  public:
-  FixedWindow(int64_t packet_bytes, double cwnd_packets);
+  struct Config {
+    double cwnd_packets{};
+  };
+
+  FixedWindow(int64_t packet_bytes, const Config& config);
 
   [[nodiscard]] std::string_view name() const override { return "fixed"; }
   void on_ack(Time /*now*/, const AckEvent& /*ack*/) override {}

@@ -43,20 +43,22 @@ struct TableEntry {
                               "' " + std::string{right});
 }
 
-// A number in [lowest, highest]; NaN and what is not a number as a whole are refused.
-double number(std::string_view scheme, std::string_view text, double lowest, double highest,
-              std::string_view right) {
+// The text as a whole.
+std::optional<double> number(std::string_view text) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (!whole || !(value >= lowest && value <= highest)) refuse_argument(scheme, text, right);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+double number(std::string_view scheme, std::string_view argument, std::string_view right) {
+  const std::optional<double> value = number(argument);
+  if (!value) refuse_argument(scheme, argument, right);
+  return *value;
 }
 
 std::unique_ptr<CongestionController> make_fixed(std::string_view argument, const ControllerConfig& config) {
-  const double packets =
-      number("fixed", argument, 1, 1e6, "is not a window in packets, 1 to 1e6, as in fixed:40");
-  return std::make_unique<FixedWindow>(config.packet_bytes, packets);
+  const double packets = number("fixed", argument, "is not a window in packets, as in fixed:40");
+  return std::make_unique<FixedWindow>(config.packet_bytes, FixedWindow::Config{.cwnd_packets = packets});
 }
 
 // Whether the argument names the one variant of a scheme that has a default.
@@ -70,27 +72,25 @@ bool is_variant(std::string_view scheme, std::string_view argument, std::string_
 }
 
 std::unique_ptr<CongestionController> make_rate(std::string_view argument, const ControllerConfig& config) {
-  const double rate_mbps =
-      number("rate", argument, 1e-3, 1e5, "is not a rate in Mbit/s, 0.001 to 1e5, as in rate:12");
-  return std::make_unique<FixedRate>(config.packet_bytes, rate_mbps);
+  const double rate_mbps = number("rate", argument, "is not a rate in Mbit/s, as in rate:12");
+  return std::make_unique<FixedRate>(config.packet_bytes, FixedRate::Config{.rate_mbps = rate_mbps});
 }
 
 template <class Learner>
-std::unique_ptr<CongestionController> make_pcc(typename Learner::Utility utility,
+std::unique_ptr<CongestionController> make_pcc(std::string_view scheme, std::string_view argument,
                                                const ControllerConfig& config) {
-  return std::make_unique<Pcc>(config.packet_bytes, stream_seed(config.seed, 0), Learner::kIntervalRtts,
-                               std::make_unique<Learner>(utility, stream_seed(config.seed, 1)));
+  typename Learner::Config learner;
+  if (is_variant(scheme, argument, "loss")) learner.utility = Learner::Utility::loss;
+  return std::make_unique<Pcc>(Pcc::with<Learner>(config.packet_bytes, learner, config.seed));
 }
 
 std::unique_ptr<CongestionController> make_allegro(std::string_view argument,
                                                    const ControllerConfig& config) {
-  const bool loss = is_variant("allegro", argument, "loss");
-  return make_pcc<Allegro>(loss ? Allegro::Utility::loss : Allegro::Utility::latency, config);
+  return make_pcc<Allegro>("allegro", argument, config);
 }
 
 std::unique_ptr<CongestionController> make_vivace(std::string_view argument, const ControllerConfig& config) {
-  const bool loss = is_variant("vivace", argument, "loss");
-  return make_pcc<Vivace>(loss ? Vivace::Utility::loss : Vivace::Utility::latency, config);
+  return make_pcc<Vivace>("vivace", argument, config);
 }
 
 template <class Controller>
@@ -112,34 +112,24 @@ std::unique_ptr<CongestionController> make_plain(std::string_view argument, cons
 }
 
 std::unique_ptr<CongestionController> make_copa(std::string_view argument, const ControllerConfig& config) {
-  if (argument.empty()) return std::make_unique<Copa>(config.packet_bytes);
-  const double delta = number("copa", argument, 1e-6, 1e3, "is not a delta, 1e-6 to 1e3, as in copa:0.5");
-  return std::make_unique<Copa>(config.packet_bytes, delta);
+  Copa::Config copa;
+  if (!argument.empty()) copa.delta = number("copa", argument, "is not a delta, as in copa:0.5");
+  return std::make_unique<Copa>(config.packet_bytes, copa);
 }
 
 // FILE or FILE:PREFERENCE; what follows the last colon is a preference when it is a number.
 std::pair<std::string_view, std::optional<double>> split_preference(std::string_view argument) {
   const std::size_t colon = argument.rfind(':');
   if (colon == std::string_view::npos) return {argument, std::nullopt};
-  const std::string_view text = argument.substr(colon + 1);
-  double value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {argument, std::nullopt};
-  return {argument.substr(0, colon), value};
-}
-
-double checked_preference(double preference, FeatureSet features) {
-  const std::string text = std::to_string(preference);
-  if (!holds_preference(features))
-    refuse_argument("policy", text, "is one too many: this policy has no preference");
-  if (preference >= 0 && preference <= 1) return preference;
-  refuse_argument("policy", text, "is not a preference from 0, low delay, to 1, full throughput");
+  const std::optional<double> preference = number(argument.substr(colon + 1));
+  return {preference ? argument.substr(0, colon) : argument, preference};
 }
 
 std::unique_ptr<CongestionController> make_verus(std::string_view argument, const ControllerConfig& config) {
-  if (argument.empty()) return std::make_unique<Verus>(config.packet_bytes);
-  const double ratio = number("verus", argument, 1, 1e3, "is not a ratio of delays, 1 to 1e3, as in verus:2");
-  return std::make_unique<Verus>(config.packet_bytes, ratio);
+  Verus::Config verus;
+  if (!argument.empty())
+    verus.delay_ratio = number("verus", argument, "is not a ratio of delays, as in verus:2");
+  return std::make_unique<Verus>(config.packet_bytes, verus);
 }
 
 std::unique_ptr<CongestionController> make_remy(std::string_view argument, const ControllerConfig& config) {
@@ -152,7 +142,7 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
     refuse_argument("policy", argument, "is not a policy file, as in policy:policy.safetensors");
   const auto [path, preference] = split_preference(argument);
   PolicyFile file = load_policy(path);
-  if (preference) file.spec.preference = checked_preference(*preference, file.spec.feature_set);
+  if (preference) file.spec = with_preference(file.spec, *preference);
   return std::make_unique<PolicyController>(file.spec, config.packet_bytes, std::move(file.network));
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "agents/controllers/checked.hh"
 #include "agents/policy/regular_file.hh"
 
 namespace ccgym {
@@ -34,38 +35,41 @@ void check_keys(const json& object, const std::string& where, std::initializer_l
   }
 }
 
-double number(const json& object, const std::string& where, const char* key, double lowest, double highest) {
-  const json& value = object[key];
-  if (value.is_number()) {
-    const auto given = value.get<double>();
-    if (given >= lowest && given <= highest) return given;
-  }
-  refuse(where + ": " + key + " should be a number from " + json(lowest).dump() + " to " +
-         json(highest).dump());
+double number(const json& object, const std::string& where, const char* key) {
+  if (!object[key].is_number()) refuse(where + ": " + key + " should be a number");
+  return object[key].get<double>();
 }
 
 RemyMemory parse_corner(const json& corner, const std::string& where) {
   check_keys(corner, where, {kSignals[0], kSignals[1], kSignals[2], kSignals[3]});
   RemyMemory memory{};
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    memory.at(i) = number(corner, where, kSignals.at(i), 0, kMaxSignal);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory.at(i) = number(corner, where, kSignals.at(i));
   return memory;
 }
 
 Whisker parse_whisker(const json& entry, const std::string& where) {
   check_keys(entry, where, {"from", "to", "window_multiple", "window_increment", "intersend_ms"});
-  const Whisker whisker{.from = parse_corner(entry["from"], where + " from"),
-                        .to = parse_corner(entry["to"], where + " to"),
-                        .window_multiple = number(entry, where, "window_multiple", 0, kMaxMultiple),
-                        .window_increment = number(entry, where, "window_increment", -kMaxIncrementPackets,
-                                                   kMaxIncrementPackets),
-                        .intersend_ms = number(entry, where, "intersend_ms", 0, kMaxIntersendMs)};
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (whisker.from.at(i) >= whisker.to.at(i))
-      refuse(where + ": " + kSignals.at(i) + " should be smaller in 'from' than in 'to'");
-  }
-  return whisker;
+  return {.from = parse_corner(entry["from"], where + " from"),
+          .to = parse_corner(entry["to"], where + " to"),
+          .window_multiple = number(entry, where, "window_multiple"),
+          .window_increment = number(entry, where, "window_increment"),
+          .intersend_ms = number(entry, where, "intersend_ms")};
 }
+
+void check(const Whisker& whisker, const std::string& name) {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    const std::string signal = name + ": " + kSignals.at(i);
+    checked(signal + " of 'from'", whisker.from.at(i), 0, kMaxSignal);
+    checked(signal + " of 'to'", whisker.to.at(i), 0, kMaxSignal);
+    if (whisker.from.at(i) >= whisker.to.at(i))
+      throw std::invalid_argument(signal + " should be smaller in 'from' than in 'to'");
+  }
+  checked(name + ": window_multiple", whisker.window_multiple, 0, kMaxMultiple);
+  checked(name + ": window_increment", whisker.window_increment, -kMaxIncrementPackets, kMaxIncrementPackets);
+  checked(name + ": intersend_ms", whisker.intersend_ms, 0, kMaxIntersendMs);
+}
+
+std::string name_of(std::size_t whisker) { return "whisker " + std::to_string(whisker + 1); }
 
 // Squared distance of the memory from the box.
 double distance(const Whisker& whisker, const RemyMemory& memory) {
@@ -88,6 +92,7 @@ bool holds(const Whisker& whisker, const RemyMemory& memory) {
 
 RemyTable::RemyTable(std::vector<Whisker> whiskers) : whiskers_{std::move(whiskers)} {
   if (whiskers_.empty()) throw std::invalid_argument("a RemyCC table has at least one whisker");
+  for (std::size_t i = 0; i < whiskers_.size(); ++i) check(whiskers_[i], name_of(i));
 }
 
 const Whisker& RemyTable::find(const RemyMemory& memory) const {
@@ -104,17 +109,16 @@ RemyTable parse_remy_table(std::string_view text) {
   if (table["format"] != "ccgym-remy" || table["version"] != 1)
     refuse("format and version should be \"ccgym-remy\" and 1");
   const json& entries = table["whiskers"];
-  if (!entries.is_array() || entries.empty()) refuse("whiskers should be a list with at least one");
+  if (!entries.is_array()) refuse("whiskers should be a list");
   std::vector<Whisker> whiskers;
-  for (const json& entry : entries)
-    whiskers.push_back(parse_whisker(entry, "whisker " + std::to_string(whiskers.size() + 1)));
+  for (const json& entry : entries) whiskers.push_back(parse_whisker(entry, name_of(whiskers.size())));
   return RemyTable{std::move(whiskers)};
 }
 
 RemyTable load_remy_table(const std::filesystem::path& file) {
   try {
     return parse_remy_table(read_regular_file(file, "a RemyCC table", kMaxFileBytes));
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     refuse(file.string() + ": " + error.what());
   }
 }

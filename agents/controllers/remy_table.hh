@@ -27,14 +27,14 @@ using RemyMemory = std::array<double, 4>;
 struct Whisker {
   RemyMemory from{};
   RemyMemory to{};
-  double window_multiple{};   // m, 0 to 1e3
+  double window_multiple{};   // m
   double window_increment{};  // b, packets
   double intersend_ms{};      // tau, the least time between two packets
 };
 
 class RemyTable {
  public:
-  // Throws std::invalid_argument for an empty table.
+  // Throws std::invalid_argument for an empty table, and for a whisker whose numbers are out of range.
   explicit RemyTable(std::vector<Whisker> whiskers);
 
   [[nodiscard]] const Whisker& find(const RemyMemory& memory) const;
@@ -44,9 +44,9 @@ class RemyTable {
   std::vector<Whisker> whiskers_;
 };
 
-// Throws std::runtime_error: what is wrong, and what would be right.
+// Throws std::runtime_error for what is no table, else as RemyTable: what is wrong, what would be right.
 RemyTable parse_remy_table(std::string_view text);
-// As parse_remy_table, with the file's name before the message.
+// Throws std::runtime_error: the same, with the file's name before it.
 RemyTable load_remy_table(const std::filesystem::path& file);
 
 }  // namespace ccgym

@@ -6,7 +6,7 @@ namespace ccgym {
 
 PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
                                    std::unique_ptr<PolicyNetwork> network)
-    : observer_{spec, packet_bytes},
+    : observer_{checked_policy(spec), packet_bytes},
       decider_{spec.actions, std::move(network)},
       actuator_{make_actuator(spec, packet_bytes)} {}
 

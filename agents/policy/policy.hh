@@ -24,7 +24,7 @@ namespace ccgym {
 
 class PolicyController final : public CongestionController {
  public:
-  // Without a network the controller waits for `act` after each observation.
+  // Without a network the controller waits for `act` after each observation. Throws as checked_policy does.
   PolicyController(const PolicySpec& spec, int64_t packet_bytes,
                    std::unique_ptr<PolicyNetwork> network = nullptr);
 

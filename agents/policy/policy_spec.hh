@@ -21,7 +21,9 @@ struct PolicySpec {
                            // companion.hh, shallow_queue.hh
 };
 
-PolicySpec checked_policy(
-    const PolicySpec& spec);  // throws std::invalid_argument for what does not go together
+// Throws std::invalid_argument for what does not go together, and for a preference outside 0 to 1.
+PolicySpec checked_policy(const PolicySpec& spec);
+// The same policy at another preference. Throws std::invalid_argument if it has none.
+PolicySpec with_preference(const PolicySpec& spec, double preference);
 
 }  // namespace ccgym

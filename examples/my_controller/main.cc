@@ -1,17 +1,24 @@
-// Runs a controller in the twin for 30 s, and Cubic beside it: throughput and 95th percentile of
-// one-way delay.
+// Runs a controller in the twin for 30 s, then Copa with a delta of its own and Cubic: throughput and 95th
+// percentile of one-way delay.
 #include <algorithm>
 #include <iostream>
 #include <string>
 
+#include "agents/controllers/copa.hh"
 #include "agents/controllers/make_controller.hh"
 #include "envs/twin/simulate.hh"
 #include "my_controller.hh"
 
 namespace {
 
-std::unique_ptr<ccgym::CongestionController> make(std::string_view, const ccgym::ControllerConfig& config) {
+using Made = std::unique_ptr<ccgym::CongestionController>;
+
+Made make(std::string_view, const ccgym::ControllerConfig& config) {
   return std::make_unique<MyController>(config.packet_bytes);
+}
+
+Made make_eager_copa(std::string_view, const ccgym::ControllerConfig& config) {
+  return std::make_unique<ccgym::Copa>(config.packet_bytes, ccgym::Copa::Config{.delta = 0.1});
 }
 
 void report(const std::string& scheme, const ccgym::PathSpec& path, double seconds) {
@@ -31,9 +38,10 @@ void report(const std::string& scheme, const ccgym::PathSpec& path, double secon
 
 int main() {
   ccgym::register_controllers("mine", make);
+  ccgym::register_controllers("eager-copa", make_eager_copa);
   const auto link = ccgym::Schedule::constant(/*rate_mbps=*/12);
   const ccgym::PathSpec path{.delay_ms = 20,
                              .uplink = {.schedule = link, .queue = {.kind = "droptail", .packets = 60}},
                              .downlink = {.schedule = link}};
-  for (const char* scheme : {"mine", "cubic"}) report(scheme, path, /*seconds=*/30);
+  for (const char* scheme : {"mine", "eager-copa", "cubic"}) report(scheme, path, /*seconds=*/30);
 }

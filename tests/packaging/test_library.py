@@ -24,8 +24,8 @@ def test_the_example_is_built_on_the_installed_libraries_and_runs(tmp_path: Path
     run(CMAKE, "-S", example, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
     run(CMAKE, "--build", build)
     printed = run(build / "my_controller")
-    figures = re.findall(r"^(\w+): ([\d.]+) Mbit/s, p95 delay ([\d.]+) ms$", printed, re.MULTILINE)
-    assert [scheme for scheme, _, _ in figures] == ["mine", "cubic"]
+    figures = re.findall(r"^([\w-]+): ([\d.]+) Mbit/s, p95 delay ([\d.]+) ms$", printed, re.MULTILINE)
+    assert [scheme for scheme, _, _ in figures] == ["mine", "eager-copa", "cubic"]
     for _, mbps, delay_ms in figures:
         assert 10 < float(mbps) < 12.1
         assert 20 < float(delay_ms) < 90

@@ -17,9 +17,12 @@ class Allegro final : public RateLearner {
     latency,  // the released sender's, https://github.com/modong/pcc: what Pantheon and others measured
     loss      // section 2.2: the safe utility
   };
+  struct Config {
+    Utility utility{Utility::latency};
+  };
   static constexpr Pcc::IntervalRtts kIntervalRtts{1.7, 2.2};  // section 3.1
 
-  Allegro(Utility utility, uint64_t seed) : utility_{utility}, random_{seed} {}
+  Allegro(const Config& config, uint64_t seed) : utility_{config.utility}, random_{seed} {}
 
   // Section 2.2: u(x) = T Sigmoid(L - 0.05) - x L, with T = x (1 - L) and x in Mbit/s.
   static double loss_utility(double rate_mbps, double loss_rate);

@@ -21,6 +21,13 @@ class Pcc final : public CongestionController {
 
   Pcc(int64_t packet_bytes, uint64_t seed, IntervalRtts interval_rtts, std::unique_ptr<RateLearner> learner);
 
+  // Allegro or Vivace: with<Allegro>(1436, {.utility = Allegro::Utility::loss}, seed).
+  template <class Learner>
+  static Pcc with(int64_t packet_bytes, const typename Learner::Config& config, uint64_t seed) {
+    return {packet_bytes, stream_seed(seed, 0), Learner::kIntervalRtts,
+            std::make_unique<Learner>(config, stream_seed(seed, 1))};
+  }
+
   [[nodiscard]] std::string_view name() const override { return learner_->name(); }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;

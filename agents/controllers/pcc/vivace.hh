@@ -17,9 +17,12 @@ namespace ccgym {
 class Vivace final : public RateLearner {
  public:
   enum class Utility { latency, loss };
+  struct Config {
+    Utility utility{Utility::latency};
+  };
   static constexpr Pcc::IntervalRtts kIntervalRtts{1, 1};  // section 5: one RTT
 
-  Vivace(Utility utility, uint64_t seed) : utility_{utility}, random_{seed} {}
+  Vivace(const Config& config, uint64_t seed) : utility_{config.utility}, random_{seed} {}
 
   // Eq. 1: u(x) = x^t - b x d(RTT)/dT - c x L, x in Mbit/s; the loss utility has b = 0.
   static double utility(Utility kind, double rate_mbps, double rtt_slope, double loss_rate);

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "agents/controllers/checked.hh"
+
 namespace ccgym {
 
 namespace {
@@ -23,9 +25,9 @@ constexpr double kMaxWindowPackets = 1 << 14;
 
 }  // namespace
 
-Verus::Verus(int64_t packet_bytes, double delay_ratio)
+Verus::Verus(int64_t packet_bytes, const Config& config)
     : packet_bytes_{packet_bytes},
-      delay_ratio_{delay_ratio},
+      delay_ratio_{checked("verus: delay_ratio", config.delay_ratio, 1, 1e3)},
       window_packets_{static_cast<double>(kInitialWindowPackets)},
       windows_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 

@@ -11,11 +11,13 @@ namespace ccgym {
 
 class Verus final : public CongestionController {
  public:
-  // R, section 5.2: the ratio of the largest delay to the least from which on the window falls. The paper
-  // runs 2, 4 and 6, trading delay for throughput.
-  static constexpr double kDefaultDelayRatio = 6;
+  struct Config {
+    // R, section 5.2: the ratio of the largest delay to the least from which on the window falls. The paper
+    // runs 2, 4 and 6, trading delay for throughput.
+    double delay_ratio{6};
+  };
 
-  explicit Verus(int64_t packet_bytes, double delay_ratio = kDefaultDelayRatio);
+  Verus(int64_t packet_bytes, const Config& config);
 
   // Eq. 4: the delay to aim at in the next epoch.
   [[nodiscard]] double next_delay_ms(double estimate_ms, double max_ms, double max_change_ms,

@@ -38,7 +38,7 @@ class CopaTest : public testing::Test {
     report_losses(copa_, now_, {.packets = lost, .inflight_bytes = 0, .timeout = timeout});
   }
 
-  Copa copa_{kPacketBytes};
+  Copa copa_{kPacketBytes, {}};
   Time now_{seconds{1}};
 };
 

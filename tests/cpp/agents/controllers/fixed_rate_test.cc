@@ -13,13 +13,13 @@ namespace {
 constexpr int64_t kPacketBytes = 1000;
 
 TEST(FixedRate, PacesAtTheGivenRateWithAWindowThatDoesNotBind) {
-  const SendLimits limits = FixedRate{kPacketBytes, 8}.limits();
+  const SendLimits limits = FixedRate{kPacketBytes, {.rate_mbps = 8}}.limits();
   EXPECT_EQ(limits.pacing_rate, Rate::from_mbps(8));
   EXPECT_EQ(limits.cwnd_bytes, 10'000'000);  // ten seconds of 8 Mbit/s
 }
 
 TEST(FixedRate, DoesNotMoveOnAcksNorLosses) {
-  FixedRate controller{kPacketBytes, 8};
+  FixedRate controller{kPacketBytes, {.rate_mbps = 8}};
   const std::array lost{LostPacket{.seq = 1, .bytes = kPacketBytes, .sent_at = {}}};
   report_ack(controller, Time{1}, {.seq = 0, .bytes = kPacketBytes});
   report_losses(controller, Time{2}, {.packets = lost, .inflight_bytes = 0, .timeout = true});

@@ -2,21 +2,30 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "agents/controllers/copa.hh"
+#include "agents/controllers/fixed_rate.hh"
+#include "agents/controllers/fixed_window.hh"
+#include "agents/controllers/verus/verus.hh"
+#include "agents/policy/policy.hh"
 
 namespace ccgym {
 namespace {
 
-std::string refusal(std::string_view scheme) {
+std::string refusal_of(const auto& make) {
   try {
-    make_controller(scheme, {});
+    make();
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
   return "accepted";
+}
+
+std::string refusal(std::string_view scheme) {
+  return refusal_of([&] { make_controller(scheme, {}); });
 }
 
 TEST(MakeController, MakesEverySchemeByItsName) {
@@ -50,19 +59,42 @@ TEST(MakeController, ListsTheKnownSchemesForAnUnknownName) {
 }
 
 TEST(MakeController, SaysWhatArgumentWouldBeRight) {
-  for (const char* bad :
-       {"fixed", "fixed:", "fixed:0", "fixed:-3", "fixed:4x", "fixed:nan", "fixed:inf", "fixed:1e99"}) {
-    EXPECT_NE(refusal(bad).find("is not a window in packets, 1 to 1e6, as in fixed:40"), std::string::npos)
-        << bad;
-  }
-  for (const char* bad : {"copa:x", "copa:0", "copa:-1", "copa:nan", "copa:0.5:1"}) {
+  for (const char* bad : {"fixed", "fixed:", "fixed:4x", "fixed:1e999"})
+    EXPECT_NE(refusal(bad).find("is not a window in packets, as in fixed:40"), std::string::npos) << bad;
+  for (const char* bad : {"copa:x", "copa:0.5:1"})
     EXPECT_NE(refusal(bad).find("as in copa:0.5"), std::string::npos) << bad;
-  }
   EXPECT_EQ(refusal("reno:1"), "scheme reno: argument '1' is one too many, reno takes none");
-  EXPECT_NE(refusal("verus:0").find("as in verus:2"), std::string::npos);
-  EXPECT_NE(refusal("rate:0").find("as in rate:12"), std::string::npos);
+  EXPECT_NE(refusal("verus:x").find("as in verus:2"), std::string::npos);
+  EXPECT_NE(refusal("rate:").find("as in rate:12"), std::string::npos);
   EXPECT_EQ(refusal("vivace:x"), "scheme vivace: argument 'x' is unknown, vivace takes none or loss");
   EXPECT_NE(refusal("policy").find("as in policy:"), std::string::npos);
+}
+
+// As text, and from C++.
+TEST(MakeController, RefusesWhatIsOutOfRangeInTheSameWords) {
+  constexpr int64_t kBytes = 1000;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(refusal("copa:-1"), "copa: delta is -1, should be from 1e-06 to 1000");
+  EXPECT_EQ(refusal_of([] { Copa(kBytes, {.delta = -1}); }), refusal("copa:-1"));
+  EXPECT_EQ(refusal_of([&] { Copa(kBytes, {.delta = nan}); }), refusal("copa:nan"));
+  EXPECT_EQ(refusal("fixed:0"), "fixed: cwnd_packets is 0, should be from 1 to 1e+06");
+  EXPECT_EQ(refusal_of([] { FixedWindow(kBytes, {}); }), refusal("fixed:0"));
+  EXPECT_EQ(refusal_of([] { FixedWindow(kBytes, {.cwnd_packets = 1e99}); }), refusal("fixed:1e99"));
+  EXPECT_EQ(refusal("rate:0"), "rate: rate_mbps is 0, should be from 0.001 to 100000");
+  EXPECT_EQ(refusal_of([] { FixedRate(kBytes, {}); }), refusal("rate:0"));
+  EXPECT_EQ(refusal("verus:0.5"), "verus: delay_ratio is 0.5, should be from 1 to 1000");
+  EXPECT_EQ(refusal_of([] { Verus(kBytes, {.delay_ratio = 0.5}); }), refusal("verus:0.5"));
+}
+
+TEST(MakeController, AddsAPreferenceToAPolicyThatHasOne) {
+  const PolicySpec spec{.feature_set = FeatureSet::scale_free};
+  EXPECT_EQ(with_preference(spec, 0.7).preference, 0.7);
+  const std::string right = ", should be from 0, low delay, to 1, full throughput";
+  EXPECT_EQ(refusal_of([&] { with_preference(spec, 7); }), "policy: preference is 7.000000" + right);
+  EXPECT_EQ(refusal_of([] { PolicyController({.preference = 7}, 1000); }),
+            "policy: preference is 7.000000" + right);
+  EXPECT_EQ(refusal_of([] { with_preference({.feature_set = FeatureSet::indigo}, 0.7); }),
+            "policy: preference is 0.700000, should be left out: this policy has no preference");
 }
 
 TEST(MakeController, NamesThePolicyFileThatIsNotThere) {

@@ -33,7 +33,7 @@ TEST(Allegro, HasTheLatencyUtilityOfTheReleasedSender) {
 }
 
 TEST(Allegro, DoublesUntilTheUtilityFallsAndFallsBackToTheBestRate) {
-  Allegro learner{Allegro::Utility::loss, 1};
+  Allegro learner{{.utility = Allegro::Utility::loss}, 1};
   learner.start(1);
   for (const double rate : {1, 2, 4, 8}) {
     const RateLearner::Trial trial = learner.next();
@@ -46,7 +46,7 @@ TEST(Allegro, DoublesUntilTheUtilityFallsAndFallsBackToTheBestRate) {
 
 // With answers an RTT late the doubled rate lasts for two intervals; the second one tells nothing new.
 TEST(Allegro, HoldsTheRateInItsStartWhileAnswersAreOut) {
-  Allegro learner{Allegro::Utility::loss, 1};
+  Allegro learner{{.utility = Allegro::Utility::loss}, 1};
   learner.start(1);
   const RateLearner::Trial first = learner.next();
   const RateLearner::Trial second = learner.next();
@@ -65,7 +65,7 @@ class AllegroDecision : public testing::Test {
     learner_.learn(result_of(learner_.next(), 6));  // 8 Mbit/s: back to 4
     ASSERT_EQ(learner_.rate_mbps(), 4);
   }
-  Allegro learner_{Allegro::Utility::loss, 1};
+  Allegro learner_{{.utility = Allegro::Utility::loss}, 1};
 };
 
 // Section 3.2: four intervals in two pairs, each r (1 + 0.01) and r (1 - 0.01), then r until they are known.

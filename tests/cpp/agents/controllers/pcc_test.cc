@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 
+#include "agents/controllers/pcc/allegro.hh"
+#include "agents/controllers/pcc/vivace.hh"
 #include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
@@ -48,6 +50,11 @@ class PccTest : public testing::Test {
   uint64_t next_seq_{0};
   uint64_t next_ack_{0};
 };
+
+TEST(PccWith, IsTheSchemeOfItsLearner) {
+  EXPECT_EQ(Pcc::with<Allegro>(kPacketBytes, {}, 1).name(), "allegro");
+  EXPECT_EQ(Pcc::with<Vivace>(kPacketBytes, {.utility = Vivace::Utility::loss}, 1).name(), "vivace");
+}
 
 // A sender that waits for its window sends nothing that an interval could be measured by.
 TEST_F(PccTest, BeginsAnIntervalWithItsFirstPacket) {

@@ -62,7 +62,7 @@ TEST(Vivace, AmplifiesConfidencePiecewiseLinearly) {
 
 // The RTT of a link at twice its capacity grows by 1 s/s; at 1.2 times by 0.2, which may be noise.
 TEST(Vivace, StartsUntilTheRttGrowsByWhatNoNoiseExplains) {
-  Vivace learner{Utility::latency, 1};
+  Vivace learner{{.utility = Utility::latency}, 1};
   learner.start(1);
   for (const double slope : {0.0, 0.2, 0.5}) {
     const RateLearner::Trial trial = learner.next();
@@ -81,7 +81,7 @@ class VivaceLearning : public testing::Test {
     learner_.learn(result_of(learner_.next(), 25));  // 40 Mbit/s: back to 20
     ASSERT_EQ(learner_.rate_mbps(), 20);
   }
-  Vivace learner_{Utility::loss, 1};
+  Vivace learner_{{.utility = Utility::loss}, 1};
 };
 
 TEST_F(VivaceLearning, TriesFivePercentToEitherSideThenHoldsTheRate) {
@@ -144,7 +144,7 @@ class VivaceNoise : public testing::Test {
       learner_.learn(result);
     }
   }
-  Vivace learner_{Utility::latency, 1};
+  Vivace learner_{{.utility = Utility::latency}, 1};
 };
 
 TEST_F(VivaceNoise, TriesAPairAgainInWhichTheFasterRateLiftsTheRttLess) {

@@ -30,7 +30,7 @@ constexpr std::string_view kTable = R"({"format": "ccgym-remy", "version": 1, "w
 std::string refusal(const std::string& text) {
   try {
     parse_remy_table(text);
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     return error.what();
   }
   return "accepted";
@@ -64,14 +64,25 @@ TEST(RemyTable, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(refusal(table_with("\"version\": 1", "\"version\": 2")),
             "format and version should be \"ccgym-remy\" and 1");
   EXPECT_EQ(refusal(R"({"format": "ccgym-remy", "version": 1, "whiskers": []})"),
-            "whiskers should be a list with at least one");
+            "a RemyCC table has at least one whisker");
   EXPECT_EQ(refusal(table_with("\"window_multiple\": 0.99", "\"window_multiple\": -1")),
-            "whisker 2: window_multiple should be a number from 0.0 to 1000.0");
+            "whisker 2: window_multiple is -1, should be from 0 to 1000");
   EXPECT_EQ(refusal(table_with("\"rtt_ratio\": 1.25, \"slow", "\"rtt_ratio\": 0, \"slow")),
             "whisker 1: rtt_ratio should be smaller in 'from' than in 'to'");
   EXPECT_EQ(refusal(table_with("\"intersend_ms\"", "\"intersend\"")), "whisker 1 has no 'intersend_ms'");
   EXPECT_EQ(refusal(table_with("\"window_increment\": 1,", "\"window_increment\": 1, \"speed\": 1,")),
             "whisker 1 has an unknown \"speed\"");
+}
+
+TEST(RemyTable, IsCheckedAlikeWithoutAFile) {
+  const RemyMemory most{1, 1, 1, 1};
+  EXPECT_NO_THROW(RemyTable({{.to = most, .window_multiple = 0.99}}));
+  try {
+    RemyTable({{.to = most}, {.to = most, .window_multiple = -1}});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(error.what(), refusal(table_with("\"window_multiple\": 0.99", "\"window_multiple\": -1")));
+  }
 }
 
 TEST(RemyTable, NamesTheFileThatIsNotThere) {

@@ -53,7 +53,7 @@ TEST(DelayProfile, RisesEvenWhereItsPointsDoNot) {
 
 // Eq. 4 with R = 2, delta_1 = 1 ms, delta_2 = 2 ms.
 TEST(Verus, AimsAtLessDelayWhenItRisesAndAtMoreOtherwise) {
-  const Verus verus{kPacketBytes, 2};
+  const Verus verus{kPacketBytes, {.delay_ratio = 2}};
   EXPECT_EQ(verus.next_delay_ms(70, 81, -1, 40), 68);  // D_max / D_min > 2
   EXPECT_EQ(verus.next_delay_ms(70, 75, 0.5, 40), 69);
   EXPECT_EQ(verus.next_delay_ms(70, 75, -0.5, 40), 72);
@@ -82,7 +82,7 @@ class VerusTest : public testing::Test {
   }
   [[nodiscard]] int64_t cwnd_packets() const { return verus_.limits().cwnd_bytes / kPacketBytes; }
 
-  Verus verus_{kPacketBytes};
+  Verus verus_{kPacketBytes, {}};
   Time now_{};
 };
 

@@ -51,12 +51,12 @@ void expect_no_allocation(Controller& controller) {
 }
 
 TEST(Allocation, NoPacketOfAFixedWindowAllocates) {
-  FixedWindow controller{kPacketBytes, 300};
+  FixedWindow controller{kPacketBytes, {.cwnd_packets = 300}};
   expect_no_allocation(controller);
 }
 
 TEST(Allocation, NoPacketOfCopaAllocates) {
-  Copa controller{kPacketBytes};
+  Copa controller{kPacketBytes, {}};
   expect_no_allocation(controller);
 }
 

@@ -77,7 +77,7 @@ TEST(Twin, CrossTrafficTakesItsShareOfTheLink) {
   const LinkSpec link{.schedule = Schedule::constant(12)};
   PathSpec path{.delay_ms = 10, .uplink = link, .downlink = link};
   path.cross_traffic = {traffic(CrossTrafficKind::constant, 6)};
-  FixedWindow controller{static_cast<int64_t>(kDataBytes), 30};
+  FixedWindow controller{static_cast<int64_t>(kDataBytes), {.cwnd_packets = 30}};
   Twin<FixedWindow> twin{path, controller, 1};
   twin.run(std::chrono::seconds{10});
   // Half of 10,000 opportunities of 1504 bytes is left to packets of 1468: 5122 less the first round trip.
