@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
-from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.metrics.load_runs import RunResult
 from ccgym.evaluation.metrics.results import Scenario, load_evaluation
 from ccgym.evaluation.run_files import RunFiles, read_merged_log
@@ -50,22 +49,28 @@ class _Cell:
         return [read_others_cores(self._files(run).load) or 0.0 for run in self.runs]
 
     def contests(self, seconds: float) -> list[Contest]:
-        return [self._contest(run, seconds) for run in self.runs]
-
-    def _contest(self, run: RunResult, seconds: float) -> Contest:
-        """The second half of the run's `seconds`."""
-        begin_ms, end_ms = run.total.start_ms + np.array([500.0, 1000.0]) * seconds
-        logs = read_merged_log(self._files(run).data_log).flows
-        cubics, ours = (_delivered_bytes(logs[number], begin_ms, end_ms) for number in (1, 2))
-        usable = np.histogram(logs[1].opportunity_ms, (begin_ms, end_ms))[0][0] * OPPORTUNITY_IP_BYTES
-        return Contest(ours / (cubics + ours), (cubics + ours) / usable)
+        return [contest_of(self._files(run).data_log, run.total.start_ms, seconds) for run in self.runs]
 
     def _files(self, run: RunResult) -> RunFiles:
         return RunFiles(self.folder, run.scheme, run.run)
 
 
-def _delivered_bytes(log: LinkLog, begin_ms: float, end_ms: float) -> float:
-    return float(np.histogram(log.departure_ms, (begin_ms, end_ms), weights=log.departure_bytes)[0][0])
+def contest_of(log: Path, start_ms: float, seconds: float) -> Contest:
+    """The second half of a run of so many `seconds`, a Cubic first, the policy second in its merged log.
+
+    Raises:
+        InputError: the log is broken.
+    """
+    counted_ms = (start_ms + 500 * seconds, start_ms + 1000 * seconds)
+    read = read_merged_log(log)
+    flows = [read.flows.get(number, read.silent_flow) for number in (1, 2)]
+    cubics, ours = (
+        float(np.histogram(flow.departure_ms, counted_ms, weights=flow.departure_bytes)[0][0])
+        for flow in flows
+    )
+    opportunities = np.histogram(read.silent_flow.opportunity_ms, counted_ms)[0][0]
+    usable = max(1, opportunities) * OPPORTUNITY_IP_BYTES
+    return Contest(share=ours / max(1.0, cubics + ours), used=(cubics + ours) / usable)
 
 
 def policy_label(folder: Path, policy_file: Path) -> str:
@@ -74,15 +79,20 @@ def policy_label(folder: Path, policy_file: Path) -> str:
     Raises:
         InputError: none of them is there.
     """
-    path = folder / FIELD / "session.json"
-    if not path.is_file():
-        raise InputError(f"{folder}: holds no runs of `ccgym reproduce real-mahimahi`")
-    session = read_session(path)
+    _check_holds(folder, FIELD)
+    session = read_session(folder / FIELD / "session.json")
     label = label_of_policy(session, policy_file)
     if label is None:
         others = ", ".join(session["schemes"])
         raise InputError(f"{folder}: holds runs of another policy ({others}) than {policy_file}")
     return label
+
+
+def _check_holds(folder: Path, name: str) -> None:
+    if not (folder / name / "session.json").is_file():
+        raise InputError(
+            f"{folder}: holds no runs of `ccgym reproduce real-mahimahi`: {name}/session.json is missing"
+        )
 
 
 def read_results(folder: Path, policy: str) -> RealResults:
@@ -95,6 +105,8 @@ def read_results(folder: Path, policy: str) -> RealResults:
     for group, rivals in RIVALS.items():
         if group != CELLULAR or (folder / group).exists():
             cells |= _read(folder, group, (policy, *rivals))[0]
+    if (FIELD_EMULATOR, policy) not in cells:
+        raise InputError(f"{folder}: {FIELD} has other emulators than `ccgym reproduce real-mahimahi` runs")
     contested, session = _read(folder, CONTESTED, (f"{CUBIC}+{policy}",))
     checks = [*_checks_alone(cells, policy), *_checks_contested(contested, session["seconds"])]
     others_cores = [cores for cell in (*cells.values(), *contested.values()) for cores in cell.others_cores]
@@ -105,6 +117,7 @@ def _read(
     folder: Path, name: str, schemes: tuple[str, ...]
 ) -> tuple[dict[tuple[str, str], _Cell], dict[str, Any]]:
     """Its cells by emulator and scheme, and its session."""
+    _check_holds(folder, name)
     evaluation = load_evaluation(folder / name)
     missing = [
         text

@@ -21,7 +21,13 @@ from ccgym.experiments.acceptance.real_bars import (
     beside_cubic,
     in_field,
 )
-from ccgym.experiments.acceptance.real_results import CONTESTED, RIVALS, policy_label, read_results
+from ccgym.experiments.acceptance.real_results import (
+    CONTESTED,
+    RIVALS,
+    contest_of,
+    policy_label,
+    read_results,
+)
 
 BAR = Bar("calibrated/india", BBR, 1.0, 0.9)
 CELL = "calibrated/nepal"
@@ -66,6 +72,21 @@ def test_plain_figures_and_shares_have_intervals_too() -> None:
     shares = {(0.31, 0.69): True, (0.2, 0.5): None, (0.1, 0.2): False, (0.71, 0.8): False}
     for pair, met in shares.items():
         assert beside_cubic("field", [Contest(share, 0.99) for share in pair]).met is met
+
+
+def test_the_second_half_of_a_contested_run_counts(tmp_path: Path) -> None:
+    log = tmp_path / "contested.log"
+    lines = ["# init timestamp: 0.000"]
+    for ms in range(100, 4101):
+        lines.append(f"{ms}.000 # 1500")
+        for flow, every_ms in ((1, 2), (2, 2 if ms < 2100 else 6)):
+            if ms % every_ms == 0:
+                lines += [f"{ms}.000 + 1500 {flow}", f"{ms}.000 - 1500 20.000 {flow}"]
+    log.write_text("\n".join(lines) + "\n")
+    contest = contest_of(log, start_ms=100.0, seconds=4.0)
+    # A packet in 2 ms beside one in 6, over an opportunity a ms; as many of both before do not count.
+    assert contest.share == pytest.approx(1 / 4, abs=0.001)
+    assert contest.used == pytest.approx(1 / 2 + 1 / 6, abs=0.001)
 
 
 def with_few_cells(patch: pytest.MonkeyPatch) -> None:
@@ -172,7 +193,8 @@ def test_what_is_no_policy_is_refused(
 def test_a_folder_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "evidence", "--real-mahimahi", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == f"ccgym reproduce: {tmp_path}: holds no runs of `ccgym reproduce real-mahimahi`"
+    start = f"ccgym reproduce: {tmp_path}: holds no runs of `ccgym reproduce real-mahimahi`: "
+    assert line == f"{start}field/session.json is missing"
 
 
 def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
