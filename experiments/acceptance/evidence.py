@@ -144,7 +144,7 @@ def _real_section(real: RealResults) -> list[str]:
         "```",
         "",
         f"{session['started'][:10]}, {where}. Other programs took up to "
-        f"{real.most_others_cores:.2f} of a core beside a run.",
+        f"{real.most_others_cores:.2f} cores beside a run.",
         "",
     )
 

@@ -77,7 +77,7 @@ def against(bar: Bar, ours: Figures, theirs: Figures) -> Check:
     return Check(
         f"real mahimahi, {bar.emulator}: against {bar.rival}",
         wanted,
-        f"{measured}; {mbps:.2f} Mbit/s at {p95_ms:.0f} ms, {_runs(ours)}",
+        f"{measured}; {mbps:.2f} Mbit/s at {p95_ms:.0f} ms, {_runs(ours)} each",
         met,
     )
 

@@ -33,7 +33,7 @@ from .real_bars import CUBIC
 from .real_results import CELLULAR, CONTESTED, RIVALS, read_results
 
 LATE_SHARE = 1 / 12
-OVERHEAD_S = 6.0
+OVERHEAD_S = 4.0
 """Of a run beyond its time: shells start and end, flows settle, logs are read."""
 
 

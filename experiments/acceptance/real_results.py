@@ -166,8 +166,9 @@ def _checks_contested(cells: Mapping[tuple[str, str], _Cell], seconds: float) ->
 
 def _with_load(check: Check, *cells: _Cell) -> Check:
     """It says how many of its runs the machine was busy beside."""
-    busy = [cores for cell in cells for cores in cell.others_cores if cores > BUSY_CORES]
+    loads = [cores for cell in cells for cores in cell.others_cores]
+    busy = sum(cores > BUSY_CORES for cores in loads)
     if not busy:
         return check
-    note = f"{len(busy)} beside a busy machine, where others took up to {max(busy):.1f} cores"
-    return replace(check, measured=f"{check.measured}, {note}")
+    note = f"busy machine beside {busy} of {len(loads)}: others took up to {max(loads):.1f} cores"
+    return replace(check, measured=f"{check.measured}; {note}")

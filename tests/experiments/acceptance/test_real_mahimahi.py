@@ -56,12 +56,12 @@ def test_the_figures_stand_in_a_check() -> None:
     assert check.wanted == ">= 100% of its throughput at <= 0.9 x its p95"
     assert check.measured == (
         "210.0% (200.0% to 220.0%) of its throughput at 0.84 (0.80 to 0.88) x its p95; "
-        "21.00 Mbit/s at 42 ms, 3 runs"
+        "21.00 Mbit/s at 42 ms, 3 runs each"
     )
     alone = against(Bar("cellular/verizon-lte", BBR, 0.0, 0.22), [(1, 10)], [(9, 100)])
     assert (alone.wanted, alone.measured) == (
         "<= 0.22 x its p95",
-        "0.10 x its p95; 1.00 Mbit/s at 10 ms, 1 run",
+        "0.10 x its p95; 1.00 Mbit/s at 10 ms, 1 run each",
     )
 
 
@@ -163,7 +163,7 @@ def test_a_busy_machine_is_told(runs: Path) -> None:
         file.write_text(text)
     assert results.most_others_cores == 1.5
     told = [
-        "1 beside a busy machine, where others took up to 1.5 cores" in each.measured
+        "; busy machine beside 1 of 2: others took up to 1.5 cores" in each.measured
         for each in results.checks
     ]
     assert told == [False, True, False]
@@ -204,7 +204,7 @@ def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
     assert "What `indigo2` holds and misses in the twin and in real mahimahi." in text
     assert results.session["command"] in section
     assert results.session["provenance"]["machine"] in section
-    assert f"Other programs took up to {results.most_others_cores:.2f} of a core" in section
+    assert f"Other programs took up to {results.most_others_cores:.2f} cores" in section
     assert all(f"| {check.name} | {check.wanted} | {check.measured} |" in section for check in results.checks)
 
 
@@ -227,5 +227,5 @@ def test_every_bar_has_its_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     deep = [emulator.spec for emulator in real_mahimahi.contested_emulators()[-3:]]
     assert [spec.uplink.packets for spec in deep if isinstance(spec, EmulatorSpec)] == [160, 638, 2553]
     assert real_mahimahi.announcement(plans, tmp_path / "out").startswith(
-        "84 runs one after the other, about 59"
+        "84 runs one after the other, about 57"
     )
