@@ -71,6 +71,11 @@ class RunFiles:
         return self.folder / f"{self.scheme}_clock_run{self.run}.json"
 
     @property
+    def load(self) -> Path:
+        """What else the machine did beside it, of a run in real time."""
+        return self.folder / f"{self.scheme}_load_run{self.run}.json"
+
+    @property
     def statistics(self) -> Path:
         """Written last: a run that has it is complete."""
         return self._named("stats")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.outside_files import read_json
+from ccgym.envs.outside_files import read_json, sha256_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.spec_errors import first_mistake
 from ccgym.evaluation.backends.tunnelled.remote_path import Network, RemotePathSpec
@@ -54,6 +54,13 @@ def read_session(path: Path) -> dict[str, Any]:
     except InputError as error:
         raise InputError(f"{path}: not the description of an evaluation: {error}") from None
     return session
+
+
+def label_of_policy(session: dict[str, Any], policy_file: Path) -> str | None:
+    """What the runs of a policy with the preference of its file are called; None: it has not run."""
+    fingerprint = f"policy sha256:{sha256_of(policy_file, 'the policy')} of "  # see Scheme.fingerprint
+    labels = (label for label, entry in session["schemes"].items() if entry["flies"].startswith(fingerprint))
+    return next(labels, None)
 
 
 def network_of(fields: dict[str, Any]) -> Network:

@@ -19,10 +19,10 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
 
 def policy_file_of(scheme: str) -> Path:
     """Raises InputError: unknown, or not a policy."""
-    (selected,) = select_schemes(scheme)[:1]
-    if selected.policy_file is None:
+    selected = select_schemes(scheme)
+    if len(selected) != 1 or selected[0].policy_file is None:
         raise InputError(f"--scheme {scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
-    return selected.policy_file
+    return selected[0].policy_file
 
 
 def add_seed_arguments(parser: argparse.ArgumentParser) -> None:

@@ -69,6 +69,10 @@ EXPERIMENTS: Mapping[str, Entry] = {
     "adversary": Entry(
         "acceptance.adversary", "the links and the rivals on which a scheme does worst, found by evolution"
     ),
+    "real-mahimahi": Entry(
+        "acceptance.real_mahimahi",
+        "what a policy must hold in real mahimahi, beside kernel BBR, Copa and a kernel Cubic",
+    ),
     "evidence": Entry(
         "acceptance.evidence", "the page on what a policy holds and misses, alone and beside others"
     ),

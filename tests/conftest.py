@@ -39,7 +39,8 @@ SLOW = (
 PROGRAMS = (
     "bench/", "calibration/test_verification.py", "cli/measuring/", "dagger/test_ray.py", "deploy/",
     "envs/gym/test_live_env.py", "envs/host/", "envs/logs/", "envs/mahimahi/", "evaluation/backends/",
-    "evaluation/sessions/", "experiments/cross_validation/", "tunnel/",
+    "evaluation/sessions/", "experiments/acceptance/test_real_mahimahi.py", "experiments/cross_validation/",
+    "tunnel/",
 )  # fmt: skip
 """What runs in real time or starts a cluster, and waits for most of its time: beside what computes."""
 

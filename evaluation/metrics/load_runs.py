@@ -15,6 +15,7 @@ from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.backends.backend import run_seconds, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
+from ccgym.evaluation.sessions.host_load import busy_remarks
 
 from .fairness import Fairness
 from .measured_run import MeasuredRun, measure_run, read_measured_run
@@ -211,4 +212,5 @@ def _result(
         FlowResult(files.scheme, files.run, number, conditions.flow_scheme(files.scheme, number), own, seen)
         for (number, seen), own in zip(series.items(), measured.flows, strict=True)
     ]
+    remarks = [*remarks, *busy_remarks(files.load)]
     return RunResult(files.scheme, files.run, flows, measured.total, measured.fairness, remarks)

@@ -58,8 +58,12 @@ def run_plan(
         return publish(folder, formats)
 
 
-def run_in_turns(plans: list[tuple[Plan, Path]]) -> None:
+def run_in_turns(plans: list[tuple[Plan, Path]], announcement: str = "") -> None:
     """Runs what is left of several plans in real time, a run of each in turn, on the same state of the host.
+
+    Args:
+        plans: each with the folder where it is kept.
+        announcement: printed on stderr once it is sure that they can be run.
 
     Raises:
         InputError: as `run_plan`.
@@ -67,7 +71,10 @@ def run_in_turns(plans: list[tuple[Plan, Path]]) -> None:
     with ExitStack() as locks:
         for _, folder in plans:
             locks.enter_context(folder_lock(folder))
-        _outcomes([_session(plan, folder, leave_out=False) for plan, folder in plans])
+        sessions = [_session(plan, folder, leave_out=False) for plan, folder in plans]
+        if announcement:
+            print(announcement, file=sys.stderr)
+        _outcomes(sessions)
         for _, folder in plans:
             publish(folder)
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError, excerpt, is_of_system
+from ccgym.envs.host.processor_time import processor_time
 from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.digest import spec_digest
@@ -47,6 +48,7 @@ from ccgym.evaluation.run_files import (
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
+from .host_load import write_others_cores
 from .pantheon_metadata import pantheon_metadata
 from .provenance import provenance
 
@@ -205,8 +207,10 @@ def failed(planned: PlannedRun, files: RunFiles, reason: str) -> Outcome:
 
 
 def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> MeasuredRun:
-    started = time.time()
+    started, before = time.time(), processor_time()
     logs, measured = run_planned(plan, planned, files, backend)
+    if backend.in_real_time:
+        write_others_cores(files.load, processor_time().others_cores_since(before))
     if plan.keep_logs and any(log.unrecorded_bytes for log in logs):
         raise MemoryError
     ended = time.time()

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from .competition import RIVALRIES, competition_checks
 from .completion_times import CASES, completion_checks
 from .contested_links import Draw
 from .policy_checks import Deficit, measure_checks
+from .real_results import RealResults, policy_label, read_results
 
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
 
@@ -36,11 +37,14 @@ class Evidence:
     competing: list[Check]
     short: list[Check]
     farthest_behind: list[Deficit]
+    real: RealResults | None = None
+    """In real mahimahi, where it has been run there."""
 
     @property
     def checks(self) -> list[Check]:
         """All of them."""
-        return [*self.alone, *self.competing, *self.short]
+        real = [] if self.real is None else self.real.checks
+        return [*self.alone, *self.competing, *self.short, *real]
 
 
 def measure_evidence(
@@ -53,7 +57,7 @@ def measure_evidence(
     seed: int,
     say: Callable[[Check], None],
 ) -> Evidence:
-    """Measures everything.
+    """Measures everything in the twin.
 
     Args:
         policy_file: of a policy with a preference.
@@ -86,10 +90,11 @@ def page(evidence: Evidence, command: str) -> str:
     """The evidence in Markdown."""
     facts = provenance()
     held = sum(check.met is True for check in evidence.checks)
+    where = "the twin" if evidence.real is None else "the twin and in real mahimahi"
     lines = [
         "# Evidence",
         "",
-        f"What `{evidence.policy}` holds and misses in the twin. This page is written by a command; none of "
+        f"What `{evidence.policy}` holds and misses in {where}. This page is written by a command; none of "
         "it is typed by hand. The links were drawn after its training, by a seed from the clock; a check is "
         "held or missed when its 95 % interval says so, and unsure otherwise.",
         "",
@@ -104,6 +109,7 @@ def page(evidence: Evidence, command: str) -> str:
         *_table("Alone and among its own kind", evidence.alone),
         *_table("Beside other schemes", evidence.competing),
         *_table("Short flows", evidence.short),
+        *([] if evidence.real is None else _real_section(evidence.real)),
         "## Where it is farthest behind",
         "",
         "ln(power of the best other scheme / its own), on unseen links.",
@@ -116,17 +122,37 @@ def page(evidence: Evidence, command: str) -> str:
     return "\n".join(lines)
 
 
-def _table(title: str, checks: Sequence[Check]) -> list[str]:
+def _table(title: str, checks: Sequence[Check], *opening: str) -> list[str]:
     rows = [
         f"| {check.name} | {check.wanted} | {check.measured} | {_STATES[check.met]} |" for check in checks
     ]
-    return [f"## {title}", "", "| check | wanted | measured | |", "|---|---|---|---|", *rows, ""]
+    return [f"## {title}", "", *opening, "| check | wanted | measured | |", "|---|---|---|---|", *rows, ""]
+
+
+def _real_section(real: RealResults) -> list[str]:
+    session, facts = real.session, real.session["provenance"]
+    where = ", ".join(str(facts[fact]) for fact in ("git", "machine", "kernel") if fact in facts)
+    return _table(
+        "In real mahimahi",
+        real.checks,
+        f"One run after the other, {session['seconds'] / 2:g} s of each scheme alone; beside a Cubic, which "
+        f"comes first, {session['seconds']:g} s, the second half of which counts. Intervals are over the "
+        "runs, and what another scheme has is compared run by run.",
+        "",
+        "```console",
+        session["command"],
+        "```",
+        "",
+        f"{session['started'][:10]}, {where}. Other programs took up to "
+        f"{real.most_others_cores:.2f} cores beside a run.",
+        "",
+    )
 
 
 DESCRIPTION = (
     "Measures what policy-checks, competition and completion-times do, on links that are drawn now, and "
-    "writes the page of the documentation. Exit code 1: a check is missed or not sure, and worse than is "
-    "known; the page says which."
+    "writes the page of the documentation, with what real-mahimahi has measured before. Exit code 1: a check "
+    "is missed or not sure, and worse than is known; the page says which."
 )
 
 
@@ -164,6 +190,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the page (default: docs/evidence.md)",
     )
+    parser.add_argument(
+        "--real-mahimahi",
+        type=Path,
+        metavar="DIR",
+        help="the runs of real-mahimahi, which get a section (default: none)",
+    )
     add_ray_argument(parser)
 
 
@@ -171,6 +203,8 @@ def run(args: argparse.Namespace) -> int:
     """Measures, then writes the page."""
     check_replaceable(args.page)
     policy = policy_file_of(args.scheme)
+    folder: Path | None = args.real_mahimahi
+    real = None if folder is None else read_results(folder, policy_label(folder, policy))
     drawn = time.time_ns() // 1_000_000 if args.seed is None else args.seed
 
     def say(check: Check) -> None:
@@ -186,6 +220,9 @@ def run(args: argparse.Namespace) -> int:
             seed=drawn,
             say=say,
         )
+    if real is not None:
+        evidence = replace(evidence, real=real)
+        _told(real.checks, say)
     command = shlex.join(["ccgym", "reproduce", "evidence", *_arguments_again(args, drawn)])
     replace_file(args.page, lambda path: path.write_text(page(evidence, command)))
     if args.json:
@@ -202,4 +239,4 @@ def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
-    return again
+    return again if args.real_mahimahi is None else [*again, "--real-mahimahi", str(args.real_mahimahi)]

@@ -156,6 +156,7 @@ EXPERIMENTS: dict[str, list[str]] = {
     "completion-times": ["--random", "1"],
     "policy-checks": ["--random", "1"],
     "adversary": ["--scheme", "nothing", "--out", "empty/out"],
+    "real-mahimahi": ["--scheme", "nothing", "--out", "empty/out"],
     "evidence": ["--out", "empty/out"],
     "seed-spread": ["--out", "empty/out"],
     "rl-learns": ["--out", "empty/out"],

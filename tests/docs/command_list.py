@@ -120,7 +120,6 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce competition --fresh",
     ),
     "experiments/acceptance/test_evidence.py::test_the_page_holds_every_check_and_its_command": (
-        "ccgym reproduce evidence",
         "ccgym reproduce evidence --seed 1 --contested 300",
         "ccgym reproduce policy-checks",
         "ccgym reproduce policy-checks --fresh",
@@ -128,6 +127,12 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     ),
     "experiments/acceptance/test_preference_curve.py::test_the_experiment_runs_all_three_and_checks_them": (
         "ccgym reproduce preference-curve",
+    ),
+    "experiments/acceptance/test_real_mahimahi.py::test_the_cells_are_run_and_checked": (
+        "ccgym reproduce real-mahimahi --out real",
+    ),
+    "experiments/acceptance/test_real_mahimahi.py::test_the_page_of_evidence_has_a_section": (
+        "ccgym reproduce evidence --real-mahimahi real",
     ),
     "experiments/calibration/test_known_truth.py::test_a_known_emulator_is_found_again": (
         "ccgym reproduce calibration-truth --out truth",

@@ -1,0 +1,31 @@
+"""A run in real time beside which the machine was busy says so."""
+
+from pathlib import Path
+
+import pytest
+from ccgym.envs.errors import InputError
+from ccgym.evaluation.run_files import RunFiles
+from ccgym.evaluation.sessions.host_load import busy_remarks, read_others_cores, write_others_cores
+
+
+@pytest.mark.parametrize(("cores", "remarks"), [(0.0, 0), (0.2, 0), (0.21, 1), (1.8, 1)])
+def test_what_others_took_is_kept_and_told_from_a_fifth_of_a_core(
+    tmp_path: Path, cores: float, remarks: int
+) -> None:
+    file = RunFiles(tmp_path, "copa", 1).load
+    write_others_cores(file, cores)
+    assert read_others_cores(file) == cores
+    assert len(busy_remarks(file)) == remarks
+
+
+def test_a_run_in_virtual_time_has_none(tmp_path: Path) -> None:
+    assert read_others_cores(tmp_path / "nothing.json") is None
+    assert busy_remarks(tmp_path / "nothing.json") == []
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"others_cores": "all"}', '{"others_cores": -1}', "{"])
+def test_something_else_is_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "copa_load_run1.json"
+    file.write_text(content)
+    with pytest.raises(InputError, match=r"copa_load_run1\.json"):
+        read_others_cores(file)
