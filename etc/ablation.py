@@ -48,7 +48,9 @@ CUTS: Mapping[str, Cut] = {
     "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 3;", "kMostOwn = 1e9;"),
     "competitive mode": Cut("competitive_mode.cc", "kEnoughEvidence = 10;", "kEnoughEvidence = 1 << 20;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
-    "rivals that new flows presume": Cut("presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"),
+    "rivals that new flows presume": Cut(
+        "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
+    ),
     "asking with two packets": Cut("competitive_mode.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "cap of 55 %": Cut("competitive_mode.cc", "kMostShare = 0.55;", "kMostShare = 1;"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),

@@ -11,7 +11,7 @@ namespace {
 constexpr double kOthersDrained = 0.6;  // others drain, if no more than this share of the queue is left
 constexpr double kFewPackets = 30;      // a huge queue is not theirs, but on slow links
 constexpr int kRemembered = 12;         // drains of ours
-constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet whether it is alone
+constexpr int kFewProbes = 8;           // a flow of fewer drains does not know yet whether it is alone
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace

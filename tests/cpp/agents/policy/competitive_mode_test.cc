@@ -23,12 +23,12 @@ class CompetitiveModeTest : public testing::Test {
         {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left});
   }
 
-  // A rival, beside whom we have 0.4 of the link until the presumption ends.
+  // A rival, beside whom we have 0.3 of the link until the presumption ends.
   void presume() {
-    measure(0.4, 2);
+    measure(0.3, 2);
     decide(5);
     EXPECT_TRUE(mode_.on());
-    measure(0.4, 5);
+    measure(0.3, 5);
     now_ += 20 * PacketTrains::kRtt;
   }
 
@@ -159,7 +159,7 @@ TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
 }
 
 TEST_F(CompetitiveModeTest, ANewFlowWithHalfOfTheLinkPresumesNobody) {
-  measure(0.7, 2);
+  measure(0.5, 2);
   EXPECT_EQ(decide(5), 5);
   measure(0.25, 2);
   EXPECT_EQ(decide(5), 5);
@@ -198,7 +198,7 @@ TEST_F(CompetitiveModeTest, AShareThatFallsByHalfConfirmsAPresumption) {
 TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
   presume();
   decide(5);
-  measure(0.3, 6);
+  measure(0.25, 6);
   EXPECT_EQ(decide(5), 5);
   EXPECT_FALSE(mode_.on());
 }
