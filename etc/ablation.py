@@ -52,7 +52,7 @@ CUTS: Mapping[str, Cut] = {
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
     "asking with two packets": Cut("competitive_mode.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
-    "cap of 55 %": Cut("competitive_mode.cc", "kMostShare = 0.55;", "kMostShare = 1;"),
+    "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
     "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),

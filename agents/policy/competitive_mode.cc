@@ -30,8 +30,7 @@ constexpr double kStarvedShare = 0.1;
 constexpr double kPresumedShare = 0.35;  // with more of the link a new flow presumes nobody
 constexpr double kAlone = 0.9;           // with more of the link there is nobody else
 constexpr double kEvenShare = 0.5;       // with one rival
-constexpr double kMostShare = 0.55;
-constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
+constexpr double kFirstPart = 0.25;      // of an even share; from two packets it takes 15 long round trips
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
@@ -79,8 +78,7 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
   if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt);
-  const double most_packets = kMostShare / kEvenShare * even_packets_;
-  const double cubic_packets = window_.grow(now, rtt, most_packets);
+  const double cubic_packets = window_.grow(now, rtt, even_packets_);
   // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
   const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
   return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
