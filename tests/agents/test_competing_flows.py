@@ -57,3 +57,12 @@ def _last_completion_ms(scheme: str) -> float:
 
 def test_short_flows_beside_a_long_cubic_take_no_longer_than_cubics() -> None:
     assert _last_completion_ms(select_native("indigo2")) < _last_completion_ms("cubic")
+
+
+def test_the_companion_publishes_what_it_believes() -> None:
+    flows = [_core.Flow("cubic"), _core.Flow(select_native("indigo2"), start_s=1.0)]
+    metrics = _core.simulate(_path(20.0, 40, 250), flows, seconds=40, seed=0)[1].metrics
+    assert list(metrics) == ["probing", "sees_others", "competitive", "link_share"]
+    values = {name: values for name, (_, values) in metrics.items()}
+    assert values["competitive"][-500:].mean() > 0.9
+    assert 0.2 < np.nanmean(values["link_share"][-500:]) < 0.8
