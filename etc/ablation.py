@@ -46,7 +46,7 @@ CUTS: Mapping[str, Cut] = {
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
     "own packets in the queue": Cut("shared_queue.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
     "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 3;", "kMostOwn = 1e9;"),
-    "competitive mode": Cut("competitive_mode.cc", "kEnoughEvidence = 10;", "kEnoughEvidence = 1 << 20;"),
+    "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"

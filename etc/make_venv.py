@@ -18,10 +18,15 @@ IMPORT_ALL = """
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import packages_distributions
+from re import sub
 from sys import argv
 
+def alike(names):  # PyYAML is asked for as pyyaml, stable_baselines3 as stable-baselines3
+    return {sub("[-_.]+", "-", name).lower() for name in names}
+
+asked = alike(argv[1:])
 for module, packages in packages_distributions().items():
-    if set(packages) & set(argv) and module.isidentifier():
+    if alike(packages) & asked and module.isidentifier():
         with suppress(Exception):
             import_module(module)
 """
@@ -35,12 +40,11 @@ def main():
     check_python(setup["options"]["python_requires"])
     print("==> .venv with Python " + sys.version.split()[0], flush=True)
     venv.create(str(FOLDER), with_pip=True, symlinks=True)
-    needed = setup["options"]["install_requires"].split()
-    wanted = needed + setup["options.extras_require"]["dev"].split()
+    wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
     failed = install(wanted)
     if not failed:
-        compile_packages(needed)
+        compile_packages(wanted)
     sys.exit(failed)
 
 
@@ -57,14 +61,14 @@ def install(wanted):
     return subprocess.call(pip + wanted)
 
 
-def compile_packages(needed):
+def compile_packages(wanted):
     # type: (list[str]) -> None
     """uv leaves that to the first import, and to each where PYTHONDONTWRITEBYTECODE is set.
 
     By importing each, for most of what they hold is never imported.
     """
-    print("==> what ccgym imports of them is compiled", flush=True)
-    names = [re.split("[^A-Za-z0-9_.-]", requirement)[0] for requirement in needed]
+    print("==> what is imported of them is compiled", flush=True)
+    names = [re.split("[^A-Za-z0-9_.-]", requirement)[0] for requirement in wanted]
     keeping = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     python = str(FOLDER / "bin" / "python")
     subprocess.call([python, "-c", IMPORT_ALL, *names], env=keeping)

@@ -50,6 +50,7 @@ std::optional<double> number(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
 double number(std::string_view scheme, std::string_view argument, std::string_view right) {
   const std::optional<double> value = number(argument);
   if (!value) refuse_argument(scheme, argument, right);

@@ -14,8 +14,8 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.backends.backend import run_seconds, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
+from ccgym.evaluation.host_load import busy_remarks
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
-from ccgym.evaluation.sessions.host_load import busy_remarks
 
 from .fairness import Fairness
 from .measured_run import MeasuredRun, measure_run, read_measured_run

@@ -36,6 +36,7 @@ from ccgym.evaluation.backends.backend import (
 )
 from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
+from ccgym.evaluation.host_load import write_others_cores
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
 from ccgym.evaluation.run_files import (
@@ -48,7 +49,6 @@ from ccgym.evaluation.run_files import (
 from ccgym.evaluation.schemes import Scheme
 from ccgym.evaluation.session_file import read_session
 
-from .host_load import write_others_cores
 from .pantheon_metadata import pantheon_metadata
 from .provenance import provenance
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
+from ccgym.evaluation.host_load import BUSY_CORES, read_others_cores
 from ccgym.evaluation.metrics.load_runs import RunResult
 from ccgym.evaluation.metrics.results import Scenario, load_evaluation
 from ccgym.evaluation.run_files import RunFiles, read_merged_log
 from ccgym.evaluation.session_file import label_of_policy, read_session
-from ccgym.evaluation.sessions.host_load import BUSY_CORES, read_others_cores
 from ccgym.experiments.check import Check
 
 from .real_bars import BARS, BBR, COPA, CUBIC, FIELD_EMULATOR, Contest, against, beside_cubic, in_field

@@ -39,17 +39,18 @@ SETUP = """[options]
 python_requires = >=3.11
 install_requires =
     used
+    odd-name
 [options.extras_require]
 dev =
     tested
 """
 
 
-def wheel(folder: Path, name: str) -> None:
+def wheel(folder: Path, name: str, module: str) -> None:
     """The smallest package there is."""
     about = f"{name}-1.dist-info"
     with ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as package:
-        package.writestr(f"{name}.py", "")
+        package.writestr(f"{module}.py", "")
         package.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
         package.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         package.writestr(f"{about}/RECORD", "")
@@ -78,8 +79,8 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
 ) -> None:
     packages = tmp_path / "packages"
     packages.mkdir()
-    for name in ("used", "tested"):
-        wheel(packages, name)
+    for name, module in {"used": "used", "Odd_Name": "odd", "tested": "tested"}.items():
+        wheel(packages, name, module)
     if has_uv:
         wheel_of_uv(packages)
     (tmp_path / "setup.cfg").write_text(SETUP)
@@ -91,11 +92,11 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     told["PYTHONDONTWRITEBYTECODE"] = "1"  # as in most containers
     subprocess.run(program, env={**os.environ, **told}, check=True)
     python = tmp_path / ".venv" / "bin" / "python"
-    subprocess.run([python, "-c", "import used, tested"], check=True)
+    subprocess.run([python, "-c", "import used, odd, tested"], check=True)
     said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
     assert [each.strip() for each in said_by] == [installer]
     compiled = [path.name.split(".")[0] for path in (tmp_path / ".venv").rglob("__pycache__/*.pyc")]
-    assert "used" in compiled
+    assert {"used", "tested", "odd"} <= set(compiled)
 
 
 def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from ccgym.agents.shipped import policy_path
 from ccgym.cli.main import main
 from ccgym.envs.specs.emulators import EmulatorSpec
+from ccgym.evaluation.host_load import write_others_cores
 from ccgym.evaluation.run_files import RunFiles
-from ccgym.evaluation.sessions.host_load import write_others_cores
 from ccgym.experiments.acceptance import evidence, real_mahimahi
 from ccgym.experiments.acceptance.real_bars import (
     BARS,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError
+from ccgym.evaluation.host_load import busy_remarks, read_others_cores, write_others_cores
 from ccgym.evaluation.run_files import RunFiles
-from ccgym.evaluation.sessions.host_load import busy_remarks, read_others_cores, write_others_cores
 
 
 @pytest.mark.parametrize(("cores", "remarks"), [(0.0, 0), (0.2, 0), (0.21, 1), (1.8, 1)])
