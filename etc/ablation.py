@@ -46,12 +46,15 @@ CUTS: Mapping[str, Cut] = {
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
     "own packets in the queue": Cut("shared_queue.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
     "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 3;", "kMostOwn = 1e9;"),
+    "bound of who has its share": Cut("shared_queue.cc", "kEnoughShare = 0.4;", "kEnoughShare = 1;"),
+    "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
+    "room for a host that stalls": Cut("shared_queue.cc", "rtt.min + return_jitter", "rtt.min"),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
-    "asking with two packets": Cut("competitive_mode.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
+    "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),

@@ -20,7 +20,7 @@ from ccgym.experiments.acceptance.sharing import grid_case, joining_run, unequal
 from ccgym.training.rollouts import run_measured
 
 ALONE_S = 10.0
-RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
+RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("copa", 1, 0), Rivalry("cubic", 4, 0))
 
 
 def log_power_alone(scheme: str, emulator: NamedEmulator) -> float:

@@ -45,6 +45,7 @@ class BaseRttProbe {
 
   [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
+  [[nodiscard]] Time return_jitter() const { return jitter_.spread(); }
   // A decision before the effect of a drain has been seen would answer to the drain itself.
   [[nodiscard]] bool on() const { return phase_ != Phase::filled; }
 

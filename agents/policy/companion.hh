@@ -1,7 +1,8 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). Beside others a flow keeps some packets of its own
-// in it, and not many more (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh).
+// The queue runs empty now and then (base_rtt_probe.hh). Beside others a flow measures its share of the link
+// (link_share.hh) and keeps some packets of its own in the queue, and not many more (shared_queue.hh); flows
+// that fill every queue are answered (competitive_mode.hh).
 // A flow alone hardly notices: its window is the network's.
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/competitive_mode.hh"
+#include "agents/policy/link_share.hh"
 #include "agents/policy/shared_queue.hh"
 #include "transport/congestion_controller.hh"
 
@@ -28,20 +30,23 @@ class Companion {
   // The window to take from `now` on, where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);
   [[nodiscard]] double limit(double cwnd_packets) const {
-    return std::min(probe_.limit(cwnd_packets), competitive_.limit(cwnd_packets));
+    return std::min(probe_.limit(cwnd_packets), link_share_.limit(cwnd_packets));
   }
-  [[nodiscard]] bool in_train() const { return competitive_.in_train(); }  // packets leave unpaced
+  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave unpaced
   [[nodiscard]] bool probes() const { return probe_.on(); }  // no action counts, but in competitive mode
   [[nodiscard]] std::vector<Metric> metrics() const;
   [[nodiscard]] bool sees_others() const { return drains_with_others_ > 0 || competitive_.on(); }
 
  private:
+  bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
   void on_probe_result(const ProbeResult& result);
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_{};
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
+  LinkShare link_share_{};  // while others are seen or suspected
+  bool measures_share_{false};
   int probes_{0};              // so far, drains and observing ones
   int drains_with_others_{0};  // of ours to come, before others count as gone unless they drain again
 };

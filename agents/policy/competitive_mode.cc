@@ -28,30 +28,27 @@ constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not 
 constexpr double kStarvedShare = 0.1;
 
 constexpr double kPresumedShare = 0.35;  // with more of the link a new flow presumes nobody
-constexpr double kAlone = 0.9;           // with more of the link there is nobody else
 constexpr double kEvenShare = 0.5;       // with one rival
 constexpr double kFirstPart = 0.25;      // of an even share; from two packets it takes 15 long round trips
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
-// A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
-// be able to: the network gives way to a queue until two packets are left. A presumption is no evidence:
-// asked of two packets, it costs 0.02 of log power on unseen links, slow ones above all.
-constexpr double kWindowToMeasure = 8;
-constexpr double kWindowToAsk = 2;
+int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) {
+  if (is_huge(result.queueing, result.smoothed_rtt - result.queueing)) return kEnoughEvidence;
+  const bool starves = link_share.share().value_or(1) < kStarvedShare;
+  return (result.queueing > kVeryLongQueue ? 4 : result.queueing > kLongQueue ? 2 : 1) * (starves ? 2 : 1);
+}
+
+double even_packets(const RttStats& rtt, const LinkShare& link_share) {
+  return kEvenShare * link_share.link_packets_per_ms() * in_ms(rtt.smoothed);
+}
 
 }  // namespace
 
-void CompetitiveMode::on_probe_result(const ProbeResult& result) {
+void CompetitiveMode::on_probe_result(const ProbeResult& result, const LinkShare& link_share) {
   presumed_.on_probe_result();
   if (result.left <= kStayed || result.queueing <= kQueue) return on_probe_success();
   wants_probe_ = result.queueing > kLongQueue || evidence_ >= kEarlyProbeEvidence;
-  evidence_ = std::min(evidence_ + evidence_of_failure(result), kMostEvidence);
-}
-
-int CompetitiveMode::evidence_of_failure(const ProbeResult& result) const {
-  if (is_huge(result.queueing, result.smoothed_rtt - result.queueing)) return kEnoughEvidence;
-  const bool starves = link_share_.share().value_or(1) < kStarvedShare;
-  return (result.queueing > kVeryLongQueue ? 4 : result.queueing > kLongQueue ? 2 : 1) * (starves ? 2 : 1);
+  evidence_ = std::min(evidence_ + evidence_of_failure(result, link_share), kMostEvidence);
 }
 
 void CompetitiveMode::on_probe_success() {
@@ -64,60 +61,53 @@ double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, doub
   return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
 }
 
-bool CompetitiveMode::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
-  if (presumed_.on_ack(now, ack.rtt)) evidence_ = kEnoughEvidence;
-  const bool asks = evidence_ >= kEnoughEvidence && !presumed_.on();
-  const double least_packets = asks ? kWindowToAsk : kWindowToMeasure;
-  const bool may_measure = may_hold && cwnd_packets >= least_packets;
-  const bool measures = evidence_ > 0 || presumed_.watches();
-  return measures && link_share_.on_ack(now, ack, cwnd_packets, may_measure);
+void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
+  if (presumed_.on_ack(now, rtt)) evidence_ = kEnoughEvidence;
 }
 
-double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets) {
-  if (presumed_.watches() && !on_) watch(now);
-  if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets);
+bool CompetitiveMode::has_evidence() const { return evidence_ >= kEnoughEvidence && !presumed_.on(); }
+
+double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets,
+                               const LinkShare& link_share) {
+  if (presumed_.watches() && !on_) watch(now, link_share);
+  if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
-  even_packets_ = even_packets(rtt);
+  even_packets_ = even_packets(rtt, link_share);
   const double cubic_packets = window_.grow(now, rtt, even_packets_);
   // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
   const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
   return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
 }
 
-void CompetitiveMode::watch(Time now) {
-  const std::optional<double> share = link_share_.share();
-  if (presumed_.expired(now) || share > kAlone) return leave();
+void CompetitiveMode::watch(Time now, const LinkShare& link_share) {
+  const std::optional<double> share = link_share.share();
+  if (presumed_.expired(now) || share > kAloneShare) return leave();
   if (share && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
 }
 
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.
-void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets) {
-  if (presumed_.on() && presumed_.expired(now)) return step_back(now, rtt.smoothed);
+void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets,
+                             const LinkShare& link_share) {
+  if (presumed_.on() && presumed_.expired(now)) return step_back(now, rtt.smoothed, link_share);
   const bool presumes = presumed_.on() && !on_;
-  const std::optional<double> share = presumes ? link_share_.early_share() : link_share_.share();
+  const std::optional<double> share = presumes ? link_share.early_share() : link_share.share();
   if (!share) return;
-  if (*share > (presumes ? kPresumedShare : kAlone)) return leave();
+  if (*share > (presumes ? kPresumedShare : kAloneShare)) return leave();
   if (on_) return;
   on_ = true;
-  const double even = even_packets(rtt);
+  const double even = even_packets(rtt, link_share);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
 }
 
-void CompetitiveMode::step_back(Time now, Time smoothed_rtt) {
-  const std::optional<double> share = link_share_.share();
+void CompetitiveMode::step_back(Time now, Time smoothed_rtt, const LinkShare& link_share) {
   leave();
-  presumed_.step_back(now, smoothed_rtt, share);
+  presumed_.step_back(now, smoothed_rtt, link_share.share());
 }
 
 void CompetitiveMode::leave() {
   on_ = wants_probe_ = false;
   evidence_ = 0;
   presumed_.end();
-  link_share_ = {};
-}
-
-double CompetitiveMode::even_packets(const RttStats& rtt) const {
-  return kEvenShare * link_share_.link_packets_per_ms() * in_ms(rtt.smoothed);
 }
 
 }  // namespace ccgym

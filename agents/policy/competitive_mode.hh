@@ -6,7 +6,6 @@
 // A new flow need not wait for probes (presumed_rival.hh).
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "agents/policy/base_rtt_probe.hh"
@@ -19,36 +18,32 @@ namespace ccgym {
 
 class CompetitiveMode {
  public:
-  void on_probe_result(const ProbeResult& result);  // of a probe of ours
+  void on_probe_result(const ProbeResult& result, const LinkShare& link_share);  // of a probe of ours
   // The window from now on. An answer that waited for the network's next decision would lose packets
   // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
-  // Whether `limit` or `in_train` is another from now on. `may_hold`: no drain limits the window.
-  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
+  void on_ack(Time now, const RttStats& rtt);
 
   // The window where the network wants `wanted_packets`.
-  [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets);
-  [[nodiscard]] double limit(double cwnd_packets) const { return link_share_.limit(cwnd_packets); }
-  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }
-  [[nodiscard]] std::optional<double> share() const { return link_share_.share(); }  // of the link, if known
+  [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
+                              const LinkShare& link_share);
   [[nodiscard]] bool on() const { return on_; }
+  [[nodiscard]] bool suspects() const { return evidence_ > 0 || presumed_.watches(); }  // somebody
+  [[nodiscard]] bool has_evidence() const;  // enough of it: only the share of the link is still asked
   // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 
  private:
   void on_probe_success();
-  [[nodiscard]] int evidence_of_failure(const ProbeResult& result) const;
-  void watch(Time now);
-  void decide(Time now, const RttStats& rtt, double wanted_packets);
-  void step_back(Time now, Time smoothed_rtt);
+  void watch(Time now, const LinkShare& link_share);
+  void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
+  void step_back(Time now, Time smoothed_rtt, const LinkShare& link_share);
   void leave();
-  [[nodiscard]] double even_packets(const RttStats& rtt) const;
 
   bool on_{false};
   bool wants_probe_{false};
   int evidence_{0};
   PresumedRival presumed_{};
-  LinkShare link_share_{};  // while there is evidence or a presumption is watched
   CubicWindow window_{};
   double even_packets_{0};
 };

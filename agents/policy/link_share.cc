@@ -24,7 +24,20 @@ constexpr int kLeastContended = 4;  // this part of the time tells as much as al
 // Of the sums, at every train. Who is alone again is to notice soon.
 constexpr double kLinkRemembered = 0.8;
 constexpr double kOwnRemembered = 0.5;
+
+// A train is odd that took so many times as long as the others tell, or as much less, and a tick of the
+// link's clock more. One is chance. By this the rates of recorded cellular links are told from a queue with a
+// rival in it.
+constexpr double kOddTimes = 1.25;
+constexpr double kClockMs = 1;
+constexpr double kOddRemembered = 0.8;
+constexpr double kOddByChance = 1;
+
 constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
+
+bool is_odd(double took_ms, double expected_ms) {
+  return took_ms > kOddTimes * expected_ms + kClockMs || took_ms < expected_ms / kOddTimes - kClockMs;
+}
 
 }  // namespace
 
@@ -111,9 +124,19 @@ void LinkShare::close_train(Time now, const AckEvent& ack) {
   const int round_trips = was_lost ? 1 << lost_trains_ : trains_ < kEnoughTrains ? 1 : kRoundTripsApart;
   next_at_ = now + round_trips * ack.rtt.smoothed;
   if (was_lost) return;
-  ++trains_;
-  link_.add(train_.packets - 1, in_ms(train_.last_arrival - train_.first_arrival), kLinkRemembered);
+  note_train();
 }
+
+void LinkShare::note_train() {
+  const double packets = train_.packets - 1;
+  const double took_ms = in_ms(train_.last_arrival - train_.first_arrival);
+  if (const double known = link_packets_per_ms(); known > 0)
+    odd_trains_ = kOddRemembered * odd_trains_ + (is_odd(took_ms, packets / known) ? 1 : 0);
+  link_.add(packets, took_ms, kLinkRemembered);
+  ++trains_;
+}
+
+bool LinkShare::irregular() const { return trains_ >= kEnoughTrains && odd_trains_ > kOddByChance; }
 
 bool LinkShare::of_train(const AckedPacket& packet) const {
   return packet.sent_at >= train_.sent_at && packet.sent_at <= train_.sent_at + kAtOnce;

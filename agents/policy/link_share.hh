@@ -12,6 +12,8 @@
 
 namespace ccgym {
 
+inline constexpr double kAloneShare = 0.9;  // with more of the link there is nobody else
+
 class LinkShare {
  public:
   // Whether `limit` or `in_train` is another from now on. `may_hold`: packets may be held back now.
@@ -23,6 +25,8 @@ class LinkShare {
   [[nodiscard]] std::optional<double> share() const;        // absent: too few trains so far
   [[nodiscard]] std::optional<double> early_share() const;  // after fewer, and less sure
   [[nodiscard]] double link_packets_per_ms() const;         // 0: unknown
+  // Trains arrive now faster, now slower: the link's own rate varies, and a share of it means little.
+  [[nodiscard]] bool irregular() const;
 
  private:
   enum class Phase : uint8_t {
@@ -57,6 +61,7 @@ class LinkShare {
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);
+  void note_train();
   [[nodiscard]] std::optional<double> share_after(int trains) const;
   [[nodiscard]] bool of_train(const AckedPacket& packet) const;
 
@@ -69,9 +74,10 @@ class LinkShare {
   double held_packets_{0};
   Train train_{};
   int trains_{0};
-  int lost_trains_{0};   // in a row
-  RateEstimate link_{};  // within trains
-  RateEstimate own_{};   // between them
+  int lost_trains_{0};    // in a row
+  double odd_trains_{0};  // older ones count less
+  RateEstimate link_{};   // within trains
+  RateEstimate own_{};    // between them
 };
 
 }  // namespace ccgym

@@ -4,8 +4,13 @@
 // But not many more: the network of a policy leaves a queue of a millisecond or two, on a fast link more
 // packets than those keep that count them, as Copa and Vegas do. The bound is FAST TCP's law (Wei, Jin, Low
 // and Hegde, IEEE/ACM ToN 2006): what the path holds at the rate of delivery, and some packets.
+//
+// A network that wants far more than that has seen the rate rise or the queue run empty. It gets it, unless
+// the flow has its share of the link, and of the queue. Where the link's own rate varies there is no division
+// of it to keep.
 #pragma once
 
+#include "agents/policy/link_share.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -14,8 +19,10 @@ class SharedQueue {
  public:
   void on_ack(const AckEvent& ack);
 
-  // The window where the network wants `wanted_packets` and has `cwnd_packets`.
-  [[nodiscard]] double window(const RttStats& rtt, double cwnd_packets, double wanted_packets) const;
+  // The window where the network wants `wanted_packets` and has `cwnd_packets`; `return_jitter` is by how
+  // much the ACKs' way back varies (return_jitter.hh).
+  [[nodiscard]] double window(const RttStats& rtt, double cwnd_packets, double wanted_packets,
+                              const LinkShare& link_share, Time return_jitter) const;
 
  private:
   double delivered_packets_per_ms_{0};  // in the last round trip

@@ -17,10 +17,17 @@ constexpr milliseconds kLong{50};
 constexpr milliseconds kShort{10};
 
 class CompetitiveModeTest : public testing::Test {
+ public:
+  void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {  // for PacketTrains
+    mode_.on_ack(now, ack.rtt);
+    link_share_.on_ack(now, ack, cwnd_packets, may_hold);
+  }
+
  protected:
   void probe(double left, milliseconds queueing = kLong) {
     mode_.on_probe_result(
-        {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left});
+        {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left},
+        link_share_);
   }
 
   // A rival, beside whom we have 0.3 of the link until the presumption ends.
@@ -35,14 +42,14 @@ class CompetitiveModeTest : public testing::Test {
   // Trains over a link of 2 packets per ms, of which we have `share`.
   void measure(double share, int count = 12) {
     PacketTrains trains{2, 2 * share, now_};
-    for (int train = 0; train < count; ++train) trains.send(mode_);
+    for (int train = 0; train < count; ++train) trains.send(*this);
     now_ = trains.now();
   }
 
   double decide(double wanted_packets) {
     now_ += milliseconds{10};
     return mode_.window(now_, {PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt / 2},
-                        wanted_packets);
+                        wanted_packets, link_share_);
   }
 
   void fail(int probes, milliseconds queueing = kLong) {
@@ -58,6 +65,7 @@ class CompetitiveModeTest : public testing::Test {
   }
 
   CompetitiveMode mode_{};
+  LinkShare link_share_{};
   Time now_{std::chrono::seconds{1}};
 };
 
@@ -138,7 +146,7 @@ TEST_F(CompetitiveModeTest, GrowsToAnEvenShareAndNoFurther) {
 TEST_F(CompetitiveModeTest, TheNetworksWindowIsTheLeastWhereNoQueueStands) {
   enter();
   const RttStats empty{PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt};
-  EXPECT_EQ(mode_.window(now_ + milliseconds{10}, empty, 300), 300);
+  EXPECT_EQ(mode_.window(now_ + milliseconds{10}, empty, 300, link_share_), 300);
   EXPECT_LT(decide(300), 110);
 }
 

@@ -56,6 +56,33 @@ TEST(LinkShare, FollowsALinkThatBecomesSlower) {
   EXPECT_NEAR(link_share.link_packets_per_ms(), 1, 0.1);
 }
 
+TEST(LinkShare, ALinkOfOneRateIsRegular) {
+  LinkShare link_share;
+  PacketTrains trains{2, 0.5};
+  for (int train = 0; train < 12; ++train) trains.send(link_share);
+  EXPECT_FALSE(link_share.irregular());
+}
+
+TEST(LinkShare, AStepOfTheRateIsNotYetIrregular) {
+  LinkShare link_share;
+  PacketTrains slow{1, 0.5};
+  for (int train = 0; train < 12; ++train) slow.send(link_share);
+  PacketTrains fast{10, 0.5, slow.now()};
+  fast.send(link_share);
+  EXPECT_FALSE(link_share.irregular());
+}
+
+TEST(LinkShare, ARateThatComesAndGoesIsIrregular) {
+  LinkShare link_share;
+  Time now{std::chrono::seconds{1}};
+  for (const double packets_per_ms : {2.0, 2.0, 6.0, 0.5, 6.0, 0.5}) {
+    PacketTrains trains{packets_per_ms, 0.5, now};
+    trains.send(link_share);
+    now = trains.now();
+  }
+  EXPECT_TRUE(link_share.irregular());
+}
+
 TEST(LinkShare, ATrainThatWasLostTellsNothing) {
   LinkShare link_share;
   PacketTrains trains{2, 0.5};

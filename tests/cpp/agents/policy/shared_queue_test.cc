@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "tests/cpp/agents/policy/packet_trains.hh"
+
 namespace ccgym {
 namespace {
 
@@ -21,33 +23,85 @@ class SharedQueueTest : public testing::Test {
     queue_.on_ack({.acked = acked, .rtt = kRtt, .rate = rate});
   }
 
+  // Trains over a link of 2 packets per ms, of which we have `share`.
+  void measure(double share) {
+    PacketTrains trains{2, 2 * share};
+    for (int train = 0; train < 6; ++train) trains.send(link_share_);
+  }
+
+  double window(double cwnd_packets, double wanted_packets) {
+    return queue_.window(kRtt, cwnd_packets, wanted_packets, link_share_, {});
+  }
+
   SharedQueue queue_{};
+  LinkShare link_share_{};
+  Time now_{std::chrono::seconds{1}};
 };
 
 // A packet per ms: 90 of the path, and 3 x 1.2 in the queue.
 TEST_F(SharedQueueTest, KeepsNotManyMorePacketsThanItsOwn) {
   deliver(100);
-  EXPECT_NEAR(queue_.window(kRtt, 100, 105), 93.6, 1e-9);
+  EXPECT_NEAR(window(100, 105), 93.6, 1e-9);
 }
 
 TEST_F(SharedQueueTest, AddsItsOwnToAWindowThatLeavesNoQueue) {
   deliver(100);
-  EXPECT_NEAR(queue_.window(kRtt, 100, 90), 91.2, 1e-9);
+  EXPECT_NEAR(window(100, 90), 91.2, 1e-9);
 }
 
 // 16 packets per ms: four times as many, not sixteen.
 TEST_F(SharedQueueTest, AFastFlowKeepsFewerPerRate) {
   deliver(1600);
-  EXPECT_NEAR(queue_.window(kRtt, 1600, 1440), 1440 + 4 * 1.2, 1e-9);
+  EXPECT_NEAR(window(1600, 1440), 1440 + 4 * 1.2, 1e-9);
 }
 
 TEST_F(SharedQueueTest, ANetworkThatWantsFarMoreHasSeenRoom) {
   deliver(100);
-  EXPECT_NEAR(queue_.window(kRtt, 100, 130), 131.2, 1e-9);
+  EXPECT_NEAR(window(100, 130), 131.2, 1e-9);
+}
+
+// A packet per ms: 10 more.
+TEST_F(SharedQueueTest, LeavesRoomForAHostThatStalls) {
+  deliver(100);
+  EXPECT_NEAR(queue_.window(kRtt, 100, 110, link_share_, milliseconds{10}), 103.6, 1e-9);
+}
+
+TEST_F(SharedQueueTest, WhoHasItsShareOfTheLinkIsBoundWhateverTheNetworkWants) {
+  deliver(100);
+  measure(0.5);
+  EXPECT_NEAR(window(100, 130), 93.6, 1e-9);
+}
+
+TEST_F(SharedQueueTest, WhoHasLessOrTheLinkAloneGetsWhatItsNetworkSeesRoomFor) {
+  for (const double share : {0.3, 1.0}) {
+    deliver(100);
+    link_share_ = {};
+    measure(share);
+    EXPECT_NEAR(window(100, 130), 131.2, 1e-9);
+  }
+}
+
+// Of 100 packets 1 is in the queue.
+TEST_F(SharedQueueTest, WhoHasItsShareButNotItsPacketsInTheQueueGetsWhatItsNetworkSeesRoomFor) {
+  deliver(100);
+  measure(0.5);
+  const RttStats rtt{milliseconds{100}, milliseconds{100}, milliseconds{99}};
+  EXPECT_NEAR(queue_.window(rtt, 100, 130, link_share_, {}), 131.2, 1e-9);
+}
+
+TEST_F(SharedQueueTest, OnALinkWhoseRateVariesTheNetworkDecides) {
+  deliver(100);
+  for (const double packets_per_ms : {2.0, 2.0, 6.0, 0.5, 6.0, 0.5}) {
+    PacketTrains trains{packets_per_ms, 1, now_};
+    trains.send(link_share_);
+    now_ = trains.now();
+  }
+  EXPECT_EQ(window(100, 130), 130);
+  EXPECT_EQ(window(100, 90), 90);
 }
 
 TEST_F(SharedQueueTest, BoundsNothingBeforeTheFirstMeasurement) {
-  EXPECT_NEAR(queue_.window(kRtt, 100, 105), 106.2, 1e-9);
+  EXPECT_NEAR(window(100, 105), 106.2, 1e-9);
 }
 
 }  // namespace
