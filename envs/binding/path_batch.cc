@@ -13,6 +13,7 @@
 
 #include "envs/binding/arrays.hh"
 #include "envs/binding/bind.hh"
+#include "envs/binding/matrix_argument.hh"
 
 namespace ccgym {
 
@@ -23,8 +24,6 @@ namespace {
 
 template <class T>
 using Vector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig>;
 
 void require(bool holds, const std::string& message) {
   if (!holds) throw std::invalid_argument(message);
@@ -34,11 +33,12 @@ constexpr int64_t kLongestStepMs = 60'000;
 constexpr std::size_t kMostThreads = 1024;
 
 template <class T>
-std::span<T> rows_of(const Matrix<T>& matrix, const char* name, std::size_t rows, std::size_t columns) {
-  require(
-      matrix.shape(0) == rows && matrix.shape(1) == columns,
-      std::string{name} + " must have shape (" + std::to_string(rows) + ", " + std::to_string(columns) + ")");
-  return {matrix.data(), matrix.size()};
+std::span<T> rows_of(const MatrixArgument<T>& matrix, const char* name, std::size_t rows,
+                     std::size_t columns) {
+  if (matrix.rows != rows || matrix.columns != columns) [[unlikely]]
+    throw std::invalid_argument(std::string{name} + " must have shape (" + std::to_string(rows) + ", " +
+                                std::to_string(columns) + ")");
+  return matrix.values;
 }
 
 void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& features,
@@ -64,7 +64,7 @@ void construct(PathBatch* self, std::vector<PathSpec> paths, const std::string& 
 }
 
 void reset(PathBatch& batch, const Vector<const int32_t>& paths, const Vector<const uint64_t>& seeds,
-           const Matrix<float>& observations) {
+           const MatrixArgument<float>& observations) {
   require(paths.size() == seeds.size(), "reset needs one seed for each path");
   for (std::size_t i = 0; i < paths.size(); ++i) {
     require(paths(i) >= 0 && static_cast<std::size_t>(paths(i)) < batch.paths(),
@@ -75,8 +75,8 @@ void reset(PathBatch& batch, const Vector<const int32_t>& paths, const Vector<co
   batch.reset({paths.data(), paths.size()}, {seeds.data(), seeds.size()}, rows);
 }
 
-void step(PathBatch& batch, const Matrix<const float>& actions, const Matrix<float>& observations,
-          const Matrix<double>& telemetry) {
+void step(PathBatch& batch, const MatrixArgument<const float>& actions,
+          const MatrixArgument<float>& observations, const MatrixArgument<double>& telemetry) {
   const auto acts = rows_of(actions, "actions", batch.rows(), batch.action_width());
   const auto rows = rows_of(observations, "observations", batch.rows(), batch.observation_size());
   const auto columns = rows_of(telemetry, "telemetry", batch.rows(), kTelemetry.size());
