@@ -18,6 +18,7 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.evaluation.schemes import select_schemes
 
 from .case import Case, Yardstick, medians_in_turns
+from .programs import OVERRUN_S, iperf3_server, run_to_end
 
 WIRE_SCHEMES = ("copa", "cubic", "indigo2")
 WIRE_S = 2.0
@@ -28,7 +29,6 @@ LINK_S = 10.0
 BDP_SHARE = 1.2
 CROWD = 100
 CROWD_RATE_MBPS = 10.0
-_OVERRUN_S = 20.0
 _PORT = 5000
 
 Run = dict[str, float]
@@ -92,12 +92,10 @@ def _iperf_mbps(hosts: TwoHosts) -> float:
     """UDP datagrams of our size that arrive, sent as fast as iperf3 can."""
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
-        with ProcessGroup([*hosts.receiver, "iperf3", "--server", "--one-off"], folder, "server"):
+        with iperf3_server(hosts.receiver, folder):
             send = ["iperf3", "--client", hosts.RECEIVER_IP, "--udp", "--bitrate", "0", "--json"]
             send += ["--length", str(PACKET_BYTES), "--time", f"{WIRE_S:g}"]
-            client = ProcessGroup([*hosts.sender, *send], folder, "client")
-            with client:
-                client.wait(WIRE_S + _OVERRUN_S)
+            run_to_end([*hosts.sender, *send], folder, WIRE_S)
         summary = json.loads((folder / "client.out").read_text())["end"]["sum"]
     return float(summary["bits_per_second"]) / 1e6 * (1 - float(summary["lost_percent"]) / 100)
 
@@ -156,7 +154,7 @@ def _run_shell(shell: MahimahiShell, scheme: str, flows: int, seconds: float) ->
         options = f'--scheme "{scheme}" --seconds {seconds} --stats stats-{number}'
         lines.append(f"{sender} $MAHIMAHI_BASE {port} {options} &")
     client = shell.start(" ".join([*lines, "wait"]))
-    if client.wait(seconds + _OVERRUN_S) != 0:
+    if client.wait(seconds + OVERRUN_S) != 0:
         raise OutsideError(f"ccgym-sender failed: {client.complaint()}")
 
 
@@ -172,7 +170,7 @@ def _pinned(core: int, argv: list[str]) -> list[str]:
 
 def _finish(sender: ProcessGroup, seconds: float) -> Any:
     with sender:
-        if sender.wait(seconds + _OVERRUN_S) != 0:
+        if sender.wait(seconds + OVERRUN_S) != 0:
             raise OutsideError(f"ccgym-sender failed: {sender.complaint()}")
     return json.loads((sender.folder / "stats").read_text())
 

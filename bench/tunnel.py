@@ -19,6 +19,7 @@ from ccgym.envs.host.two_hosts import TwoHosts
 from ccgym.tunnel.session import LocalTunnel, TunnelEnd
 
 from .case import Case, Yardstick, medians_in_turns
+from .programs import OVERRUN_S, await_output, iperf3_server, run_to_end
 
 PROTOCOLS = ("compatible", "authenticated")
 OFFLOADED = "compatible, offloaded"
@@ -55,7 +56,6 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
     time.sleep(60)
 """
 _PORT = "5001"
-_OVERRUN_S = 20.0
 
 Figures = dict[str, float]
 
@@ -134,7 +134,7 @@ def _tunnel(hosts: TwoHosts, protocol: str, client: str) -> Iterator[LocalTunnel
 
 
 def _await_done(client: TunnelEnd) -> None:
-    deadline = time.monotonic() + TCP_S + _OVERRUN_S
+    deadline = time.monotonic() + TCP_S + OVERRUN_S
     while "done" not in client.stdout_lines():
         if client.process.returncode is not None or time.monotonic() > deadline:
             raise OutsideError(f"the tunnel's client failed: {client.process.complaint()}")
@@ -159,7 +159,7 @@ def _flood_mbps(hosts: TwoHosts, protocol: str, offered_mbps: int) -> float:
     rate = f"--udp --bitrate {offered_mbps}M --length {FLOOD_BYTES} --time {FLOOD_S}"
     with _tunnel(hosts, protocol, f"iperf3 --client $CCGYM_TUNNEL_PEER --port {_PORT} {rate}") as tunnel:
         tunnel.client.process.stop()
-        tunnel.server.process.wait(_OVERRUN_S)  # its log is whole then
+        tunnel.server.process.wait(OVERRUN_S)  # its log is whole then
         log = tunnel.server.logs.ingress.read_bytes().splitlines(keepends=True)
     times_ms = [float(line.split(b" ", 1)[0]) for line in log if line.endswith(FLOOD_PACKET)]
     return 8 * FLOOD_BYTES * len(times_ms) / (times_ms[-1] - times_ms[0]) / 1000
@@ -173,10 +173,9 @@ def _ping_us(hosts: TwoHosts, protocol: str) -> float:
 def _bare_tcp_mbps(hosts: TwoHosts) -> float:
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
-        with ProcessGroup([*_first(hosts.receiver), "iperf3", "--server", "--one-off"], folder, "server"):
-            time.sleep(0.3)
+        with iperf3_server(_first(hosts.receiver), folder):
             argv = ["iperf3", "--client", hosts.RECEIVER_IP, "--time", str(TCP_S), "--congestion", "cubic"]
-            _run([*_first(hosts.sender), *argv, "--json"], folder)
+            run_to_end([*_first(hosts.sender), *argv, "--json"], folder, TCP_S)
         return _received_mbps(folder / "client.out")
 
 
@@ -185,32 +184,18 @@ def _bare_send_us(hosts: TwoHosts) -> float:
         folder = Path(name)
         take = [sys.executable, "-c", _BARE_TAKE, hosts.RECEIVER_IP]
         with ProcessGroup([*_first(hosts.receiver), *take], folder, "server"):
-            _await_file(folder / "server.out")
-            _run([*_first(hosts.sender), sys.executable, "-c", _BARE_SEND, hosts.RECEIVER_IP], folder)
+            await_output(folder / "server.out")
+            send = [sys.executable, "-c", _BARE_SEND, hosts.RECEIVER_IP]
+            run_to_end([*_first(hosts.sender), *send], folder, TCP_S)
         return float((folder / "client.out").read_text())
-
-
-def _await_file(file: Path) -> None:
-    deadline = time.monotonic() + _OVERRUN_S
-    while not file.stat().st_size:
-        if time.monotonic() > deadline:
-            raise OutsideError(f"nothing in {file.name} after {_OVERRUN_S:.0f} s")
-        time.sleep(POLL_S)
 
 
 def _bare_ping_us(hosts: TwoHosts) -> float:
     with tempfile.TemporaryDirectory(prefix="ccgym-bench-") as name:
         folder = Path(name)
-        _run(
-            [*_first(hosts.sender), "ping", "-q", "-i", "0.005", "-c", str(PINGS), hosts.RECEIVER_IP], folder
-        )
+        ping = ["ping", "-q", "-i", "0.005", "-c", str(PINGS), hosts.RECEIVER_IP]
+        run_to_end([*_first(hosts.sender), *ping], folder, TCP_S)
         return _mean_rtt_us((folder / "client.out").read_text())
-
-
-def _run(argv: list[str], folder: Path) -> None:
-    with ProcessGroup(argv, folder, "client") as client:
-        if client.wait(TCP_S + _OVERRUN_S) != 0:
-            raise OutsideError(f"{argv} failed: {client.complaint()}")
 
 
 def _received_mbps(file: Path) -> float:
