@@ -79,14 +79,26 @@ PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 
 """A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
 
 
+STARTS_OF_RAY = 3
+"""Ray gives a machine 30 s to start, and no setting changes that: at the lowest priority it may take longer.
+The next start finds in memory what the first has read from disk."""
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """The address of a Ray cluster: two machines with one processor each."""
+    ray = pytest.importorskip("ray")
     cluster_utils = pytest.importorskip("ray.cluster_utils")
-    machines = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
-    )
-    machines.add_node(num_cpus=1)
+    for start in range(1, STARTS_OF_RAY + 1):
+        machines = cluster_utils.Cluster()
+        try:
+            machines.add_node(num_cpus=1, include_dashboard=False, _system_config=PATIENT)
+            machines.add_node(num_cpus=1)
+            break
+        except Exception:  # of no class of its own
+            machines.shutdown()
+            ray.shutdown()
+            if start == STARTS_OF_RAY:
+                raise
     yield machines.address
     machines.shutdown()
