@@ -17,7 +17,8 @@ RUN: Mapping[str, str] = {
     "--out mlp": (
         "ccgym train --config indigo2 --set architecture=mlp --set 'hidden=[64, 64]' --set iterations=1 "
         "--set environments=8 --set variations=1 --set random_emulators=8 --set fading_emulators=4 "
-        "--set evaluation_interval=1 --set evaluation_seconds=1 --emulators calibrated --out mlp"
+        "--set evaluation_interval=1 --set evaluation_seconds=1 --set validation=validation/7mbps-15ms "
+        "--set monitored=validation/7mbps-15ms --emulators calibrated/nepal --out mlp"
     ),
     'python -c "import ccgym.envs.gym.path_env as e; help(e.PathEnv)"': "",
     "python examples/SCRIPT.py --help": "python examples/sb3_ppo.py --help",  # the others run to their ends
