@@ -18,13 +18,13 @@ target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/th
 target_link_libraries(core_sanitized PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
 target_compile_options(core_sanitized PRIVATE -O1)
 
-# What takes time here is the compiler, not the tests: what instantiates the templates of JSON, and the tests, are not
-# optimised.
+# What takes time here is the compiler, not the tests: the tests are not optimised, nor is what instantiates the
+# templates of JSON, or those of the twin more than once.
 target_precompile_headers(core_sanitized PRIVATE ${STANDARD_HEADERS})
-set(JSON_SOURCES agents/controllers/remy_table.cc agents/policy/json_checks.cc agents/policy/policy_file.cc
-  agents/policy/safetensors.cc deploy/endpoint/flow_stats.cc)
-set_source_files_properties(${JSON_SOURCES} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Debug>:-O0>
-  SKIP_PRECOMPILE_HEADERS ON)
+set(MANY_TEMPLATES agents/controllers/remy_table.cc agents/policy/json_checks.cc agents/policy/policy_file.cc
+  agents/policy/safetensors.cc deploy/endpoint/flow_stats.cc envs/twin/gym_path.cc)
+set_property(SOURCE ${MANY_TEMPLATES} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Debug>:-O0>)
+set_property(SOURCE ${MANY_TEMPLATES} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*.cc)
 list(FILTER TEST_SOURCES EXCLUDE REGEX fuzz_target.cc)
