@@ -31,17 +31,18 @@ train: setup
 # A recipe that names MAKE itself is carried out even by `make -n`.
 plain_make := $(MAKE)
 
-# The Python tests that start programs, runs in real time above all, wait for most of their time, two at a time:
-# beside them linters run and the C++ tests are compiled, then come the Python tests that compute, a process for each
-# core; all of these give way. One of the first kind waits for the QUIC programs, built in the background. What is in
-# one file stays in one process.
+# The Python tests that start programs, runs in real time above all, wait for most of their time: three at a time take
+# half a processor. Beside them linters run and the C++ tests are compiled, then come the Python tests that compute, a
+# process for each core; all of these give way. One of the first kind waits for the QUIC programs, built in the
+# background: with the share of those that compute, or it would wait for their end. What is in one file stays in one
+# process.
 one_file_one_process := --dist loadfile --no-loadscope-reorder
 share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
 test:
 	@$(MAKE) --no-print-directory --jobs 2 setup test-packages  # the packages come while the compiler works
 	@mkdir -p build
-	@nice -n 19 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
-	  .venv/bin/pytest --numprocesses 2 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
+	@nice -n 15 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
+	  .venv/bin/pytest --numprocesses 3 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
 	  nice -n 15 $(plain_make) --no-print-directory --jobs 2 --keep-going check cpp-tests || result=1; \
