@@ -58,10 +58,8 @@ CUTS: Mapping[str, Cut] = {
     "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
-    "share of who knows of nobody": Cut("companion.cc", "|| !is_short)", "|| (false && !is_short))"),
-    "trains apart from probes": Cut("companion.cc", "link_share_.trains())", "false)"),
-    "packets of a tick as one": Cut("link_share.cc", "now > tick_at_ + kAtOnce", "now >= tick_at_"),
-    "half a tick more": Cut("link_share.cc", "took_ms + kClockMs / 2", "took_ms"),
+    "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
+    "trains apart from probes": Cut("companion.cc", "!probe_.on());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),
     "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),
 }

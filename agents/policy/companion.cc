@@ -20,10 +20,6 @@ constexpr int kFewProbes = 8;           // a flow of fewer drains does not know 
 constexpr double kWindowToMeasure = 8;
 constexpr double kWindowToAsk = 2;
 
-// Who knows of nobody else wonders less readily, and not at all while it may be a short flow.
-constexpr double kWindowToWonder = 16;
-constexpr int kRoundTripsOfShortFlow = 40;
-
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -32,10 +28,9 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   shared_queue_.on_ack(ack);
   const bool was_draining = probe_.limiting();
   competitive_.on_ack(now, ack.rtt);
+  // A train empties the queue for a moment, and a probe would take that for what others do.
   const bool train_changes = measure_share(now, ack, cwnd_packets, !probe_.on());
   if (competitive_.on()) return train_changes;  // a drain would give the rival its room
-  // What a train does to the queue is not to be taken for what others do.
-  if (!probe_.on() && link_share_.trains()) return train_changes;
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
     on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
@@ -43,26 +38,20 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
 
 // Whether a train begins, goes or is broken off.
 bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
-  const bool is_short = now <= kRoundTripsOfShortFlow * ack.rtt.smoothed;
-  const bool measured = std::exchange(measures_share_, suspects_others() || !is_short);
+  const bool measured = std::exchange(measures_share_, suspects_others());
   if (!measures_share_) {
     if (measured) link_share_ = {};
     return measured;
   }
-  const Interest interest = may_hold ? interest_in_share(cwnd_packets) : Interest::none;
-  const bool train_changes = link_share_.on_ack(now, ack, cwnd_packets, interest);
+  const double least_packets = competitive_.has_evidence() ? kWindowToAsk : kWindowToMeasure;
+  const bool train_changes =
+      link_share_.on_ack(now, ack, cwnd_packets, may_hold && cwnd_packets >= least_packets);
   if (!sees_others() && link_share_.shows_others()) drains_with_others_ = kRemembered;
   return train_changes;
 }
 
 bool Companion::suspects_others() const {
   return sees_others() || competitive_.suspects() || link_share_.hints_at_others();
-}
-
-Interest Companion::interest_in_share(double cwnd_packets) const {
-  if (competitive_.has_evidence() && cwnd_packets >= kWindowToAsk) return Interest::high;
-  if (suspects_others()) return cwnd_packets >= kWindowToMeasure ? Interest::high : Interest::none;
-  return cwnd_packets >= kWindowToWonder ? Interest::low : Interest::none;
 }
 
 Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {

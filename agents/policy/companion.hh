@@ -1,8 +1,9 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). That tells of others, and so does the flow's share
-// of the link (link_share.hh). Beside others it keeps some packets of its own in the queue, and not many more
-// (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh).
+// The queue runs empty now and then (base_rtt_probe.hh). That tells of others, and where it makes a flow
+// suspect them, so does its share of the link (link_share.hh). Beside others it keeps some packets of its own
+// in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
+// (competitive_mode.hh).
 // A flow alone hardly notices: its window is the network's.
 #pragma once
 
@@ -40,14 +41,13 @@ class Companion {
  private:
   bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
   [[nodiscard]] bool suspects_others() const;
-  [[nodiscard]] Interest interest_in_share(double cwnd_packets) const;
   void on_probe_result(const ProbeResult& result);
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_{};
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
-  LinkShare link_share_{};  // of a short flow while others are seen or suspected
+  LinkShare link_share_{};  // while others are seen or suspected
   bool measures_share_{false};
   int probes_{0};              // so far, drains and observing ones
   int drains_with_others_{0};  // of ours to come, before others count as gone unless they show again

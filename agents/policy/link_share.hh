@@ -1,8 +1,8 @@
 // What share of its bottleneck a flow has: its delivery rate beside the link's.
 //
 // The link's rate shows in packet trains (Jain and Routhier, 1986; Dovrolis, Ramanathan and Moore, INFOCOM
-// 2001). Now and then the flow holds some packets back and then sends them at once. In a first-in first-out
-// queue nobody comes between them: they arrive as fast as the link delivers, however many share it.
+// 2001). Every few round trips the flow holds some packets back and then sends them at once. In a first-in
+// first-out queue nobody comes between them: they arrive as fast as the link delivers, however many share it.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,12 @@ namespace ccgym {
 
 inline constexpr double kAloneShare = 0.9;  // with more of the link there is nobody else
 
-// How much its share is worth to a flow: a train leaves the link idle for a moment, then a short queue.
-enum class Interest : uint8_t {
-  none,  // no packets may be held back now
-  low,   // it knows of nobody else: trains are short and rare
-  high,  // others are seen or suspected
-};
-
 class LinkShare {
  public:
-  // Whether `limit` or `in_train` is another from now on.
-  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest interest);
+  // Whether `limit` or `in_train` is another from now on. `may_hold`: packets may be held back now.
+  bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
 
-  [[nodiscard]] double limit(double cwnd_packets) const;                  // what of a window may be used now
-  [[nodiscard]] bool trains() const { return phase_ != Phase::waiting; }  // a train is under way
+  [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
   [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
 
   [[nodiscard]] std::optional<double> share() const;        // absent: too few trains so far
@@ -36,8 +28,8 @@ class LinkShare {
   // Trains arrive now faster, now slower: the link's own rate varies, and a share of it means little.
   [[nodiscard]] bool irregular() const;
   // While a queue stands somebody else has a part of the link: a guess after few trains, ...
-  [[nodiscard]] bool hints_at_others() const;
-  [[nodiscard]] bool shows_others() const;  // ... and known after enough
+  [[nodiscard]] bool hints_at_others() const { return leaves_others(early_share()); }
+  [[nodiscard]] bool shows_others() const { return leaves_others(share()); }  // ... and known after enough
 
  private:
   enum class Phase : uint8_t {
@@ -65,36 +57,32 @@ class LinkShare {
     Time during{};
   };
 
-  bool hold(Time now, double cwnd_packets, Time smoothed_rtt, Interest interest);
-  [[nodiscard]] int round_trips_apart(Interest interest) const;
+  bool hold(Time now, double cwnd_packets);
   void note_delivered(Time now, const AckEvent& ack);
   void note_own_rate();
   bool let_go();
   bool send(Time now, double held_packets);
   void note_arrivals(Time now, const AckEvent& ack);
-  void close_train(Time now);
+  void close_train(Time now, const AckEvent& ack);
   void note_train();
   [[nodiscard]] std::optional<double> share_after(int trains) const;
-  [[nodiscard]] bool leaves_others_after(int trains) const;
+  [[nodiscard]] bool leaves_others(std::optional<double> share) const;
   [[nodiscard]] bool of_train(const AckedPacket& packet) const;
 
   Phase phase_{Phase::waiting};
-  Time closed_at_{};  // the last train
+  Time next_at_{};
   std::optional<Time> waits_since_{};
-  Time last_ack_at_{};        // of those while it waits
-  Time tick_at_{};            // of the first ACK of those that came at once
-  bool queue_stands_{false};  // as that one tells
-  Delivered waited_{};        // since then
-  Delivered contended_{};     // the part of it in which a queue stood
-  bool contends_{false};      // that part was enough to go by it alone
+  Time last_ack_at_{};     // of those while it waits
+  Delivered waited_{};     // since then
+  Delivered contended_{};  // the part of it in which a queue stood
+  bool contends_{false};   // that part was enough to go by it alone
   double held_packets_{0};
   Train train_{};
   int trains_{0};
-  int lost_trains_{0};            // in a row
-  double odd_trains_{0};          // older ones count less
-  RateEstimate link_{};           // within trains
-  RateEstimate link_at_least_{};  // the same, as if each took half a tick of the link's clock more
-  RateEstimate own_{};            // between trains
+  int lost_trains_{0};    // in a row
+  double odd_trains_{0};  // older ones count less
+  RateEstimate link_{};   // within trains
+  RateEstimate own_{};    // between them
 };
 
 }  // namespace ccgym

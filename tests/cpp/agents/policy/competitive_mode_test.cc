@@ -18,9 +18,9 @@ constexpr milliseconds kShort{10};
 
 class CompetitiveModeTest : public testing::Test {
  public:
-  void on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest interest) {  // for PacketTrains
+  void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {  // for PacketTrains
     mode_.on_ack(now, ack.rtt);
-    link_share_.on_ack(now, ack, cwnd_packets, interest);
+    link_share_.on_ack(now, ack, cwnd_packets, may_hold);
   }
 
  protected:

@@ -38,15 +38,6 @@ TEST(LinkShare, DoesNotCountWhatTheFlowLeavesUnused) {
   EXPECT_NEAR(link_share.share().value(), 1, 1e-6);
 }
 
-// Packets of one tick of a link's clock: the last of them hardly waited.
-TEST(LinkShare, CountsAllPacketsOfATickByItsFirst) {
-  LinkShare link_share;
-  PacketTrains trains{2, 0.5};
-  trains.deliver_in_ticks();
-  for (int train = 0; train < 6; ++train) trains.send(link_share);
-  EXPECT_NEAR(link_share.share().value(), 0.25, 1e-6);
-}
-
 TEST(LinkShare, HintsAtOthersAfterTwoTrainsAndShowsThemAfterFour) {
   LinkShare link_share;
   PacketTrains trains{2, 1};
@@ -75,15 +66,6 @@ TEST(LinkShare, ShowsNobodyWhereNoQueueStands) {
   for (int train = 0; train < 6; ++train) trains.send(link_share);
   EXPECT_LT(link_share.share().value(), 0.75);
   EXPECT_FALSE(link_share.shows_others());
-}
-
-TEST(LinkShare, TrainsOfWhoKnowsOfNobodyAreRare) {
-  LinkShare link_share;
-  PacketTrains trains{2, 1.8};
-  trains.lose_interest();
-  for (int train = 0; train < 20; ++train) trains.send(link_share, 4);
-  EXPECT_TRUE(link_share.early_share());
-  EXPECT_FALSE(link_share.share());
 }
 
 TEST(LinkShare, NoticesWithinThreeTrainsThatTheRivalHasLeft) {
@@ -143,8 +125,8 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
     LinkShare& share;
     double least_limit{64};
     bool was_in_train{false};
-    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest interest) {
-      share.on_ack(now, ack, cwnd_packets, interest);
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+      share.on_ack(now, ack, cwnd_packets, may_hold);
       least_limit = std::min(least_limit, share.limit(cwnd_packets));
       was_in_train |= share.in_train();
     }
@@ -159,32 +141,15 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
   EXPECT_EQ(link_share.limit(64), 64);
 }
 
-TEST(LinkShare, HoldsLessBackForWhoKnowsOfNobody) {
-  LinkShare link_share;
-  PacketTrains trains{2, 0.5};
-  trains.lose_interest();
-  double least_limit = 64;
-  struct Recorder {
-    LinkShare& share;
-    double& least;
-    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest interest) {
-      share.on_ack(now, ack, cwnd_packets, interest);
-      least = std::min(least, share.limit(cwnd_packets));
-    }
-  } recorder{link_share, least_limit};
-  trains.send(recorder, 4);
-  EXPECT_EQ(least_limit, 60);
-}
-
 // A link with a clock delivers several packets at one instant, and their ACKs come before one can be
 // answered.
 TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
   struct Again {
     LinkShare& share;
-    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest interest) {
-      share.on_ack(now, ack, cwnd_packets, interest);
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+      share.on_ack(now, ack, cwnd_packets, may_hold);
       if (!share.in_train()) return;
-      share.on_ack(now, ack, cwnd_packets, interest);
+      share.on_ack(now, ack, cwnd_packets, may_hold);
       seen = true;
       EXPECT_TRUE(share.in_train());
     }
@@ -200,8 +165,8 @@ TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
 TEST(LinkShare, LetsGoWhereNothingMayBeHeldBack) {
   struct Drain {
     LinkShare& share;
-    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, Interest /*interest*/) {
-      share.on_ack(now, ack, cwnd_packets, share.limit(64) == 64 ? Interest::high : Interest::none);
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool /*may_hold*/) {
+      share.on_ack(now, ack, cwnd_packets, share.limit(64) == 64);
       EXPECT_FALSE(share.in_train());
     }
   };

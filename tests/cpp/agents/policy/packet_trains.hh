@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "agents/policy/link_share.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -24,7 +23,6 @@ class PacketTrains {
   template <class Listener>
   void send(Listener& listener, int packets = 8) {
     idle(listener);
-    if (in_ticks_) tick(listener);
     now_ += 7 * kRtt - idle_;
     wait(listener);                     // and then it holds packets back
     ack(listener, 64 - packets, now_);  // it sends them now
@@ -42,12 +40,6 @@ class PacketTrains {
   // After each train the flow sends nothing for so long, and the queue is empty.
   void idle_for(Time idle) { idle_ = idle; }
 
-  // The flow knows of nobody else.
-  void lose_interest() { interest_ = Interest::low; }
-
-  // After each train some packets come at once, and only the first of them waited long.
-  void deliver_in_ticks() { in_ticks_ = true; }
-
   [[nodiscard]] Time now() const { return now_; }
 
   static constexpr Time kRtt = std::chrono::milliseconds{100};
@@ -62,15 +54,6 @@ class PacketTrains {
     if (idle_ == Time::zero()) return;
     now_ += idle_;
     ack(listener, 64, std::array{packet_sent_at(now_ - kMinRtt)}, kMinRtt);
-    trained_at_ = now_;
-  }
-
-  template <class Listener>
-  void tick(Listener& listener) {
-    now_ += kRtt / 2;
-    const auto packets = static_cast<std::size_t>(own_packets_per_ms_ * in_ms(now_ - trained_at_));
-    ack(listener, 64, std::array{packet_sent_at(now_)});
-    ack(listener, 64, std::vector<AckedPacket>(packets - 1, packet_sent_at(now_)), kMinRtt);
     trained_at_ = now_;
   }
 
@@ -96,7 +79,7 @@ class PacketTrains {
            Time latest_rtt = kRtt) {
     AckEvent event{.acked = acked, .inflight_bytes = inflight_packets * kBytes};
     event.rtt = {.latest = latest_rtt, .smoothed = kRtt, .min = kMinRtt};
-    listener.on_ack(now_, event, kWindow, interest_);
+    listener.on_ack(now_, event, kWindow, true);
   }
 
   Time packet_time_;
@@ -104,8 +87,6 @@ class PacketTrains {
   Time now_;
   Time trained_at_{now_};
   Time idle_{};
-  Interest interest_{Interest::high};
-  bool in_ticks_{false};
 };
 
 }  // namespace ccgym
