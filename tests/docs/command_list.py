@@ -248,7 +248,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     ),
     "recorded cellular traces, which come with mahimahi": ("ccgym reproduce verizon-lte",),
     "a quiet machine": (".venv/bin/python etc/measure_scale.py",),
-    "half an hour, and a tree to compile anew": (".venv/bin/python etc/ablation.py --seed 1795645560",),
+    "half an hour, and a tree to compile anew": (".venv/bin/python etc/ablation.py --seed 1795705056",),
     "a browser, and pictures that differ from machine to machine": (
         ".venv/bin/python etc/docs_figures.py report",
         ".venv/bin/python etc/docs_figures.py tensorboard",
