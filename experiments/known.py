@@ -6,13 +6,13 @@ from collections.abc import Mapping
 KNOWN: Mapping[str, tuple[str, float]] = {
     # policy-checks, evidence: indigo2
     "24 synthetic links, ideal host": (">=", 19),
-    "24 synthetic links, host stalls": (">=", 15),
+    "24 synthetic links, host stalls": (">=", 17),
     "ATT-LTE-driving-2016.down, ideal way back": (">=", 90),
     "TMobile-LTE-short.up, ideal way back": (">=", 90),
     "Verizon-LTE-short.up, ideal way back": (">=", 94),
     "links at twice the rate or delay of training's": (">=", 0.8),
     "after the rate falls or rises by 4": ("<=", 0),
-    "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": (">=", 88),
+    "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": (">=", 93),
     "ten flows join and leave each second": (">=", 0.93),
     "2 to 16 flows on unseen links": (">=", 0.9),
     "two flows on unseen links, one of 8 times the RTT": (">=", 0.88),

@@ -19,6 +19,7 @@ constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of
 // flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave,
 // with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
+
 // Of the link; with more of it, what is missing may be the flow's own doing. Flows that come while a queue
 // stands do not know of each other: each takes the queue for the path, and sees nobody drain it. By their
 // shares they do: ten that join and leave have a Jain index of 0.96 in the mean of 96 runs in place of 0.90.

@@ -1,4 +1,4 @@
-"""The shipped policy beside one Cubic flow: it is neither drowned nor bound by what has gone."""
+"""The shipped policy beside Cubic, neither drowned nor bound by what has gone, and beside its own kind."""
 
 from itertools import product
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace ccgym {
 namespace {
@@ -69,6 +70,21 @@ TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
   EXPECT_NEAR(companion_.limit(64), 0.85 * 50, 1e-9);
   EXPECT_TRUE(waits());
   EXPECT_TRUE(companion_.probes());
+}
+
+// It would empty the queue for a moment, and the probe take that for what others do.
+TEST_F(CompanionTest, NoTrainBeginsWhileAProbeIsOn) {
+  observe(milliseconds{50});
+  bool in_train = false;
+  int trains = 0;
+  for (int acks = 0; acks < 20'000; ++acks) {
+    const bool was_probing = companion_.probes();
+    const bool was_in_train = std::exchange(in_train, !limited() && companion_.limit(64) < 64);
+    EXPECT_FALSE(was_probing && in_train && !was_in_train);
+    trains += in_train ? 1 : 0;
+    ack(was_probing && !limited() ? kStanding.min : kStanding.latest, 64);
+  }
+  EXPECT_GT(trains, 10);
 }
 
 }  // namespace
