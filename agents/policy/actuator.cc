@@ -6,6 +6,7 @@
 
 #include "agents/policy/companion.hh"
 #include "agents/policy/shallow_queue.hh"
+#include "agents/policy/slow_start.hh"
 
 namespace ccgym {
 
@@ -128,6 +129,7 @@ class SharingActuator final : public Actuator {
 
  private:
   double taken_window(Time now, Act /*act*/, double asked_packets) override {
+    slow_start_.on_decision(rtt_, cwnd_packets(), asked_packets);
     return companion_.window(now, rtt_, cwnd_packets(), asked_packets);
   }
   [[nodiscard]] SendLimits decide_limits() const override;
@@ -135,17 +137,20 @@ class SharingActuator final : public Actuator {
   RttStats rtt_{};
   Companion companion_{};
   ShallowQueue shallow_queue_{};
+  SlowStart slow_start_{};
 };
 
 void SharingActuator::on_ack(Time now, const AckEvent& ack) {
   const bool least_changes = ack.rtt.min != rtt_.min;
   rtt_ = ack.rtt;
+  if (slow_start_.on()) set_cwnd(slow_start_.grown(ack, cwnd_packets()));
   const bool window_changes = companion_.on_ack(now, ack, cwnd_packets());
   const bool pace_changes = shallow_queue_.on_ack(now, ack);
   if (least_changes || window_changes || pace_changes) renew_limits();
 }
 
 void SharingActuator::on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) {
+  slow_start_.on_loss();
   set_cwnd(companion_.on_loss(now, lost, cwnd_packets()));
   if (shallow_queue_.on_loss(lost, inflight_bytes, rtt_)) renew_limits();
 }

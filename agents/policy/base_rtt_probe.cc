@@ -24,6 +24,8 @@ Schedule schedule(Urgency urgency) {
   switch (urgency) {
     case Urgency::low:
       return {15, 0.9};
+    case Urgency::of_new_flow:
+      return {10, 0.3};
     case Urgency::normal:
       return {10, 0.15};
     case Urgency::high:

@@ -33,9 +33,10 @@ struct ProbeResult {
 
 // How much a drain is worth, which costs throughput.
 enum class Urgency : uint8_t {
-  low,     // of a flow that knows of nobody else: it mostly observes
-  normal,  // beside others
-  high,    // where somebody seems to fill the queue: at once, and always a drain
+  low,          // of a flow that knows of nobody else: it mostly observes
+  of_new_flow,  // which does not know yet
+  normal,       // beside others
+  high,         // where somebody seems to fill the queue: at once, and always a drain
 };
 
 class BaseRttProbe {

@@ -57,7 +57,8 @@ bool Companion::suspects_others() const {
 Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
   const bool queue_dominates = cwnd_packets <= kFewPackets && is_huge(rtt.smoothed - rtt.min, rtt.min);
   if (competitive_.wants_probe() || queue_dominates) return Urgency::high;
-  return sees_others() || probes_ < kFewProbes ? Urgency::normal : Urgency::low;
+  if (sees_others()) return Urgency::normal;
+  return probes_ < kFewProbes ? Urgency::of_new_flow : Urgency::low;
 }
 
 void Companion::on_probe_result(const ProbeResult& result) {
