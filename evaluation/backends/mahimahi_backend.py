@@ -100,7 +100,7 @@ def not_in_shells(spec: Network) -> str | None:
 def _run_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
     programs = flow_programs(flow.scheme, flow.seconds, lambda file: str(shell.stage(file)))
     port = free_port(programs.protocol)
-    shell.serve(programs.listen(port), programs.protocol, port)
+    listener = shell.serve(programs.listen(port), programs.protocol, port)
     limit_s = flow.seconds + SETTLING_S
     base = "$MAHIMAHI_BASE"
     words = map(shlex.quote, programs.call(base, port))
@@ -109,7 +109,12 @@ def _run_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
         command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
     caller = shell.start(command)
     if caller.wait(limit_s + OVERRUN_S) != 0:
-        raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}")
+        raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}{_last_words(listener)}")
+
+
+def _last_words(listener: ProcessGroup) -> str:
+    """A caller whose listener has gone tells of the broken connection only."""
+    return "" if listener.returncode is None else f"; its listener has ended: {listener.complaint()}"
 
 
 def _run_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:

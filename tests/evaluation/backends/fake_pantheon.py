@@ -5,7 +5,9 @@ from pathlib import Path
 
 from ccgym.evaluation.backends.programs import RECEIVER, SENDER, endpoint_program
 
-CONFIG = "schemes:\n  window:\n    name: Window\n  upside_down:\n    name: Upside down\n"
+CONFIG = "schemes:\n" + "".join(
+    f"  {name}:\n    name: {name}\n" for name in ("window", "upside_down", "deserted")
+)
 
 # A receiver-first scheme: a fixed window of 40 packets.
 WINDOW = """#!/bin/sh
@@ -16,6 +18,17 @@ run_first) echo receiver ;;
 receiver) exec "$bin/ccgym-receiver" "$2" ;;
 sender) exec "$bin/ccgym-sender" "$2" "$3" --scheme fixed:40 ;;
 *) exit 1 ;;
+esac
+"""
+
+# Its receiver leaves before its sender has begun.
+DESERTED = """#!/bin/sh
+listen='import socket, sys, time; udp = socket.socket(type=socket.SOCK_DGRAM)
+udp.bind(("", int(sys.argv[1])))'
+case $1 in
+run_first) echo receiver ;;
+receiver) python3 -c "$listen; time.sleep(0.5)" "$2"; echo had enough >&2; exit 4 ;;
+sender) sleep 3; echo nobody answers >&2; exit 1 ;;
 esac
 """
 
@@ -73,7 +86,13 @@ def make_checkout(root: Path) -> Path:
     (root / "src" / "wrappers").mkdir(parents=True)
     (root / "third_party" / "window").mkdir(parents=True)
     (root / "src" / "config.yml").write_text(CONFIG)
-    for name, text in (("window", WINDOW), ("upside_down", UPSIDE_DOWN), ("mute", "#!/bin/sh\nexit 3\n")):
+    wrappers = {
+        "window": WINDOW,
+        "upside_down": UPSIDE_DOWN,
+        "deserted": DESERTED,
+        "mute": "#!/bin/sh\nexit 3\n",
+    }
+    for name, text in wrappers.items():
         wrapper = root / "src" / "wrappers" / f"{name}.py"
         wrapper.write_text(text)
         wrapper.chmod(0o755)

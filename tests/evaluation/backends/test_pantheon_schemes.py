@@ -36,7 +36,7 @@ def test_mistakes_are_one_line(checkout: Path, tmp_path: Path) -> None:
     for selection, root, wrong in (
         ("pantheon:window", None, "expected pantheon:NAME and the checkout it is of, --pantheon DIR"),
         ("pantheon", checkout, "expected pantheon:NAME"),
-        ("pantheon:nonsense", checkout, "no src/wrappers/nonsense.py; it has window, upside_down"),
+        ("pantheon:nonsense", checkout, "no src/wrappers/nonsense.py; it has window, upside_down, deserted"),
         ("pantheon:window", tmp_path, "is no Pantheon checkout"),
     ):
         with pytest.raises(InputError, match=wrong):
@@ -62,6 +62,17 @@ def test_they_run_beside_ours_in_real_mahimahi(
     # All data take the direction of 12 Mbit/s, whoever listens: 40 packets fill it over 20 ms.
     for scheme in ("pantheon-window", "pantheon-upside_down"):
         assert 0 < entries[scheme]["throughput_mbps"] < 12.2, scheme
+
+
+def test_a_failure_tells_why_the_other_end_has_gone(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "up.yaml").write_text(EMULATORS)
+    argv = ["eval", "--schemes", "pantheon:deserted", "--pantheon", str(checkout), "--backend", "mahimahi"]
+    where = ["--emulators", f"file:{tmp_path / 'up.yaml'}", "--out", str(tmp_path / "out")]
+    assert main([*argv, *where, "--seconds", "5"]) == 1
+    said = "pantheon-deserted failed: nobody answers; its listener has ended: had enough"
+    assert said in capsys.readouterr().err
 
 
 def test_in_tunnels_any_of_them_share_a_link(
