@@ -10,9 +10,11 @@ namespace ccgym {
 namespace {
 
 constexpr Time kShortestMean = std::chrono::milliseconds{1};
+constexpr double kLongestNs = 1e18;  // 30 years: sums of a few of these fit into a Time
 
 Time exponential(Random& random, Time mean) {
-  return Time{1 + static_cast<int64_t>(random.exponential(static_cast<double>(mean.count())))};
+  const double drawn_ns = random.exponential(static_cast<double>(mean.count()));
+  return Time{1 + static_cast<int64_t>(std::min(drawn_ns, kLongestNs))};
 }
 
 bool has_spells(const TrafficSpec& spec) { return spec.mean_on > Time{} || spec.mean_off > Time{}; }

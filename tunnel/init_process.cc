@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 
 #include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/file_descriptor.hh"
@@ -21,7 +24,7 @@ namespace ccgym::tunnel {
 
 namespace {
 
-constexpr int kGraceMs = 1000;
+constexpr std::chrono::seconds kGrace{1};
 constexpr int kCannotRun = 127;  // as a shell's
 constexpr int kStopped = 143;    // as a shell's for SIGTERM
 
@@ -58,21 +61,26 @@ void bury_the_dead(pid_t command) {
     if (dead == command) _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+int ms_until(std::chrono::steady_clock::time_point end) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+  return std::max(0, static_cast<int>(left.count()));
+}
+
 void watch(int control, pid_t command) {
   const sigset_t set = child_signal();
   const FileDescriptor deaths{check_system_call("signalfd", signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK))};
   std::array<pollfd, 2> polled{pollfd{deaths.number(), POLLIN, 0}, pollfd{control, POLLIN, 0}};
-  bool asked_to_end = false;
+  std::optional<std::chrono::steady_clock::time_point> kills_at;  // however many others die until then
   while (true) {
-    const int count = poll(polled.data(), polled.size(), asked_to_end ? kGraceMs : -1);
-    if (count == 0) _exit(kStopped);
+    poll(polled.data(), polled.size(), kills_at ? ms_until(*kills_at) : -1);
+    if (kills_at && std::chrono::steady_clock::now() >= *kills_at) _exit(kStopped);
     if (polled[0].revents != 0) {
       signalfd_siginfo info{};
       static_cast<void>(!read(deaths.number(), &info, sizeof info));
       bury_the_dead(command);
     }
     if (polled[1].revents != 0) {
-      asked_to_end = true;
+      kills_at = std::chrono::steady_clock::now() + kGrace;
       polled[1].fd = -1;
       kill(-1, SIGTERM);
     }

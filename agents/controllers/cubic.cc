@@ -70,8 +70,10 @@ void Cubic::answer_congestion(const AckEvent& ack) {
 }
 
 void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
-  if (!before_timeout_) before_timeout_ = {state_, recovery_};
-  reduce(in_packets(inflight_before(timeout)));
+  if (!before_timeout_) {  // RFC 5681, section 3.1: held constant where one time-out follows another
+    before_timeout_ = {state_, recovery_};
+    reduce(in_packets(inflight_before(timeout)));
+  }
   recovery_.abandon(timeout);
   hystart_.restart();
   state_.max_packets = 0;  // section 4.8: the next epoch begins at its W_max

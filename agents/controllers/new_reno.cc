@@ -40,8 +40,10 @@ void NewReno::answer_congestion(const AckEvent& ack) {
 }
 
 void NewReno::on_timeout(Time /*now*/, const Timeout& timeout) {
-  if (!before_timeout_) before_timeout_ = {state_, recovery_};
-  reduce(inflight_before(timeout) / 2);
+  if (!before_timeout_) {  // RFC 5681, section 3.1: held constant where one time-out follows another
+    before_timeout_ = {state_, recovery_};
+    reduce(inflight_before(timeout) / 2);
+  }
   recovery_.abandon(timeout);
   state_.cwnd_bytes = kLossWindowPackets * packet_bytes_;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace ccgym {
 
@@ -26,6 +27,7 @@ Vegas::Vegas(int64_t packet_bytes)
 void Vegas::on_ack(Time /*now*/, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack);
   if (ack.acked.empty()) return;
+  timed_out_ = false;
   if (recovery_.active()) {
     cwnd_bytes_ = recovery_.on_ack(ack);
     if (!recovery_.active()) round_ = {.end_seq = ack.next_seq};
@@ -47,7 +49,8 @@ void Vegas::answer_losses(const AckEvent& ack) {
 }
 
 void Vegas::on_timeout(Time /*now*/, const Timeout& timeout) {
-  ssthresh_bytes_ = std::max(inflight_before(timeout) / 2, kMinWindowPackets * packet_bytes_);
+  if (!std::exchange(timed_out_, true))  // RFC 5681, section 3.1: held where one time-out follows another
+    ssthresh_bytes_ = std::max(inflight_before(timeout) / 2, kMinWindowPackets * packet_bytes_);
   recovery_.abandon(timeout);
   round_ = {.end_seq = timeout.next_seq};
   doubling_ = true;

@@ -37,7 +37,8 @@ class Vegas final : public CongestionController {
   int64_t cwnd_bytes_;
   int64_t ssthresh_bytes_;
   Round round_{};
-  bool doubling_{true};  // slow start grows every other round
+  bool doubling_{true};    // slow start grows every other round
+  bool timed_out_{false};  // and nothing was acknowledged since
   FastRecovery recovery_;
 };
 

@@ -53,9 +53,10 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool 
     case Phase::waiting:
       note_delivered(now, ack);
       return may_hold && hold(now, cwnd_packets);
-    case Phase::holding:
-      return may_hold ? send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes)
-                      : let_go();
+    case Phase::holding:  // a window that has become smaller than what is held back would never let it go
+      return may_hold && cwnd_packets >= held_packets_
+                 ? send(now, cwnd_packets - static_cast<double>(ack.inflight_bytes) / packet_bytes)
+                 : let_go();
     case Phase::sending:
       if (now < train_.sent_at + kAtOnce) return false;
       phase_ = Phase::arriving;
@@ -158,7 +159,7 @@ void LinkShare::RateEstimate::add(double more_packets, double more_ms, double re
 }
 
 double LinkShare::limit(double cwnd_packets) const {
-  return phase_ == Phase::holding ? cwnd_packets - held_packets_ : cwnd_packets;
+  return phase_ == Phase::holding ? std::max(0.0, cwnd_packets - held_packets_) : cwnd_packets;
 }
 
 std::optional<double> LinkShare::share() const { return share_after(kEnoughTrains); }

@@ -74,7 +74,7 @@ bool Origin::operator==(const Origin& other) const {
 }
 
 ReceiveBatch::ReceiveBatch() {
-  parts_.reserve(kMaxReceivedDatagrams);
+  parts_.reserve(kUsualDatagrams);
   for (std::size_t i = 0; i < kReceivedTrains; ++i) {
     vectors_[i] = {buffers_[i].data(), buffers_[i].size()};
     headers_[i].msg_hdr.msg_name = &peers_[i];

@@ -18,10 +18,10 @@
 
 namespace ccgym {
 
-inline constexpr std::size_t kMaxTrainDatagrams = 64;  // linux/udp.h: UDP_MAX_SEGMENTS of older kernels
+inline constexpr std::size_t kMaxTrainDatagrams = 64;  // that we send: UDP_MAX_SEGMENTS before Linux 6.9
 inline constexpr std::size_t kMaxTrainBytes = 65'507;  // what fits into one UDP datagram over IPv4
 inline constexpr std::size_t kReceivedTrains = 16;     // of one system call
-inline constexpr std::size_t kMaxReceivedDatagrams = kReceivedTrains * kMaxTrainDatagrams;
+inline constexpr std::size_t kUsualDatagrams = kReceivedTrains * kMaxTrainDatagrams;  // that come at once
 
 // Room for the kernel's notes on a train: its timestamp, the address it was sent to, its datagrams' size and
 // their traffic class.
@@ -46,9 +46,9 @@ class ReceiveBatch {
  public:
   ReceiveBatch();
 
-  // Takes what waits at the socket, up to a batch; returns how many datagrams, kMaxReceivedDatagrams at
-  // most. Never blocks. An error that the network reported about an earlier datagram sets `refused` and is
-  // otherwise nothing.
+  // Takes what waits at the socket, up to a batch; returns how many datagrams: trains of others may be of
+  // more than ours, a local one of 128 since Linux 6.9. Never blocks. An error that the network reported
+  // about an earlier datagram sets `refused` and is otherwise nothing.
   std::size_t receive(int socket);
 
   [[nodiscard]] std::span<const std::byte> datagram(std::size_t index) const;

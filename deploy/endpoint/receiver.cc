@@ -65,6 +65,8 @@ class ReceiverLoop {
     const Time steady = monotonic_now();
     const Time real = realtime_now();
     for (std::size_t i = 0; i < count; ++i) {
+      if (replies_.full()) replies_.flush(socket_.number());
+      if (replies_.full()) return;  // the rest is a loss as any other
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
       const Origin origin = incoming_.origin(i);
       if (const auto reply = receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i),
@@ -89,7 +91,7 @@ class ReceiverLoop {
   bool once_;
   Receiver receiver_;
   ReceiveBatch incoming_{};
-  SendBatch replies_{kMaxReceivedDatagrams, kAckBytes};
+  SendBatch replies_{kUsualDatagrams, kAckBytes};
 };
 
 int run(std::span<char* const> arguments) {

@@ -1,8 +1,16 @@
 #include "envs/twin/cross_source.hh"
 
+#include <algorithm>
+
 #include "envs/twin/schedule.hh"
 
 namespace ccgym {
+
+namespace {
+
+constexpr double kLatestMs = 1e12;  // 30 years: in ns it fits into 64 bits
+
+}  // namespace
 
 CrossSource::CrossSource(const CrossTraffic& traffic, Timing timing)
     : traffic_(traffic),
@@ -40,8 +48,8 @@ void CrossSource::skip_off_spells() {
 }
 
 void CrossSource::show() {
-  next_ns_ =
-      at_ms_ < traffic_.stop_ms ? clock_ns(timing_, static_cast<int64_t>(at_ms_ * kNsPerMs)) : kNeverNs;
+  const bool comes = at_ms_ < std::min(traffic_.stop_ms, kLatestMs);
+  next_ns_ = comes ? clock_ns(timing_, static_cast<int64_t>(at_ms_ * kNsPerMs)) : kNeverNs;
 }
 
 CrossSources::CrossSources(std::span<const CrossTraffic> traffic, Timing timing) {

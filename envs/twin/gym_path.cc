@@ -88,6 +88,9 @@ class TypedGymPath final : public GymPath {
   TypedGymPath& operator=(const TypedGymPath&) = delete;
   ~TypedGymPath() override = default;
 
+  [[nodiscard]] std::size_t learners() const override { return path_flows_.learners.size(); }
+  [[nodiscard]] std::size_t observation_size() const override { return policy(0).observation().size(); }
+
   [[nodiscard]] std::unique_ptr<GymPath> clone() const override {
     return std::make_unique<TypedGymPath>(*this);
   }

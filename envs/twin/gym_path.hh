@@ -21,6 +21,9 @@ class GymPath {
   GymPath& operator=(const GymPath&) = delete;
   virtual ~GymPath() = default;
 
+  [[nodiscard]] virtual std::size_t learners() const = 0;
+  [[nodiscard]] virtual std::size_t observation_size() const = 0;
+
   // A copy of where its flows stand.
   [[nodiscard]] virtual std::unique_ptr<GymPath> clone() const = 0;
 

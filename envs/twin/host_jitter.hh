@@ -1,6 +1,7 @@
 // A host that is now and then not scheduled: its senders neither send nor receive until it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "transport/congestion_controller.hh"
@@ -28,7 +29,8 @@ class HostJitter {
   [[nodiscard]] Time until() const { return until_; }  // the end of the last stall drawn
 
  private:
-  static Time to_time(double ms) { return Time{static_cast<int64_t>(ms * 1e6)}; }
+  static constexpr double kLongestMs = 1e12;  // 30 years
+  static Time to_time(double ms) { return Time{static_cast<int64_t>(std::min(ms, kLongestMs) * 1e6)}; }
 
   double mean_gap_ms_;
   double max_ms_;

@@ -123,6 +123,11 @@ void PathBatch::restore(const State& state) {
     throw std::invalid_argument("a state of " + std::to_string(state.size()) + " paths, not of " +
                                 std::to_string(gym_paths_.size()));
   }
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (state[i] && (state[i]->learners() != first_rows_[i + 1] - first_rows_[i] ||
+                     state[i]->observation_size() != observation_size()))
+      throw std::invalid_argument("a state of a batch with other learners or features");
+  }
   for (std::size_t i = 0; i < state.size(); ++i) gym_paths_[i] = state[i] ? state[i]->clone() : nullptr;
 }
 

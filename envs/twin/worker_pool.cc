@@ -20,10 +20,17 @@ uint64_t packed(uint32_t round, uint32_t next) { return (uint64_t{round} << 32) 
 }  // namespace
 
 WorkerPool::WorkerPool(std::size_t threads) : shares_(threads) {
-  for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+  try {
+    for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+  } catch (...) {  // the system gives no more of them
+    stop();
+    throw;
+  }
 }
 
-WorkerPool::~WorkerPool() {
+WorkerPool::~WorkerPool() { stop(); }
+
+void WorkerPool::stop() {
   stopping_ = true;
   ++round_;
   round_.notify_all();

@@ -40,6 +40,7 @@ class WorkerPool {
     std::atomic<uint32_t> end{};
   };
 
+  void stop();
   void serve(std::size_t thread);
   void work_along(std::size_t thread, uint32_t round);
   static std::optional<uint32_t> take_chunk(Share& share, uint32_t round);

@@ -6,13 +6,15 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from . import wire_format as wire
 from .endpoint_programs import SENDER, free_port, receiver, run_sender, running
 
 FLOW = 0x1122334455667788
+UDP_SEGMENT = 103
+"""Of linux/udp.h: what is sent at once is cut into datagrams of so many bytes."""
 
 
 @contextmanager
@@ -149,6 +151,25 @@ def test_the_receivers_clock_shows_when_packets_came_not_when_they_were_read() -
         received_at = [wire.parse_ack(sender.recv(100)).received_at_ns for _ in range(5)]
     assert all(sent <= received for sent, received in zip(sent_at, received_at, strict=True))  # one clock
     assert received_at[-1] < continued_at
+
+
+def test_trains_that_are_longer_than_ours_are_a_flood_as_any_other() -> None:
+    """Linux takes 128 datagrams at once since 6.9, and hands them over so on the same machine."""
+    port = free_port()
+    hellos = wire.hello(FLOW + 1) * 128
+    with receiver(port) as listening, peer(("127.0.0.1", port)) as stranger:
+        stranger.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(wire.hello(FLOW)))
+        for _ in range(3):
+            listening.send_signal(signal.SIGSTOP)
+            with suppress(OSError):  # an older kernel refuses more than 64
+                for _ in range(16):
+                    stranger.send(hellos)
+            listening.send_signal(signal.SIGCONT)
+            with peer(("127.0.0.1", port)) as sender:
+                begin_flow(sender, FLOW)
+                sender.send(wire.control(wire.BYE, FLOW))
+                assert wire.kind_and_flow(sender.recv(100)) == (wire.BYE_REPLY, FLOW)
+        assert listening.poll() is None
 
 
 def test_the_sender_believes_only_acks_of_its_flow(tmp_path: Path) -> None:

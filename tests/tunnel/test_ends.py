@@ -28,6 +28,14 @@ def test_a_signal_ends_both_ends(stop: signal.Signals, tmp_path: Path) -> None:
     assert "ended by the other end" in tunnel.server.stderr_lines()[-1]
 
 
+def test_a_command_that_ignores_its_end_is_killed_whatever_dies_meanwhile(tmp_path: Path) -> None:
+    stubborn = ["sh", "-c", "trap '' TERM; while :; do (sleep 0.3 &); sleep 0.3; done"]
+    with LocalTunnel(tmp_path, ["sleep", "60"], stubborn) as tunnel:
+        os.kill(tunnel.client.process.pid, signal.SIGTERM)
+        assert tunnel.client.process.wait(10) == 0
+    assert "ended by a signal" in tunnel.client.stderr_lines()[-1]
+
+
 @pytest.mark.parametrize("authenticated", [True, False])
 def test_a_killed_end_leaves_its_log_and_nothing_else(authenticated: bool, tmp_path: Path) -> None:
     with LocalTunnel(tmp_path, ["sleep", "60"], PINGS, authenticated=authenticated) as tunnel:

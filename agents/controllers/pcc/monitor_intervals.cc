@@ -39,6 +39,10 @@ void MonitorIntervals::on_ack(Time now, const AckEvent& ack) {
   for (const AckedPacket& packet : ack.acked) on_delivered(now, packet);
 }
 
+void MonitorIntervals::on_spurious_loss(uint64_t seq) {
+  if (MonitorInterval* interval = sender_of(seq)) --interval->lost;
+}
+
 void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
   acked_end_ = std::max(acked_end_, packet.seq + 1);
   MonitorInterval* interval = sender_of(packet.seq);

@@ -20,6 +20,7 @@ class MonitorIntervals {
   // becomes known. What a time-out presumes lost may yet arrive: it waits for the ACK of a later packet to
   // tell.
   void on_ack(Time now, const AckEvent& ack);
+  void on_spurious_loss(uint64_t seq);  // before the ACK that tells of its arrival
 
   // The oldest interval, once it is closed and every packet of it accounted for.
   std::optional<MonitorInterval> take_settled();

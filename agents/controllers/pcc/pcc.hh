@@ -32,6 +32,9 @@ class Pcc final : public CongestionController {
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time /*now*/, const Timeout& /*timeout*/) override {}
+  void on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) override {
+    if (!loss.timeout) intervals_.on_spurious_loss(loss.seq);
+  }
   [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
   void on_timer(Time now) override;
   [[nodiscard]] SendLimits limits() const override;

@@ -13,6 +13,9 @@ constexpr double kTickSeconds = std::chrono::duration<double>{kSproutTick}.count
 constexpr double kStep = kSproutMaxPacketsPerSecond / (kSproutRates - 1);
 constexpr std::ptrdiff_t kReach = 36;  // rates that a tick may move by: five standard deviations
 constexpr double kFloor = 1e-12;       // no rate is ever ruled out
+// Twice what the highest rate brings in a tick. More says nothing else, and would be less likely by every
+// rate than the floor.
+constexpr double kMostPackets = 40;
 
 using Kernel = std::array<double, 2 * kReach + 1>;
 
@@ -66,6 +69,7 @@ void RateBelief::evolve(Distribution& probabilities) {
 
 // Section 3.2, step 2: times the Poisson likelihood of the count.
 void RateBelief::observe(double packets) {
+  packets = std::min(packets, kMostPackets);
   static const std::array<double, kSproutRates> logs = log_means();
   const double log_factorial = std::lgamma(packets + 1);
   for (std::size_t rate = 0; rate < kSproutRates; ++rate)
@@ -75,6 +79,7 @@ void RateBelief::observe(double packets) {
 
 // Times the likelihood of that count or a larger one.
 void RateBelief::observe_at_least(double packets) {
+  packets = std::min(packets, kMostPackets);
   for (std::size_t rate = 0; rate < kSproutRates; ++rate) {
     const double mean = packets_per_tick(rate);
     double term = std::exp(-mean);

@@ -53,6 +53,16 @@ TEST(Traffic, ARequestFollowsItsAnswerAfterATimeOfThought) {
   EXPECT_EQ(traffic.completion_times(), (std::vector<Time>{seconds{1}, milliseconds{70}}));
 }
 
+TEST(Traffic, ThoughtThatNeverEndsIsFollowedByNoRequest) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Traffic traffic{{.packets = 10, .mean_think = Time::max()}, seed};
+    EXPECT_TRUE(traffic.offers(seconds{0}, 0, 9));
+    traffic.on_delivered(seconds{1}, 10);
+    EXPECT_FALSE(traffic.offers(std::chrono::hours{1}, 10, 0));
+    EXPECT_GT(traffic.next_change().value(), std::chrono::hours{1});
+  }
+}
+
 TEST(Traffic, SpellsHaveTheMeansAskedFor) {
   Traffic traffic{spells_of(milliseconds{30}, milliseconds{10}), 1};
   int64_t on_ms = 0;

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ccgym.envs import _core
-from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 
 ROWS = 2
 COLUMNS = len(_core.TELEMETRY)
@@ -30,6 +30,16 @@ def test_actions_are_taken_in_any_type_and_layout() -> None:
         batch.step(actions, observations, telemetry)
         seen.append((observations.tobytes(), telemetry.tobytes()))
     assert len(set(seen)) == 1
+
+
+@pytest.mark.parametrize(("features", "flows"), [("raw", 1), ("indigo", 2)])
+def test_a_state_of_other_features_or_learners_is_refused(features: str, flows: int) -> None:
+    batch, _ = _begun()
+    link = LinkSpec(rate_mbps=12.0).to_link()
+    path = _core.Path(20, link, link, flows=[_core.Flow()] * flows)
+    other = _core.PathBatch([path] * ROWS, features=features, actions="indigo")
+    with pytest.raises(ValueError, match="other learners or features"):
+        other.restore(batch.save())
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,16 @@ TEST_F(CubicTest, RestartsFromOnePacketAfterATimeout) {
   EXPECT_NEAR(flow_.cwnd(), 28, 2);
 }
 
+TEST_F(CubicTest, HoldsSsthreshWhereOneTimeoutFollowsAnother) {  // RFC 5681 section 3.1
+  slow_start_to(40);
+  for (int i = 0; i < 3; ++i) {
+    flow_.lose(flow_.all_in_flight(), /*timeout=*/true);
+    flow_.send_while_open();
+  }
+  for (int i = 0; i < 5; ++i) flow_.round_trip(kRtt);
+  EXPECT_NEAR(flow_.cwnd(), 28, 2);
+}
+
 // RFC 9438, section 4.9.1: window, ssthresh, W_max, K and the epoch are as before.
 TEST_F(CubicTest, GoesBackToItsEpochAfterASpuriousTimeout) {
   slow_start_to(40);

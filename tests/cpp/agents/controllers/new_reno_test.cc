@@ -208,17 +208,28 @@ TEST_F(NewRenoTest, DoesNotGrowAWindowThatTheApplicationLeavesUnused) {
 
 TEST_F(NewRenoTest, HoldsSsthreshAtTwoPacketsOrMore) {  // RFC 5681 eq. 4
   flow_.send_while_open();
-  for (int i = 0; i < 3; ++i) {
-    std::vector<uint64_t> all;
-    for (int64_t back = flow_.inflight(); back > 0; --back)
-      all.push_back(flow_.next_seq() - static_cast<uint64_t>(back));
-    flow_.lose(all, /*timeout=*/true);
+  for (int i = 0; i < 2; ++i) {
+    flow_.lose(flow_.all_in_flight(), /*timeout=*/true);
+    flow_.send_while_open();
+    flow_.ack(flow_.next_seq() - 1);  // slow start: 2 packets, at last ssthresh
     flow_.send_while_open();
   }
-  flow_.ack(flow_.next_seq() - 1);  // slow start: 2 packets, ssthresh
-  flow_.send_while_open();
   flow_.ack(flow_.next_seq() - 2);  // congestion avoidance: a window's bytes before the next packet
   EXPECT_EQ(flow_.cwnd(), 2);
+}
+
+TEST_F(NewRenoTest, HoldsSsthreshWhereOneTimeoutFollowsAnother) {  // RFC 5681 section 3.1
+  fill_twenty();
+  for (int i = 0; i < 3; ++i) {
+    flow_.lose(flow_.all_in_flight(), /*timeout=*/true);
+    flow_.send_while_open();
+  }
+  while (flow_.cwnd() < 10) {  // slow start up to half of the 20 that were in flight before the first
+    const double before = flow_.cwnd();
+    flow_.ack(flow_.next_seq() - 1);
+    ASSERT_EQ(flow_.cwnd(), before + 1);
+    flow_.send_while_open();
+  }
 }
 
 }  // namespace

@@ -63,6 +63,20 @@ TEST_F(MonitorIntervalsTest, ChargeALossToTheIntervalThatSentThePacket) {
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0);
 }
 
+TEST_F(MonitorIntervalsTest, WaitForTheOthersAfterALossThatWasNone) {
+  open(0, 1);
+  send(0, 3);
+  open(3, 2);
+  lose(0);
+  intervals_.on_spurious_loss(0);
+  acknowledge({0, 1});
+  EXPECT_FALSE(intervals_.take_settled());
+  acknowledge({2});
+  const auto settled = intervals_.take_settled();
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->loss_rate(), 0);
+}
+
 TEST_F(MonitorIntervalsTest, WaitOutAnOutage) {
   open(0, 1);
   send(0, 4);

@@ -64,10 +64,14 @@ TEST(RateBelief, LearnsTheRateOfAPoissonProcess) {
   EXPECT_NEAR(total(belief), 1, 1e-9);
 }
 
-TEST(RateBelief, SurvivesACountThatNoRateExplains) {
-  RateBelief belief;
-  belief.observe(5000);
-  EXPECT_NEAR(total(belief), 1, 1e-9);
+TEST(RateBelief, TakesACountThatNoRateExplainsForTheHighest) {
+  RateBelief exact;
+  RateBelief bound;
+  exact.observe(5000);
+  bound.observe_at_least(5000);
+  EXPECT_NEAR(total(exact), 1, 1e-9);
+  EXPECT_GT(exact.mean_packets_per_second(), 850);
+  EXPECT_GT(bound.mean_packets_per_second(), 850);
 }
 
 TEST(RateBelief, TakesACountWithoutABacklogForALowerBound) {

@@ -61,6 +61,12 @@ class WindowFlow {
   // The application leaves the window unused, or no longer does.
   void limit_by(Limit limit) { limited_by_ = limit; }
 
+  [[nodiscard]] std::vector<uint64_t> all_in_flight() const {
+    std::vector<uint64_t> seqs;
+    for (int64_t back = inflight_; back > 0; --back) seqs.push_back(next_seq() - static_cast<uint64_t>(back));
+    return seqs;
+  }
+
   void lose(const std::vector<uint64_t>& seqs, bool timeout = false) {
     std::vector<LostPacket> packets;
     for (const uint64_t seq : seqs) packets.push_back({.seq = seq, .bytes = kPacketBytes, .sent_at = {}});

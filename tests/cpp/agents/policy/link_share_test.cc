@@ -162,6 +162,26 @@ TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
   EXPECT_TRUE(again.seen);
 }
 
+TEST(LinkShare, LetsGoWhereTheWindowHasBecomeSmallerThanWhatIsHeldBack) {
+  struct Shrinking {
+    LinkShare& share;
+    void on_ack(Time now, const AckEvent& ack, double /*cwnd_packets*/, bool may_hold) {
+      share.on_ack(now, ack, 64, may_hold);
+      if (share.limit(64) == 64) return;
+      held = true;
+      EXPECT_EQ(share.limit(4), 0);
+      share.on_ack(now, ack, 4, may_hold);
+      EXPECT_EQ(share.limit(4), 4);
+    }
+    bool held{false};
+  };
+  LinkShare link_share;
+  Shrinking shrinking{link_share};
+  PacketTrains trains{2, 0.5};
+  trains.send(shrinking);
+  EXPECT_TRUE(shrinking.held);
+}
+
 TEST(LinkShare, LetsGoWhereNothingMayBeHeldBack) {
   struct Drain {
     LinkShare& share;
