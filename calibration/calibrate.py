@@ -48,6 +48,20 @@ def calibrate(
         return answer_of(search, Replicator(target, executor)), whole
 
 
+def calibrate_whole(
+    target: Target, storage: Path, minutes: float, report: Callable[[int, float, Candidate], None]
+) -> Answer:
+    """The answer of a search that nobody interrupted: what builds on it is kept.
+
+    Raises:
+        KeyboardInterrupt: it was; what was tried is found by the next one.
+    """
+    answer, whole = calibrate(target, storage, minutes, report)
+    if not whole:
+        raise KeyboardInterrupt
+    return answer
+
+
 def emulator_name(target: Target) -> str:
     """The target's name as an emulator may be called."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", target.name).strip("-._") or "path"

@@ -33,7 +33,10 @@ class ActionSet:
 
 def _cross_entropy(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
     targets = classes.flatten().nan_to_num(_NO_CLASS).long()
-    return torch.nn.functional.cross_entropy(logits.flatten(0, -2), targets, ignore_index=_NO_CLASS)
+    errors = torch.nn.functional.cross_entropy(
+        logits.flatten(0, -2), targets, ignore_index=_NO_CLASS, reduction="sum"
+    )
+    return errors / (targets != _NO_CLASS).sum().clamp_min(1)
 
 
 def _absolute_error(outputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:

@@ -143,11 +143,19 @@ class Collector:
         return paths
 
     def sequences(self) -> Sequences:
-        """What was run, cut into sequences."""
+        """What was run, cut into sequences.
+
+        Where flows share a path, one that has not begun, hears nothing or is gone lets an instant pass, and
+        its network keeps its memory. What it has decided stands first, in its order: nothing that it has not
+        seen comes between a sequence's state and what is fitted.
+        """
         steps, recording = self._config.sequence_steps, self._recording
+        observations = recording.observations.reshape(-1, steps, recording.observations.shape[2])
+        labels = recording.labels.reshape(-1, steps)
+        order = np.argsort(np.isnan(labels), axis=1, kind="stable")
         return Sequences(
-            observations=recording.observations.reshape(-1, steps, recording.observations.shape[2]),
-            labels=recording.labels.reshape(-1, steps),
+            observations=np.take_along_axis(observations, order[:, :, None], axis=1),
+            labels=np.take_along_axis(labels, order, axis=1),
             states=recording.states.reshape(self._config.sequences_per_iteration, recording.states.shape[2]),
         )
 

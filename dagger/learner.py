@@ -13,6 +13,7 @@ from ccgym.agents.policy_header import PolicySpec
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.agents.stack import StackPolicy
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.training.batch_rollouts import BatchPolicy, make_rollouts_in_batch, trace_windows_in_batch
 from ccgym.training.config import TrainingConfig
@@ -102,7 +103,17 @@ class PythonLearner:
         return BatchPolicy(network, self._config.features, self._config.actions, self._config.has_companion)
 
     def try_out(self, emulators: Sequence[NamedEmulator]) -> None:
-        """A short rollout, before a run begins: raises InputError for features or a network that fail."""
+        """A short rollout, before a run begins.
+
+        Raises:
+            InputError: features or a network fail, or a link has flows of its own.
+        """
+        for emulator in emulators:
+            if emulator.spec.flows:
+                raise InputError(
+                    f"validation: {emulator.label} has flows of its own: a network and features in Python "
+                    "are validated alone"
+                )
         trace_windows_in_batch(self._inference_policy(self._policy), emulators[:1], _TRIED_SECONDS)
 
     def collect(self, collector: Collector, iteration: int, executor: Executor) -> None:

@@ -14,7 +14,7 @@ class RlConfig(RunConfig):
     features: Annotated[str, NativeOrOwn("indigo", "scale_free", "aurora", "raw")] | None = None
     """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or features of one's own as
     `my.module:NAME`; without one, that of `init`."""
-    actions: Literal["indigo", "log_window", "rate", "window"] | None = None
+    actions: Literal["indigo", "log_window", "rate"] | None = None
     """Action set: a key of `_core.POLICY_ACTIONS`; without one, that of `init`."""
     companion: bool | None = None
     """Whether what `log_window` answers is changed for others on the bottleneck; without it, as `init`."""

@@ -324,9 +324,9 @@ def load_own_code(config: RunConfig) -> None:
 
 def trained_on(config: RunConfig, iteration: int) -> str:
     """What a policy file says of its training: enough to repeat it."""
-    command = f"ccgym train --config {config.name} --emulators {config.emulators} --seed {config.seed}"
-    shipped = config_files("training").get(config.name)
-    if shipped is not None and read_options(shipped).get("algo") == getattr(config, "algo", None):
+    name, shipped = _shipped_as(config)
+    command = f"ccgym train --config {name} --emulators {config.emulators} --seed {config.seed}"
+    if shipped is not None:
         base = load_config(shipped, {"emulators": config.emulators, "seed": config.seed}, type(config))
         ours, theirs = (one.model_dump(mode="json") for one in (config, base))
         command += "".join(
@@ -335,6 +335,15 @@ def trained_on(config: RunConfig, iteration: int) -> str:
             if value != theirs[key]
         )
     return f"{command}, iteration {iteration + 1}"
+
+
+def _shipped_as(config: RunConfig) -> tuple[str, Path | None]:
+    """The shipped file that makes policies of this name, and what it is called: not always as they are."""
+    for name, file in config_files("training").items():
+        options = read_options(file)
+        if (options.get("name"), options.get("algo")) == (config.name, getattr(config, "algo", None)):
+            return name, file
+    return config.name, None
 
 
 def save_config(config: BaseModel, file: Path) -> None:

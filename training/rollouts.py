@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
+from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics, NothingToMeasureError, measure
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator
 from ccgym.oracle.window import path_with_jitter
@@ -94,10 +95,19 @@ def run_measured(
 def run_as_drawn(
     spec: EmulatorSpec, scheme: str, seconds: float, *, jitter: bool = False, seed: int = ROLLOUT_SEED
 ) -> FlowMetrics:
-    """One rollout of a scheme in the twin, over the path as `spec` has it; `seed` is its losses'."""
+    """One rollout of a scheme in the twin, over the path as `spec` has it; `seed` is its losses'.
+
+    Raises:
+        InputError: next to nothing leaves the link.
+    """
     path = path_with_jitter(spec) if jitter else spec.to_path()
     record = _core.simulate(path, scheme, seconds=seconds, seed=seed)
-    return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
+    try:
+        return measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
+    except NothingToMeasureError as error:
+        raise InputError(
+            f"{spec.name}: {error}, in {seconds:g} s: leave the link out, or run longer over it"
+        ) from None
 
 
 @cache

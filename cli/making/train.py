@@ -162,7 +162,7 @@ def _print_known() -> None:
         "config": [*config_files("training"), "or FILE.yaml"],
         "algo": [*DEFAULT_CONFIGS],
         "features": [*_core.POLICY_FEATURES, "or a class: size, __init__(flows), observe(raw, action)"],
-        "actions": [*_core.POLICY_ACTIONS],
+        "actions": ["indigo", "log_window", "rate, by reward"],
         "reward": [*single, "log_power", "or a function: (info, link_mbps, empty_rtt_ms) -> (flows,)"],
         "architecture": ["lstm", "mlp"],
         "network": [
@@ -225,7 +225,7 @@ def _train(
 def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "Config":
     """The configuration, of the file and the flags; of a run that goes on, its own."""
     from ccgym.envs.errors import InputError
-    from ccgym.training.config import config_file_of_run, load_config
+    from ccgym.training.config import RENAMED, config_file_of_run, load_config
 
     emulators = args.emulators
     if args.from_calibration is not None:
@@ -243,8 +243,9 @@ def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "C
         folder = _folder(args, config)
         kept = load_config(config_file_of_run(folder), {}, kind)
         for key, flag in flags.items():
-            if getattr(kept, key) != getattr(config, key):
-                raise InputError(f"{flag}: the run in {folder} has {getattr(kept, key)}; leave it out")
+            name = RENAMED.get(key, key)
+            if getattr(kept, name) != getattr(config, name):
+                raise InputError(f"{flag}: the run in {folder} has {getattr(kept, name)}; leave it out")
         if args.config is not None and kept != config:
             raise InputError(f"--config {args.config}: the run in {folder} has other settings; leave it out")
         config = kept

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer
+from ccgym.calibration.calibrate import calibrate_whole, found_spec, storage_of, write_answer
 from ccgym.calibration.candidate import Candidate
 from ccgym.calibration.load_target import load_target
 from ccgym.calibration.target import check_target
@@ -63,7 +63,7 @@ def found_again(plan: Plan, emulator: NamedEmulator, folder: Path, minutes: floa
     make_folder(folder)
     run_plan(replace(plan, emulators=[emulator]), measured)
     target = check_target(replace(load_target(measured), name=truth_name(emulator)), few=True)
-    answer, _ = calibrate(target, storage_of(out), minutes, lambda *_: None)
+    answer = calibrate_whole(target, storage_of(out), minutes, lambda *_: None)
     write_answer(answer, target, out)
     errors, floor = (
         verify_in_mahimahi(target, spec, folder / "verified")

@@ -11,7 +11,7 @@ from time import process_time
 
 import numpy as np
 from ccgym.calibration.answer import Answer
-from ccgym.calibration.calibrate import calibrate
+from ccgym.calibration.calibrate import calibrate_whole
 from ccgym.calibration.candidate import ARRIVALS, PARAMETERS, Candidate
 from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors
 from ccgym.calibration.target import Measured, Run, Target, means
@@ -156,7 +156,7 @@ def recover(
     with ThreadPoolExecutor(cpu_count()) as executor:
         target = measured_over(truth, SCHEMES, measuring[:RUNS], executor)
         begun_s = process_time()
-        answer, _ = calibrate(target, storage, minutes, report)
+        answer = calibrate_whole(target, storage, minutes, report)
         cpu_s = process_time() - begun_s
         held_out = tuple(
             _held_out(truth, answer.candidate, measuring[:runs], validating[:runs], executor)

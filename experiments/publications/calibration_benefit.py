@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ccgym.calibration.calibrate import calibrate, posterior_of, write_answer
+from ccgym.calibration.calibrate import calibrate_whole, posterior_of, write_answer
 from ccgym.calibration.candidate import PARAMETERS, Candidate
 from ccgym.envs.outside_files import absolute
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
@@ -85,12 +85,12 @@ def _path_lines(options: ReproductionOptions, name: str, synthetic: str) -> list
 
 def _calibrated(options: ReproductionOptions, name: str, truth: Candidate) -> Path:
     """The emulator found from what the schemes measured; it stands where it was found before."""
-    file = options.folder / f"{name}.yaml"
+    search_minutes = QUICK_CALIBRATION_MINUTES if options.quick else CALIBRATION_MINUTES
+    file = options.folder / f"{name}-{search_minutes:g}min.yaml"
     if not file.exists():
         with ThreadPoolExecutor(os.cpu_count()) as executor:
             target = measured_over(truth, SCHEMES, range(FIRST_RUN, FIRST_RUN + RUNS), executor)
-        search_minutes = QUICK_CALIBRATION_MINUTES if options.quick else CALIBRATION_MINUTES
-        answer, _ = calibrate(target, file.with_suffix(".search"), search_minutes, lambda *_: None)
+        answer = calibrate_whole(target, file.with_suffix(".search"), search_minutes, lambda *_: None)
         write_answer(answer, target, file)
     return absolute(file)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
@@ -16,6 +17,9 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.training.config import TrainingConfig, config_file, load_config
 
 from .reproduction import Line, ReproductionOptions, evaluate, failure_text, mean_text
+
+if TYPE_CHECKING:
+    from ccgym.training.runs.run_directory import RunDirectory
 
 SECONDS = 30.0
 CHECKED_MINUTES = 5.0
@@ -64,12 +68,19 @@ def _train(config: TrainingConfig, folder: Path, minutes: float) -> None:
     from ccgym.training.runs.run_directory import RunDirectory
 
     run = RunDirectory(folder, TrainingConfig)
-    begun = (folder / "config.yaml").exists()
-    if begun and run.config() != config:
+    if run.is_begun and run.config() != config:
         raise InputError(f"{folder}: holds a run of other settings; choose another --out")
-    if not run.best_policy.exists():
+    left_minutes = minutes - _minutes_so_far(run)
+    if left_minutes > 0 and not (run.is_begun and run.is_finished(config)):
         with redirect_stdout(sys.stderr):  # the progress of the training
-            train(config, run, resume=begun, workers=os.cpu_count() or 1, minutes=minutes)
+            train(config, run, resume=run.is_begun, workers=os.cpu_count() or 1, minutes=left_minutes)
+
+
+def _minutes_so_far(run: "RunDirectory[TrainingConfig]") -> float:
+    """An iteration that was logged and not kept is made again."""
+    if not run.is_begun:
+        return 0.0
+    return max((seconds for seconds, _ in run.history("loss")), default=0.0) / 60
 
 
 def evaluate_policies(

@@ -128,6 +128,7 @@ def sweep(
     for done in study.get_trials(states=(TrialState.COMPLETE,)):
         report(_trial(done))
     left = [each for each in study.get_trials(states=(TrialState.RUNNING,)) if SETTINGS in each.user_attrs]
+    _check_trained(study, config, folder, kind)
     while left or len(study.trials) < config.trials:
         number, settings = _left(left.pop()) if left else _proposed(study, config)
         training = _training_config(config, settings, kind)
@@ -142,6 +143,18 @@ def sweep(
     kept = yaml.safe_dump(_training_config(config, best.settings, kind).model_dump(), sort_keys=False)
     replace_file(folder / "best.yaml", lambda fresh: fresh.write_text(kept))
     return best
+
+
+def _check_trained(study: optuna.Study, config: SweepConfig, folder: Path, kind: type[RunConfig]) -> None:
+    """Raises InputError: a trial had other settings than it would have now: its configuration has changed."""
+    from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
+
+    for trial in study.get_trials(deepcopy=False):
+        run = RunDirectory(folder / f"trial-{trial.number:03d}", kind)
+        if run.is_begun and run.config() != _training_config(config, trial.user_attrs[SETTINGS], kind):
+            raise InputError(
+                f"{run.folder}: {config.config} has changed since it was trained: choose another --out"
+            )
 
 
 def kind_of(config: SweepConfig) -> str:

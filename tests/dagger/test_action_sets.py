@@ -59,3 +59,13 @@ def test_network_width_is_the_controllers() -> None:
     assert {name: actions.outputs for name, actions in ACTION_SETS.items()} == {
         name: _core.POLICY_ACTIONS[name] for name in ACTION_SETS
     }
+
+
+@pytest.mark.parametrize("name", ACTION_SETS)
+def test_where_nothing_was_decided_nothing_is_lost(name: str) -> None:
+    actions = ACTION_SETS[name]
+    outputs = torch.zeros(2, 3, actions.outputs, requires_grad=True)
+    loss = actions.loss(outputs, torch.full((2, 3), math.nan))
+    (gradient,) = torch.autograd.grad(loss, outputs)
+    assert loss == 0
+    assert torch.isfinite(gradient).all()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from ccgym.agents.shipped import policy_path
-from ccgym.dagger.collection import Collector
+from ccgym.dagger.collection import Collector, Recording
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.training.config import TrainingConfig
@@ -36,6 +36,24 @@ def test_flows_that_share_take_no_run_of_another_group(tiny_config: TinyConfig) 
         assert measured == {"random": 72, "shared": 10, "fading": 14}
         assert min(path.count for path in paths if path.group == "shared") >= 2
         assert [path.first for path in paths] == np.cumsum([0, *(path.count for path in paths)])[:-1].tolist()
+
+
+def test_what_was_decided_stands_first_in_its_sequence(tiny_config: TinyConfig) -> None:
+    """A flow that lets an instant pass keeps its memory, so nothing may come between two decisions."""
+    config = tiny_config()
+    collector = Collector(config, TaskDistribution({"random": links(8)}, {"random": 1.0}), 0)
+    flows, steps = config.environments, config.episode_steps
+    labels = np.arange(flows * steps, dtype=np.float32).reshape(flows, steps)
+    observations = np.repeat(labels[:, :, None], 30, axis=2)
+    labels[:, ::3] = np.nan
+    states = np.zeros((flows, steps // config.sequence_steps, 0), np.float32)
+    collector._recording = Recording(observations, labels, labels, states)
+    sequences = collector.sequences()
+    for seen, told in zip(sequences.observations, sequences.labels, strict=True):
+        decided = int(np.isfinite(told).sum())
+        assert np.isfinite(told[:decided]).all()
+        assert np.all(np.diff(told[:decided]) > 0)
+        assert np.array_equal(seen[:decided, 0], told[:decided])
 
 
 def test_windows_of_several_learners_need_a_row_each(tiny_config: TinyConfig) -> None:

@@ -16,6 +16,8 @@ FAIRNESS = "median Jain, 5 s apart: BBR"
         (HOST, "24 of 24", True, True),
         ("after the rate falls or rises by 4", "median -20 ms (-240 to +110)", None, True),
         ("after the rate falls or rises by 4", "median +165 ms (+20 to +2150)", False, False),
+        ("beside cubic", "42.5% (41.6% to 43.4%) of 300 links in the mean", None, True),
+        ("beside cubic", "95.0% (94.0% to 96.0%) of 300 links in the mean", False, False),
         ("something new", "19 of 24", False, False),
         ("something new", "not sure", None, False),
     ],

@@ -10,8 +10,17 @@ from ccgym.agents.lstm import LstmPolicy
 from ccgym.agents.policy_file import save_policy
 from ccgym.agents.policy_header import PolicySpec
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
+from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.rollouts import Rollout, make_rollouts, mean_regret, rollout_metrics, summarise_groups
+from ccgym.training.rollouts import (
+    Rollout,
+    make_rollouts,
+    mean_regret,
+    rollout_metrics,
+    run_as_drawn,
+    summarise_groups,
+)
 from ccgym.training.runs.plots import draw_rollouts
 
 INDIGO_ACTS = ("halve", "less", "stay", "more", "double")
@@ -23,6 +32,12 @@ def test_regret_is_missing_throughput_plus_excess_delay() -> None:
     assert SLOWER.regret == pytest.approx(0.1)
     assert LATER.regret == pytest.approx(0.5), "more throughput does not pay for delay"
     assert mean_regret([SLOWER, LATER]) == pytest.approx(0.3)
+
+
+def test_a_link_that_nothing_leaves_is_named() -> None:
+    spec = EmulatorSpec(name="still", delay_ms=10, uplink=LinkSpec(rate_mbps=0.001))
+    with pytest.raises(InputError, match=r"^still: no flow to measure.* in 1 s: leave the link out"):
+        run_as_drawn(spec, "copa", 1.0)
 
 
 def test_metrics_carry_every_emulator() -> None:

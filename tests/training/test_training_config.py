@@ -142,3 +142,10 @@ def test_a_file_of_the_former_version_is_read(tiny_config: TinyConfig) -> None:
     config = TrainingConfig.model_validate(options | former)
     assert (config.monitored, config.perturbation_probability) == ("validation", 0.25)
     assert (config.max_perturbation_steps, config.host_jitter.share) == (7, 0.3)
+
+
+def test_a_policy_names_the_configuration_that_makes_it_again() -> None:
+    config = load_config(config_file("indigo-2018"), {"seed": 3}, TrainingConfig)
+    assert config.name == "indigo"
+    assert trained_on(config, 79).startswith("ccgym train --config indigo-2018 --emulators ")
+    assert " --set " not in trained_on(config, 79)

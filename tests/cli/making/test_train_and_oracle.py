@@ -88,6 +88,8 @@ def test_other_settings_in_the_folder_of_a_run_are_refused(
     assert "--resume" in mistake(capsys)
     assert train(config, tmp_path / "run", "--seed", "9", "--resume") == 2
     assert "--seed 9" in mistake(capsys)
+    assert train(config, tmp_path / "run", "--set", "kick_probability=0.5", "--resume") == 2  # once
+    assert "--set kick_probability=0.5: the run in" in mistake(capsys)
 
 
 def test_any_setting_can_be_given_by_flag(
@@ -198,6 +200,8 @@ def test_oracle_takes_an_emulator_by_name(capsys: pytest.CaptureFixture[str]) ->
         (["--rate-mbps", "-6", "--delay-ms", "20"], "rate_mbps"),
         (["--emulator", "calibrated"], "names 6 emulators"),
         (["--emulator", "atlantis"], "'atlantis'"),
+        (["--emulator", "calibrated/nepal", "--loss", "0.1"], "--loss: goes with --rate-mbps"),
+        (["--emulator", "calibrated/nepal", "--poisson"], "--poisson: goes with --rate-mbps"),
     ],
 )
 def test_oracle_refuses_bad_input(flags: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

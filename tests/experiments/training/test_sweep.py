@@ -101,3 +101,13 @@ def test_another_sweep_is_not_mixed_in(capsys: pytest.CaptureFixture[str]) -> No
     Path("sweep.yaml").write_text(SWEEP.replace("0.9", "0.95"))
     assert main(["sweep", "sweep.yaml", "--out", "one"]) == 2
     assert "holds another sweep" in capsys.readouterr().err
+
+
+def test_trials_of_a_configuration_that_has_changed_are_not_mixed_in(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    swept("one", capsys, "--trials", "1")
+    Path("tiny.yaml").write_text(CONFIG.replace("episode_steps: 32", "episode_steps: 16"))
+    assert main(["sweep", "sweep.yaml", "--out", "one", "--trials", "2"]) == 2
+    assert "tiny.yaml has changed since it was trained" in capsys.readouterr().err
+    assert not Path("one/trial-001").exists()
