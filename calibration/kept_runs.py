@@ -85,6 +85,36 @@ def quiet_optuna() -> Iterator[None]:
         optuna.logging.set_verbosity(verbosity)
 
 
+def _look_through(path: Path) -> None:
+    """Cuts a last line that a full disk has left without its end: Optuna would add the next one to it.
+
+    Raises:
+        InputError: it is somebody else's file, or damaged.
+    """
+    if not path.is_file():
+        return
+    with path.open("rb+") as file:
+        whole_bytes = 0
+        for line in file:
+            if not line.endswith(b"\n") and whole_bytes:
+                file.truncate(whole_bytes)
+                return
+            if not _is_of_journal(line):
+                raise InputError(
+                    f"{path}: not the kept search of a calibration, or damaged: delete it, or choose another "
+                    "--out"
+                )
+            whole_bytes += len(line)
+
+
+def _is_of_journal(line: bytes) -> bool:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(entry, dict) and "op_code" in entry
+
+
 @contextmanager
 def open_storage(path: Path) -> Iterator[JournalStorage]:
     """The studies of a search.
@@ -93,6 +123,7 @@ def open_storage(path: Path) -> Iterator[JournalStorage]:
         InputError: they cannot be kept there.
     """
     try:
+        _look_through(path)
         yield JournalStorage(JournalFileBackend(str(path)))
     except OSError as error:
         if is_of_system(error):

@@ -25,7 +25,7 @@ from optuna.trial import TrialState
 from .candidate import ACK_PATH, PARAMETERS, Candidate, Restriction, Space, space_of
 from .kept_runs import KeptRuns, TimeLimit, open_storage, quiet_optuna
 from .replication import Replicator, measured_figures, scheme_errors
-from .target import Target
+from .target import Measured, Target
 
 WIDE_TRIALS, FINE_TRIALS = 120, 140
 _FINE_STEP = 0.05
@@ -125,9 +125,11 @@ class LeastErrorSearch:
         return optuna.create_study(storage=kept, study_name=name, pruner=pruner, load_if_exists=True)
 
     def _digest(self) -> str:
-        """Of the target, of the core that runs, and of how its runs are kept."""
+        """Of the target and its policies, of the core that runs, and of how its runs are kept."""
         traces = [sha256_of(Path(trace), "the trace") for trace in self.restriction.traces]
-        content = json.dumps([asdict(self.target), asdict(self.restriction), traces, _KEPT], sort_keys=True)
+        policies = [sha256_of(file, "the policy") for file in map(_policy_file, self.target.measured) if file]
+        kept = [asdict(self.target), policies, asdict(self.restriction), traces, _KEPT]
+        content = json.dumps(kept, sort_keys=True)
         core = Path(_core.__file__ or "").read_bytes()
         return hashlib.sha256(content.encode() + hashlib.sha256(core).digest()).hexdigest()[:16]
 
@@ -221,3 +223,12 @@ class LeastErrorSearch:
 
     def _kept_runs(self, kept: JournalStorage, stage: str, ends_s: float) -> KeptRuns:
         return KeptRuns(self._study(kept, stage), self._replicate, self.limit, ends_s)
+
+
+def _policy_file(measured: Measured) -> Path | None:
+    """What a scheme decides by; a preference may stand behind it."""
+    kind, _, argument = measured.controller.partition(":")
+    if kind != "policy":
+        return None
+    whole = Path(argument)
+    return whole if whole.is_file() else Path(argument.rpartition(":")[0])

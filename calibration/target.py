@@ -9,6 +9,7 @@ import numpy as np
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.specs.link_spec import OPPORTUNITY_BITS
+from ccgym.evaluation.run_files import MOST_FLOWS
 from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
 
 FEWEST_SCHEMES = 4
@@ -157,12 +158,24 @@ def check_target(target: Target, *, few: bool) -> Target:
                 f"{target.name}: {excerpt(measured.scheme)}: throughput {measured.throughput_mbps:g} Mbit/s, "
                 f"less than a packet in {target.seconds:g} s; leave the scheme out"
             )
+    _check_flows(target)
     _check_ratio(target, "throughput", "Mbit/s", {row.scheme: row.throughput_mbps for row in target.measured})
     _check_ratio(target, "p95 delay", "ms", {row.scheme: row.p95_delay_ms for row in target.measured})
     fastest_mbps = max(row.throughput_mbps for row in target.measured)
     packets = fastest_mbps * 1e6 / OPPORTUNITY_BITS * target.seconds
     check_memory(PACKET_LOG_BYTES * packets, f"{target.name}: a run at {fastest_mbps:g} Mbit/s")
     return target
+
+
+def _check_flows(target: Target) -> None:
+    if not 1 <= target.flows <= MOST_FLOWS:
+        raise InputError(f"{target.name}: {target.flows} flows; expected 1 to {MOST_FLOWS}")
+    last_s = (target.flows - 1) * target.interval_s
+    if not 0 <= last_s < target.seconds:
+        raise InputError(
+            f"{target.name}: the last of {target.flows} flows would begin after {last_s:g} s of a test of "
+            f"{target.seconds:g} s"
+        )
 
 
 def _check_ratio(target: Target, name: str, unit: str, figures: dict[str, float]) -> None:

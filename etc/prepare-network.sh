@@ -6,7 +6,7 @@ readonly wanted_controls=(reno bbr cubic)
 
 say() { echo "network: $*"; }
 
-value() { sysctl -n "net.ipv4.$1"; }
+value() { sysctl -n "net.ipv4.$1" 2>/dev/null; }
 
 lists() { [[ " $(value "tcp_$1_congestion_control") " == *" $2 "* ]]; }
 
@@ -37,14 +37,21 @@ allow_controls() {
   sysctl -w net.ipv4.tcp_allowed_congestion_control="$allowed"
 }
 
-if tun_is_there && tun_is_open && forwarding_is_on && controls_are_allowed; then
-  say "ready"
-elif [[ $EUID -ne 0 ]]; then
-  say "skipped, not root: \`ccgym doctor\` says what is missing (set it: sudo $0)"
-else
+is_ready() { tun_is_there && tun_is_open && forwarding_is_on && controls_are_allowed; }
+
+# Each as far as it goes: root of a container may not set all of it, and training needs none.
+provide_all() {
   tun_is_there || provide_tun
   tun_is_open || chmod 666 /dev/net/tun
   forwarding_is_on || sysctl -w net.ipv4.ip_forward=1
   controls_are_allowed || allow_controls
-  say "set"
+}
+
+if is_ready; then
+  say "ready"
+elif [[ $EUID -ne 0 ]]; then
+  say "skipped, not root: \`ccgym doctor\` says what is missing (set it: sudo $0)"
+else
+  provide_all || true
+  if is_ready; then say "set"; else say "not all can be set here: \`ccgym doctor\` says what is missing"; fi
 fi

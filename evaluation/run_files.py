@@ -27,7 +27,7 @@ _LONGEST_HEADER_LINE = 1000
 _MOST_REASON_CHARACTERS = 300
 _PIECE_CHARACTERS = 1 << 20
 _RUN_FILE = re.compile(r"(.+)_(datalink|failure|measured|stats)_run(\d{1,9})\.(?:log|json)")
-_LINK_LOG_ENDING = "_mm"
+LINK_LOG_ENDING = "_mm"
 _LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d{1,9})\.log")
 
 
@@ -127,7 +127,7 @@ def _runs_with(folder: Path, *kinds: str) -> list[RunFiles]:
     found = [_RUN_FILE.fullmatch(path.name) for path in folder.iterdir()]
     runs = {RunFiles(folder, name[1], int(name[3])) for name in found if name and name[2] in kinds}
     return sorted(
-        (files for files in runs if not files.scheme.endswith(_LINK_LOG_ENDING)),
+        (files for files in runs if not files.scheme.endswith(LINK_LOG_ENDING)),
         key=lambda files: (files.scheme, files.run),
     )
 

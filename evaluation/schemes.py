@@ -20,6 +20,7 @@ from ccgym.envs.errors import MOST_LISTED, InputError, did_you_mean, excerpt, is
 from ccgym.envs.outside_files import absolute, sha256_of
 
 from .outside_schemes import library_file, look_at
+from .run_files import LINK_LOG_ENDING
 
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _SHIPPED = {
@@ -229,6 +230,11 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
                 raise InputError(
                     f"{excerpt(item)}: the label {excerpt(scheme.label)!r} has more than {MOST_LABEL_BYTES} "
                     "bytes, too long for the names of its logs: give the file or the mix a shorter one"
+                )
+            if scheme.label.endswith(LINK_LOG_ENDING):
+                raise InputError(
+                    f"{excerpt(item)}: a label that ends in {LINK_LOG_ENDING} is that of mm-link's own logs: "
+                    "give the file another name"
                 )
             schemes[scheme.label] = scheme
     return list(schemes.values())

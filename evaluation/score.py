@@ -103,8 +103,8 @@ def score(
     """Runs a scheme over the links; the same scheme, the same figures.
 
     The reference set is every scheme that comes along but Aurora. It runs once over new links, some
-    10 s; its figures are kept in ~/.cache/ccgym/score. A run that delivers next to nothing, or
-    that ends early, has the figures of one packet, delivered after all the time: nobody gains by giving up.
+    10 s; its figures are kept in ~/.cache/ccgym/score. A run of which nothing comes through has the figures
+    of one packet in 30 s, delivered after all of them.
 
     Args:
         scheme: one that runs in the twin, as `python:FILE.py:CLASS`, `so:FILE.so`, `copa`.

@@ -24,7 +24,7 @@ SEEN = ("train", "validation", "no", "unknown")
 """Whether a learned scheme was trained on a link."""
 _MOST_NAME_BYTES = 200
 """A file system takes 255 bytes, some of which are for what is written beside it."""
-_RANGES = {"runs": (1, 100_000), "flows": (1, MOST_FLOWS), "seconds": (0.001, 1e6), "interval": (0, 1e6)}
+_RANGES = {"runs": (1, 999_999), "flows": (1, MOST_FLOWS), "seconds": (0.001, 1e6), "interval": (0, 1e6)}
 
 
 def read_session(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 In the twin, or in real mahimahi; with one flow instead of ten to see how a scheme does alone.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,7 +86,8 @@ def run_in_shells(condition: Condition, name: str, run: int, folder: Path) -> ND
     """The same in real mahimahi; what has been run is kept in `folder`."""
     (scheme,) = select_schemes(name)
     files = RunFiles(folder / condition.file_name, scheme.label, run)
-    kept = files.measured.with_suffix(".npy")
+    version = hashlib.sha256(scheme.fingerprint().encode()).hexdigest()[:8]
+    kept = files.measured.with_suffix(f".{version}.npy")
     if not kept.exists():
         make_folder(files.folder)
         flows = [PlannedFlow(scheme, *each) for each in condition.flows]

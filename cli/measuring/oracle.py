@@ -44,6 +44,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_options_of_a_link(args: argparse.Namespace) -> None:
+    from ccgym.envs.errors import InputError
+
+    given = {
+        "--delay-ms": args.delay_ms is not None,
+        "--queue-packets": args.queue_packets is not None,
+        "--loss": args.loss != 0,
+        "--poisson": args.poisson,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise InputError(f"{option}: goes with --rate-mbps; an emulator has its own: leave it out")
+
+
 def _spec(args: argparse.Namespace) -> "EmulatorSpec":
     from ccgym.envs.errors import InputError
     from ccgym.envs.specs.emulators import EmulatorSpec, select_emulators
@@ -51,6 +65,7 @@ def _spec(args: argparse.Namespace) -> "EmulatorSpec":
     from pydantic import ValidationError
 
     if args.emulator is not None:
+        _refuse_options_of_a_link(args)
         selected = select_emulators(args.emulator)
         if len(selected) != 1:
             names = ", ".join(emulator.label for emulator in selected)

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.mahimahi.start_lock import start_lock
 
 from .host_user import HostUser
@@ -128,9 +128,9 @@ def check_shell_starts() -> Check:
     try:
         try:
             complaint = _trial()
-        except TimeoutError:
+        except OutsideError:
             complaint = _trial()
-    except (InputError, OSError) as error:  # TimeoutError is an OSError
+    except (InputError, OutsideError, OSError) as error:
         complaint = str(error)
     if complaint:
         return Check(name, False, complaint, needed_for, mend)
@@ -159,8 +159,16 @@ def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:
     return [iperf3, _check_available(ipv4, needed_for), _check_allowed(ipv4, needed_for)]
 
 
+def _controls(file: Path) -> list[str]:
+    """None where the kernel does not say, as in a container."""
+    try:
+        return file.read_text().split()
+    except FileNotFoundError:
+        return []
+
+
 def _check_available(ipv4: Path, needed_for: str) -> Check:
-    name, available = "available", (ipv4 / "tcp_available_congestion_control").read_text().split()
+    name, available = "available", _controls(ipv4 / "tcp_available_congestion_control")
     missing = [control for control in CONGESTION_CONTROLS if control not in available]
     if missing:
         mend = "sudo modprobe --all " + " ".join(f"tcp_{control}" for control in missing)
@@ -169,7 +177,7 @@ def _check_available(ipv4: Path, needed_for: str) -> Check:
 
 
 def _check_allowed(ipv4: Path, needed_for: str) -> Check:
-    name, allowed = "allowed", (ipv4 / "tcp_allowed_congestion_control").read_text().split()
+    name, allowed = "allowed", _controls(ipv4 / "tcp_allowed_congestion_control")
     missing = [control for control in CONGESTION_CONTROLS if control not in allowed]
     if missing:
         wanted = " ".join([*allowed, *missing])

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ccgym.envs.errors import OutsideError
+
 from .termination import holding_signals
 
 POLL_S = 0.01
@@ -67,12 +69,12 @@ class ProcessGroup:
         """The exit code.
 
         Raises:
-            TimeoutError: it still runs after `timeout_s`.
+            OutsideError: it still runs after `timeout_s`.
         """
         try:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise TimeoutError(f"{self.name} still runs after {timeout_s:.0f} s") from None
+            raise OutsideError(f"{self.name} still runs after {timeout_s:.0f} s") from None
 
     def complaint(self) -> str:
         """The last line it printed on stderr, or else on stdout: why it failed."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.host.process_group import ProcessGroup
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
@@ -189,7 +189,7 @@ class _LiveFlow:
 def _reason(group: ProcessGroup) -> str:
     try:
         group.wait(1.0)  # the socket closes a little before the shells do
-    except TimeoutError:
+    except OutsideError:
         return "no answer"
     return group.complaint()
 

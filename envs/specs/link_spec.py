@@ -58,7 +58,7 @@ DATA_TUN_BYTES = DATA_IP_BYTES + 4
 
 
 OPPORTUNITY_BITS = 12_000
-MOST_OPPORTUNITIES = 1e8
+MOST_OPPORTUNITIES = 5e7
 """Of a schedule that is drawn and kept."""
 
 
@@ -200,9 +200,13 @@ class LinkSpec(SpecModel):
             exact: as in continuous timing; what is drawn is not cut to whole ms, a trace file has no others.
 
         Raises:
-            InputError: the trace cannot be read or is broken.
+            InputError: the trace cannot be read or is broken, or a rate that steps or walks comes to too many
+                opportunities.
         """
-        whole = self._whole_schedule(once, exact)
+        try:
+            whole = self._whole_schedule(once, exact)
+        except ValueError as error:
+            raise error if isinstance(error, InputError) else InputError(str(error)) from None
         return schedule_from(whole, round(MS_PER_S * self.begin_s)) if self.begin_s else whole
 
     def _whole_schedule(self, once: bool, exact: bool) -> _core.Schedule:

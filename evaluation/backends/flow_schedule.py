@@ -47,10 +47,10 @@ class _Schedule:
             self._callers.append(start(index))
         self._wait(self._end_s + SETTLING_S)
         for flow, each, caller in zip(self._flows, self._programs, self._callers, strict=True):
-            if not each.ends_itself:
+            if each.ends_itself:
+                _await_end(flow, caller)
+            else:
                 caller.stop()
-            elif caller.wait(OVERRUN_S) != 0:
-                raise OutsideError(f"{flow.scheme.label} failed: {caller.complaint()}")
 
     def _wait(self, until_s: float) -> None:
         while (left_s := self._began_s + until_s - time.monotonic()) > 0:
@@ -68,6 +68,15 @@ class _Schedule:
         if over and _end_s(flow) < self._end_s and not each.ends_itself:
             caller.stop()
             self._cut_off.add(index)
+
+
+def _await_end(flow: PlannedFlow, caller: ProcessGroup) -> None:
+    try:
+        code = caller.wait(OVERRUN_S)
+    except OutsideError as error:
+        raise OutsideError(f"{flow.scheme.label}: {error}") from None
+    if code != 0:
+        raise OutsideError(f"{flow.scheme.label} failed: {caller.complaint()}")
 
 
 def _end_s(flow: PlannedFlow) -> float:

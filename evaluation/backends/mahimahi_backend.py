@@ -10,7 +10,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.host.host_checks import check_kernel_tcp
 from ccgym.envs.host.process_group import ProcessGroup
 from ccgym.envs.logs.link_log import LinkLog
@@ -32,6 +32,9 @@ from ccgym.evaluation.schemes import Kind, Scheme
 from .backend import EmulatorsOrPaths, PlannedFlow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, check_real_time, flow_programs, sender_listens
+
+_LISTENER_ENDS_S = 1.0
+"""A listener whose caller has failed may be about to say why."""
 
 
 class MahimahiBackend:
@@ -108,13 +111,21 @@ def _run_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
     if not programs.ends_itself:
         command = f"timeout --foreground --signal=KILL {limit_s} {command}; test $? = 137"
     caller = shell.start(command)
-    if caller.wait(limit_s + OVERRUN_S) != 0:
+    try:
+        code = caller.wait(limit_s + OVERRUN_S)
+    except OutsideError as error:
+        raise MahimahiError(f"{flow.scheme.label}: {error}") from None
+    if code != 0:
         raise MahimahiError(f"{flow.scheme.label} failed: {caller.complaint()}{_last_words(listener)}")
 
 
 def _last_words(listener: ProcessGroup) -> str:
     """A caller whose listener has gone tells of the broken connection only."""
-    return "" if listener.returncode is None else f"; its listener has ended: {listener.complaint()}"
+    try:
+        code = listener.wait(_LISTENER_ENDS_S)
+    except OutsideError:
+        return ""
+    return f"; its listener has ended with {code}: {listener.complaint()}"
 
 
 def _run_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:

@@ -83,12 +83,12 @@ class Request:
             emulator.spec.to_path()  # raises InputError for what is not in the twin
 
     def describe(self) -> dict[str, Any]:
-        """Changes when anything would run otherwise."""
+        """Changes when anything would run otherwise, or in another order, by which episodes are kept."""
         return {
             "schema": SCHEMA,
             "seed": self.seed,
-            "schemes": {scheme.label: scheme.fingerprint() for scheme in self.schemes},
-            "emulators": {emulator.label: spec_digest(emulator.spec) for emulator in self.emulators},
+            "schemes": [[scheme.label, scheme.fingerprint()] for scheme in self.schemes],
+            "emulators": [[emulator.label, spec_digest(emulator.spec)] for emulator in self.emulators],
         }
 
 

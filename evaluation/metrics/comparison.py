@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ccgym.envs.errors import InputError
@@ -70,6 +71,15 @@ class Change:
     """Difference; above 0: the other one is better."""
 
 
+_SETTINGS = {
+    "seconds": "the lengths in seconds differ",
+    "flows": "the numbers of flows differ",
+    "interval": "the seconds between flows differ",
+    "tunnel": "not all are through tunnels",
+}
+"""Of a session, what is said where they differ."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two or more data directories, the first of which is compared with each other one."""
@@ -115,11 +125,34 @@ def compare(folders: Sequence[Path]) -> Comparison:
 
 
 def _remarks(evaluations: dict[str, Evaluation]) -> list[str]:
+    """What makes runs of one number others than the pairing takes them for."""
+    remarks = []
     seeds = {name: evaluation.session.get("seed") for name, evaluation in evaluations.items()}
-    if len(set(seeds.values())) == 1:
-        return []
-    told = ", ".join(f"{name}: {'none' if seed is None else seed}" for name, seed in seeds.items())
-    return [f"the seeds differ ({told}): runs of one number met other draws of the network"]
+    if len(set(seeds.values())) > 1:
+        told = _told(seeds)
+        remarks.append(f"the seeds differ ({told}): runs of one number met other draws of the network")
+    for key, words in _SETTINGS.items():
+        values = {name: evaluation.session.get(key) for name, evaluation in evaluations.items()}
+        if len(set(values.values()) - {None}) > 1:  # of Pantheon's not all is known
+            remarks.append(f"{words} ({_told(values)}): runs of one number are no pairs")
+    return [*remarks, *_changed_links(evaluations)]
+
+
+def _told(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}: {'none' if value is None else value}" for name, value in values.items())
+
+
+def _changed_links(evaluations: dict[str, Evaluation]) -> list[str]:
+    """Links that kept their names; of an evaluation of old, and of Pantheon's, what they were is unknown."""
+    first, *others = (
+        (name, evaluation.session.get("digests", {})) for name, evaluation in evaluations.items()
+    )
+    return [
+        f"{label} is another link in {name} than in {first[0]}: its runs are no pairs"
+        for name, digests in others
+        for label, digest in digests.items()
+        if first[1].get(label, digest) != digest
+    ]
 
 
 def _names(folders: Sequence[Path]) -> list[str]:

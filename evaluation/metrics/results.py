@@ -153,7 +153,17 @@ def _session_scenario(
         for files in complete_runs(data)
         if files.scheme in session["schemes"] and 1 <= files.run <= session["runs"]
     ]
-    return _scenario(data, empty, conditions, recorded_runs(data), promised)
+    scenario = _scenario(data, empty, conditions, recorded_runs(data), promised)
+    return replace(scenario, remarks=[*scenario.remarks, *_not_run(scenario, session)])
+
+
+def _not_run(scenario: Scenario, session: dict[str, Any]) -> list[str]:
+    """What an evaluation that was interrupted owes."""
+    there = {(run.scheme, run.run) for run in scenario.runs}
+    there |= {(failure.scheme, failure.run) for failure in scenario.failures}
+    planned = {(scheme, run) for scheme in session["schemes"] for run in range(1, session["runs"] + 1)}
+    left = len(planned - there)
+    return [f"{left} of {len(planned)} runs have not been run"] if left else []
 
 
 def _load_pantheon(folder: Path) -> Evaluation:

@@ -199,8 +199,10 @@ def unseen_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
 
 
 def _leaderboard_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeaderboardRow]:
-    rows = leaderboard([scheme_means(scenario.runs) for scenario in scenarios], schemes)
-    return [_with_failures(row, scenarios) for row in rows]
+    """What an interruption has left without a run says nothing of a scheme."""
+    begun = [scenario for scenario in scenarios if scenario.runs or scenario.failures]
+    rows = leaderboard([scheme_means(scenario.runs) for scenario in begun], schemes)
+    return [_with_failures(row, begun) for row in rows]
 
 
 def _with_failures(row: LeaderboardRow, scenarios: list[Scenario]) -> LeaderboardRow:

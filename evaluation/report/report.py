@@ -1,6 +1,7 @@
 """`report.html`: the whole evaluation on one page that needs nothing but itself."""
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -189,7 +190,7 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
     schemes = dict.fromkeys(run.scheme for run in scenario.runs)
     by_scheme = {scheme: [run for run in scenario.runs if run.scheme == scheme] for scheme in schemes}
     best = {
-        metric: best_of(_mean(runs, metric) for runs in by_scheme.values()) if by_scheme else math.nan
+        metric: best_of(_known_means(by_scheme.values(), metric), default=math.nan)
         for metric, (_, _, _, _, best_of) in COLUMNS.items()
     }
     return [
@@ -208,8 +209,10 @@ def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     _, _, factor, decimals, _ = COLUMNS[metric]
     if _is_unknown([run.total for run in runs], metric):
         return {"text": UNKNOWN, "interval": "", "best": False}
-    mean = _mean(runs, metric)
-    interval = bootstrap_interval([getattr(run.total, metric) for run in runs])
+    mean, values = _mean(runs, metric), [getattr(run.total, metric) for run in runs]
+    if math.isnan(mean):  # nothing came through
+        return {"text": UNKNOWN, "interval": "", "best": False}
+    interval = bootstrap_interval([value for value in values if not math.isnan(value)])
     bounds = [] if interval is None else [interval.low, interval.high]
     return {
         "text": f"{factor * mean:.{decimals}f}",
@@ -218,8 +221,12 @@ def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
     }
 
 
+def _known_means(schemes: Iterable[list[RunResult]], metric: str) -> list[float]:
+    return [mean for runs in schemes if not math.isnan(mean := _mean(runs, metric))]
+
+
 def _mean(runs: list[RunResult], metric: str) -> float:
-    return float(np.mean([getattr(run.total, metric) for run in runs]))
+    return mean_of_known([getattr(run.total, metric) for run in runs])
 
 
 def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.configs.arguments import add_ray_argument, count
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.variation_spec import RateStep
@@ -41,6 +42,7 @@ from .sharing import sharing_checks
 
 SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
+CELLULAR_TRACES = ("ATT-LTE-driving-2016.down", "TMobile-LTE-short.up", "Verizon-LTE-short.up")
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
@@ -93,12 +95,7 @@ class PolicyChecks:
 
     def cellular(self) -> list[Check]:
         """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
-        folder = os.environ.get("CCGYM_TRACES")
-        if folder is None:
-            return []
-        names = {"Verizon-LTE-short.up", "TMobile-LTE-short.up", "ATT-LTE-driving-2016.down"}
-        traces = sorted(path for path in Path(folder).iterdir() if path.name in names)
-        return list(self._executor.map(self._cellular, traces))
+        return list(self._executor.map(self._cellular, cellular_traces()))
 
     def _cellular(self, trace: Path) -> Check:
         spec = EmulatorSpec(
@@ -212,6 +209,21 @@ class PolicyChecks:
         return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
 
 
+def cellular_traces() -> list[Path]:
+    """Of mahimahi's recorded links; none where CCGYM_TRACES is not set.
+
+    Raises:
+        InputError: it is, and one is missing.
+    """
+    if "CCGYM_TRACES" not in os.environ:
+        return []
+    folder = Path(os.environ["CCGYM_TRACES"])
+    for name in CELLULAR_TRACES:
+        if not (folder / name).is_file():
+            raise InputError(f"CCGYM_TRACES: {folder} has no {name}, of mahimahi: add it, or unset this")
+    return [folder / name for name in CELLULAR_TRACES]
+
+
 def settling_step(near: NDArray[np.bool_]) -> int:
     """The first step from which on SETTLED_SHARE of all that follow are near; their number, where none is."""
     share_of_rest = np.cumsum(near[::-1])[::-1] / np.arange(len(near), 0, -1)
@@ -267,6 +279,7 @@ def measure_checks(
         seed: of what is drawn.
         say: is told every check as soon as it is known.
     """
+    cellular_traces()  # what is missing is told before anything runs
     checks = PolicyChecks(policy_file, seed, executor)
     measured: list[Check] = []
 

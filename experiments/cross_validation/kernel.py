@@ -74,4 +74,5 @@ def run(args: argparse.Namespace) -> int:
     print_comparisons(tables, heads, as_json=args.json)
     if not args.json:
         print(f"load of this host in the last 15 minutes: {os.getloadavg()[2]:.1f} on {os.cpu_count()} cores")
-    return 0 if all(row.agrees(KERNEL_BOUNDS) for row in tables["mahimahi"][0]) else 1
+    rows = tables["mahimahi"][0]
+    return 0 if rows and all(row.agrees(KERNEL_BOUNDS) for row in rows) else 1

@@ -198,4 +198,4 @@ def run(args: argparse.Namespace) -> int:
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         rows = compare(plan_evaluation(args, "mahimahi", args.schemes), real, executor)
     print(json_text([asdict(row) for row in rows]) if args.json else "\n".join(parity_lines(rows)))
-    return 0 if all(row.agrees for row in rows) else 1
+    return 0 if rows and all(row.agrees for row in rows) else 1

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from ccgym.calibration.answer import POSTERIOR
 from ccgym.calibration.calibrate import posterior_of, storage_of
+from ccgym.calibration.search import Search
+from ccgym.calibration.target import Run, Target, means
 from ccgym.cli.main import main
 from ccgym.envs.specs.emulators import select_emulators
 from optuna.storages import JournalStorage
@@ -71,6 +73,32 @@ def test_a_search_goes_on_and_does_not_mix_with_another(
     of_all = trials_of_studies(tmp_path)
     assert {study: of_all[study] for study in of_again} == of_again
     assert {study.split("/")[1] for study in of_all.keys() - of_again.keys()} >= {"wide-constant"}
+
+
+def test_with_another_policy_it_is_another_search(tmp_path: Path) -> None:
+    file = tmp_path / "mine.safetensors"
+    target = Target("path", means([Run("mine", 8.0, 40.0, 0.0)], {"mine": f"policy:{file}:0.5"}), {})
+    searches = set()
+    for content in (b"one", b"one", b"two"):
+        file.write_bytes(content)
+        searches.add(Search(target, tmp_path / "path.search", 1.0, lambda *_: None)._digest())
+    assert len(searches) == 2
+
+
+def test_a_search_that_was_cut_off_goes_on_and_another_file_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calibrated(tmp_path, TABLE, capsys)
+    kept = storage_of(tmp_path / "found.yaml")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole + whole[:20])  # the disk was full
+    calibrated(tmp_path, TABLE, capsys)
+    assert kept.read_bytes().startswith(whole)
+    kept.write_text("mine\n")
+    argv = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
+    assert main([*argv, "--minutes", "0.1"]) == 2
+    assert "not the kept search of a calibration" in capsys.readouterr().err
+    assert kept.read_text() == "mine\n"
 
 
 def test_an_ensemble_that_fits_lies_beside_the_answer(

@@ -80,6 +80,22 @@ def test_a_report_gives_the_means_of_its_readable_runs(tmp_path: Path) -> None:
     assert set(target.left_out) == {"QUIC Cubic", "1 runs"}
 
 
+@pytest.mark.parametrize(
+    ("flows", "told"),
+    [
+        ("999999999 flows", "999999999 flows; expected 1 to 1000"),
+        (
+            "3 flows with 10-second interval between two flows",
+            "the last of 3 flows would begin after 20 s of a test of 20 s",
+        ),
+    ],
+)
+def test_flows_that_no_test_has_are_refused(flows: str, told: str, tmp_path: Path) -> None:
+    target = load_target(written(tmp_path, "report.txt", REPORT.replace("1 flow.", f"{flows}.")))
+    with pytest.raises(InputError, match=told):
+        check_target(target, few=True)
+
+
 def test_perf_json_of_pantheon_gives_the_means_of_its_runs(tmp_path: Path) -> None:
     runs = {str(n): {"all": {"tput": n, "delay": 10 * n, "loss": 0.01}, "1": {}} for n in (1, 2, 3)}
     content = json.dumps({"bbr": runs, "fillp": runs, "copa": {**runs, "4": None}})

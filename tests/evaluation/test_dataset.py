@@ -144,6 +144,7 @@ def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "full" / "mine").touch()
     for folder, schemes, said in [
         (made, "copa", "holds a dataset of another request"),
+        (made, "fixed:10,copa", "holds a dataset of another request"),  # episodes are kept by their place
         (tmp_path / "full", "copa", "is not empty and holds no dataset"),
         (tmp_path / "out", "kernel-cubic", "does not run in the twin"),
         (tmp_path / "out", "copa+cubic", "does not run in the twin, alone"),

@@ -9,6 +9,8 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.evaluation.schemes import Kind, Scheme, known_schemes, select_schemes
 
+from .test_python_schemes import AIMD
+
 
 def test_every_kind_is_listed() -> None:
     kinds = {scheme.name: scheme.kind for scheme in known_schemes()}
@@ -82,11 +84,13 @@ def test_fingerprint_follows_the_policy(tmp_path: Path, write_policy: Callable[.
         ("policy", "expected policy:FILE or run:DIR"),
         ("policy:/nowhere/x.safetensors", "no policy file /nowhere/x.safetensors"),
         ("run:/nowhere", "no policy file /nowhere/best/policy.safetensors"),
+        ("fixed:5,python:{folder}/mine.py:Aimd_mm", "a label that ends in _mm is that of mm-link's own logs"),
     ],
 )
-def test_mistakes_are_one_line(selection: str, wrong: str) -> None:
+def test_mistakes_are_one_line(selection: str, wrong: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(AIMD.replace("Aimd", "Aimd_mm"))
     with pytest.raises(InputError, match=wrong) as error:
-        select_schemes(selection)
+        select_schemes(selection.format(folder=tmp_path))
     assert "\n" not in str(error.value)
 
 

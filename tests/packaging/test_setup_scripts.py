@@ -152,6 +152,20 @@ esac
 """
 
 
+def test_what_a_container_does_not_let_root_set_is_told_and_set_up_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "sysctl").write_text("#!/bin/sh\nexit 255\n")
+    (tmp_path / "sysctl").chmod(0o755)
+    done = subprocess.run(
+        [ETC / "prepare-network.sh"],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "`ccgym doctor` says what is missing" in done.stdout
+
+
 def test_the_kernel_is_set_by_root_and_left_alone_by_others(tmp_path: Path) -> None:
     values = {"ip_forward": "0", "tcp_available_congestion_control": "reno bbr cubic vegas"}
     for name, value in {**values, "tcp_allowed_congestion_control": "vegas reno"}.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
 from ccgym.envs.logs.packet_capture import PacketRecords
 from ccgym.evaluation.backends.backend import PlannedFlow
@@ -102,7 +103,7 @@ class _FlowTunnel:
     def __exit__(self, *failure: Any) -> None:
         """The client says good-bye, so that the server ends by itself, with whole logs."""
         self._client.process.stop()
-        with suppress(TimeoutError):
+        with suppress(OutsideError):
             self._server.process.wait(GOOD_BYE_S)
         self._stack.close()
 

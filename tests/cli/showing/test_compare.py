@@ -61,6 +61,20 @@ def test_what_changed_and_what_is_only_in_one(two_versions: Path, capsys: pytest
     assert answer["only_in"]["after"] == []
 
 
+def test_what_makes_the_pairs_wrong_is_told(
+    two_versions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "paths.yaml").write_text(EMULATORS.replace("rate_mbps: 2,", "rate_mbps: 3,"))
+    argv = ["eval", "--schemes", "copa", "--emulators", f"file:{tmp_path / 'paths.yaml'}", "--seconds", "1"]
+    assert main([*argv, "--out", str(tmp_path / "other")]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(two_versions / "before"), str(tmp_path / "other"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["remarks"] == [
+        "the lengths in seconds differ (before: 2.0, other: 1.0): runs of one number are no pairs",
+        "paths/slow is another link in other than in before: its runs are no pairs",
+    ]
+
+
 def test_a_directory_beside_itself_has_not_changed(
     two_versions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,6 +115,10 @@ def test_a_congestion_control_that_is_missing_or_not_allowed(tmp_path: Path) -> 
     )
 
 
+def test_a_container_that_does_not_know_its_controls_has_none(tmp_path: Path) -> None:
+    assert [check.ok for check in host_checks.check_kernel_tcp(tmp_path)[1:]] == [False, False]
+
+
 def test_kernel_tcp_without_iperf3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_controls(tmp_path, "reno cubic bbr", "reno cubic bbr")
     monkeypatch.setenv("PATH", str(tmp_path))

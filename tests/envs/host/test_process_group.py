@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ccgym.envs.host.process_group import running_in_group
+from ccgym.envs.errors import OutsideError
+from ccgym.envs.host.process_group import ProcessGroup, running_in_group
 from ccgym.envs.host.termination import leaving_at_termination
 
 
@@ -28,6 +29,14 @@ def test_what_it_has_started_ends_with_it() -> None:
     while is_running(child):  # killed it is, but nobody here can wait for it
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_what_does_not_end_is_told_in_one_line(tmp_path: Path) -> None:
+    with (
+        ProcessGroup(["sleep", "60"], tmp_path, "sender") as group,
+        pytest.raises(OutsideError, match=r"^sender still runs after 0 s$"),
+    ):
+        group.wait(0.1)
 
 
 def test_a_termination_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

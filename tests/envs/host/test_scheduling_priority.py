@@ -18,7 +18,7 @@ from ccgym.envs.host.scheduling_priority import (
     shells_first,
     within_shells,
 )
-from ccgym.envs.mahimahi.shells import MahimahiShell
+from ccgym.envs.mahimahi.shells import MahimahiShell, free_port
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 
 ANSWER_S = 10.0
@@ -69,7 +69,8 @@ def test_shells_are_ahead_of_the_programs_in_and_around_them() -> None:
         shells = shell.start("chrt --pid $$; exec sleep 60")
         assert priority(shells.pid) == SHELL_PRIORITY
         assert "SCHED_RR" in await_text(shell.folder / "mahimahi.out")
-        with shell.serve(["iperf3", "--server", "--port", "5999"], "tcp", 5999) as server:
+        port = free_port("tcp")
+        with shell.serve(["iperf3", "--server", "--port", str(port)], "tcp", port) as server:
             assert priority(server.pid) == PROGRAM_PRIORITY
         assert f"priority: {PROGRAM_PRIORITY}\n" in (shell.folder / "mahimahi.out").read_text()
 

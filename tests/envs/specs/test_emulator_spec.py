@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.envs.specs.link_spec import LinkSpec
@@ -279,8 +280,15 @@ def test_a_flow_of_an_unknown_scheme_is_refused_at_load(scheme: str, message: st
 
 
 def test_a_schedule_that_fits_into_no_memory_is_refused() -> None:
-    with pytest.raises(ValidationError, match="opportunities, more than 1e"):
+    with pytest.raises(ValidationError, match="opportunities, more than 5e"):
         LinkSpec.model_validate({"rate_mbps": 10_000, "arrivals": "poisson", "period_s": 3600})
+
+
+def test_a_rate_that_steps_to_too_many_opportunities_is_refused() -> None:
+    steps = [{"at_s": 1, "rate_mbps": 10_000}]
+    link = LinkSpec.model_validate({"rate_mbps": 1, "period_s": 3600, "rate_steps": steps})
+    with pytest.raises(InputError, match="opportunities in a period are more than 50 million"):
+        link.schedule()
 
 
 @pytest.mark.parametrize("name", ["a/" * 999, "a" * 201])

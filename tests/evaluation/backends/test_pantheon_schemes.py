@@ -71,7 +71,7 @@ def test_a_failure_tells_why_the_other_end_has_gone(
     argv = ["eval", "--schemes", "pantheon:deserted", "--pantheon", str(checkout), "--backend", "mahimahi"]
     where = ["--emulators", f"file:{tmp_path / 'up.yaml'}", "--out", str(tmp_path / "out")]
     assert main([*argv, *where, "--seconds", "5"]) == 1
-    said = "pantheon-deserted failed: nobody answers; its listener has ended: had enough"
+    said = "pantheon-deserted failed: nobody answers; its listener has ended with 4: had enough"
     assert said in capsys.readouterr().err
 
 

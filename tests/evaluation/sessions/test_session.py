@@ -169,6 +169,15 @@ def test_interrupted_session_runs_the_rest_only(plan: Plan, tmp_path: Path) -> N
     assert left == [planned for planned in planned_runs if planned not in first]
 
 
+def test_what_an_interruption_has_left_is_told_and_counts_for_nobody(plan: Plan, tmp_path: Path) -> None:
+    done = next(run_session(plan, tmp_path, open_session(plan, tmp_path), TwinBackend())).planned
+    summary = summarise(load_evaluation(tmp_path))
+    left = {"emulator": done.emulator.label, "remark": "5 of 6 runs have not been run"}
+    assert left in summary["remarks"]
+    shares = {row["scheme"]: row["frontier_share"] for row in summary["table"]}
+    assert shares[done.scheme.label] == 1
+
+
 def test_resumed_session_gives_what_an_uninterrupted_one_gives(plan: Plan, tmp_path: Path) -> None:
     session = run_session(plan, tmp_path / "a", open_session(plan, tmp_path / "a"), TwinBackend())
     for _ in range(5):
