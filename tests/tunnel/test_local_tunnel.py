@@ -24,7 +24,7 @@ TAKE, GIVE = f"{sys.executable} {TALK} take", f"{sys.executable} {TALK} give"
 def test_kernel_tcp_flows_and_every_packet_is_logged(
     authenticated: bool, options: list[str], tmp_path: Path
 ) -> None:
-    client = ["sh", "-c", "sleep 0.3; iperf3 -c $CCGYM_TUNNEL_PEER -t 1 -J > tcp.json"]
+    client = ["sh", "-c", "until iperf3 -c $CCGYM_TUNNEL_PEER -t 1 -J > tcp.json; do sleep 0.1; done"]
     with (
         TwoHosts() as hosts,
         LocalTunnel(
@@ -69,7 +69,7 @@ def test_offloaded_tcp_and_udp_arrive_unharmed(tmp_path: Path) -> None:
     sent = random.Random(1).randbytes(3_000_000)
     (tmp_path / "sent").write_bytes(sent)
     receive = ["sh", "-c", f"{TAKE} tcp >by-tcp & {TAKE} udp >by-udp; wait"]
-    send = ["sh", "-c", f"sleep 0.5; {GIVE} tcp <sent; {GIVE} udp <sent"]
+    send = ["sh", "-c", f"until {GIVE} tcp <sent; do sleep 0.1; done; {GIVE} udp <sent"]
     with LocalTunnel(tmp_path, receive, send, options=["--offload"]) as tunnel:
         assert tunnel.client.process.wait(ENDS_S) == 0, tunnel.client.stderr_lines()
         assert tunnel.server.process.wait(ENDS_S) == 0
@@ -119,7 +119,7 @@ def test_the_packets_path_keeps_no_rights(tmp_path: Path) -> None:
 def test_a_user_without_rights_has_tunnels_too(open_folder: Path) -> None:
     os.chown(open_folder, 65534, 65534)
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    command = ["sh", "-c", "id -u; sleep 0.3; iperf3 -c $CCGYM_TUNNEL_PEER -n 1M"]
+    command = ["sh", "-c", "id -u; until iperf3 -c $CCGYM_TUNNEL_PEER -n 1M; do sleep 0.1; done"]
     with LocalTunnel(
         open_folder,
         ["iperf3", "-s"],
