@@ -162,7 +162,7 @@ def _print_known() -> None:
         "config": [*config_files("training"), "or FILE.yaml"],
         "algo": [*DEFAULT_CONFIGS],
         "features": [*_core.POLICY_FEATURES, "or a class: size, __init__(flows), observe(raw, action)"],
-        "actions": ["indigo", "log_window", "rate, by reward"],
+        "actions": [*_core.POLICY_ACTIONS],
         "reward": [*single, "log_power", "or a function: (info, link_mbps, empty_rtt_ms) -> (flows,)"],
         "architecture": ["lstm", "mlp"],
         "network": [
