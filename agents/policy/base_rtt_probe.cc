@@ -19,7 +19,9 @@ struct Schedule {
 };
 
 // Copa expects an empty queue every five round trips; flows of our kind, which share one clock, have twice
-// the time to empty it together.
+// the time to empty it together. A new flow observes 0.3 of its probes: with the 0.15 of flows that know of
+// each other, two flows, one with 8 times the other's round trip, lose 0.02 of Jain's index; with 0.5, ten
+// that join lose 0.01.
 Schedule schedule(Urgency urgency) {
   switch (urgency) {
     case Urgency::low:

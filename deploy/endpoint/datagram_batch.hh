@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
@@ -85,8 +86,11 @@ class SendBatch {
   [[nodiscard]] bool empty() const { return datagrams_ == 0; }
   [[nodiscard]] std::size_t failed() const { return failed_; }  // datagrams the host would not send
 
-  // Where the next datagram is written; it holds zeros or an earlier datagram.
-  [[nodiscard]] std::span<std::byte> slot() { return std::span{bytes_}.subspan(end_, slot_bytes_); }
+  // Where the next datagram is written; it holds zeros or an earlier datagram. Throws std::logic_error: full.
+  [[nodiscard]] std::span<std::byte> slot() {
+    if (full()) throw std::logic_error("a batch that is full takes no more datagrams");
+    return std::span{bytes_}.subspan(end_, slot_bytes_);
+  }
   void push(std::size_t bytes);                        // to the connected peer
   void push(std::size_t bytes, const Origin& origin);  // back to where a datagram came from
 

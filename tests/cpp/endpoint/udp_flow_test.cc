@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -198,6 +199,12 @@ TEST_P(Batches, CountWhatTheHostDoesNotSendAndGoOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutTrains, Batches, testing::Bool());
+
+TEST(SendBatch, RefusesWhatItHasNoRoomFor) {
+  SendBatch batch{1, kAckBytes};
+  batch.push(batch.slot().size());
+  EXPECT_THROW(static_cast<void>(batch.slot()), std::logic_error);
+}
 
 }  // namespace
 }  // namespace ccgym
