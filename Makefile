@@ -35,14 +35,17 @@ plain_make := $(MAKE)
 # half a processor. Beside them linters run and the C++ tests are compiled, then come the Python tests that compute, a
 # process for each core; all of these give way. One of the first kind waits for the QUIC programs, built in the
 # background: with the share of those that compute, or it would wait for their end. What is in one file stays in one
-# process.
+# process. A test whose program hangs fails after 15 minutes; should it not end even then, what it does is printed a
+# minute later, and all of these tests end after 50, five times what they take.
 one_file_one_process := --dist loadfile --no-loadscope-reorder
 share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
+ends_what_hangs := --timeout 900 -o faulthandler_timeout=960
 test:
 	@$(MAKE) --no-print-directory --jobs 2 setup test-packages  # the packages come while the compiler works
 	@mkdir -p build
 	@nice -n 15 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
-	  .venv/bin/pytest --numprocesses 3 $(one_file_one_process) -m programs &>build/programs.log & programs=$$!; \
+	  timeout 3000 .venv/bin/pytest $(ends_what_hangs) --numprocesses 3 $(one_file_one_process) -m programs \
+	    &>build/programs.log & programs=$$!; \
 	  trap 'kill $$quic $$programs 2>/dev/null || true' EXIT; \
 	  result=0; \
 	  nice -n 15 $(plain_make) --no-print-directory --jobs 2 --keep-going check cpp-tests || result=1; \

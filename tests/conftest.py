@@ -75,8 +75,18 @@ def open_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-PATIENT = {"health_check_timeout_ms": 60_000, "health_check_failure_threshold": 20, "worker_niceness": 0}
-"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it."""
+PATIENT = {
+    "health_check_timeout_ms": 60_000,
+    "health_check_failure_threshold": 20,
+    "worker_niceness": 0,
+    "memory_monitor_refresh_ms": 0,
+    "local_fs_capacity_threshold": 1.0,
+}
+"""A machine that other tests keep busy is not a dead one; at Ray's niceness of 15 nothing gets done on it.
+
+Nor does a memory or a disk that somebody else has filled by 95 % concern these tests, where Ray would end
+what runs, again and again.
+"""
 
 
 STARTS_OF_RAY = 3

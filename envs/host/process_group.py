@@ -86,11 +86,15 @@ class ProcessGroup:
         return "no message"
 
     def stop(self) -> None:
-        """Ends the group: asked first, so that each program undoes what it set up, then killed."""
+        """Ends the group: asked first, so that each program undoes what it set up, then killed.
+
+        Raises:
+            OutsideError: the command stays even so: it hangs in the kernel, or may not be killed.
+        """
         for request in (signal.SIGTERM, signal.SIGKILL):
             if self._ends_after(request):
                 break
-        self._process.wait()
+        self.wait(TERMINATION_S)
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()

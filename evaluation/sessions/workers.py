@@ -20,6 +20,8 @@ STALL_S = 60.0
 """A run that takes so much more processor time than its own, in virtual time, does not end at all."""
 STALL_FACTOR = 10.0
 """By how much real time may exceed that, as on a busy machine it does."""
+EXIT_S = 10.0
+"""A worker that has hung up is at its end, and says how in no time."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -54,6 +56,8 @@ class _Worker:
                 outcome: Outcome = self.connection.recv()
                 return outcome
         except (EOFError, OSError):
+            self._process.join(EXIT_S)
+            self._process.kill()
             self._process.join()
             return self._failed(f"crashed: {_how_it_ended(self._process.exitcode)}")
         lasted_s = time.monotonic() - self._since_s

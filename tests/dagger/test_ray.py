@@ -132,6 +132,7 @@ def test_without_a_cluster_it_says_so(address: str) -> None:
 )
 def test_who_else_listens_there_is_no_cluster(said: bytes | None, reason: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
+        listener.settimeout(60)
         port = listener.getsockname()[1]
         answered = threads.submit(answer, listener, said)
         with pytest.raises(InputError, match=f"--ray 127.0.0.1:{port}: no cluster there: .*{reason}"):

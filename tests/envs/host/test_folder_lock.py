@@ -1,27 +1,28 @@
-import multiprocessing
-from multiprocessing.connection import Connection
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
+from ccgym.envs.host.process_group import running_in_group
 
-
-def hold(folder: Path, pipe: Connection) -> None:
-    with folder_lock(folder):
-        pipe.send("held")
-        pipe.recv()
+HOLD = """
+import sys, time
+from pathlib import Path
+from ccgym.envs.host.folder_lock import folder_lock
+with folder_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
 
 
 def test_one_process_writes_and_a_killed_one_holds_nothing(tmp_path: Path) -> None:
-    here, there = multiprocessing.Pipe()
-    holder = multiprocessing.get_context("fork").Process(target=hold, args=(tmp_path, there))
-    holder.start()
-    assert here.poll(30)
-    with pytest.raises(InputError, match="another ccgym writes there: wait"), folder_lock(tmp_path):
-        pass
-    holder.kill()
-    holder.join(30)
+    with running_in_group([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match="another ccgym writes there: wait"), folder_lock(tmp_path):
+            pass
     with folder_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from ccgym.envs.errors import OutsideError
 from ccgym.envs.host import host_checks
 from ccgym.envs.mahimahi.start_lock import start_lock
 
@@ -149,3 +150,11 @@ def test_a_trial_waits_while_other_shells_start() -> None:
             with pytest.raises(futures.TimeoutError):
                 trial.result(timeout=1.5)
         assert trial.result(timeout=20).ok
+
+
+def test_who_waits_in_vain_for_other_shells_says_so(tmp_path: Path) -> None:
+    program = tmp_path / "mm-delay"
+    program.touch()
+    said = f"{program}: another program that starts it has not ended yet"
+    with start_lock(program), pytest.raises(OutsideError, match=said), start_lock(program, most_s=0.1):
+        pass

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from ccgym.envs.errors import OutsideError
+from ccgym.envs.host import process_group
 from ccgym.envs.host.process_group import ProcessGroup, running_in_group
 from ccgym.envs.host.termination import leaving_at_termination
 
@@ -37,6 +38,19 @@ def test_what_does_not_end_is_told_in_one_line(tmp_path: Path) -> None:
         pytest.raises(OutsideError, match=r"^sender still runs after 0 s$"),
     ):
         group.wait(0.1)
+
+
+def test_a_command_that_stays_though_it_is_killed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_group, "TERMINATION_S", 0.1)
+    group = ProcessGroup(["sleep", "60"], tmp_path, "sender")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "killpg", lambda leader, number: None)  # as for one that hangs in the kernel
+        with pytest.raises(OutsideError, match=r"^sender still runs after 0 s$"):
+            group.stop()
+    group.stop()
+    assert group.returncode == -signal.SIGTERM
 
 
 def test_a_termination_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
