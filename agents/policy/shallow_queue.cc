@@ -22,8 +22,15 @@ constexpr double kOver = 0.005;   // ... and next to none
 // of 2 to 16 flows their Jain index was 0.77 in the mean, with 1 it is 0.83.
 constexpr double kFewQueued = 1;
 
-constexpr double kDeepQueue = 4;   // so many wait in no shallow queue: chance took the packets
-constexpr double kGain = 1.25;     // over the largest delivery rate, as BBR probes
+constexpr double kDeepQueue = 4;  // so many wait in no shallow queue: chance took the packets
+
+// Over the largest delivery rate: a part of it, for the link may be faster now, and some packets a round
+// trip. By the part alone flows that share the queue keep whatever shares they have; by as many packets of
+// each, who has less gains. With BBR's 1.25 alone 2 to 16 flows had a Jain index of 0.933 in the mean of 256
+// links, so of 0.947, and a lone flow loses less.
+constexpr double kGain = 1.1;
+constexpr int kMorePackets = 2;
+
 constexpr int64_t kPathRtts = 10;  // horizon of that rate, and of the longest way back
 
 // Of what the pace fills the path with. On 585 links with queues of up to 6 packets, many with ACKs that come
@@ -79,9 +86,10 @@ void ShallowQueue::note_delays(const AckEvent& ack) {
 }
 
 void ShallowQueue::note_path(Time now, const AckEvent& ack) {
+  packet_bytes_ = ack.newest().bytes;
   const Time horizon = kPathRtts * ack.rtt.smoothed;
   delivery_rate_mbps_.update(now, delivery_rate_mbps(ack), horizon);
-  empty_rtt_.update(now, std::max(ack.rtt.latest - queueing_, ack.rtt.min), horizon);
+  empty_rtt_.update(now, std::max({ack.rtt.latest - queueing_, ack.rtt.min, Time{1}}), horizon);
 }
 
 bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_bytes, const RttStats& rtt) {
@@ -96,7 +104,8 @@ bool ShallowQueue::on_loss(std::span<const LostPacket> lost, int64_t inflight_by
 
 std::optional<Rate> ShallowQueue::pacing() const {
   if (!on_ || delivery_rate_mbps_.empty()) return std::nullopt;
-  return Rate::from_mbps(kGain * delivery_rate_mbps_.best());
+  const Rate more = Rate::of(static_cast<double>(kMorePackets * packet_bytes_), empty_rtt_.best());
+  return Rate::from_mbps(kGain * delivery_rate_mbps_.best() + more.mbps());
 }
 
 int64_t ShallowQueue::window_bytes(int64_t asked_bytes) const {

@@ -35,7 +35,8 @@ class ShallowQueue {
 
   int64_t arrived_packets_{0};
   bool on_{false};
-  double loss_share_{0};  // of the packets lately sent; 0: none were lost, and the path is not measured
+  double loss_share_{0};     // of the packets lately sent; 0: none were lost, and the path is not measured
+  int64_t packet_bytes_{0};  // of the newest packet
   WindowedMax<double> delivery_rate_mbps_{};
   WindowedMax<Time> empty_rtt_{};  // without a queue: what the ACKs' way adds is in it
 };
