@@ -1,4 +1,4 @@
-"""Indigo's network: one LSTM layer and a linear head (Pantheon, USENIX ATC 2018, section 4.1)."""
+"""Indigo's network: one LSTM layer and a linear head (Pantheon, USENIX ATC 2018, section 6)."""
 
 import torch
 

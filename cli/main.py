@@ -84,7 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = CommandLineParser(
         prog="ccgym",
         description="Trains congestion controllers on emulated networks and runs them as native senders.",
-        epilog="Exit codes: 0 done, 1 failure, 2 bad usage or input.",
+        epilog="Exit codes: 0 done, 1 failure, 2 bad usage or input, 128 + N ended by signal N.",
     )
     parser.add_argument("--version", action="version", version=f"ccgym {metadata.version('ccgym')}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of what goes wrong")

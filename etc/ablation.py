@@ -63,7 +63,7 @@ CUTS: Mapping[str, Cut] = {
     "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
     "trains apart from probes": Cut("companion.cc", "!probe_.on());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),
-    "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 2;", "kMorePackets = 0;"),
+    "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 1;", "kMorePackets = 0;"),
     "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),
 }
 

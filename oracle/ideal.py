@@ -2,10 +2,10 @@
 
 In closed form, so that thousands of emulators cost no search:
 
-- an even link: what it delivers in the round trip of an empty path, and a short standing queue; on a slow one
+- an even link, or one whose rate steps: what it delivers in the round trip of an empty path, and a short standing queue; on a slow one
   as many packets as there are opportunities within a round trip;
 - Poisson arrivals: the fixed window that is best in expectation over all seeds (poisson_window.py);
-- a link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
+- any other link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
   whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
 
 The preference (preference.py) stretches the queues, and weighs delay against throughput where chance decides.

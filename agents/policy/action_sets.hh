@@ -9,7 +9,7 @@
 namespace ccgym {
 
 enum class ActionSet {
-  indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (facts of Indigo, paper section 4.1)
+  indigo,      // 5 classes: cwnd /2, -10, +0, +10, *2 packets (Indigo: Pantheon paper, section 6)
   log_window,  // one real number y: cwnd *= exp(clip(y, -1, 1))
   rate,        // one real number a, cut to [-1, 1]: the pacing rate *= 1 + 0.025 a, or /= 1 - 0.025 a for
                // a < 0 (Aurora: Jay et al., ICML 2019, section 3.1)

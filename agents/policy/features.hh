@@ -17,7 +17,7 @@
 namespace ccgym {
 
 enum class FeatureSet {
-  indigo,      // the nine inputs of Indigo (Pantheon paper, section 4.1)
+  indigo,      // the nine inputs of Indigo (Pantheon paper, section 6)
   scale_free,  // ratios to min RTT, BDP and window, over several time scales
   aurora,      // latency gradient, latency ratio, send ratio of the last ten steps (ICML 2019, section 3.1)
   raw,         // what was measured, unscaled: the base for features of one's own

@@ -1,5 +1,5 @@
 // A new flow's window grows by what is acknowledged, as slow start has it (RFC 9002, section 7.3.1), until
-// the network wants no more than that.
+// the network wants no more than that, or a packet is lost.
 //
 // The network decides every 10 ms, and what it answers before a queue shows is the mean of what all links
 // that look alike may hold. On short paths other flows have doubled their window twice by its next decision:

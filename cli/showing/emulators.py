@@ -17,7 +17,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="list the emulators, by group",
         description="Lists the emulators that --emulators knows: group/NAME, one-way delay in ms, uplink and "
         "downlink (rate in Mbit/s of 1500-byte packets or trace file, loss per packet, queue and its limit). "
-        "--emulators takes groups, group/NAMEs and file:PATH, separated by commas.",
+        "--emulators takes groups, group/NAMEs, file:PATH, random:N[:SEED], random:train:N, "
+        "random:validation:N and all, separated by commas.",
     )
     parser.add_argument("--json", action="store_true", help="print every parameter as JSON")
     parser.set_defaults(run=run)

@@ -46,11 +46,14 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 4   | W becomes 2 W    |
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Packets
-    leave no faster than 1.5 windows per least round trip. With `companion=True`, where other flows are
-    detected on the bottleneck, 1.2 sqrt(r) packets come to it, r being the rate in packets a ms; for two
-    round trips in every ten or more with a standing queue the action does not count, while the flow lets
-    the queue run empty or measures whether others do; and where a queue of a few packets overflows, packets
-    leave as slowly as they arrive: so flows share a bottleneck fairly.
+    leave no faster than 1.5 windows per least round trip. With `companion=True` flows share a bottleneck
+    fairly, and the window that is taken may be another. Until the network first wants no more, or a packet
+    is lost, it grows as in slow start. For two round trips in every five or more with a standing queue the
+    action does not count, while the flow lets the queue run empty or measures whether others do. Where
+    other flows are detected, 1.2 sqrt(r) packets come to the window, r being the rate in packets a ms, and
+    little more may wait in the queue; some packets are held back now and then, and sent at once; beside
+    flows that fill every queue the window is a Cubic flow's. Where a queue of a few packets overflows,
+    packets leave hardly faster than they arrive. See docs/concepts/sharing.md.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts
@@ -60,7 +63,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     With `actions="window"`, a `Box(1, 100000, (1,), float32)`: the window in packets; a fraction of one
     admits a whole one. With `actions="window_and_rate"`, a `Box` of shape `(2,)`: the window in packets, and
-    the rate in Mbit/s, 0.001 to 100,000, at which packets of 1500 bytes (with headers) leave. Nothing is put
+    the rate in Mbit/s, 0.001 to 100,000, at which payload leaves, 1436 bytes a packet. Nothing is put
     around them. Before the first action there is no rate.
 
     The window begins at 10 packets and stays between 2 (these two: 1) and 100,000.
