@@ -77,6 +77,12 @@ def posterior_of(out: Path) -> Path:
     return out.parent / f"{out.stem}.posterior.yaml"
 
 
+def files_of(out: Path) -> list[Path]:
+    """All that a calibration writes for `out`."""
+    beside = [out.with_suffix(suffix) for suffix in (".json", ".svg")]
+    return [out, *beside, posterior_of(out), storage_of(out)]
+
+
 def _entry(candidate: Candidate, name: str) -> dict[str, Any]:
     """As an emulator file has it."""
     has_downlink = candidate.ack_mbps is not None or len(candidate.traces) > 1

@@ -12,6 +12,7 @@ import numpy as np
 import optuna
 from ccgym.envs.errors import InputError, is_of_system
 from ccgym.envs.logs.event_log import Array
+from ccgym.envs.outside_files import check_replaceable
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
@@ -85,14 +86,28 @@ def quiet_optuna() -> Iterator[None]:
         optuna.logging.set_verbosity(verbosity)
 
 
+def open_journal(path: Path, what: str) -> JournalStorage:
+    """Optuna's storage in a file.
+
+    Raises:
+        InputError: it is not `what`, or damaged.
+    """
+    check_replaceable(path)
+    try:
+        if path.exists():
+            _look_through(path)
+        return JournalStorage(JournalFileBackend(str(path)))
+    # Optuna replays the lines, and expects them as it wrote them.
+    except (ValueError, KeyError, TypeError, AssertionError, IndexError):
+        raise InputError(f"{path}: not {what}, or damaged: delete it, or choose another --out") from None
+
+
 def _look_through(path: Path) -> None:
     """Cuts a last line that a full disk has left without its end: Optuna would add the next one to it.
 
     Raises:
-        InputError: it is somebody else's file, or damaged.
+        ValueError: a line is none of Optuna's.
     """
-    if not path.is_file():
-        return
     with path.open("rb+") as file:
         whole_bytes = 0
         for line in file:
@@ -100,10 +115,7 @@ def _look_through(path: Path) -> None:
                 file.truncate(whole_bytes)
                 return
             if not _is_of_journal(line):
-                raise InputError(
-                    f"{path}: not the kept search of a calibration, or damaged: delete it, or choose another "
-                    "--out"
-                )
+                raise ValueError("a line of somebody else's")
             whole_bytes += len(line)
 
 
@@ -123,8 +135,7 @@ def open_storage(path: Path) -> Iterator[JournalStorage]:
         InputError: they cannot be kept there.
     """
     try:
-        _look_through(path)
-        yield JournalStorage(JournalFileBackend(str(path)))
+        yield open_journal(path, "the kept search of a calibration")
     except OSError as error:
         if is_of_system(error):
             raise OSError(error.errno, error.strerror, str(path)) from None

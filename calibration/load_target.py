@@ -146,7 +146,7 @@ def _perf_run(scheme: str, figures: Any) -> Run | None:
         loss = None if total.get("loss") is None else float(total["loss"])
         run = Run(scheme, float(total["tput"]), float(total["delay"]), loss)
         return None if run.throughput_mbps == 0 else run
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ccgym.envs.errors import excerpt
+from ccgym.envs.outside_files import replaced
 
 from .answer import Answer
 
@@ -30,4 +31,5 @@ def draw_replication(answer: Answer, title: str, path: Path) -> None:
     axes.set_ylabel("throughput (Mbit/s)")
     axes.set_title(f"{excerpt(title)}: filled measured, open emulated; mean error {100 * answer.error:.1f} %")
     axes.grid(alpha=0.3)
-    figure.savefig(path)
+    with replaced(path) as fresh:
+        figure.savefig(fresh, format="svg")

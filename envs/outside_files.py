@@ -30,6 +30,7 @@ MOST_JSON_BYTES = 256 << 20
 """Of JSON: the description of an evaluation of many links."""
 MOST_DEPTH = 32
 MOST_NODES = 200_000
+MOST_NUMBER_CHARACTERS = 100
 """Of YAML, each alias counted as what it stands for."""
 MOST_JSON_NODES = 10_000_000
 """Of JSON, whose values take 100 bytes of memory each, at most."""
@@ -109,6 +110,8 @@ def parse_yaml(text: str, where: str) -> object:
         AttributeError,
         TypeError,
         KeyError,
+        IndexError,
+        OverflowError,
     ) as error:  # of scalars with a forced tag
         raise InputError(f"{where}: not valid YAML: {excerpt(str(error).partition(chr(10))[0])}") from None
     return content
@@ -187,6 +190,13 @@ class _Loader(yaml.SafeLoader):
             self._weights[event.anchor] = self._nodes - before
         return node
 
+    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+        if node.tag in (_INT, _FLOAT) and len(node.value) > MOST_NUMBER_CHARACTERS:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a number of more than {MOST_NUMBER_CHARACTERS} characters", node.start_mark
+            )
+        return super().construct_scalar(node)
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
@@ -203,6 +213,7 @@ class _Loader(yaml.SafeLoader):
 
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _FLOAT = "tag:yaml.org,2002:float"
+_INT = "tag:yaml.org,2002:int"
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
@@ -302,10 +313,12 @@ def replaced(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written, as on a full disk; names `path`.
     """
-    # Always the same name: what a killed run has left is replaced when it runs again.
+    # Always the same name: what a killed run has left is replaced when it runs again. First it goes: it may
+    # be a link or a pipe.
     fresh = path.with_name(f".{path.name}.partial")
     try:
         with naming(path):
+            fresh.unlink(missing_ok=True)
             yield fresh
             fresh.replace(path)
     except BaseException:

@@ -84,7 +84,7 @@ def _check(name: str, value: object, kind: Any) -> None:
 def _check_name(whose: str, parts: Sequence[str]) -> None:
     """Its runs are in a folder, or in files, of its name, within the evaluation's."""
     for part in parts:
-        if part in ("", ".", "..") or len(part.encode()) > _MOST_NAME_BYTES or not part.isprintable():
+        if part in ("", ".", "..") or not part.isprintable() or len(part.encode()) > _MOST_NAME_BYTES:
             raise InputError(f"{excerpt('/'.join(parts))} is no name of {whose}")
 
 

@@ -2,11 +2,11 @@
 
 In closed form, so that thousands of emulators cost no search:
 
-- an even link, or one whose rate steps: what it delivers in the round trip of an empty path, and a short standing queue; on a slow one
-  as many packets as there are opportunities within a round trip;
+- an even link, or one whose rate steps: what it delivers in the round trip of an empty path, and a short
+  standing queue; on a slow one as many packets as there are opportunities within a round trip;
 - Poisson arrivals: the fixed window that is best in expectation over all seeds (poisson_window.py);
-- any other link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the packet
-  whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
+- any other link that varies: clairvoyant. At time t the ideal window is what the link has delivered since the
+  packet whose ACK has just come back left it, and what it will deliver within the next VARYING_QUEUE_MS.
 
 The preference (preference.py) stretches the queues, and weighs delay against throughput where chance decides.
 How these windows compare with those that `window.py` finds by running: tests/oracle/test_ideal.py.

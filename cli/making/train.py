@@ -231,7 +231,7 @@ def _validated(args: argparse.Namespace, file: Path, kind: "type[Config]") -> "C
     if args.from_calibration is not None:
         from ccgym.calibration.calibrate import posterior_of
 
-        of_config = emulators or load_config(file, {}, kind).emulators
+        of_config = emulators or load_config(file, dict(args.settings), kind).emulators
         emulators = f"{of_config},file:{posterior_of(args.from_calibration)}"
     given = {"emulators": emulators, "seed": args.seed, "init": args.init}
     flags = {key: f"--{key} {value}" for key, value in given.items() if value is not None}
@@ -277,7 +277,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _positive_float(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number above 0")
     return value

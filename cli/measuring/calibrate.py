@@ -4,6 +4,7 @@ import argparse
 import json
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +85,10 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.calibration.load_target import load_target
     from ccgym.calibration.target import check_target
     from ccgym.envs.errors import InputError
-    from ccgym.envs.outside_files import check_replaceable
 
     if args.out.suffix not in (".yaml", ".yml"):
         raise InputError(f"--out {args.out}: an emulator file ends in .yaml")
-    check_replaceable(args.out)
+    _check_files(args.out, (args.target, *args.from_trace))
     target = check_target(load_target(args.target), few=args.few)
     restriction = recorded(args.from_trace, target) if args.from_trace else Restriction()
     from ccgym.calibration.calibrate import calibrate, found_spec, storage_of, write_answer  # late: slow
@@ -100,6 +100,19 @@ def run(args: argparse.Namespace) -> int:
     found = answer.as_json() | ({} if verified is None else {"mahimahi": verified})
     print(json.dumps(found) if args.json else "\n".join(_lines(answer, verified)))
     return 0 if whole else 128 + signal.SIGINT
+
+
+def _check_files(out: Path, read: Sequence[Path]) -> None:
+    """Raises InputError: a file that will be written is none that may be, or one of those that are read."""
+    from ccgym.calibration.calibrate import files_of
+    from ccgym.envs.errors import InputError
+    from ccgym.envs.outside_files import check_replaceable
+
+    for file in files_of(out):
+        check_replaceable(file)
+        for source in read:
+            if file.exists() and source.exists() and file.samefile(source):
+                raise InputError(f"--out {out}: {file} would take the place of {source}: choose another one")
 
 
 class _Progress:

@@ -132,7 +132,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _port(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    if not text.isdecimal() or len(text) > 5 or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a port from 1 to 65535")
     return int(text)
 

@@ -21,9 +21,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--queue-packets", metavar="Q", type=int, help="its droptail queue in packets (default: infinite)"
     )
-    parser.add_argument(
-        "--loss", metavar="L", type=float, default=0.0, help="its loss probability (default: 0)"
-    )
+    parser.add_argument("--loss", metavar="L", type=float, help="its loss probability (default: 0)")
     parser.add_argument("--poisson", action="store_true", help="its delivery opportunities are Poisson")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
@@ -50,7 +48,7 @@ def _refuse_options_of_a_link(args: argparse.Namespace) -> None:
     given = {
         "--delay-ms": args.delay_ms is not None,
         "--queue-packets": args.queue_packets is not None,
-        "--loss": args.loss != 0,
+        "--loss": args.loss is not None,
         "--poisson": args.poisson,
     }
     for option, is_given in given.items():
@@ -77,7 +75,7 @@ def _spec(args: argparse.Namespace) -> "EmulatorSpec":
         raise InputError("--rate-mbps needs --delay-ms, the one-way delay in ms")
     uplink = {
         "rate_mbps": args.rate_mbps,
-        "loss": args.loss,
+        "loss": args.loss or 0.0,
         "arrivals": "poisson" if args.poisson else "constant",
     }
     if args.queue_packets is not None:

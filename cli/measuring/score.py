@@ -29,7 +29,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--emulators",
         metavar="X,Y,...",
-        help="groups and names of `ccgym emulators`, all, random:N, file:PATH (default: field,pathological,random:47)",
+        help="groups and names of `ccgym emulators`, all, random:N, file:PATH "
+        "(default: field,pathological,random:47)",
     )
     parser.add_argument(
         "--timeout",

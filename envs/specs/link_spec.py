@@ -229,7 +229,7 @@ class LinkSpec(SpecModel):
     def _trace_schedule(self, once: bool) -> _core.Schedule:
         assert self.trace is not None
         if str(self.trace).startswith("$"):
-            variable = self.trace.parts[0][1:]
+            variable = self.trace.parts[0][1:] or "the variable after $"
             raise InputError(f"{self.trace}: set {variable} to the folder of the trace files; it is not set")
         return trace_schedule(self.trace, once=once)
 

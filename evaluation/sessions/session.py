@@ -169,7 +169,7 @@ def open_session(plan: Plan, folder: Path) -> list[PlannedRun]:
                 seconds=plan.seconds,
             )
             json.dump(metadata, stream, indent=4, sort_keys=True)
-    return [planned for planned in _planned_runs(plan) if not planned.files(folder).statistics.exists()]
+    return [planned for planned in _planned_runs(plan) if not planned.files(folder).statistics.is_file()]
 
 
 def run_session(

@@ -13,15 +13,14 @@ best.yaml               the configuration of the best one, for `ccgym train --co
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import optuna
 import yaml
+from ccgym.calibration.kept_runs import open_journal
 from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.outside_files import make_folder, read_yaml, replace_file
 from ccgym.training.config import RunConfig, config_file, load_config, read_options
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -36,8 +35,8 @@ class Range(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     choices: tuple[Any, ...] = ()
-    low: int | float | None = None
-    high: int | float | None = None
+    low: Annotated[int | float, Field(allow_inf_nan=False)] | None = None
+    high: Annotated[int | float, Field(allow_inf_nan=False)] | None = None
     log: bool = False
     """Whether the logarithm is drawn evenly."""
 
@@ -51,9 +50,9 @@ class Range(BaseModel):
         return self
 
     @property
-    def first(self) -> Any:
-        """One that may be."""
-        return self.choices[0] if self.choices else self.low
+    def ends(self) -> tuple[Any, Any]:
+        """The first and the last that may be."""
+        return (self.choices[0], self.choices[-1]) if self.choices else (self.low, self.high)
 
     def propose(self, name: str, trial: optuna.Trial) -> Any:
         """A value for a trial."""
@@ -123,7 +122,7 @@ def sweep(
     first_config(config, kind)
     _begin(config, folder)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage = JournalStorage(JournalFileBackend(str(folder / "sweep.journal")))
+    storage = open_journal(folder / "sweep.journal", "the journal of a sweep")
     study = optuna.create_study(storage=storage, study_name="sweep", load_if_exists=True)
     for done in study.get_trials(states=(TrialState.COMPLETE,)):
         report(_trial(done))
@@ -164,8 +163,16 @@ def kind_of(config: SweepConfig) -> str:
 
 
 def first_config(config: SweepConfig, kind: type[RunConfig]) -> Any:
-    """Of a training with the first of what each setting may be. Raises InputError: it cannot be one."""
-    return _training_config(config, {name: span.first for name, span in config.search.items()}, kind)
+    """Of a training with the first of what each setting may be.
+
+    Raises:
+        InputError: it cannot be one, or that with the last of each.
+    """
+    first, _ = (
+        _training_config(config, {name: span.ends[end] for name, span in config.search.items()}, kind)
+        for end in (0, 1)
+    )
+    return first
 
 
 def _begin(config: SweepConfig, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """A search writes an emulator that can be run at once, and goes on where it was stopped."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,35 @@ def test_a_search_that_was_cut_off_goes_on_and_another_file_is_left_alone(
     kept.write_bytes(whole + whole[:20])  # the disk was full
     calibrated(tmp_path, TABLE, capsys)
     assert kept.read_bytes().startswith(whole)
-    kept.write_text("mine\n")
     argv = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
-    assert main([*argv, "--minutes", "0.1"]) == 2
-    assert "not the kept search of a calibration" in capsys.readouterr().err
-    assert kept.read_text() == "mine\n"
+    for others in ("mine\n", '{"op_code": 0}\n', '{"op_code": "x"}\n'):
+        kept.write_text(others)
+        assert main([*argv, "--minutes", "0.1"]) == 2
+        assert "not the kept search of a calibration" in capsys.readouterr().err
+        assert kept.read_text() == others
+
+
+@pytest.mark.parametrize("name", ["found.json", "found.svg", "found.posterior.yaml", "found.search"])
+def test_what_cannot_be_written_is_told_before_the_search(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "path.csv").write_text(TABLE)
+    os.mkfifo(tmp_path / name)
+    argv = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
+    assert main(argv) == 2
+    assert f"{name}: cannot be written: is no regular file" in capsys.readouterr().err
+    assert not (tmp_path / "found.yaml").exists()
+
+
+@pytest.mark.parametrize(("target", "out"), [("path.yaml", "path.yaml"), ("path.json", "path.yaml")])
+def test_an_answer_does_not_take_the_place_of_its_target(
+    target: str, out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = tmp_path / target
+    measured.write_text("measured")
+    assert main(["calibrate", "--target", str(measured), "--out", str(tmp_path / out)]) == 2
+    assert f"would take the place of {measured}: choose another one" in capsys.readouterr().err
+    assert measured.read_text() == "measured"
 
 
 def test_an_ensemble_that_fits_lies_beside_the_answer(

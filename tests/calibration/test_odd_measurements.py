@@ -21,8 +21,9 @@ from .test_targets import REPORT, TABLE
 CASES = int(os.environ.get("CCGYM_ODD_FILES", "40"))
 MOST_CHARACTERS = 300
 PERF = json.dumps({"copa": {"1": {"all": {"tput": 3.9, "delay": 39.9, "loss": 0.01}, "1": {"tput": 3.9}}}})
-PIECES = [b"-", b"-1", b"\n\n", b"\r", b"\x00", b"\xff\xfe", b"9" * 30, b"1e999", b"nan", b"NaN", b"null",
-          b"[" * 2000, b"{}", b"[]", b'"', b"'", b":", b",", b"#", b"true", b"\x1b[31m"]  # fmt: skip
+PIECES = [b"-", b"-1", b"\n\n", b"\r", b"\x00", b"\xff\xfe", b"9" * 30, b"9" * 400, b"1e999", b"nan",
+          b"NaN", b"null", b"[" * 2000, b"{}", b"[]", b'"', b"'", b":", b",", b"#", b"true",
+          b"\x1b[31m"]  # fmt: skip
 
 
 def mutant(text: bytes, rng: np.random.Generator) -> bytes:

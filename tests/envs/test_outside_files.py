@@ -19,6 +19,7 @@ from ccgym.envs.outside_files import (
     read_json,
     read_yaml,
     replace_file,
+    replaced,
 )
 
 BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
@@ -34,7 +35,11 @@ BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
         ("a: &a [*a]", "t:1: not valid YAML: an alias within what it stands for"),
         ("a: 1\nb: 2\na: 3", "t:3: not valid YAML: the key a stands twice"),
         ("a: !!int abc", "t: not valid YAML: invalid literal for int"),
-        ("a: " + "9" * 5000, "t: not valid YAML: Exceeds the limit"),
+        ("a: " + "9" * 5000, "t:1: not valid YAML: a number of more than 100 characters"),
+        ("a: 1" + ":59" * 100_000, "t:1: not valid YAML: a number of more than 100 characters"),
+        ("a: 0x" + "f" * 4000, "t:1: not valid YAML: a number of more than 100 characters"),
+        ("a: !!int ''", "t: not valid YAML: "),
+        ("a: !!float ''", "t: not valid YAML: "),
         ("a: !!timestamp x", "t: not valid YAML: "),
         ("a: !!bool maybe", "t: not valid YAML: "),
         ("? [a]\n: 1", "t: not valid YAML: unhashable"),
@@ -172,6 +177,18 @@ def test_that_the_system_gives_no_more_files_is_no_mistake_in_the_input(tmp_path
             work()
         assert not isinstance(caught.value, InputError)
     assert file.read_text() == "a: 1"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_what_stands_where_a_file_is_begun_is_not_written_to(tmp_path: Path, kind: str) -> None:
+    begun, victim, file = (tmp_path / name for name in (".file.partial", "victim", "file"))
+    victim.write_text("mine")
+    os.mkfifo(begun) if kind == "pipe" else begun.symlink_to(victim)
+    with replaced(file) as fresh:
+        fresh.write_text("ours")
+    assert victim.read_text() == "mine"
+    assert file.read_text() == "ours"
+    assert not file.is_symlink()
 
 
 def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:

@@ -203,16 +203,30 @@ class RunDirectory(Generic[Config]):
         return [(line[SECONDS], line[name]) for line in self._logged() if name in line]
 
     def best_metrics(self) -> dict[str, float]:
-        """The metrics of the iteration whose policy is the best; there is one once `train` has returned."""
-        return min((line for line in self._logged() if CRITERION in line), key=lambda line: line[CRITERION])
+        """The metrics of the iteration whose policy is the best; there is one once `train` has returned.
+
+        Raises:
+            InputError: its line is not there: somebody has changed the file.
+        """
+        return min(self._whole(CRITERION), key=lambda line: line[CRITERION])
 
     def final_metrics(self) -> dict[str, float]:
-        """The metrics of the last iteration, with those of the best policy on the emulators asked for."""
-        return self._logged()[-1]
+        """The metrics of the last iteration, with those of the best policy on the emulators asked for.
+
+        Raises:
+            InputError: as `best_metrics`.
+        """
+        return self._whole("iteration")[-1]
 
     def metrics_of_best_policy(self) -> dict[str, float]:
         """What it reached when it was made on the validation emulators, in the end on those trained on."""
         return self.final_metrics() | self.best_metrics()
+
+    def _whole(self, name: str) -> list[dict[str, float]]:
+        lines = [line for line in self._logged() if name in line]
+        if not lines:
+            raise InputError(f"{self._metrics_file}: damaged: no line has {name}: train into another --out")
+        return lines
 
     def _logged(self) -> list[dict[str, float]]:
         """The metrics of every iteration so far, without a last line that a kill has cut.

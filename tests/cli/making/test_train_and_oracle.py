@@ -165,6 +165,7 @@ def test_resume_of_a_folder_without_a_run_is_refused(
     [
         ["--workers", "0"],
         ["--minutes", "-1"],
+        ["--minutes", "soon"],
         ["--seed", "x"],
         ["--algo", "magic"],
         ["--set", "hidden"],
@@ -200,6 +201,7 @@ def test_oracle_takes_an_emulator_by_name(capsys: pytest.CaptureFixture[str]) ->
         (["--rate-mbps", "-6", "--delay-ms", "20"], "rate_mbps"),
         (["--emulator", "calibrated"], "names 6 emulators"),
         (["--emulator", "atlantis"], "'atlantis'"),
+        (["--emulator", "calibrated/nepal", "--loss", "0"], "--loss: goes with --rate-mbps"),
         (["--emulator", "calibrated/nepal", "--loss", "0.1"], "--loss: goes with --rate-mbps"),
         (["--emulator", "calibrated/nepal", "--poisson"], "--poisson: goes with --rate-mbps"),
     ],

@@ -243,6 +243,7 @@ def test_folder_with_something_else_is_refused(plan: Plan, tmp_path: Path) -> No
         ),
         ("schemes", {"a": {"kind": "mix", "flies": "", "members": []}}, "members of a are none"),
         ("schemes", {"a" * 250: {"kind": "native", "flies": ""}}, "aaa.* is no name of a scheme"),
+        ("schemes", {"\ud800": {"kind": "native", "flies": ""}}, "is no name of a scheme"),
         ("emulators", {"a/../b": {}}, "a/../b is no name of an emulator"),
         ("emulators", {"b" * 250: {}}, "bbb.* is no name of an emulator"),
         ("seen", {"copa": {"a/b": []}}, "how copa has seen a/b is .*, should be one of train"),

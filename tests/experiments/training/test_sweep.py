@@ -83,6 +83,9 @@ def test_an_interruption_changes_neither_proposals_nor_results(
         ("  epochs: {low: 2, high: 1}", "expected low below high"),
         ("  epochs: {low: 2}", "expected choices, or both of low and high"),
         ("  epochs: {choices: [-1]}", "tiny.yaml: epochs"),
+        ("  epochs: {choices: [1, -1]}", "tiny.yaml: epochs"),
+        ("  discount: {low: 0.9, high: 1.5}", "tiny.yaml: discount"),
+        ("  learning_rate: {low: 0.1, high: .inf}", "search.learning_rate.high"),
     ],
 )
 def test_bad_input_is_one_line_and_begins_nothing(
@@ -101,6 +104,17 @@ def test_another_sweep_is_not_mixed_in(capsys: pytest.CaptureFixture[str]) -> No
     Path("sweep.yaml").write_text(SWEEP.replace("0.9", "0.95"))
     assert main(["sweep", "sweep.yaml", "--out", "one"]) == 2
     assert "holds another sweep" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ['{"op_code": 0}', '{"op_code": "x"}', "mine"])
+def test_a_damaged_journal_is_one_line(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one").mkdir()
+    journal = Path("one/sweep.journal")
+    journal.write_text(f"{line}\n")
+    assert main(["sweep", "sweep.yaml", "--out", "one"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "not the journal of a sweep, or damaged: delete it" in told
 
 
 def test_trials_of_a_configuration_that_has_changed_are_not_mixed_in(

@@ -84,6 +84,12 @@ def test_a_line_of_metrics_that_a_kill_has_cut_is_left_out_and_a_damaged_one_nam
     metrics.write_text('{"iteration": 0}\n\x00\x00\n{"iteration": 2}\n')
     with pytest.raises(InputError, match=r"metrics\.jsonl:2: not the metrics of an iteration: delete"):
         run.final_metrics()
+    metrics.write_text('{"iteration": 0}\n')
+    with pytest.raises(InputError, match=r"metrics\.jsonl: damaged: no line has "):
+        run.best_metrics()
+    metrics.unlink()
+    with pytest.raises(InputError, match=r"metrics\.jsonl: damaged: no line has iteration"):
+        run.final_metrics()
 
 
 def test_sequences_that_were_cut_are_named(tiny_config: TinyConfig, tmp_path: Path) -> None:
