@@ -190,7 +190,7 @@ class _Loader(yaml.SafeLoader):
             self._weights[event.anchor] = self._nodes - before
         return node
 
-    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         if node.tag in (_INT, _FLOAT) and len(node.value) > MOST_NUMBER_CHARACTERS:
             raise yaml.constructor.ConstructorError(
                 None, None, f"a number of more than {MOST_NUMBER_CHARACTERS} characters", node.start_mark

@@ -40,7 +40,7 @@ KNOWN: Mapping[str, Bounds] = {
     "after the rate falls or rises by 4": at_most(0),
     "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": at_least(93),
     "ten flows join and leave each second": at_least(0.93),
-    "2 to 16 flows on unseen links": at_least(0.9),
+    "2 to 16 flows on unseen links": at_least(0.92),
     "two flows on unseen links, one of 8 times the RTT": at_least(0.89),
     # competition, evidence
     "beside cubic": Bounds(38, 60),
@@ -50,7 +50,7 @@ KNOWN: Mapping[str, Bounds] = {
     "beside 4 cubic": Bounds(20, 34),
     # completion-times, evidence
     "short flows of 150 kB, alone": at_least(80),
-    "short flows of 1500 kB, alone": at_least(68),
+    "short flows of 1500 kB, alone": at_least(72),
     "short flows of 15 kB, beside one long cubic": at_least(84),
     "short flows of 150 kB, beside one long cubic": at_least(84),
     "short flows of 1500 kB, beside one long cubic": at_least(64),
