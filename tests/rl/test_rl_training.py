@@ -156,6 +156,16 @@ def test_shipped_config_loads(name: str) -> None:
     assert decisions % config.batch_decisions == 0
 
 
+@pytest.mark.parametrize("options", [{}, {"reward_scale": 1e38, "learning_rate": 3e-3}, HELD, RECURRENT])
+def test_a_training_that_diverges_says_so(
+    tiny_config: TinyConfig, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    config = tiny_config(**{"learning_rate": 1e30, **options})
+    with pytest.raises(InputError, match=r"learning_rate \(.*\): .* did it diverge\? give a lower") as caught:
+        train_in(tmp_path / "run", config)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
