@@ -229,6 +229,7 @@ class PathEngine:
             raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
         self.reward_space = vector_space() if reward == VECTOR else None
         self._reward = _reward(reward)
+        self._reward_is_own = all(self._reward is not native for native in REWARDS.values())
         self._flows = flows
         self._decided_by = (kind, actions, companion)
         self._live = _known("backend", backend, BACKENDS)
@@ -489,7 +490,7 @@ class PathEngine:
         self._batch.step(self._actions, self._observations, telemetry)
         self._observe(given)
         info = self._step_info(telemetry)
-        return self._shown().copy(), self._worth(telemetry), info
+        return self._shown().copy(), self._worth(info, telemetry), info
 
     def _check_growth(self, actions: NDArray[Any]) -> None:
         """Holds against what is free by how much windows may grow in a step, and with them what is queued."""
@@ -511,20 +512,21 @@ class PathEngine:
         """The most that windows of so many packets together may be after a step."""
         return MOST_GROWTH * packets + MOST_ADDED_PACKETS * len(self._actions)
 
-    def _worth(self, telemetry: Floats) -> Floats:
+    def _worth(self, info: Info, telemetry: Floats) -> Floats:
         # What a reward of one's own wrote in place would change what is returned, and later rewards.
-        info = self._step_info(_read_only(telemetry.view()))
+        shown = self._step_info(_read_only(telemetry.view())) if self._reward_is_own else info
         with telling("reward:"):
-            rewards: Floats = np.asarray(self._reward(info, self.capacity_mbps, self.propagation_rtt_ms))
+            rewards: Floats = np.asarray(self._reward(shown, self.capacity_mbps, self.propagation_rtt_ms))
         expected = (len(self._actions), *(() if self.reward_space is None else self.reward_space.shape))
         if rewards.shape != expected or rewards.dtype.kind not in "fiub":
             raise InputError(
                 f"reward: gave {rewards.dtype} of shape {rewards.shape}, should give numbers of shape "
                 f"{expected}: one for each flow, as each entry of info is"
             )
-        begun = telemetry[:, _INFO_COLUMNS["time_ms"]] > 0
+        begun = info["time_ms"] > 0
         rewards = np.where(begun if rewards.ndim == 1 else begun[:, None], rewards, 0.0)
-        if not np.logical_and.reduce(np.abs(rewards) <= MOST_REWARD, axis=None):  # so that nan fails too
+        finite = np.logical_and.reduce(np.isfinite(rewards), axis=None)
+        if not finite or (self._reward_is_own and np.abs(rewards).max() > MOST_REWARD):
             raise InputError(_no_reward(rewards))
         return rewards
 
@@ -558,11 +560,12 @@ class PathEngine:
 
     def _check_within(self, given: NDArray[Any], low: NDArray[Any] | int, high: NDArray[Any] | int) -> None:
         within = (given >= low) & (given <= high)  # so that nan fails too
-        if not np.logical_and.reduce(within, axis=None):
-            with np.errstate(over="ignore"):  # as the space holds its bounds: 0.001 is a little more there
-                rounded = given.astype(np.float32)
-            within = (rounded >= low) & (rounded <= high)
-        if not np.logical_and.reduce(within, axis=None):
+        if np.logical_and.reduce(within, axis=None):
+            return
+        with np.errstate(over="ignore"):  # as the space holds its bounds: 0.001 is a little more there
+            rounded = given.astype(np.float32)
+        within = (rounded >= low) & (rounded <= high)
+        if not within.all():
             flow, number = np.argwhere(~within)[0].tolist()
             least, most = (np.broadcast_to(bound, given.shape)[flow, number] for bound in (low, high))
             raise ValueError(
