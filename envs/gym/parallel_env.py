@@ -171,6 +171,8 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
 
     def _is_over(self) -> bool:
         """Nobody will decide any more; `agents` may be empty before that, where a flow has yet to start."""
+        if self.agents:
+            return False  # nor where a restored state is beyond the end: its next step is the last
         return self._elapsed_steps >= self._max_steps or set(self._engine.states) == {"gone"}
 
     def _check_agents(self, actions: Any) -> None:

@@ -332,6 +332,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         Raises:
             InputError: the emulator is unknown or broken.
         """
+        if isinstance(seed, np.integer):
+            seed = int(seed)
         super().reset(seed=seed, options=options)
         self._time_limits = list(_time_limits_around(self))
         emulator = emulator_of(options)

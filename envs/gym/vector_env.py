@@ -242,6 +242,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
     def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
         if seeds is None:
             return
+        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str):
+            raise InputError(f"seed: {excerpt(seeds)!r} is neither a whole number nor one for each flow")
         if len(seeds) != self.num_envs:
             raise InputError(
                 f"seed: {len(seeds)} seeds for {self.num_envs} flows; give one seed, or one per flow"

@@ -143,6 +143,17 @@ def test_a_step_after_the_end_gives_nothing(flows: Any) -> None:
     assert env.step(dict.fromkeys(env.agents, STAY))[0]
 
 
+def test_a_state_beyond_the_end_of_shorter_episodes_ends_with_its_next_step() -> None:
+    long, short = PathParallelEnv(emulator=SHARED), PathParallelEnv(emulator=SHARED, max_steps=5)
+    long.reset(seed=1)
+    for _ in range(10):
+        long.step(dict.fromkeys(long.agents, STAY))
+    short.restore_state(long.save_state())
+    *_, truncations, _ = short.step(dict.fromkeys(short.agents, STAY))
+    assert truncations == {"flow_0": True, "flow_1": True}
+    assert short.agents == []
+
+
 def test_the_second_flow_may_come_after_the_first_has_left() -> None:
     env = PathParallelEnv(emulator=SHARED, flows=[Flow(stop_s=0.5), Flow(start_s=1)], max_steps=100)
     env.reset(seed=1)

@@ -233,6 +233,14 @@ def test_a_seed_may_be_a_number_of_numpy() -> None:
     envs = PathVectorEnv(2, emulator=LOSSY[1])
     ours, _ = envs.reset(seed=np.int64(5))  # type: ignore[arg-type]
     assert ours.tobytes() == envs.reset(seed=5)[0].tobytes()
+    alone, _ = PathEnv(emulator=LOSSY[1]).reset(seed=np.int64(5))  # type: ignore[arg-type]
+    assert alone.tobytes() == ours[0].tobytes()
+
+
+@pytest.mark.parametrize("seed", [3.5, "1", {"a": 1}])
+def test_what_is_no_seed_is_told_in_one_line(seed: Any) -> None:
+    with pytest.raises(InputError, match=r"seed: .* is neither a whole number nor one for each flow"):
+        PathVectorEnv(2).reset(seed=seed)
 
 
 def test_it_says_how_many_frames_a_second_has() -> None:
