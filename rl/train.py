@@ -85,8 +85,8 @@ _TOLD_OF_NAN = ("to satisfy the constraint", "action nan")
 
 def _diverged(config: RlConfig) -> str:
     return (
-        f"learning_rate ({config.learning_rate:g}): the networks give NaN or infinity: did it diverge? give a "
-        "lower one, or smaller rewards by reward_scale"
+        f"learning_rate ({config.learning_rate:g}): the networks give NaN or infinity: did it diverge? "
+        "give a lower one, or smaller rewards by reward_scale"
     )
 
 
