@@ -5,8 +5,8 @@
         def initial_state(self, flows): ...              # tensors (flows, numbers), nested as you like, or ()
         def step(self, observation, state): ...          # (flows, inputs) -> (flows, outputs), next state
 
-What is a stack of known layers becomes one, and runs natively from then on; anything else runs through the
-vector environment.
+What is a stack of known layers, none of them frozen or shared, becomes one, and runs natively from then on;
+anything else runs through the vector environment.
 """
 
 from collections.abc import Callable, Mapping
