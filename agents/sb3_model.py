@@ -94,6 +94,8 @@ def _layers(data: dict[str, Any], weights: Tensors) -> Iterator[tuple[str, Tenso
         yield "lstm", memory
     yield from _perceptron(weights, "mlp_extractor.policy_net.", _activation(data, "tanh"))
     yield "linear", _under(weights, "action_net.")
+    if _said(data, "policy_kwargs", "squash_output"):  # goes with use_sde
+        yield "tanh", {}
 
 
 def _perceptron(weights: Tensors, prefix: str, activation: str) -> Iterator[tuple[str, Tensors]]:
@@ -162,7 +164,8 @@ def _check(path: Path, spec: PolicySpec, inputs: int, outputs: int, *, squashed:
             raise ModelError(f"{path}: {key} {name} are {table[name]} numbers, the model has {size}")
     if squashed and spec.actions not in _SQUASHED:
         raise ModelError(
-            f"{path}: SAC squashes its actions to [-1, 1]; those of {spec.actions} are of another size"
+            f"{path}: SAC squashes its actions to [-1, 1], as squash_output does; those of {spec.actions} "
+            "are of another size"
         )
 
 

@@ -28,6 +28,10 @@ KNOWN_LAYERS = (*SIZED, *ACTIVATIONS)
 
 AGREEMENT = 1e-5
 _TRIED_STEPS, _TRIED_FLOWS = 8, 16
+_FAR = (10.0, 1e3, 1e5)
+"""How many times as large observations are tried as well: a step may cut what lies far out."""
+_FAR_AGREEMENT, _FAR_SHARE = 1e-3, 0.9
+"""There: sums round so coarsely that a gate near its middle may fall either way, but few do."""
 
 
 class UnknownLayersError(ValueError):
@@ -114,6 +118,7 @@ def as_stack(network: torch.nn.Module, inputs: int) -> StackPolicy:
     plan = [_described(layer) for layer in layers]
     if not plan:
         raise _unknown("it has none")
+    _check_parameters(network, layers)
     stack = StackPolicy(inputs, plan)
     for ours, theirs in zip(stack.layers, layers, strict=True):
         values = [parameter.detach() for parameter in theirs.parameters()]
@@ -136,6 +141,17 @@ def _layers(network: torch.nn.Module) -> Iterator[torch.nn.Module]:
             yield from _layers(child)
         else:
             yield child
+
+
+def _check_parameters(network: torch.nn.Module, layers: Sequence[torch.nn.Module]) -> None:
+    """Raises UnknownLayersError where a stack's own, all free to change, would be learnt otherwise."""
+    parameters = [parameter for layer in layers for parameter in layer.parameters()]
+    if not all(parameter.requires_grad for parameter in parameters):
+        raise _unknown("some of its parameters are frozen")
+    if len({id(parameter) for parameter in parameters}) < len(parameters):
+        raise _unknown("layers share their parameters")
+    if len(parameters) < len(list(network.parameters())):
+        raise _unknown("it has parameters beside those of its layers")
 
 
 _CELLS = {torch.nn.LSTMCell: "lstm", torch.nn.GRUCell: "gru"}
@@ -166,18 +182,34 @@ def _default_of(layer: torch.nn.Module) -> torch.nn.Module:
 
 
 def _agree(stack: StackPolicy, network: Any) -> bool:
+    near = _answers(stack, network, 1.0)
+    if near is None or not torch.allclose(*near, rtol=AGREEMENT, atol=AGREEMENT):
+        return False
+    return all(_agree_far_out(_answers(stack, network, scale)) for scale in _FAR)
+
+
+def _agree_far_out(answers: tuple[torch.Tensor, torch.Tensor] | None) -> bool:
+    if answers is None:
+        return False
+    agreeing = torch.isclose(*answers, rtol=_FAR_AGREEMENT, atol=_FAR_AGREEMENT, equal_nan=True)
+    return bool((agreeing.float().mean(dim=0) >= _FAR_SHARE).all())  # each output by itself
+
+
+def _answers(stack: StackPolicy, network: Any, scale: float) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Of both to the same observations, steps and flows in one dimension; None: of different shapes."""
     generator = torch.Generator().manual_seed(0)
+    answers: list[tuple[torch.Tensor, torch.Tensor]] = []
     with torch.no_grad():
         ours, theirs = stack.initial_state(_TRIED_FLOWS), network.initial_state(_TRIED_FLOWS)
         for _ in range(_TRIED_STEPS):
-            observation = torch.randn(_TRIED_FLOWS, stack.inputs, generator=generator)
+            observation = scale * torch.randn(_TRIED_FLOWS, stack.inputs, generator=generator)
             our_outputs, ours = stack.step(observation, ours)
             their_outputs, theirs = network.step(observation, theirs)
             if our_outputs.shape != their_outputs.shape:
-                return False
-            if not torch.allclose(our_outputs, their_outputs, rtol=AGREEMENT, atol=AGREEMENT):
-                return False
-    return True
+                return None
+            answers.append((our_outputs, their_outputs))
+    our_all, their_all = zip(*answers, strict=True)
+    return torch.cat(our_all), torch.cat(their_all)
 
 
 def _unknown(why: str) -> UnknownLayersError:

@@ -82,6 +82,11 @@ def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
         bias[hidden : 2 * hidden] = 1.0  # gates in the order i, f, g, o
 
 
+def learnt_parameters(policy: torch.nn.Module) -> list[torch.nn.Parameter]:
+    """All but those that a network of one's own has frozen."""
+    return [parameter for parameter in policy.parameters() if parameter.requires_grad]
+
+
 def learning_rate(config: TrainingConfig, iteration: int) -> float:
     """The rate of an iteration: half a cosine from the first to the last."""
     progress = iteration / max(1, config.iterations - 1)
@@ -150,7 +155,7 @@ def _gradient_step(
     ]
     results = list(executor.map(lambda shard: _gradient(policy, shard, actions), shards))
     shares = [len(shard) / len(batch) for shard in shards]
-    parameters = list(policy.parameters())
+    parameters = learnt_parameters(policy)
     for index, parameter in enumerate(parameters):
         parts = [share * gradients[index] for share, (_, gradients) in zip(shares, results, strict=True)]
         parameter.grad = torch.stack(parts).sum(dim=0)
@@ -162,7 +167,7 @@ def _gradient_step(
 def _gradient(
     policy: torch.nn.Module, sequences: Sequences, actions: ActionSet
 ) -> tuple[float, tuple[torch.Tensor, ...]]:
-    """Loss of some sequences and its gradient for every parameter."""
+    """Loss of some sequences and its gradient for every parameter that is learnt."""
     device = next(policy.parameters()).device
     observations, states, labels = (
         torch.from_numpy(array).to(device)
@@ -170,7 +175,7 @@ def _gradient(
     )
     outputs = _native_outputs if device == CPU else _outputs
     loss = actions.loss(outputs(policy, observations, states), labels)
-    return loss.item(), torch.autograd.grad(loss, list(policy.parameters()), materialize_grads=True)
+    return loss.item(), torch.autograd.grad(loss, learnt_parameters(policy), materialize_grads=True)
 
 
 def _native_outputs(

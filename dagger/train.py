@@ -31,7 +31,7 @@ from matplotlib.figure import Figure
 
 from .adam import Adam
 from .collection import Collector
-from .fitting import fit, make_policy
+from .fitting import fit, learnt_parameters, make_policy
 from .learner import make_learner
 
 FINAL_SECONDS = 30.0
@@ -76,7 +76,7 @@ def train(
     policy = make_policy(config, inputs)
     learner = make_learner(config, run, policy)
     learner.try_out(validation)
-    optimiser = Adam(policy.parameters(), weight_decay=config.l2)
+    optimiser = Adam(learnt_parameters(policy), weight_decay=config.l2)
     dataset = Dataset(config.kept_iterations, config.sequences_per_iteration)
     links = digests(emulators, validation, monitored)
     with ExitStack() as stack:

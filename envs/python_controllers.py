@@ -34,7 +34,8 @@ def _check(name: str, made: object) -> None:
 
 def _check_callbacks(name: str, made: object) -> None:
     """Raises InputError: a callback would silently never be called, or a timer call nobody."""
-    functions = [each for each in vars(type(made)).values() if inspect.isfunction(each)]
+    kinds = type(made).__mro__  # a callback that a base class passes on is called there
+    functions = [each for kind in kinds for each in vars(kind).values() if inspect.isfunction(each)]
     used = {word for function in functions for word in function.__code__.co_names}
     for other in dir(made):
         if other.startswith("on_") and other not in CALLBACKS and other not in used:

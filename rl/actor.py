@@ -7,8 +7,10 @@ import numpy as np
 import torch
 from ccgym.agents.lstm import LstmPolicy, LstmState
 from ccgym.agents.mlp import MlpPolicy
+from ccgym.envs.errors import InputError
 from ccgym.envs.gym.rewards import Reward
 from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.import_strings import telling
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
 
@@ -19,7 +21,10 @@ Actor = Callable[[NDArray[np.float32]], NDArray[Any]]
 
 
 def as_actor(module: torch.nn.Module, actions: str) -> Actor:
-    """A policy as an actor for one episode, of this action set; one of one's own has no memory."""
+    """A policy as an actor for one episode, of this action set; one of one's own has no memory.
+
+    The actor raises InputError: a network of one's own raises, or it gives no numbers.
+    """
     state: LstmState | None = None
 
     def act(observations: NDArray[np.float32]) -> NDArray[Any]:
@@ -32,7 +37,13 @@ def as_actor(module: torch.nn.Module, actions: str) -> Actor:
                 outputs = module(torch.from_numpy(observations))
             else:
                 own: Any = module
-                outputs, _ = own.step(torch.from_numpy(observations), own.initial_state(len(observations)))
+                with telling(f"network: {type(own).__name__}.step"):
+                    seen = torch.from_numpy(observations)
+                    outputs, _ = own.step(seen, own.initial_state(len(observations)))
+        if not outputs.isfinite().all():
+            raise InputError(
+                "network: step gave NaN or infinity, should give finite numbers; did it diverge?"
+            )
         chosen = outputs.argmax(dim=1) if actions == "indigo" else outputs.clamp(-1, 1)
         answer: NDArray[Any] = chosen.numpy()
         return answer

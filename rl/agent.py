@@ -185,7 +185,9 @@ def to_policy(model: Model, shape: Shape) -> tuple[torch.nn.Module, PolicySpec]:
 
 def let_learn(model: Model, *, acting: bool) -> None:
     """Whether the part that chooses actions learns; the one that values them always does."""
-    parameters = list(_acting_part(model).parameters())
+    frozen = model.policy.frozen if isinstance(model.policy, OwnNetworkPolicy) else set()
+    named = _acting_part(model).named_parameters()
+    parameters = [parameter for name, parameter in named if name not in frozen]
     spread = getattr(model.policy, "log_std", None)
     for parameter in [*parameters, *([spread] if spread is not None else [])]:
         parameter.requires_grad_(acting)

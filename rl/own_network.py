@@ -43,7 +43,11 @@ class OwnNetworkPolicy(ActorCriticPolicy):
         super()._build_mlp_extractor()
         values = copy.deepcopy(self.mlp_extractor.value_net)
         size = self.mlp_extractor.latent_dim_vf
-        self.mlp_extractor = _Outputs(self._make_acting(), values, size)  # type: ignore[assignment]
+        acting = self._make_acting()
+        parameters = acting.named_parameters()
+        self.frozen = {name for name, parameter in parameters if not parameter.requires_grad}
+        """Those of the network that never learn."""
+        self.mlp_extractor = _Outputs(acting, values, size)  # type: ignore[assignment]
 
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)

@@ -15,6 +15,7 @@ from ccgym.agents.policy_file import PolicyModule, save_policy
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
+from ccgym.envs.errors import InputError
 from ccgym.envs.gym.path_engine import inputs_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
@@ -38,7 +39,11 @@ from .shape import find_shape
 
 
 def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) -> dict[str, float]:
-    """One iteration: every flow runs an episode, then the networks learn from all of them."""
+    """One iteration: every flow runs an episode, then the networks learn from all of them.
+
+    Raises:
+        InputError: the networks give NaN or infinity.
+    """
     episodes.sample(iteration)
     stream = np.random.SeedSequence([config.seed, EPISODE, iteration])
     set_random_seed(int(stream.generate_state(1)[0]))
@@ -46,7 +51,7 @@ def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) ->
     rate = config.learning_rate * (1 - iteration / config.iterations)
     model.lr_schedule = lambda _: rate
     begin_s = time.monotonic()
-    model.learn(config.environments * config.episode_steps)
+    _learn_from_all(model, config)
     decisions = config.environments * config.episode_steps
     told = model.logger.name_to_value
     return {
@@ -60,6 +65,29 @@ def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) ->
         "fit/learning_rate": rate,
         "speed/decisions_per_second": decisions / (time.monotonic() - begin_s),
     }
+
+
+def _learn_from_all(model: Model, config: RlConfig) -> None:
+    """Raises InputError: the networks give NaN or infinity."""
+    try:
+        model.learn(config.environments * config.episode_steps)
+    except ValueError as error:
+        if not any(told in str(error) for told in _TOLD_OF_NAN):
+            raise
+        raise InputError(_diverged(config)) from error
+    if not all(bool(parameter.isfinite().all()) for parameter in model.policy.parameters()):
+        raise InputError(_diverged(config))
+
+
+_TOLD_OF_NAN = ("to satisfy the constraint", "action nan")
+"""What PyTorch's distributions and the environment say when a network gives it."""
+
+
+def _diverged(config: RlConfig) -> str:
+    return (
+        f"learning_rate ({config.learning_rate:g}): the networks give NaN or infinity: did it diverge? "
+        "give a lower one, or smaller rewards by reward_scale"
+    )
 
 
 def train(

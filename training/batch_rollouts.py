@@ -13,6 +13,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.gym.own_features import Observer
 from ccgym.envs.gym.path_engine import own_or_native
+from ccgym.envs.import_strings import telling
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
@@ -101,7 +102,7 @@ class BatchRollout:
         """What the rows see, (rows, inputs), and what the network would do, (rows,).
 
         Raises:
-            InputError: the network gives no numbers.
+            InputError: the network raises, or gives no numbers.
         """
         deciding = self.deciding
         if self._observer is not None:
@@ -110,8 +111,9 @@ class BatchRollout:
             seen = self._measured.copy()
             if self._native == "scale_free":
                 seen[:, -1] = self._preferences
-        with torch.inference_mode():
-            outputs, state = self._inference_policy.network.step(torch.from_numpy(seen), self.state)
+        network = self._inference_policy.network
+        with torch.inference_mode(), telling(f"network: {type(network).__name__}.step"):
+            outputs, state = network.step(torch.from_numpy(seen), self.state)
             self.state = chosen_state(torch.from_numpy(deciding), state, self.state)
         if not outputs.isfinite().all():
             raise InputError(

@@ -5,8 +5,8 @@
         def initial_state(self, flows): ...              # tensors (flows, numbers), nested as you like, or ()
         def step(self, observation, state): ...          # (flows, inputs) -> (flows, outputs), next state
 
-What is a stack of known layers becomes one, and runs natively from then on; anything else runs through the
-vector environment.
+What is a stack of known layers, none of them frozen or shared, becomes one, and runs natively from then on;
+anything else runs through the vector environment.
 """
 
 from collections.abc import Callable, Mapping
@@ -118,7 +118,7 @@ def _try_state(network: Any, inputs: int) -> None:
     with torch.no_grad():
         _, state = _step(network, torch.zeros(_TRIED_FLOWS, inputs), state)
     after = [tuple(tensor.shape) for tensor in _tensors(state)]
-    if after != before or any(shape[:1] != (_TRIED_FLOWS,) for shape in before):
+    if after != before or any(shape[:1] != (_TRIED_FLOWS,) or len(shape) < 2 for shape in before):
         raise InputError(
             f"network: the state has shapes {excerpt(before)}, after a step {excerpt(after)}: should stay "
             f"the same, (flows, numbers), here ({_TRIED_FLOWS}, numbers)"
@@ -166,4 +166,7 @@ def _mapped(state: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         return change(state)
     if isinstance(state, Mapping):
         return {name: _mapped(part, change) for name, part in state.items()}
-    return None if state is None else type(state)(_mapped(part, change) for part in state)
+    if state is None:
+        return None
+    parts = [_mapped(part, change) for part in state]
+    return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)  # of a NamedTuple

@@ -55,8 +55,7 @@ class FlowOfBatch:
 
     def render(self) -> NDArray[np.uint8] | None:
         """Its episode so far."""
-        pictures = self._envs.render()
-        return None if pictures is None else pictures[self._flow]
+        return self._envs.render_flow(self._flow)
 
     def __getattr__(self, name: str) -> Any:
         """What one flow has as the batch has it."""

@@ -79,8 +79,8 @@ class Observer:
         columns = dict(zip(_core.RAW_FEATURES, raw.astype(np.float64).T, strict=True))
         with telling(f"features: {self._kind.__name__}.observe"):
             given = np.asarray(made.observe(columns, actions.astype(np.float64)))
-            if np.iscomplexobj(given):
-                raise TypeError("complex numbers")
+            if given.dtype.kind not in "fiub":
+                raise TypeError("complex numbers" if np.iscomplexobj(given) else f"no numbers: {given.dtype}")
             seen: NDArray[np.float32] = given.astype(np.float32)
         if seen.shape != (len(raw), self._kind.size) or not np.isfinite(seen).all():
             wrong = f"shape {seen.shape}" if seen.shape != (len(raw), self._kind.size) else "NaN or infinity"
@@ -123,7 +123,8 @@ class FeaturesObservation(gymnasium.ObservationWrapper[NDArray[np.float32], Any,
 
     def _begin(self) -> None:
         self._observer = Observer(self._kind, 1)
-        self._action = np.zeros((1, 1))
+        shape = self.env.action_space.shape
+        self._action = np.zeros((1, shape[0] if shape else 1))  # a class is one number
 
     def reset(self, **arguments: Any) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """A new episode, and features that remember nothing."""

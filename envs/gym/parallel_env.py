@@ -1,13 +1,13 @@
 """`PathParallelEnv`: several learning flows on one network path, for PettingZoo."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from ccgym.envs._core import Flow
-from ccgym.envs.errors import InputError
-from ccgym.envs.specs.distributions import Emulators, sources_of
+from ccgym.envs.errors import InputError, excerpt
+from ccgym.envs.specs.distributions import Emulators, Source, emulator_of, sources_of
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
@@ -19,6 +19,9 @@ from .rewards import VECTOR, Info, Reward
 Observations = dict[str, NDArray[np.float32]]
 Infos = dict[str, dict[str, Any]]
 
+_OF_PETTINGZOOS_TEST = {"options": 1}
+"""Which every environment has to take."""
+
 
 class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no types
     """Several flows on one network path, each an agent that sets its own congestion window or rate.
@@ -29,7 +32,7 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     all flows.
 
     An agent joins `agents` when its flow has come to its first decision. It is terminated when its flow has
-    stopped, and truncated with all others after `max_steps`.
+    stopped, and truncated with all others after `max_steps`. After that a step gives five empty dictionaries.
 
     ```python
     >>> from ccgym.envs._core import Flow
@@ -71,16 +74,13 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
             InputError: an argument is unknown or out of range, none of the flows learns, or the emulator or
                 its trace is broken.
         """
-        specs = sources_of(emulator)
         shared = [Flow() for _ in range(flows)] if isinstance(flows, int) else list(flows)
-        if len(specs) != 1:
-            raise InputError(f"emulator: {len(specs)} emulators for one path; give one")
         if max_steps < 1 or all(flow.scheme for flow in shared):
             raise InputError("at least one flow must learn, and max_steps be at least 1")
         if reward == VECTOR:
             raise InputError("reward: vector is for one flow; agents have one number each")
         self._engine = PathEngine(
-            specs,
+            _one_path(emulator),
             features=features,
             actions=actions,
             companion=companion,
@@ -106,14 +106,20 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     def reset(
         self,
         seed: int | None = None,
-        options: dict[str, Any] | None = None,  # noqa: ARG002
+        options: dict[str, Any] | None = None,
     ) -> tuple[Observations, Infos]:
         """Begins a new episode and runs it to the first decision of whoever decides first.
 
         Args:
             seed: of this episode and those that follow; None: go on with the last seed, at first with any.
-            options: none is known.
+            options: `{"emulator": ...}`, another one from now on, as the constructor takes it.
+
+        Raises:
+            InputError: the emulator is unknown or broken.
         """
+        emulator = None if options == _OF_PETTINGZOOS_TEST else emulator_of(options)
+        if emulator is not None:
+            self._engine.set_emulators(_one_path(emulator))
         if seed is None and not self._seeded:
             seed = int(np.random.default_rng().integers(2**63))
         path = np.zeros(1, dtype=np.int32)
@@ -134,16 +140,20 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
     ) -> tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]:
         """Lets every agent act and runs on to the next instant at which one decides.
 
+        Args:
+            actions: one for each of `agents`; one that hears nothing may be left out.
+
         Returns:
             For each agent observation, reward, terminated, truncated and info.
 
         Raises:
+            InputError: an agent that decides has no action, or an agent is unknown.
             ValueError: an action lies outside the action space.
         """
-        flat = self._idle_actions(np.result_type(*actions.values()) if actions else np.dtype(np.int64))
-        for agent, action in actions.items():
-            flat[self._row(agent)] = np.asarray(action).reshape(flat.shape[1])
-        observations, rewards, info = self._engine.step(flat)
+        if self._is_over():
+            return {}, {}, {}, {}, {}
+        self._check_agents(actions)
+        observations, rewards, info = self._engine.step(self._flat(actions))
         self._elapsed_steps += 1
         self._note_who_joins()
         over = self._elapsed_steps >= self._max_steps
@@ -158,6 +168,41 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
         )
         self.agents = [] if over else [agent for agent in self.agents if not gone[agent]]
         return result
+
+    def _is_over(self) -> bool:
+        """Nobody will decide any more; `agents` may be empty before that, where a flow has yet to start."""
+        if self.agents:
+            return False  # nor where a restored state is beyond the end: its next step is the last
+        return self._elapsed_steps >= self._max_steps or set(self._engine.states) == {"gone"}
+
+    def _check_agents(self, actions: Any) -> None:
+        if not isinstance(actions, Mapping):
+            raise InputError(f"actions: {excerpt(actions)!r} is no dictionary of agents and their actions")
+        unknown = [agent for agent in actions if agent not in self.possible_agents]
+        if unknown:
+            known = excerpt(", ".join(self.possible_agents))
+            raise InputError(f"actions: {excerpt(unknown[0])!r} is no agent; agents are {known}")
+        missing = [agent for agent in self.possible_agents if self._decides(agent) and agent not in actions]
+        if missing:
+            raise InputError(
+                f"actions: none of {excerpt(', '.join(missing))}; give one for each of env.agents"
+            )
+
+    def _decides(self, agent: str) -> bool:
+        return self._engine.states[self._row(agent)] == "deciding"
+
+    def _flat(self, actions: Mapping[str, Any]) -> NDArray[Any]:
+        """The actions of all rows."""
+        given = {agent: np.asarray(action) for agent, action in actions.items()}
+        flat = self._idle_actions(np.result_type(*given.values()) if given else np.dtype(np.int64))
+        for agent, action in given.items():
+            if action.size != flat.shape[1]:
+                raise InputError(
+                    f"actions: of {agent} it has shape {action.shape}, should have "
+                    f"{self._engine.action_space.shape}"
+                )
+            flat[self._row(agent)] = action.reshape(flat.shape[1])
+        return flat
 
     def _idle_actions(self, kind: np.dtype[Any]) -> NDArray[Any]:
         """One for each row, within the space: of those that do not decide it is ignored."""
@@ -196,3 +241,15 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
 
     def _info_of(self, agent: str, info: Info) -> dict[str, Any]:
         return {name: float(values[self._row(agent)]) for name, values in info.items()}
+
+
+def _one_path(emulator: Emulators) -> list[Source]:
+    """The only emulator, or distribution of emulators, of one path.
+
+    Raises:
+        InputError: there are several, or it is unknown.
+    """
+    sources = sources_of(emulator)
+    if len(sources) != 1:
+        raise InputError(f"emulator: {len(sources)} emulators for one path; give one")
+    return sources

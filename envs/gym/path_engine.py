@@ -125,6 +125,8 @@ def _reward(reward: str | Reward) -> Reward:
     return reward
 
 
+MOST_REWARD = float(np.finfo(np.float32).max)
+"""Either way: learners take rewards as float32."""
 MOST_THREADS = 1024
 MANY_ROWS = 256
 """Only the windows of many flows fill a memory."""
@@ -227,6 +229,7 @@ class PathEngine:
             raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
         self.reward_space = vector_space() if reward == VECTOR else None
         self._reward = _reward(reward)
+        self._reward_is_own = all(self._reward is not native for native in REWARDS.values())
         self._flows = flows
         self._decided_by = (kind, actions, companion)
         self._live = _known("backend", backend, BACKENDS)
@@ -299,18 +302,31 @@ class PathEngine:
         self._oracle = None
 
     def set_emulator(self, path: int, source: Source) -> None:
-        """Another emulator of one path from its next reset on."""
-        self.set_emulators([*self._sources[:path], source, *self._sources[path + 1 :]])
+        """Another emulator of one path from its next reset on; the ideal windows are unknown then."""
+        self._path(draw(source, np.random.default_rng(0)))
+        self._sources = (*self._sources[:path], source, *self._sources[path + 1 :])
+        self._oracle = None
 
     def _set_paths(self, specs: Sequence[EmulatorSpec]) -> None:
         self._specs = tuple(specs)
         self._episode_paths: dict[int, EpisodePaths] = {}  # by the identity of the emulator
-        extra_ms = [flow.extra_delay_ms for flow in self._flows if not flow.scheme] or [0.0]
+        extra_ms = [self._extra_delays_ms(spec) for spec in specs]
         capacities = [spec.uplink.schedule().mean_rate_mbps for spec in specs]
-        self.capacity_mbps = np.repeat(capacities, len(extra_ms))
-        self.propagation_rtt_ms = np.array(
-            [max(2.0 * (spec.delay_ms + extra), 1.0) for spec in specs for extra in extra_ms]
+        self.capacity_mbps = _read_only(np.repeat(capacities, [len(extras) for extras in extra_ms]))
+        self.propagation_rtt_ms = _read_only(
+            np.array(
+                [
+                    max(2.0 * (spec.delay_ms + extra), 1.0)
+                    for spec, extras in zip(specs, extra_ms, strict=True)
+                    for extra in extras
+                ]
+            )
         )
+
+    def _extra_delays_ms(self, spec: EmulatorSpec) -> list[float]:
+        """One way, of each learner on a path of this emulator."""
+        flows = self._flows or spec.flows
+        return [flow.extra_delay_ms for flow in flows if not flow.scheme] or [0.0]
 
     @property
     def cwnd_packets(self) -> Floats:
@@ -368,7 +384,9 @@ class PathEngine:
             )
         self._seeds[:], self._episodes[:] = state.seeds, state.episodes
         if state.saved is None:
-            self.reset()
+            if state.specs != self._specs:
+                self._set_paths(state.specs)  # not a draw of the sources: another may have been set since
+            self._begin(self._next_seeds())
             for actions in state.actions:
                 self.step(actions)
             return self._shown().copy()
@@ -394,11 +412,20 @@ class PathEngine:
         Returns:
             The observations of all rows, shape (rows, entries).
         """
+        seeds = self._next_seeds()
+        self._draw_emulators(seeds.tolist())
+        return self._begin(seeds)
+
+    def _next_seeds(self) -> NDArray[np.uint64]:
+        """Of the next episode of every path."""
         seeds = _episode_seeds(self._seeds, self._episodes)
         self._episodes += np.uint64(1)
+        return seeds
+
+    def _begin(self, seeds: NDArray[np.uint64]) -> NDArray[np.float32]:
+        """Begins episodes of these seeds over the present emulators."""
         self._acted.clear()
         self._most_packets = np.inf
-        self._draw_emulators(seeds.tolist())
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
             path = self._episode_path(spec, seed)
             if path is not self._given_paths[index]:
@@ -463,7 +490,7 @@ class PathEngine:
         self._batch.step(self._actions, self._observations, telemetry)
         self._observe(given)
         info = self._step_info(telemetry)
-        return self._shown().copy(), self._worth(info), info
+        return self._shown().copy(), self._worth(info, telemetry), info
 
     def _check_growth(self, actions: NDArray[Any]) -> None:
         """Holds against what is free by how much windows may grow in a step, and with them what is queued."""
@@ -485,9 +512,11 @@ class PathEngine:
         """The most that windows of so many packets together may be after a step."""
         return MOST_GROWTH * packets + MOST_ADDED_PACKETS * len(self._actions)
 
-    def _worth(self, info: Info) -> Floats:
+    def _worth(self, info: Info, telemetry: Floats) -> Floats:
+        # What a reward of one's own wrote in place would change what is returned, and later rewards.
+        shown = self._step_info(_read_only(telemetry.view())) if self._reward_is_own else info
         with telling("reward:"):
-            rewards: Floats = np.asarray(self._reward(info, self.capacity_mbps, self.propagation_rtt_ms))
+            rewards: Floats = np.asarray(self._reward(shown, self.capacity_mbps, self.propagation_rtt_ms))
         expected = (len(self._actions), *(() if self.reward_space is None else self.reward_space.shape))
         if rewards.shape != expected or rewards.dtype.kind not in "fiub":
             raise InputError(
@@ -496,11 +525,9 @@ class PathEngine:
             )
         begun = info["time_ms"] > 0
         rewards = np.where(begun if rewards.ndim == 1 else begun[:, None], rewards, 0.0)
-        if not np.logical_and.reduce(np.isfinite(rewards), axis=None):
-            raise InputError(
-                "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps "
-                "and delay_ms are 0"
-            )
+        finite = np.logical_and.reduce(np.isfinite(rewards), axis=None)
+        if not finite or (self._reward_is_own and np.abs(rewards).max() > MOST_REWARD):
+            raise InputError(_no_reward(rewards))
         return rewards
 
     def _given(self, actions: Any) -> NDArray[Any]:
@@ -533,7 +560,12 @@ class PathEngine:
 
     def _check_within(self, given: NDArray[Any], low: NDArray[Any] | int, high: NDArray[Any] | int) -> None:
         within = (given >= low) & (given <= high)  # so that nan fails too
-        if not np.logical_and.reduce(within, axis=None):
+        if np.logical_and.reduce(within, axis=None):
+            return
+        with np.errstate(over="ignore"):  # as the space holds its bounds: 0.001 is a little more there
+            rounded = given.astype(np.float32)
+        within = (rounded >= low) & (rounded <= high)
+        if not within.all():
             flow, number = np.argwhere(~within)[0].tolist()
             least, most = (np.broadcast_to(bound, given.shape)[flow, number] for bound in (low, high))
             raise ValueError(
@@ -543,6 +575,22 @@ class PathEngine:
     def _step_info(self, telemetry: Floats) -> Info:
         info = {name: telemetry[:, index] for name, index in _INFO_COLUMNS.items()}
         return info if self._oracle is None else info | self.reset_info()
+
+
+def _read_only(array: Floats) -> Floats:
+    array.flags.writeable = False
+    return array
+
+
+def _no_reward(rewards: Floats) -> str:
+    """What is wrong with them, and what would be right."""
+    if not np.isfinite(rewards).all():
+        return (
+            "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps and "
+            "delay_ms are 0"
+        )
+    most = rewards.flat[np.abs(rewards).argmax()]
+    return f"reward: gave {most:g}, should give numbers within float32, up to {MOST_REWARD:.1e}"
 
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -176,7 +176,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     `vector` is three numbers, each the more the better, as MO-Gymnasium has them: T in Mbit/s, -D in ms (a
     silent step: the propagation round-trip time), and less the share lost. `reward_space` holds them. A
     function of one's own takes info, the mean rates of the links in Mbit/s and the round-trip times of the
-    empty paths in ms, each entry of shape (flows,), and returns rewards (flows,); `my.module:NAME` names one.
+    empty paths in ms, read-only, each entry of shape (flows,), and returns rewards (flows,); `my.module:NAME`
+    names one.
 
     `power` is at most about 1; on a link whose rate varies it can exceed 1 for a while.
 
@@ -332,6 +333,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
         Raises:
             InputError: the emulator is unknown or broken.
         """
+        if isinstance(seed, np.integer):
+            seed = int(seed)
         super().reset(seed=seed, options=options)
         self._time_limits = list(_time_limits_around(self))
         emulator = emulator_of(options)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.specs.distributions import Emulators
+from ccgym.envs.specs.distributions import Emulators, emulator_of
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
@@ -66,12 +66,33 @@ class PathSb3VecEnv(VecEnv):
         Returns:
             Observations of shape (num_envs, entries).
         """
-        observations, _ = self._envs.reset(seed=self._seeds, options=self._options[0])
+        observations, _ = self._envs.reset(seed=self._seeds, options=self._options_of_all())
         self._reset_seeds()
         self._reset_options()
         self._returns[:] = 0
         self._lengths[:] = 0
         return observations
+
+    def _options_of_all(self) -> dict[str, Any]:
+        """Those of all flows; where they differ, each flow takes its own, and none is left for all."""
+        first = self._options[0]
+        if len(self._options) != self.num_envs and len(self._options) != 1:
+            raise InputError(
+                f"set_options: {len(self._options)} options for {self.num_envs} flows; give one for all, or "
+                "one for each"
+            )
+        if all(options == first for options in self._options):
+            return first
+        for flow, options in zip(self._envs.flows, self._options, strict=True):
+            emulator = emulator_of(options)
+            if emulator is not None:
+                flow.set_emulator(emulator)
+        return {}
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """The episode of each flow so far; None without a `render_mode`."""
+        pictures = self._envs.render()
+        return [None] * self.num_envs if pictures is None else list(pictures)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keeps the actions; `step_wait` runs."""

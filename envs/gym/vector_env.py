@@ -69,7 +69,11 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
     `save_state` and `restore_state`. Each flow has its own real shells; `render()` draws each flow.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata = {  # noqa: RUF012  as Gymnasium declares it
+        "render_modes": ["rgb_array"],
+        "render_fps": 100,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -115,6 +119,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         if self._engine.reward_space is not None:
             self.reward_space = self._engine.reward_space
             self.reward_dim = self.reward_space.shape[0]
+        space = self._engine.reward_space
+        self._reward_type: np.dtype[Any] = np.dtype(np.float64 if space is None else space.dtype)
         self.set_autoreset_mode(autoreset_mode)
         self._max_episode_steps = max_episode_steps
         self._elapsed_steps = 0
@@ -214,6 +220,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         Returns:
             Observations of shape (num_envs, entries), and info.
         """
+        if isinstance(seed, np.integer):
+            seed = int(seed)
         super().reset(seed=seed if isinstance(seed, int) else None, options=options)
         emulator = emulator_of(options)
         if emulator is not None:
@@ -234,6 +242,8 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
     def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
         if seeds is None:
             return
+        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str):
+            raise InputError(f"seed: {excerpt(seeds)!r} is neither a whole number nor one for each flow")
         if len(seeds) != self.num_envs:
             raise InputError(
                 f"seed: {len(seeds)} seeds for {self.num_envs} flows; give one seed, or one per flow"
@@ -257,31 +267,28 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
         """
         nowhere = np.zeros(self.num_envs, dtype=np.bool_)
         same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
-        if not same_step and self._elapsed_steps == self._max_episode_steps:
+        # A restored state may be of an environment with longer episodes, and beyond the end of these.
+        if not same_step and self._elapsed_steps >= self._max_episode_steps:
             observations = self._begin(self._engine.reset())
             infos = _masked(self._engine.reset_info(), self._everywhere)
-            return (
-                observations,
-                np.zeros((self.num_envs, *self._reward_shape)),
-                nowhere,
-                nowhere.copy(),
-                infos,
-            )
+            return observations, self._no_rewards(), nowhere, nowhere.copy(), infos
         observations, rewards, info = self._engine.step(actions)
+        self._reward_type = rewards.dtype
         infos = _masked(info, self._everywhere)
         for row, picture in enumerate(self._pictures):
             picture.add(info, row)
         self._elapsed_steps += 1
-        over = self._elapsed_steps == self._max_episode_steps
+        over = self._elapsed_steps >= self._max_episode_steps
         if over and same_step:
             infos = self._final_infos(observations, infos)
             observations = self._begin(self._engine.reset())
         truncations = np.ones(self.num_envs, dtype=np.bool_) if over else nowhere.copy()
         return observations, rewards, nowhere, truncations, infos
 
-    @property
-    def _reward_shape(self) -> tuple[int, ...]:
-        return () if self._engine.reward_space is None else self._engine.reward_space.shape
+    def _no_rewards(self) -> NDArray[Any]:
+        """Of a step that resets, of the kind that other steps have."""
+        space = self._engine.reward_space
+        return np.zeros((self.num_envs, *(() if space is None else space.shape)), dtype=self._reward_type)
 
     def save_state(self) -> EpisodeState:
         """Where the episodes stand, for `restore_state`.
@@ -305,6 +312,10 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """The episode of each flow so far, a picture (480, 640, 3) each; None without a `render_mode`."""
         return None if self.render_mode is None else tuple(picture.draw() for picture in self._pictures)
+
+    def render_flow(self, flow: int) -> NDArray[np.uint8] | None:
+        """The picture of one flow alone; None without a `render_mode`."""
+        return None if self.render_mode is None else self._pictures[flow].draw()
 
     def close_extras(self, **_: Any) -> None:
         """Takes down the shells of `backend="mahimahi"`."""

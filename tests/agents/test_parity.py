@@ -279,9 +279,84 @@ class Leaking(Residual):
         self.more = torch.nn.LeakyReLU(0.3)
 
 
+class Clamping(Residual):
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self.inner(observation.clamp(-5, 5)).clamp(-5, 5), state
+
+
+class ClampingOne(Residual):
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        outputs = self.inner(observation)
+        return torch.cat([outputs[:, :3], outputs[:, 3:].clamp(max=1e4)], dim=1), state
+
+
+class Plain(Residual):
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self.inner(observation), state
+
+
+class Frozen(Plain):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner.bias.requires_grad_(False)
+
+
+class Twice(Residual):
+    def __init__(self) -> None:
+        super().__init__()
+        self.again = torch.nn.Linear(4, 4)
+        self.again.weight = self.inner.weight
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self.again(self.inner(observation)), state
+
+
+class Scaled(Plain):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        return self.scale * self.inner(observation), state
+
+
+class Cells(torch.nn.Module):
+    """A stack, whose cells sum in another order than PyTorch's layers do."""
+
+    def __init__(self, kind: type[torch.nn.LSTMCell | torch.nn.GRUCell]) -> None:
+        super().__init__()
+        self.inner = torch.nn.Sequential(torch.nn.Linear(30, 32), torch.nn.ReLU())
+        self.memory: Any = kind(32, 64)
+        self.head = torch.nn.Linear(64, 5)
+
+    def initial_state(self, flows: int) -> Any:
+        zeros = torch.zeros(flows, 64)
+        return (zeros, zeros) if isinstance(self.memory, torch.nn.LSTMCell) else zeros
+
+    def step(self, observation: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+        state = self.memory(self.inner(observation), state)
+        return self.head(state[0] if isinstance(state, tuple) else state), state
+
+
+@pytest.mark.parametrize("kind", [torch.nn.LSTMCell, torch.nn.GRUCell])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_stack_of_cells_is_one_far_out_too(kind: Any, seed: int) -> None:
+    torch.manual_seed(seed)
+    assert as_stack(Cells(kind), 30).plan[2]["units"] == 64
+
+
 @pytest.mark.parametrize(
     ("network", "why"),
-    [(Residual, "something else than to pass them"), (Convolving, "Conv1d"), (Leaking, "LeakyReLU")],
+    [
+        (Residual, "something else than to pass them"),
+        (Convolving, "Conv1d"),
+        (Leaking, "LeakyReLU"),
+        (Clamping, "something else than to pass them"),
+        (ClampingOne, "something else than to pass them"),
+        (Frozen, "some of its parameters are frozen"),
+        (Twice, "layers share their parameters"),
+        (Scaled, "parameters beside those of its layers"),
+    ],
 )
 def test_what_is_no_stack_is_refused_with_what_is_known(network: type[Residual], why: str) -> None:
     with pytest.raises(UnknownLayersError, match=why) as caught:

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,21 @@ from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from sb3_contrib import RecurrentPPO
 from stable_baselines3 import PPO, SAC
 
+SQUASHED = partial(PPO, use_sde=True)
 KINDS: list[Any] = [
     (PPO, "MlpPolicy", {}, "aurora", "rate"),
     (PPO, "MlpPolicy", {"activation_fn": torch.nn.ELU, "net_arch": [24]}, "scale_free", "log_window"),
     (PPO, "MlpPolicy", {"net_arch": {"pi": [], "vf": [8]}}, "indigo", "indigo"),
     (PPO, "MlpPolicy", {}, "raw", "window_and_rate"),
     (SAC, "MlpPolicy", {"net_arch": [32, 16]}, "scale_free", "log_window"),
+    (SQUASHED, "MlpPolicy", {"squash_output": True}, "scale_free", "log_window"),
+    (SQUASHED, "MlpPolicy", {"squash_output": True, "activation_fn": torch.nn.ReLU}, "aurora", "rate"),
     (RecurrentPPO, "MlpLstmPolicy", {"lstm_hidden_size": 12, "net_arch": [8]}, "scale_free", "log_window"),
 ]
+
+
+def name_of(kind: Any) -> str:
+    return "squashed" if kind is SQUASHED else str(kind.__name__)
 
 
 def model_of(kind: Any, policy: str, arguments: dict[str, Any], features: str, actions: str) -> Any:
@@ -33,7 +41,7 @@ def model_of(kind: Any, policy: str, arguments: dict[str, Any], features: str, a
     return kind(policy, PathSb3VecEnv(made), policy_kwargs=arguments, seed=1, device="cpu")
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind[0].__name__}-{kind[3]}-{kind[4]}")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{name_of(kind[0])}-{kind[3]}-{kind[4]}")
 def test_a_saved_model_does_natively_what_it_did(kind: Any, tmp_path: Path) -> None:
     model = model_of(*kind)
     with torch.no_grad():
@@ -107,7 +115,10 @@ def test_what_is_no_such_model_is_one_line(tmp_path: Path, capsys: pytest.Captur
     assert "features wide do not run natively" in complaint("--features", "wide")
 
 
-def test_sac_of_windows_is_refused(tmp_path: Path) -> None:
-    model_of(SAC, "MlpPolicy", {"net_arch": [4]}, "raw", "window").save(tmp_path / "model.zip")
+@pytest.mark.parametrize(
+    ("kind", "arguments"), [(SAC, {"net_arch": [4]}), (SQUASHED, {"squash_output": True})]
+)
+def test_squashed_windows_are_refused(kind: Any, arguments: dict[str, Any], tmp_path: Path) -> None:
+    model_of(kind, "MlpPolicy", arguments, "raw", "window").save(tmp_path / "model.zip")
     with pytest.raises(ModelError, match="SAC squashes"):
         read_model(tmp_path / "model.zip")

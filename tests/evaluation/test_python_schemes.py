@@ -120,6 +120,16 @@ def test_what_is_no_controller_is_refused(tmp_path: Path, source: str, said: str
         select_schemes(f"python:{tmp_path}/none.py:Aimd")
 
 
+def test_a_base_class_may_call_what_its_children_define(tmp_path: Path) -> None:
+    child = "\n\nclass Gentle(Aimd):\n    def on_loss(self):\n        self.cwnd_packets -= 1\n"
+    calling = AIMD.replace("self.cwnd_packets = max(2.0, self.cwnd_packets / 2)", "self.on_loss()")
+    scheme = write(tmp_path, calling + child).replace("Aimd", "Gentle")
+    assert isinstance(make_controller(scheme.removeprefix("python:"), 1448), object)
+    write(tmp_path, AIMD + child)
+    with pytest.raises(InputError, match="on_loss is never called"):
+        make_controller(scheme.removeprefix("python:"), 1448)
+
+
 def test_a_module_is_found_in_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_controllers").mkdir()
     (tmp_path / "my_controllers" / "aimd.py").write_text(AIMD)

@@ -14,6 +14,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.gym.sb3_vec_env import PathSb3VecEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.rl.actor import as_actor
 from ccgym.rl.agent import make_model, to_policy
 from ccgym.rl.config import RlConfig
 from ccgym.rl.shape import find_shape
@@ -154,6 +155,37 @@ def test_shipped_config_loads(name: str) -> None:
     config = load_config(config_file(name), {}, RlConfig)
     decisions = config.environments * config.episode_steps
     assert decisions % config.batch_decisions == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"reward_scale": 1e38, "learning_rate": 3e-3}, HELD, RECURRENT])
+def test_a_training_that_diverges_says_so(
+    tiny_config: TinyConfig, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    config = tiny_config(**{"learning_rate": 1e30, **options})
+    with pytest.raises(InputError, match=r"learning_rate \(.*\): .* did it diverge\? give a lower") as caught:
+        train_in(tmp_path / "run", config)
+    assert "\n" not in str(caught.value)
+
+
+class Odd(torch.nn.Module):
+    """Answers x / (3 - x)."""
+
+    def initial_state(self, _flows: int) -> tuple[()]:
+        return ()
+
+    def step(self, observation: torch.Tensor, state: tuple[()]) -> tuple[torch.Tensor, tuple[()]]:
+        if observation.max() > 5:
+            raise KeyError("five")
+        return observation / (3 - observation), state
+
+
+def test_an_actor_tells_of_a_network_that_raises_or_gives_no_numbers() -> None:
+    actor = as_actor(Odd(), "rate")
+    assert actor(np.ones((2, 1), np.float32)).tolist() == [[0.5], [0.5]]
+    with pytest.raises(InputError, match=r"network: step gave NaN or infinity, .* did it diverge\?"):
+        actor(np.full((2, 1), 3, np.float32))
+    with pytest.raises(InputError, match=r"network: Odd.step raised KeyError: 'five' \(test_rl_training.py"):
+        actor(np.full((2, 1), 6, np.float32))
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from ccgym.dagger.fitting import make_policy
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import select_emulators
-from ccgym.training.batch_rollouts import BatchPolicy
+from ccgym.training.batch_rollouts import BatchPolicy, BatchRollout
 from ccgym.training.config import TrainingConfig
-from ccgym.training.own_network import load_network, state_size
+from ccgym.training.own_network import flat_state, load_network, state_size, unflat_state
 
 SMALL = (
     "iterations=2", "environments=4", "episode_steps=50", "evaluation_seconds=1", "batch_decisions=100",
@@ -72,6 +72,8 @@ class Alone(Four):
 """
 
 NETWORK = """
+from typing import NamedTuple
+
 import torch
 
 class Net(torch.nn.Module):  # a stack of known layers
@@ -155,6 +157,36 @@ class Undefined(Plain):
 class Around(Plain):  # no stack
     def step(self, observation, state):
         return self.layers(observation) + observation[:, :1], state
+
+class Memory(NamedTuple):
+    slow: torch.Tensor
+    more: list[torch.Tensor]
+
+class Frozen(Plain):  # no stack: its first layer stays what it is
+    def __init__(self, inputs, outputs):
+        super().__init__(inputs, outputs)
+        self.layers[0].requires_grad_(False)
+
+class Named(Net):  # no stack, and its memory is a tuple with names
+    def initial_state(self, flows):
+        return Memory(super().initial_state(flows), [torch.zeros(flows, 2)])
+
+    def step(self, observation, state):
+        outputs, slow = super().step(observation, state.slow)
+        return 2 * outputs, Memory(slow, state.more)
+
+class Flat(Plain):  # its memory is one number for each flow, without a dimension for it
+    def initial_state(self, flows):
+        return torch.zeros(flows)
+
+    def step(self, observation, state):
+        return self.layers(observation) + observation[:, :1], state + 1
+
+class Late(Around):  # raises on what it sees only later
+    def step(self, observation, state):
+        if observation[0, 0] == 7:
+            raise KeyError("seven")
+        return super().step(observation, state)
 
 class Narrow(Net):
     def step(self, observation, state):
@@ -326,6 +358,29 @@ def test_ppo_on_a_network_of_ones_own(network: str, kept: str) -> None:
     assert Path("run/best", kept).read_bytes() == before
 
 
+def assert_only_the_first_layer_stays(prefix: str) -> None:
+    before, after = load_network("nets:Frozen", 30, 1, seed=1).state_dict(), weights("run")
+    assert {name: tensor.equal(after[prefix + name]) for name, tensor in before.items()} == {
+        "layers.0.weight": True,
+        "layers.0.bias": True,
+        "layers.2.weight": False,
+        "layers.2.bias": False,
+    }
+
+
+def test_ppo_leaves_what_a_network_has_frozen() -> None:
+    settings = small("network=nets:Frozen", "seed=1", "iterations=2", "value_iterations=1")
+    assert main(["train", "--algo", "ppo", *settings, "--out", "run"]) == 0
+    assert_only_the_first_layer_stays("mlp_extractor.acting.")
+
+
+@pytest.mark.slow
+def test_dagger_leaves_what_a_network_has_frozen() -> None:
+    settings = ["--set", "network=nets:Frozen", "--set", "seed=1", "--set", "iterations=1"]
+    assert main(["train", "--config", "tiny.yaml", *settings, "--out", "run"]) == 0
+    assert_only_the_first_layer_stays("")
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -364,6 +419,10 @@ def test_what_ppo_cannot_do_is_one_line(
             "Alone(flows) raised TypeError: Alone.__init__() takes 1 positional argument",
         ),
         ("network=nets:Layered", "the state has shapes [(2, 3, 8)]"),
+        (
+            "network=nets:Flat",
+            "the state has shapes [(3,)], after a step [(3,)]: should",
+        ),
         ("network=nets:Batched", "BatchNorm1d: its answers depend on the batch or on chance"),
         ("network=nets:Beside", "step answers a flow otherwise when others are beside it"),
         ("network=nets:InPlace", "no gradient can be taken through 3 steps"),
@@ -423,6 +482,30 @@ def test_our_networks_run_on_features_of_ones_own(architecture: str, hidden: tup
     measured = roll_out_in_batch(config, BatchPolicy(network, "seen:Four", "log_window", False), [plan])
     assert measured.observations.shape == (1, 64, 4)
     assert measured.states.shape == (1, 4, 16 if architecture == "lstm" else 0)
+
+
+@pytest.mark.parametrize("name", ["nets:Nested", "nets:Named"])
+def test_a_memory_may_be_nested_as_one_likes(name: str) -> None:
+    network = load_network(name, 30, 1, seed=1)
+    policy = BatchPolicy(network, "scale_free", "log_window", False)
+    path = select_emulators("synthetic/20mbps-40ms")[0].spec.to_path()
+    rollout = BatchRollout(policy, [path] * 2, [1, 2], [0.5, 0.5], 2)
+    for _ in range(5):
+        rollout.go(rollout.decide()[1])
+    assert type(rollout.state) is type(network.initial_state(1))  # type: ignore[operator]
+    assert rollout.memory.shape == (2, state_size(network))
+    again = unflat_state(rollout.state, torch.from_numpy(rollout.memory))
+    assert flat_state(again).equal(flat_state(rollout.state))
+
+
+def test_a_network_that_raises_in_a_rollout_is_one_line() -> None:
+    network = load_network("nets:Late", 30, 1, seed=1)
+    policy = BatchPolicy(network, "scale_free", "log_window", False)
+    path = select_emulators("synthetic/20mbps-40ms")[0].spec.to_path()
+    rollout = BatchRollout(policy, [path], [1], [0.5], 1)
+    rollout._measured[:] = 7
+    with pytest.raises(InputError, match=r"network: Late.step raised KeyError: 'seven' \(nets.py, line"):
+        rollout.decide()
 
 
 @pytest.mark.parametrize("name", ["nets:Skipping", "nets:Nested"])

@@ -51,6 +51,22 @@ def test_an_observation_wrapper_does_the_same() -> None:
             np.testing.assert_allclose(wrapped.step(action)[0], native.step(action)[0], rtol=1e-4, atol=2e-4)
 
 
+def test_features_see_at_first_as_many_actions_as_there_are_later() -> None:
+    shapes = []
+
+    class Seeing(AuroraFeatures):
+        def observe(self, raw: Any, action: Any) -> Any:
+            shapes.append(action.shape)
+            return super().observe(raw, action)
+
+    for actions, size in (("indigo", 1), ("rate", 1), ("window_and_rate", 2)):
+        shapes.clear()
+        env = FeaturesObservation(PathEnv(features="raw", actions=actions), Seeing)
+        env.reset(seed=1)
+        env.step(env.action_space.sample())
+        assert shapes == [(1, size)] * 2
+
+
 def test_raw_features_are_what_info_tells() -> None:
     env = PathEnv(emulator="calibrated/nepal", features="raw", actions="window")
     env.reset(seed=2)
@@ -135,7 +151,8 @@ def test_a_size_that_is_none_is_refused_before_it_takes_memory(size: Any) -> Non
         PathEnv(features=kind, actions="rate")
 
 
-def test_complex_numbers_are_refused() -> None:
+@pytest.mark.parametrize(("value", "complaint"), [(1j, "complex numbers"), ("1.0", "no numbers: <U3")])
+def test_what_are_no_real_numbers_is_refused(value: Any, complaint: str) -> None:
     class Waves:
         size = 2
 
@@ -143,7 +160,7 @@ def test_complex_numbers_are_refused() -> None:
             self._flows = flows
 
         def observe(self, *_: Any) -> Any:
-            return np.full((self._flows, 2), 1j)
+            return np.full((self._flows, 2), value)
 
-    with pytest.raises(InputError, match="observe raised TypeError: complex numbers"):
+    with pytest.raises(InputError, match=f"observe raised TypeError: {complaint}"):
         PathEnv(features=Waves, actions="rate").reset(seed=1)

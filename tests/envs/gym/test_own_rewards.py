@@ -10,6 +10,8 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.envs.gym.path_env import PathEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
+from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.traffic_spec import FlowSpec
 
 OWN = """
 import numpy as np
@@ -55,6 +57,61 @@ def test_what_is_no_reward_is_refused(name: str, complaint: str) -> None:
         PathEnv(reward=name)
 
 
+@pytest.mark.parametrize("index", [1, 2])
+def test_a_reward_that_writes_into_what_it_is_given_is_refused(index: int) -> None:
+    def halving(*given: Any) -> Any:
+        given[index][:] /= 2
+        return given[0]["throughput_mbps"]
+
+    envs = PathVectorEnv(3, emulator="calibrated/nepal", reward=halving)
+    envs.reset(seed=1)
+    before = envs.engine.propagation_rtt_ms.copy(), envs.engine.capacity_mbps.copy()
+    with pytest.raises(InputError, match=r"reward: raised ValueError: .*read-only") as caught:
+        envs.step(np.full(3, 2))
+    assert "\n" not in str(caught.value)
+    np.testing.assert_array_equal((envs.engine.propagation_rtt_ms, envs.engine.capacity_mbps), before)
+
+
+def test_a_reward_does_not_change_what_a_step_tells() -> None:
+    def writing(info: Any, *_: Any) -> Any:
+        info["delay_ms"] /= 2
+        return info["throughput_mbps"]
+
+    def replacing(info: Any, *_: Any) -> Any:
+        info["time_ms"] = 0 * info["time_ms"]
+        return info["throughput_mbps"]
+
+    envs = PathVectorEnv(2, reward=writing)
+    envs.reset(seed=1)
+    with pytest.raises(InputError, match="read-only"):
+        envs.step(np.full(2, 2))
+    envs = PathVectorEnv(2, reward=replacing)
+    envs.reset(seed=1)
+    _, rewards, *_, info = envs.step(np.full(2, 2))
+    assert info["time_ms"].min() > 0
+    assert rewards.min() > 0
+    info["time_ms"] += 1  # they are the caller's own
+
+
+def test_a_learners_own_delay_is_part_of_the_empty_path() -> None:
+    link = LinkSpec(rate_mbps=12.0)
+    far = EmulatorSpec(name="far", delay_ms=10, uplink=link, flows=(FlowSpec(extra_delay_ms=50.0),))
+    near = EmulatorSpec(name="near", delay_ms=10, uplink=link)
+    envs = PathVectorEnv(2, emulator=[far, near])
+    assert envs.engine.propagation_rtt_ms.tolist() == [120, 20]
+    envs.reset(seed=1)
+    *_, info = envs.step(np.full(2, 2))
+    assert info["delay_ms"].tolist() == pytest.approx([120, 20], abs=10)
+
+
+@pytest.mark.parametrize("worth", [1e300, -1e39])
+def test_a_reward_beyond_float32_is_refused(worth: float) -> None:
+    envs = PathVectorEnv(2, reward=lambda info, *_: info["loss"] + worth)
+    envs.reset(seed=1)
+    with pytest.raises(InputError, match=r"reward: gave -?1e\+\d+, should give numbers within float32"):
+        envs.step(np.full(2, 2))
+
+
 def test_rewards_of_another_shape_are_refused() -> None:
     envs = PathVectorEnv(3, reward="worth.py:narrow")
     envs.reset(seed=1)
@@ -76,7 +133,8 @@ def test_a_vector_of_rewards_has_its_space() -> None:
         assert reward == pytest.approx([info["throughput_mbps"], -rtt_ms, -info["loss"]], rel=1e-5)
     envs = PathVectorEnv(4, 5, reward="vector")
     envs.reset(seed=1)
-    assert [envs.step(np.full(4, 2))[1].shape for _ in range(12)] == [(4, 3)] * 12
+    rewards = [envs.step(np.full(4, 2))[1] for _ in range(12)]
+    assert [(each.shape, each.dtype) for each in rewards] == [((4, 3), np.dtype(np.float32))] * 12
 
 
 def test_mo_gymnasium_takes_it() -> None:

@@ -104,6 +104,87 @@ def test_a_state_of_other_flows_is_refused() -> None:
         joining.restore_state(two.save_state())
 
 
+def test_an_agent_that_decides_needs_an_action() -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=3)
+    env.reset(seed=1)
+    while env._engine.states != ["deciding"] * 3:
+        env.step(dict.fromkeys(env.agents, STAY))
+    windows = env._engine.cwnd_packets.tolist()
+    with pytest.raises(InputError, match=r"none of flow_1, flow_2; give one for each of env\.agents"):
+        env.step({"flow_0": STAY})
+    assert env._engine.cwnd_packets.tolist() == windows
+    with pytest.raises(InputError, match="actions: 'flow_9' is no agent; agents are flow_0, flow_1, flow_2"):
+        env.step({**dict.fromkeys(env.agents, STAY), "flow_9": STAY})
+    with pytest.raises(InputError, match="is no dictionary of agents"):
+        env.step([STAY] * 3)  # type: ignore[arg-type]
+
+
+def test_an_agent_that_lets_instants_pass_needs_none() -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=3, max_steps=100)
+    env.reset(seed=1)
+    left_out = 0
+    while env.agents:
+        states = dict(zip(env.possible_agents, env._engine.states, strict=True))
+        actions = {agent: STAY for agent in env.agents if states[agent] == "deciding"}
+        left_out += len(env.agents) - len(actions)
+        env.step(actions)
+    assert left_out > 0
+
+
+@pytest.mark.parametrize("flows", [2, [Flow(stop_s=0.5)]])
+def test_a_step_after_the_end_gives_nothing(flows: Any) -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=flows, max_steps=100)
+    env.reset(seed=1)
+    while env.agents:
+        env.step(dict.fromkeys(env.agents, STAY))
+    assert env.step({}) == ({}, {}, {}, {}, {})
+    assert env.step({"flow_0": STAY}) == ({}, {}, {}, {}, {})
+    env.reset()
+    assert env.step(dict.fromkeys(env.agents, STAY))[0]
+
+
+def test_a_state_beyond_the_end_of_shorter_episodes_ends_with_its_next_step() -> None:
+    long, short = PathParallelEnv(emulator=SHARED), PathParallelEnv(emulator=SHARED, max_steps=5)
+    long.reset(seed=1)
+    for _ in range(10):
+        long.step(dict.fromkeys(long.agents, STAY))
+    short.restore_state(long.save_state())
+    *_, truncations, _ = short.step(dict.fromkeys(short.agents, STAY))
+    assert truncations == {"flow_0": True, "flow_1": True}
+    assert short.agents == []
+
+
+def test_the_second_flow_may_come_after_the_first_has_left() -> None:
+    env = PathParallelEnv(emulator=SHARED, flows=[Flow(stop_s=0.5), Flow(start_s=1)], max_steps=100)
+    env.reset(seed=1)
+    seen: set[str] = set()
+    for _ in range(100):
+        seen |= set(env.step(dict.fromkeys(env.agents, STAY))[0])
+    assert seen == {"flow_0", "flow_1"}
+    assert env.step({})[0] == {}
+
+
+def test_a_reset_takes_another_emulator_and_no_other_option() -> None:
+    env = PathParallelEnv(emulator=SHARED)
+    first, _ = env.reset(seed=1, options={"emulator": "calibrated/nepal"})
+    np.testing.assert_equal(first, PathParallelEnv(emulator="calibrated/nepal").reset(seed=1)[0])
+    with pytest.raises(InputError, match=r"options: .* known is "):
+        env.reset(seed=1, options={"emulatr": "calibrated/nepal"})
+    with pytest.raises(InputError, match="emulator: 6 emulators for one path; give one"):
+        env.reset(seed=1, options={"emulator": "calibrated"})
+
+
+def test_actions_may_be_lists() -> None:
+    env = PathParallelEnv(emulator=SHARED, features="raw", actions="window_and_rate")
+    env.reset(seed=1)
+    while env._engine.states != ["deciding"] * 2:
+        env.step({agent: [20, 5.0] for agent in env.agents})
+    env.step({"flow_0": [30, 5.0], "flow_1": (40, 6)})
+    assert env._engine.cwnd_packets.tolist() == [30, 40]
+    with pytest.raises(InputError, match=r"actions: of flow_1 it has shape \(3,\), should have \(2,\)"):
+        env.step({"flow_0": [30, 5.0], "flow_1": [1, 2, 3]})
+
+
 def test_flows_share_the_link_as_their_windows() -> None:
     env = PathParallelEnv(emulator="synthetic/20mbps-40ms", flows=4, max_steps=600)
     env.reset(seed=1)

@@ -111,6 +111,31 @@ def test_each_flow_has_attributes_and_methods() -> None:
         envs.set_attr("mark", 7, indices=[9])
 
 
+def test_options_may_differ_from_flow_to_flow() -> None:
+    envs = PathSb3VecEnv(batch())
+    envs.set_options([{"emulator": "calibrated/nepal"}, {"emulator": "calibrated/india"}, {}])
+    envs.seed(1)
+    envs.reset()
+    assert [spec.name for spec in envs.get_attr("emulator")] == ["nepal", "india", "nepal"]
+    envs.set_options({"emulator": "calibrated/mexico"})
+    envs.reset()
+    assert [spec.name for spec in envs.get_attr("emulator")] == ["mexico"] * 3
+    envs.set_options([{"emulator": "calibrated/india"}] * 2)
+    with pytest.raises(InputError, match="set_options: 2 options for 3 flows"):
+        envs.reset()
+
+
+def test_it_is_drawn_as_one_picture_of_all_flows() -> None:
+    envs = PathSb3VecEnv(batch(4, render_mode="rgb_array"))
+    envs.reset()
+    envs.step(np.zeros((4, 1), np.float32))
+    assert [image.shape for image in envs.get_images() if image is not None] == [(480, 640, 3)] * 4
+    whole = envs.render()
+    assert whole is not None
+    assert whole.shape == (960, 1280, 3)
+    assert PathSb3VecEnv(batch(2)).get_images() == [None, None]
+
+
 def test_takes_what_make_vec_makes_and_says_so_otherwise() -> None:
     made: Any = gymnasium.make_vec("ccgym/Path-v0", num_envs=2, features="aurora", actions="rate")
     PPO("MlpPolicy", PathSb3VecEnv(made), n_steps=4, batch_size=8, n_epochs=1, device="cpu").learn(8)

@@ -10,8 +10,10 @@ import gymnasium
 import numpy as np
 import pytest
 from ccgym.envs.errors import InputError
+from ccgym.envs.gym.path_engine import PathEngine
 from ccgym.envs.gym.path_env import PathEnv
 from ccgym.envs.gym.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
+from ccgym.envs.gym.rendering import EpisodePlot
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulators import EmulatorSpec
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -175,6 +177,74 @@ def test_a_restored_state_goes_on_with_the_same_bits(threads: int) -> None:
     assert other.restore_state(state).tobytes() == before.tobytes()
     for action, step in zip(actions[50:], expected, strict=True):
         assert_equal(other.step(action), step)
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_state_beyond_the_end_of_shorter_episodes_is_at_their_end(mode: str) -> None:
+    long, short = PathVectorEnv(2, 30), PathVectorEnv(2, 5, autoreset_mode=mode)
+    long.reset(seed=1)
+    for _ in range(10):
+        long.step(np.full(2, STAY))
+    short.restore_state(long.save_state())
+    ends = [short.step(np.full(2, STAY))[3].all() for _ in range(6)]
+    assert ends == ([True, *[False] * 4, True] if mode == "SameStep" else [*[False] * 5, True])
+
+
+def test_a_pickled_state_runs_over_its_own_emulators_not_the_next_ones() -> None:
+    saved = PathVectorEnv(2, emulator="calibrated/india")
+    saved.reset(seed=1)
+    saved.set_attr("emulator", "calibrated/nepal")
+    before, *_ = saved.step(np.full(2, STAY))
+    state = pickle.loads(pickle.dumps(saved.save_state()))
+    expected = saved.step(np.full(2, 3))
+    other = PathVectorEnv(2, emulator="calibrated/nepal")
+    assert other.restore_state(state).tobytes() == before.tobytes()
+    assert_equal(other.step(np.full(2, 3)), expected)
+    assert [spec.name for spec in other.get_attr("emulator")] == ["india"] * 2
+    other.reset()
+    assert [spec.name for spec in other.get_attr("emulator")] == ["nepal"] * 2
+
+
+def test_another_emulator_of_each_flow_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    envs = PathVectorEnv(8)
+    looked: list[object] = []
+    look = PathEngine._path
+
+    def counted(engine: PathEngine, spec: EmulatorSpec) -> Any:
+        looked.append(spec)
+        return look(engine, spec)
+
+    monkeypatch.setattr(PathEngine, "_path", counted)
+    envs.set_attr("emulator", LOSSY[0])
+    assert len(looked) == 8
+
+
+def test_one_flow_is_drawn_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    envs = PathVectorEnv(4, 20, emulator=LOSSY[0], render_mode="rgb_array")
+    envs.reset(seed=1)
+    envs.step(np.full(4, STAY))
+    drawn: list[object] = []
+    monkeypatch.setattr(EpisodePlot, "draw", lambda plot: drawn.append(plot))
+    assert len(envs.call("render")) == 4
+    assert len(drawn) == 4
+
+
+def test_a_seed_may_be_a_number_of_numpy() -> None:
+    envs = PathVectorEnv(2, emulator=LOSSY[1])
+    ours, _ = envs.reset(seed=np.int64(5))  # type: ignore[arg-type]
+    assert ours.tobytes() == envs.reset(seed=5)[0].tobytes()
+    alone, _ = PathEnv(emulator=LOSSY[1]).reset(seed=np.int64(5))  # type: ignore[arg-type]
+    assert alone.tobytes() == ours[0].tobytes()
+
+
+@pytest.mark.parametrize("seed", [3.5, "1", {"a": 1}])
+def test_what_is_no_seed_is_told_in_one_line(seed: Any) -> None:
+    with pytest.raises(InputError, match=r"seed: .* is neither a whole number nor one for each flow"):
+        PathVectorEnv(2).reset(seed=seed)
+
+
+def test_it_says_how_many_frames_a_second_has() -> None:
+    assert PathVectorEnv(1).metadata["render_fps"] == PathEnv.metadata["render_fps"]
 
 
 def test_a_state_does_not_change_with_what_is_done_later() -> None:

@@ -36,6 +36,16 @@ def test_a_window_and_a_rate_are_set_as_they_are_given() -> None:
     assert 18 <= max(seen[100:]) <= 20
 
 
+def test_the_least_rate_may_be_given_as_it_is_documented() -> None:
+    env = PathEnv(emulator=PATH, features="raw", actions="window_and_rate")
+    env.reset(seed=1)
+    env.step([10, 0.001])
+    with pytest.raises(ValueError, match=r"action 0.000999 of flow 0 is not within"):
+        env.step([10, 0.000999])
+    with pytest.raises(ValueError, match=r"action 1e\+300 of flow 0 is not within"):
+        env.step([10, 1e300])
+
+
 def test_several_flows_on_a_path_set_windows_and_rates() -> None:
     env = PathParallelEnv(emulator=PATH, features="raw", actions="window_and_rate")
     env.reset(seed=1)
