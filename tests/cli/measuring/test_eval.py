@@ -249,7 +249,7 @@ def programs_in(folder: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str((process / "cwd").readlink()).startswith(str(folder)):
-                found.append((process / "cmdline").read_text().replace("\0", " "))
+                found.append((process / "cmdline").read_text(errors="replace").replace("\0", " "))
         except OSError:
             continue  # it has just ended
     return found

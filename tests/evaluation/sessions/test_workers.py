@@ -134,7 +134,7 @@ def children_of(pid: int) -> list[int]:
 def command_of(pid: int) -> str:
     """Empty once it has ended."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode()
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
     except OSError:
         return ""
 

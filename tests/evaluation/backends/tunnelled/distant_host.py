@@ -135,14 +135,14 @@ class DistantHost:
         commands = []
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                commands.append((process / "cmdline").read_text().replace("\0", " "))
+                commands.append((process / "cmdline").read_text(errors="replace").replace("\0", " "))
         return [command for command in commands if str(self.home) in command and "ssh" not in command]
 
     def cut_connections(self) -> None:
         """Kills what serves those who are logged in; who logs in next is served."""
         for pid in map(int, _run("ip", "netns", "pids", self._namespaces["there"]).split()):
             with suppress(OSError):
-                if Path(f"/proc/{pid}/cmdline").read_text().startswith("sshd: root"):
+                if Path(f"/proc/{pid}/cmdline").read_text(errors="replace").startswith("sshd: root"):
                     os.kill(pid, signal.SIGKILL)
 
     def other_host_key(self) -> str:
