@@ -13,7 +13,7 @@ from typing import BinaryIO
 from ccgym.envs.errors import OutsideError
 
 MOST_S = 300.0
-"""A start takes a tenth of a second, and tens of seconds on a machine that is busy."""
+"""Far longer than several starts take, on a busy machine too."""
 POLL_S = 0.01
 
 

@@ -168,11 +168,10 @@ def first_config(config: SweepConfig, kind: type[RunConfig]) -> Any:
     Raises:
         InputError: it cannot be one, or that with the last of each.
     """
-    first, _ = (
-        _training_config(config, {name: span.ends[end] for name, span in config.search.items()}, kind)
-        for end in (0, 1)
-    )
-    return first
+    lasts = {name: span.ends[1] for name, span in config.search.items()}
+    _training_config(config, lasts, kind)
+    firsts = {name: span.ends[0] for name, span in config.search.items()}
+    return _training_config(config, firsts, kind)
 
 
 def _begin(config: SweepConfig, folder: Path) -> None:

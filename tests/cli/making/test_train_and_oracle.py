@@ -132,6 +132,16 @@ def test_a_calibration_that_is_none_is_one_line(
     assert not (tmp_path / "run").exists()
 
 
+def test_emulators_beside_a_calibration_may_be_a_setting(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = "emulators: [{name: found, delay_ms: 10, uplink: {rate_mbps: 12}}]"
+    (tmp_path / "path.posterior.yaml").write_text(found)
+    flags = ["--from-calibration", str(tmp_path / "path.yaml"), "--set", "emulators=nonsense"]
+    assert main(["train", "--config", str(config), "--out", str(tmp_path / "run"), *flags]) == 2
+    assert "unknown emulator 'nonsense'" in mistake(capsys)
+
+
 def test_unknown_emulator_is_named_with_the_known_ones(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
