@@ -18,6 +18,7 @@
 #include "transport/pacer.hh"
 #include "transport/packet_ring.hh"
 #include "transport/rate_sampler.hh"
+#include "transport/restart_pace.hh"
 #include "transport/rtt_filter.hh"
 
 namespace ccgym {
@@ -142,7 +143,7 @@ class Sender {
 
   void read_controller(Time now) {
     limits_ = controller_.get().limits();
-    pacer_.set_rate(now, limits_.pacing_rate);
+    pacer_.set_rate(now, restart_pace_.rate(now, ring_.next_seq(), limits_.pacing_rate));
     controller_timer_ = controller_.get().next_timer().value_or(Time::max());
     set_timer();
   }
@@ -159,8 +160,11 @@ class Sender {
   }
 
   void end_idle_time(Time now) {
-    if (limited_by_ == Limit::application && silent_probes_ == 0 && ring_.next_seq() > 0)
-      controller_.get().on_restart(now, now - last_activity_);
+    if (limited_by_ != Limit::application || silent_probes_ > 0 || ring_.next_seq() == 0) return;
+    const Time idle = now - last_activity_;
+    if (idle > rtt_.probe_timeout())
+      restart_pace_.begin(now, ring_.next_seq(), limits_.cwnd_bytes, rtt_.stats().smoothed);
+    controller_.get().on_restart(now, idle);
   }
 
   [[nodiscard]] bool is_news(uint64_t seq) const {
@@ -297,6 +301,7 @@ class Sender {
   RttFilter rtt_{};
   RateSampler sampler_{};
   Pacer pacer_{};
+  RestartPace restart_pace_{};
   PacketRing ring_{};
   LossDetector losses_{};
   std::vector<AckedPacket> acked_{};  // of an ACK of many

@@ -327,6 +327,37 @@ TEST(Sender, TellsOfARestartAfterAnIdleTime) {
   EXPECT_EQ(flow.controller.story, (Story{"restart 100000000", "sent 2"}));
 }
 
+// A second in which the application had nothing, after which it has endless data: how many packets leave
+// within so long.
+int sent_after_idleness(Flow& flow, Time within) {
+  flow.send_all(milliseconds{0});
+  for (uint64_t seq = 0; seq < 100; ++seq) flow.sender.on_ack(milliseconds{100}, seq, {});
+  flow.sender.on_app_limited();
+  int sent = 0;
+  const Time until = milliseconds{1100} + within;
+  for (Time now = milliseconds{1100}; now < until; ++sent) {
+    flow.sender.on_sent(now);
+    now = flow.sender.next_send(now).value_or(until);
+  }
+  return sent;
+}
+
+// 100 packets in a round trip of 100 ms are one a millisecond.
+TEST(Sender, AWindowLeavesInARoundTripAfterAnIdleTimeButForTenPackets) {
+  Flow flow{100};
+  EXPECT_NEAR(sent_after_idleness(flow, milliseconds{10}), 10 + 10, 1);
+  Flow another{100};
+  EXPECT_NEAR(sent_after_idleness(another, milliseconds{50}), 10 + 50, 2);
+  Flow third{100};
+  EXPECT_EQ(sent_after_idleness(third, milliseconds{100}), 100);
+}
+
+TEST(Sender, ASchemeThatPacesItselfDoesSoAfterAnIdleTimeToo) {
+  Flow flow{100};
+  flow.controller.pacing_rate = Rate::from_mbps(80);  // 10 packets a millisecond
+  EXPECT_EQ(sent_after_idleness(flow, milliseconds{50}), 100);
+}
+
 // MarkConnectionAppLimited of draft-ietf-ccwg-bbr-06, section 5.3.4.3: samples until what is in flight now
 // has arrived say nothing of the path.
 TEST(Sender, MarksSamplesWhileTheControllerHoldsBack) {

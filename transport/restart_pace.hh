@@ -1,0 +1,37 @@
+// Spreads a window that no ACKs clock out: after an idle time one leaves in a round trip, not in a burst.
+//
+// The initial window may leave at once (RFC 9002, section 7.7), so that a short answer is no later. Schemes
+// that pace themselves do as their texts say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+class RestartPace {
+ public:
+  // Packet `seq` ends an idle time.
+  void begin(Time now, uint64_t seq, int64_t cwnd_bytes, Time smoothed_rtt) {
+    paced_from_ = seq + static_cast<uint64_t>(kInitialWindowPackets);
+    ends_at_ = now + smoothed_rtt;
+    rate_ = Rate::of(static_cast<double>(cwnd_bytes), smoothed_rtt);
+  }
+
+  // Of packet `next_seq`, where the controller asks for `pacing_rate`.
+  [[nodiscard]] const std::optional<Rate>& rate(Time now, uint64_t next_seq,
+                                                const std::optional<Rate>& pacing_rate) const {
+    if (now >= ends_at_) [[likely]]
+      return pacing_rate;
+    return next_seq < paced_from_ || pacing_rate ? pacing_rate : rate_;
+  }
+
+ private:
+  uint64_t paced_from_{0};
+  Time ends_at_{};
+  std::optional<Rate> rate_{};
+};
+
+}  // namespace ccgym
