@@ -74,6 +74,10 @@ std::size_t output_count(ActionSet actions) { return row_of(actions).outputs; }
 
 std::size_t action_size(ActionSet actions) { return row_of(actions).numbers; }
 
+bool is_absolute(ActionSet actions) {
+  return actions == ActionSet::window || actions == ActionSet::window_and_rate;
+}
+
 Act choose_act(ActionSet actions, std::span<const float> outputs) {
   if (actions == ActionSet::window_and_rate) return {outputs[0], outputs[1]};
   if (actions != ActionSet::indigo) return outputs[0];

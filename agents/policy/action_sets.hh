@@ -30,8 +30,9 @@ struct Act {
 
 ActionSet action_set_by_name(std::string_view name);  // throws std::invalid_argument naming the known ones
 std::string_view action_set_name(ActionSet actions);
-std::size_t output_count(ActionSet actions);                        // width of the network's output
-std::size_t action_size(ActionSet actions);                         // numbers in an action
+std::size_t output_count(ActionSet actions);  // width of the network's output
+std::size_t action_size(ActionSet actions);   // numbers in an action
+bool is_absolute(ActionSet actions);          // the window it asks for does not depend on the present one
 Act choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
 
 // The window that an action asks for. Throws std::invalid_argument for one that is none.

@@ -50,7 +50,7 @@ class PaceActuator final : public Actuator {
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<PaceActuator>(*this);
   }
-  void on_ack(Time now, const AckEvent& ack) override;
+  void take_ack(Time now, const AckEvent& ack) override;
 
  private:
   static constexpr double kSilenceWindows = 2;  // it stops after so many round trips without an ACK
@@ -61,7 +61,7 @@ class PaceActuator final : public Actuator {
 };
 
 // The pace stays when the round trip turns out to be shorter.
-void PaceActuator::on_ack(Time /*now*/, const AckEvent& ack) {
+void PaceActuator::take_ack(Time /*now*/, const AckEvent& ack) {
   const Time least_before = rtt_.min;
   rtt_ = ack.rtt;
   if (least_before > Time::zero() && rtt_.min > Time::zero())
@@ -98,7 +98,7 @@ class PacedWindowActuator final : public Actuator {
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<PacedWindowActuator>(*this);
   }
-  void on_ack(Time /*now*/, const AckEvent& ack) override {
+  void take_ack(Time /*now*/, const AckEvent& ack) override {
     if (ack.rtt.min == min_rtt_) return;
     min_rtt_ = ack.rtt.min;
     renew_limits();
@@ -116,11 +116,12 @@ class PacedWindowActuator final : public Actuator {
 // log_window with a companion: the window and the pace, changed for others on the bottleneck.
 class SharingActuator final : public Actuator {
  public:
-  using Actuator::Actuator;
+  SharingActuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed)
+      : Actuator(spec, packet_bytes), companion_(seed) {}
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<SharingActuator>(*this);
   }
-  void on_ack(Time now, const AckEvent& ack) override;
+  void take_ack(Time now, const AckEvent& ack) override;
   void on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) override;
   [[nodiscard]] std::vector<Metric> metrics() const override { return companion_.metrics(); }
   [[nodiscard]] OwnState own_state() const override {
@@ -135,12 +136,12 @@ class SharingActuator final : public Actuator {
   [[nodiscard]] SendLimits decide_limits() const override;
 
   RttStats rtt_{};
-  Companion companion_{};
+  Companion companion_;
   ShallowQueue shallow_queue_{};
   SlowStart slow_start_{};
 };
 
-void SharingActuator::on_ack(Time now, const AckEvent& ack) {
+void SharingActuator::take_ack(Time now, const AckEvent& ack) {
   const bool least_changes = ack.rtt.min != rtt_.min;
   rtt_ = ack.rtt;
   if (slow_start_.on()) set_cwnd(slow_start_.grown(ack, cwnd_packets()));
@@ -175,9 +176,18 @@ Actuator::Actuator(const PolicySpec& spec, int64_t packet_bytes)
       cwnd_packets_(spec.initial_cwnd_packets),
       limits_{.cwnd_bytes = bytes_of(spec.initial_cwnd_packets)} {}
 
+void Actuator::on_ack(Time now, const AckEvent& ack) {
+  application_limited_ = ack.limited_by == Limit::application;
+  take_ack(now, ack);
+}
+
+// A window that the application does not use has shown nothing of the path, and does not grow (RFC 9002,
+// section 7.8). One that is given in packets, not by the present one, is taken as it is.
 float Actuator::act(Time now, Act act) {
   const double before_packets = cwnd_packets_;
-  set_cwnd(taken_window(now, act, asked_window(actions_, act, cwnd_packets_)));
+  const double taken_packets = taken_window(now, act, asked_window(actions_, act, cwnd_packets_));
+  const bool may_grow = !application_limited_ || is_absolute(actions_);
+  set_cwnd(may_grow ? taken_packets : std::min(taken_packets, before_packets));
   return executed_act(actions_, act, cwnd_packets_ / before_packets);
 }
 
@@ -186,13 +196,13 @@ void Actuator::set_cwnd(double cwnd_packets) {
   renew_limits();
 }
 
-std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes) {
+std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed) {
   switch (spec.actions) {
     case ActionSet::indigo:
     case ActionSet::window:
       return std::make_unique<WindowActuator>(spec, packet_bytes);
     case ActionSet::log_window:
-      if (spec.companion) return std::make_unique<SharingActuator>(spec, packet_bytes);
+      if (spec.companion) return std::make_unique<SharingActuator>(spec, packet_bytes, seed);
       return std::make_unique<PacedWindowActuator>(spec, packet_bytes);
     case ActionSet::rate:
       return std::make_unique<PaceActuator>(spec, packet_bytes);

@@ -28,8 +28,8 @@ class Actuator {
   // The action that was carried out: another one where a companion or the window's limits had their say.
   // Throws std::invalid_argument for one that is none.
   float act(Time now, Act act);
-  void set_cwnd(double cwnd_packets);                            // kept within the policy's limits
-  virtual void on_ack(Time /*now*/, const AckEvent& /*ack*/) {}  // at least one packet is acknowledged
+  void set_cwnd(double cwnd_packets);          // kept within the policy's limits
+  void on_ack(Time now, const AckEvent& ack);  // at least one packet is acknowledged
   virtual void on_loss(Time /*now*/, std::span<const LostPacket> /*lost*/, int64_t /*inflight_bytes*/) {}
 
   [[nodiscard]] double cwnd_packets() const { return cwnd_packets_; }
@@ -41,6 +41,8 @@ class Actuator {
   // What becomes of the window that the action asks for.
   virtual double taken_window(Time /*now*/, Act /*act*/, double asked_packets) { return asked_packets; }
   [[nodiscard]] virtual SendLimits decide_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
+
+  virtual void take_ack(Time /*now*/, const AckEvent& /*ack*/) {}
 
   void renew_limits() { limits_ = decide_limits(); }
   [[nodiscard]] int64_t bytes_of(double packets) const {
@@ -54,9 +56,11 @@ class Actuator {
   double min_cwnd_packets_;
   double max_cwnd_packets_;
   double cwnd_packets_;
+  bool application_limited_{false};
   SendLimits limits_{};
 };
 
-std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes);
+// `seed`: of what a companion leaves to chance.
+std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed);
 
 }  // namespace ccgym

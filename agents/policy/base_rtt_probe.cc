@@ -1,7 +1,6 @@
 #include "agents/policy/base_rtt_probe.hh"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 
 namespace ccgym {
@@ -40,15 +39,6 @@ Schedule schedule(Urgency urgency) {
 constexpr Time kNoise = std::chrono::milliseconds{1};
 
 double ratio(Time a, Time b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
-
-// In [0, 1): SplitMix64's mixing of what flows on one path do not have in common. Flows that are alike in
-// both are fair to each other already.
-double chance(Time now, double cwnd_packets) {
-  uint64_t bits = static_cast<uint64_t>(now.count()) ^ std::bit_cast<uint64_t>(cwnd_packets);
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9U;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBU;
-  return static_cast<double>((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
-}
 
 }  // namespace
 
@@ -89,7 +79,7 @@ void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, dou
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
   const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // as good as drained
-  const bool drains = is_least || chance(now, cwnd_packets) >= observed_share;
+  const bool drains = is_least || !random_.chance(observed_share);
   phase_ = drains ? Phase::draining : Phase::observing;
   before_ = {.cwnd_packets = cwnd_packets,
              .smoothed_rtt = rtt.smoothed,

@@ -18,6 +18,7 @@
 #include "agents/policy/return_jitter.hh"
 #include "agents/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/random.hh"
 
 namespace ccgym {
 
@@ -41,6 +42,8 @@ enum class Urgency : uint8_t {
 
 class BaseRttProbe {
  public:
+  explicit BaseRttProbe(uint64_t seed) : random_(seed) {}
+
   // Of the drain, or the observing, whose effect has been seen by now.
   std::optional<ProbeResult> on_ack(Time now, const AckEvent& ack, double cwnd_packets, Urgency urgency);
 
@@ -71,6 +74,7 @@ class BaseRttProbe {
   ReturnJitter jitter_{};
   StandingQueue standing_{};
   Time standing_least_{};  // before it
+  Random random_;
 };
 
 }  // namespace ccgym

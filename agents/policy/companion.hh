@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ namespace ccgym {
 
 class Companion {
  public:
+  explicit Companion(uint64_t seed) : probe_(seed) {}  // of what it leaves to chance
+
   // Whether `limit` or `in_train` is another from now on.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
   // The window from now on.
@@ -44,7 +47,7 @@ class Companion {
   void on_probe_result(const ProbeResult& result);
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
-  BaseRttProbe probe_{};
+  BaseRttProbe probe_;
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   LinkShare link_share_{};  // while others are seen or suspected

@@ -4,11 +4,11 @@
 
 namespace ccgym {
 
-PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
+PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed,
                                    std::unique_ptr<PolicyNetwork> network)
     : observer_{checked_policy(spec), packet_bytes},
       decider_{spec.actions, std::move(network)},
-      actuator_{make_actuator(spec, packet_bytes)} {}
+      actuator_{make_actuator(spec, packet_bytes, seed)} {}
 
 void PolicyController::on_timer(Time now) {
   observer_.close_step(now, actuator_->own_state());

@@ -24,8 +24,9 @@ namespace ccgym {
 
 class PolicyController final : public CongestionController {
  public:
-  // Without a network the controller waits for `act` after each observation. Throws as checked_policy does.
-  PolicyController(const PolicySpec& spec, int64_t packet_bytes,
+  // `seed`: of what its companion leaves to chance. Without a network the controller waits for `act` after
+  // each observation. Throws as checked_policy does.
+  PolicyController(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed,
                    std::unique_ptr<PolicyNetwork> network = nullptr);
 
   [[nodiscard]] std::string_view name() const override { return "policy"; }

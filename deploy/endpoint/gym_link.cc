@@ -37,9 +37,9 @@ std::size_t queue_column() {
 
 }  // namespace
 
-GymLink::GymLink(const std::string& path, const PolicySpec& policy)
+GymLink::GymLink(const std::string& path, const PolicySpec& policy, uint64_t seed)
     : socket_{connect_to(path)},
-      policy_{policy, static_cast<int64_t>(kDataBytes)},
+      policy_{policy, static_cast<int64_t>(kDataBytes), seed},
       action_size_{action_size(policy.actions)} {}
 
 void GymLink::report(Time now, const Sender<>& sender) {

@@ -6,6 +6,7 @@
 // comes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "agents/policy/policy.hh"
@@ -18,7 +19,7 @@ namespace ccgym {
 class GymLink {
  public:
   // Connects to the socket file `path`; throws std::system_error when nobody listens there.
-  GymLink(const std::string& path, const PolicySpec& policy);
+  GymLink(const std::string& path, const PolicySpec& policy, uint64_t seed);
 
   [[nodiscard]] PolicyController& policy() { return policy_; }
   [[nodiscard]] int descriptor() const { return socket_.number(); }

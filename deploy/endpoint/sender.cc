@@ -181,7 +181,7 @@ int no_answer(const Arguments& arguments, Answer answer) {
 
 int run_sender(const Arguments& arguments) {
   std::optional<GymLink> gym;
-  if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy);
+  if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy, arguments.seed);
   auto scheme = gym ? nullptr : controller_for(arguments.scheme, arguments.seed);
   const TimedPolicy* timed = nullptr;
   if (scheme && scheme->name() == "policy") {

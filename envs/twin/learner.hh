@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "agents/controllers/make_controller.hh"
 #include "agents/policy/policy.hh"
 #include "transport/forwarding_controller.hh"
 
@@ -18,8 +19,10 @@ namespace ccgym {
 class Learner final : public ForwardingController<PolicyController> {
  public:
   // `start` of its flow; `clock` is the step of the common decisions, 0 for a learner of its own clock.
-  Learner(const PolicySpec& spec, int64_t packet_bytes, Time start, Time clock)
-      : ForwardingController{PolicyController{spec, packet_bytes}}, start_(start), clock_(clock) {}
+  Learner(const PolicySpec& spec, const ControllerConfig& config, Time start, Time clock)
+      : ForwardingController{PolicyController{spec, config.packet_bytes, config.seed}},
+        start_(start),
+        clock_(clock) {}
 
   [[nodiscard]] std::string_view name() const override { return "learner"; }
   void on_ack(Time now, const AckEvent& ack) override {

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace ccgym {
 namespace {
@@ -54,6 +55,16 @@ class BaseRttProbeTest : public testing::Test {
     return static_cast<double>(observed) / count;
   }
 
+  // Of so many drains and times of observing, which ones are drains.
+  std::vector<bool> drains(int count) {
+    std::vector<bool> ours;
+    for (int i = 0; i < count; ++i) {
+      begin();
+      ours.push_back(finish(kQueued)->ours);
+    }
+    return ours;
+  }
+
   // A time of observing, through which the round trip is `rtt`.
   ProbeResult observe(milliseconds rtt) {
     urgency_ = Urgency::low;
@@ -71,7 +82,7 @@ class BaseRttProbeTest : public testing::Test {
     return drained;
   }
 
-  BaseRttProbe probe_{};
+  BaseRttProbe probe_{1};
   double window_{kWindow};
   Urgency urgency_{Urgency::normal};
   milliseconds late_{0};  // ACKs are on their way back
@@ -127,6 +138,16 @@ TEST_F(BaseRttProbeTest, TellsHowMuchOfTheQueueStayed) {
 
 // Standard deviation: 0.018.
 TEST_F(BaseRttProbeTest, ObservesSometimesInsteadOfADrain) { EXPECT_NEAR(observed_share(400), 0.15, 0.06); }
+
+// Two flows that see the same do not observe at the same times, or neither would see the other drain.
+TEST_F(BaseRttProbeTest, WhichDrainsAreLeftOutDependsOnTheSeed) {
+  urgency_ = Urgency::of_new_flow;
+  const std::vector<bool> ours = drains(40);
+  probe_ = BaseRttProbe{1};
+  EXPECT_EQ(drains(40), ours);
+  probe_ = BaseRttProbe{2};
+  EXPECT_NE(drains(40), ours);
+}
 
 TEST_F(BaseRttProbeTest, SeesTheQueueFall) {
   const ProbeResult seen = observe(milliseconds{110});

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(Companion, TheNetworkAloneDecidesBeforeTheFirstAck) {
-  Companion companion;
+  Companion companion{1};
   EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 20);
 }
 
@@ -44,7 +44,7 @@ class CompanionTest : public testing::Test {
 
   static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
-  Companion companion_{};
+  Companion companion_{1};
   Time now_{std::chrono::seconds{1}};
 };
 

@@ -195,7 +195,7 @@ TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
 }
 
 struct Asked {
-  explicit Asked(PolicySpec spec) : policy(spec, kBytes) {}
+  explicit Asked(PolicySpec spec) : policy(spec, kBytes, 1) {}
   void ack(Time now) { report_ack(policy, now, ack_of(Time{}, now, 1000, now, 1000)); }
   PolicyController policy;
 };
@@ -209,6 +209,30 @@ TEST(PolicyController, AsksOneStepAfterTheFirstAck) {
   flow.policy.on_timer(milliseconds{52});
   EXPECT_TRUE(flow.policy.awaiting_action());
   EXPECT_FALSE(flow.policy.next_timer().has_value());
+}
+
+// The window after an action, where the application does not use the present one.
+double window_after(ActionSet actions, float action) {
+  Asked flow{{.actions = actions}};
+  flow.policy.on_sent(milliseconds{0}, {});
+  OneAck unused = ack_of(Time{}, milliseconds{42}, 1000, milliseconds{42}, 1000);
+  unused.limited_by = Limit::application;
+  report_ack(flow.policy, milliseconds{42}, unused);
+  flow.policy.on_timer(milliseconds{52});
+  flow.policy.act(action);
+  return flow.policy.cwnd_packets();
+}
+
+// RFC 9002, section 7.8.
+TEST(PolicyController, AWindowThatTheApplicationDoesNotUseShrinksButDoesNotGrow) {
+  EXPECT_EQ(window_after(ActionSet::log_window, 0.5F), 10);
+  EXPECT_NEAR(window_after(ActionSet::log_window, -0.5F), 10 * std::exp(-0.5), 1e-6);
+  EXPECT_EQ(window_after(ActionSet::indigo, 4), 10);
+  EXPECT_EQ(window_after(ActionSet::rate, 1), 10);
+}
+
+TEST(PolicyController, AWindowGivenInPacketsIsTakenWhateverTheApplicationUses) {
+  EXPECT_EQ(window_after(ActionSet::window, 40), 40);
 }
 
 TEST(PolicyController, AStepWithoutAcksLastsUntilOneComesOrASecond) {
