@@ -95,8 +95,10 @@ def page(evidence: Evidence, command: str) -> str:
         "# Evidence",
         "",
         f"What `{evidence.policy}` holds and misses in {where}. This page is written by a command; none of "
-        "it is typed by hand. The links were drawn after its training, by a seed from the clock; a check is "
-        "held or missed when its 95 % interval says so, and unsure otherwise.",
+        "it is typed by hand. Links are `unseen`: drawn by the seed, from a split that no training draws "
+        "from; `training`: among them are some that the policy was trained on; `fixed`: published, recorded "
+        "or chosen by hand, none of them of its training. Where a check has a 95 % interval, it is held or "
+        "missed when that says so, and unsure otherwise.",
         "",
         "```console",
         command,
@@ -124,9 +126,11 @@ def page(evidence: Evidence, command: str) -> str:
 
 def _table(title: str, checks: Sequence[Check], *opening: str) -> list[str]:
     rows = [
-        f"| {check.name} | {check.wanted} | {check.measured} | {_STATES[check.met]} |" for check in checks
+        f"| {check.name} | {check.links} | {check.wanted} | {check.measured} | {_STATES[check.met]} |"
+        for check in checks
     ]
-    return [f"## {title}", "", *opening, "| check | wanted | measured | |", "|---|---|---|---|", *rows, ""]
+    head = ["| check | links | wanted | measured | |", "|---|---|---|---|---|"]
+    return [f"## {title}", "", *opening, *head, *rows, ""]
 
 
 def _real_section(real: RealResults) -> list[str]:

@@ -1,7 +1,7 @@
 """What a policy must hold in the twin: each requirement measured, and where the policy falls behind.
 
-Every measurement is seeded, on emulators that come along or are drawn from the split `test`; training sees
-the synthetic ones only.
+Every measurement is seeded. Each check says whether its links are drawn from the split `test`, those of the
+policy's training, or fixed ones.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from ccgym.experiments.arguments import (
     drawn_seed,
     policy_file_of,
 )
-from ccgym.experiments.check import Check
+from ccgym.experiments.check import Check, Links
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from .difficulty import describe, difficulty_tags, longest_silence_ms
+from .link_origin import origin_of
 from .sharing import sharing_checks
 
 SECONDS = 30.0
@@ -46,6 +47,7 @@ CELLULAR_TRACES = ("ATT-LTE-driving-2016.down", "TMobile-LTE-short.up", "Verizon
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
+STEP_AT_S = 5.0
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
 SILENT_MS = 2e3
@@ -76,14 +78,14 @@ class PolicyChecks:
 
     def synthetic(self, *, jitter: bool) -> Check:
         """The 24 training links of Indigo beside their oracle windows on the same host."""
-        emulators = select_emulators("synthetic")
+        specs = [emulator.spec for emulator in select_emulators("synthetic")]
 
         def one(spec: EmulatorSpec) -> tuple[float, float]:
             run = partial(run_as_drawn, spec, seconds=SECONDS, jitter=jitter)
             ours, right = run(self.scheme()), run(f"fixed:{find_window(spec).cwnd_packets}")
             return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
 
-        ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
+        ratios = list(self._executor.map(one, specs))
         good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
         least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
         return Check(
@@ -91,6 +93,7 @@ class PolicyChecks:
             "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
             f"{good} of 24; worst {least:.3f}, {most:.3f} x",
             good == len(ratios),
+            origin_of(self._file, specs),
         )
 
     def cellular(self) -> list[Check]:
@@ -109,6 +112,7 @@ class PolicyChecks:
             ">= 94 % of the link at <= 0.45 x the p95 of the fixed window that uses as much",
             f"{ours.utilisation:.1%} at {ours.p95_delay_ms:.0f} ms, {ratio:.2f} x",
             ours.utilisation >= 0.94 and ratio <= 0.45,
+            origin_of(self._file, [spec]),
         )
 
     def frontier(self, count: int) -> tuple[Check, list[Deficit]]:
@@ -123,6 +127,7 @@ class PolicyChecks:
             ">= 95 %",
             f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%}) of {count}",
             interval.at_least(0.95),
+            Links.UNSEEN,
         )
         return check, losses
 
@@ -149,6 +154,7 @@ class PolicyChecks:
             f"none below 10 % of the link but those that deliver nothing for {SILENT_MS / 1e3:g} s",
             f"{starved} of {len(specs)} below; least {min(used, default=1):.1%}",
             starved == 0,
+            Links.UNSEEN,
         )
 
     def outside(self) -> Check:
@@ -165,6 +171,7 @@ class PolicyChecks:
             ">= 0.85 of the oracle window's throughput at <= 1.5 x its p95",
             f"worst {least:.3f}, {most:.3f} x",
             least >= 0.85 and most <= 1.5,
+            origin_of(self._file, specs),
         )
 
     def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
@@ -192,21 +199,26 @@ class PolicyChecks:
             f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
             f"worst {late[-1]:+.0f} ms",
             interval.at_most(0),
+            origin_of(self._file, [_stepping(*case) for case in cases]),
         )
 
     def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
-        at_ms = 5000
-        step = RateStep(at_s=at_ms / 1e3, rate_mbps=rate_mbps * factor)
-        uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
-        spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
+        spec = _stepping(rate_mbps, delay_ms, factor)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
-        record = _core.simulate(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
-        later = record.cwnd_packets[record.cwnd_ms >= at_ms]
+        record = _core.simulate(spec.to_path(), self.scheme(), seconds=2 * STEP_AT_S, seed=0)
+        later = record.cwnd_packets[record.cwnd_ms >= 1e3 * STEP_AT_S]
         steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
         window = median_filter(later, size=steps, mode="nearest")
         near = np.abs(window / ideal - 1) <= max(0.15, 1 / ideal)
         return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
+
+
+def _stepping(rate_mbps: float, delay_ms: int, factor: float) -> EmulatorSpec:
+    """A link whose rate changes once, by this factor."""
+    step = RateStep(at_s=STEP_AT_S, rate_mbps=rate_mbps * factor)
+    uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
+    return EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
 
 
 def cellular_traces() -> list[Path]:
@@ -295,7 +307,7 @@ def measure_checks(
     keep(checks.steps())
     frontier, losses = checks.frontier(emulators)
     keep(frontier)
-    keep(*sharing_checks(checks.scheme(), max(1, emulators // 2), seed, executor))
+    keep(*sharing_checks(policy_file, max(1, emulators // 2), seed, executor))
     keep(checks.starvation(starvation))
     return measured, losses[:WORST]
 
