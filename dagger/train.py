@@ -25,7 +25,7 @@ from ccgym.training.runs.monitoring import window_metrics
 from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
-from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
 from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 from matplotlib.figure import Figure
 
@@ -78,17 +78,17 @@ def train(
     learner.try_out(validation)
     optimiser = Adam(learnt_parameters(policy), weight_decay=config.l2)
     dataset = Dataset(config.kept_iterations, config.sequences_per_iteration)
-    links = digests(emulators, validation, monitored)
+    pinned = pins(emulators, validation, monitored)
     with ExitStack() as stack:
         threads, rollout_workers = stack.enter_context(open_executors(workers, ray_address))
         if resume:
-            run.check_origin(links)
+            run.check_origin(pinned)
             done = run.load()
             policy.load_state_dict(done.policy)
             optimiser.load_state_dict(done.optimiser)
             run.load_dataset(dataset, done.iterations, config.dataset_iterations)
         else:
-            run.create(config, links)
+            run.create(config, pinned)
             done = Checkpoint(
                 0, policy.state_dict(), optimiser.state_dict(), best_criterion=math.inf, decisions=0
             )

@@ -28,7 +28,7 @@ from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
 from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
 from ccgym.training.runs.tensor_file import save_tensors
-from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
 from .actor import as_actor
@@ -151,14 +151,14 @@ def _train(
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, episodes.envs, device)
     native = shape.features in _core.POLICY_FEATURES
-    links = digests(emulators, validation)
+    pinned = pins(emulators, validation)
     if resume:
-        run.check_origin(links)
+        run.check_origin(pinned)
         done = run.load()
         model.policy.load_state_dict(done.policy)
         model.policy.optimizer.load_state_dict(done.optimiser)
     else:
-        run.create(config, links)
+        run.create(config, pinned)
         done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0)
         run.save(done, None, 0)
     run.open_logs(done.iterations)

@@ -2,7 +2,7 @@
 
 DIR/
 config.yaml                          the resolved configuration
-origin.json                          the revision of the code, the digests of the emulators that are named
+origin.json                          the revision of the code, the digests of the emulators that are named, seeds included
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
 best/policy.safetensors              the policy with the least criterion on the validation emulators
@@ -87,7 +87,7 @@ class RunDirectory(Generic[Config]):
         """The policy that collects."""
         return self.folder / "checkpoints" / "learner.safetensors"
 
-    def create(self, config: Config, links: Mapping[str, str]) -> None:
+    def create(self, config: Config, pins: Mapping[str, str]) -> None:
         """Begins a run over emulators of these digests, also where one died before its first checkpoint.
 
         Raises:
@@ -97,7 +97,7 @@ class RunDirectory(Generic[Config]):
         try:
             (self.folder / "best").mkdir(parents=True, exist_ok=True)
             self._dataset_folder.mkdir(parents=True, exist_ok=True)
-            origin = {"revision": git_revision(), "links": dict(links)}
+            origin = {"revision": git_revision(), "pins": dict(pins)}
             self._origin_file.write_text(json.dumps(origin, indent=1))
             save_config(config, self._config_file)
             self._metrics_file.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ class RunDirectory(Generic[Config]):
                 raise
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
-    def check_origin(self, links: Mapping[str, str]) -> None:
+    def check_origin(self, pins: Mapping[str, str]) -> None:
         """Says so when the code has changed since the run was begun.
 
         Raises:
@@ -115,10 +115,11 @@ class RunDirectory(Generic[Config]):
         if not self._origin_file.exists():
             return
         origin: Any = read_json(self._origin_file, "what the run began with")
-        if not isinstance(origin, dict) or not isinstance(origin.get("links"), dict):
+        pinned = origin.get("pins", {}) if isinstance(origin, dict) else None  # older runs have none
+        if not isinstance(pinned, dict):
             raise InputError(f"{self._origin_file}: not the origin of a run: begin another run with --out")
-        for label, digest in links.items():
-            if origin["links"].get(label, digest) != digest:
+        for label, digest in pins.items():
+            if pinned.get(label, digest) != digest:
                 raise InputError(
                     f"{label} has changed since the run in {self.folder} was begun: begin another with --out"
                 )
