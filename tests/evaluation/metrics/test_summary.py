@@ -38,7 +38,8 @@ def test_every_figure_has_an_interval_over_the_scenarios() -> None:
     scenarios = [[SchemeMean("a", 20, 10, 0.9), SchemeMean("b", 10, 50, 0.5)] for _ in range(6)]
     scenarios += [[SchemeMean("a", 10, 50, 0.5), SchemeMean("b", 20, 10, 0.9)] for _ in range(2)]
     row = rows(*scenarios)["a"]
-    assert (row.frontier_share, row.winning_rate, row.mean_utilisation) == (0.75, 0.75, pytest.approx(0.8))
+    assert (row.frontier_share, row.winning_rate) == (0.75, 0.75)
+    assert row.mean_utilisation == pytest.approx(0.8)
     assert row.frontier_interval == row.winning_interval
     for figure, interval in ((0.75, row.frontier_interval), (0.8, row.utilisation_interval)):
         assert interval is not None

@@ -11,6 +11,7 @@ from ccgym.experiments.acceptance import drawn_runs, policy_checks
 from ccgym.experiments.acceptance.drawn_runs import DRAWS
 from ccgym.experiments.acceptance.policy_checks import PolicyChecks, settling_step
 from ccgym.experiments.check import Check, all_met
+from ccgym.training import rollouts
 
 
 def test_a_window_that_crosses_the_ideal_one_has_not_settled() -> None:
@@ -58,7 +59,7 @@ def test_the_policy_and_the_window_beside_it_meet_the_same_draws(
     checks: PolicyChecks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     met: dict[str, list[tuple[EmulatorSpec, int]]] = {}
-    real = drawn_runs.run_as_drawn
+    real = rollouts.run_as_drawn
 
     def run_as_drawn(spec: EmulatorSpec, scheme: str, *, seed: int, **others: float) -> object:
         met.setdefault(scheme.partition(":")[0], []).append((spec, seed))
