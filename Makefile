@@ -9,6 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
+check_cpp_form := $(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
 .PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
@@ -58,8 +59,8 @@ test:
 
 # What a developer runs before every commit.
 quick: build
-	@echo '==> ruff, mypy'
-	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && .venv/bin/mypy
+	@echo '==> ruff, clang-format, mypy'
+	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && $(check_cpp_form) && .venv/bin/mypy
 	@echo '==> Python tests but the slow ones'
 	@.venv/bin/pytest $(share_cores) --quiet -m 'not slow'
 
@@ -130,7 +131,7 @@ check: setup
 	@echo '==> mypy'
 	@.venv/bin/mypy
 	@echo '==> clang-format'
-	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
+	@$(check_cpp_form)
 
 tidy: build  # clang does not know gcc's -mtune-ctrl
 	@mkdir -p build/tidy

@@ -24,8 +24,8 @@ from ccgym.training.rollouts import mean_regret, rollout_metrics, summarise
 from ccgym.training.runs.monitoring import window_metrics
 from ccgym.training.runs.plots import draw_curves, draw_quality, draw_rollouts, draw_windows
 from ccgym.training.runs.progress import TrainingProgress
-from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
-from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.runs.run_directory import SECONDS, Checkpoint, RunDirectory
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
 from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 from matplotlib.figure import Figure
 
@@ -38,6 +38,23 @@ FINAL_SECONDS = 30.0
 """Length of the rollouts of the best policy over the emulators it was trained for."""
 MONITORED_SECONDS = 25.0
 """Length of the rollouts whose windows are drawn: varying/rate-steps has its steps by then."""
+
+REGRET = "validation/regret"
+"""See `ccgym.training.rollouts.mean_regret`: shares of the oracle's throughput and delay."""
+REGRET_AND_DISTANCE = "validation/regret_and_distance"
+"""The regret plus the mean distance of the learner's windows from the ideal ones, |ln(window / ideal)|."""
+
+
+def criterion_of(config: TrainingConfig) -> str:
+    """The metric that the best policy has least of.
+
+    Regret is of the named validation emulators alone, and is hardly above 0 where they are easy. Where random
+    emulators are trained on, the distance on unseen ones counts as well. Both are dimensionless: a missing
+    share of throughput or an excess share of delay is, to first order, ln of a ratio to the oracle's figure,
+    and the distance is ln of a ratio to its window. Acts of other sets are no logarithms: regret alone.
+    """
+    both = config.random_emulators and config.actions == "log_window"
+    return REGRET_AND_DISTANCE if both else REGRET
 
 
 def train(
@@ -78,22 +95,28 @@ def train(
     learner.try_out(validation)
     optimiser = Adam(learnt_parameters(policy), weight_decay=config.l2)
     dataset = Dataset(config.kept_iterations, config.sequences_per_iteration)
-    links = digests(emulators, validation, monitored)
+    criterion = criterion_of(config)
+    pinned = pins(emulators, validation, monitored)
     with ExitStack() as stack:
         threads, rollout_workers = stack.enter_context(open_executors(workers, ray_address))
         if resume:
-            run.check_origin(links)
-            done = run.load()
+            run.check_origin(pinned)
+            done = run.resume(criterion)
             policy.load_state_dict(done.policy)
             optimiser.load_state_dict(done.optimiser)
             run.load_dataset(dataset, done.iterations, config.dataset_iterations)
         else:
-            run.create(config, links)
+            run.create(config, pinned)
             done = Checkpoint(
-                0, policy.state_dict(), optimiser.state_dict(), best_criterion=math.inf, decisions=0
+                0,
+                policy.state_dict(),
+                optimiser.state_dict(),
+                best_criterion=math.inf,
+                decisions=0,
+                criterion=criterion,
             )
             run.save(done, None, config.dataset_iterations)
-        run.open_logs(done.iterations)
+        run.open_logs(done.iterations, criterion)
         earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
 
         def elapsed_s() -> float:
@@ -151,28 +174,25 @@ def train(
                     learner.rollouts, validation, validation_windows, config.evaluation_seconds, threads
                 )
                 rollouts = roll_out()
-                regret = criterion = mean_regret(rollouts + roll_out(jitter=True))
+                metrics[REGRET] = mean_regret(rollouts + roll_out(jitter=True))
                 if validator is not None:
                     learner.validate(validator, config.expert_iterations, rollout_workers)
                     metrics["validation/distance"] = validator.distance()
-                    # Both are shares: regret of the oracle's figures, a log distance of its window.
-                    criterion += validator.distance() if config.actions == "log_window" else 0.0
+                    if criterion == REGRET_AND_DISTANCE:
+                        metrics[criterion] = metrics[REGRET] + metrics["validation/distance"]
                 windows = learner.windows(monitored, MONITORED_SECONDS, threads)
-                metrics |= (
-                    rollout_metrics(rollouts)
-                    | window_metrics(windows)
-                    | {"validation/regret": regret, CRITERION: criterion}
-                )
+                metrics |= rollout_metrics(rollouts) | window_metrics(windows)
                 title = f"{config.name}, iteration {iteration + 1}"
                 figures |= {
                     "rollouts": draw_rollouts(title, rollouts),
                     "windows": draw_windows(title, windows),
                 }
                 progress.say(
-                    f"iteration {iteration + 1}: {summarise(rollouts)}; validation regret {regret:.3f}"
+                    f"iteration {iteration + 1}: {summarise(rollouts)}; "
+                    f"validation regret {metrics[REGRET]:.3f}"
                 )
-                if criterion < best_criterion:
-                    best_criterion = criterion
+                if metrics[criterion] < best_criterion:
+                    best_criterion = metrics[criterion]
                     learner.keep_candidate()
             if last:
                 ideal = find_windows([emulator.spec for emulator in emulators], rollout_workers)
@@ -182,12 +202,17 @@ def train(
                 curves = learner.curves(monitored, config.preference_points, seconds, threads)
                 if curves:
                     figures["curves"] = draw_curves(f"{config.name}, the best policy", curves)
-                history = [*run.history(CRITERION), (elapsed_s(), criterion)]
-                figures["quality"] = draw_quality(config.name, history)
+                history = [*run.history(criterion), (elapsed_s(), metrics[criterion])]
+                figures["quality"] = draw_quality(config.name, criterion, history)
 
             # Save: a run that ends here, however it ends, goes on from here.
             done = Checkpoint(
-                iteration + 1, policy.state_dict(), optimiser.state_dict(), best_criterion, decisions
+                iteration + 1,
+                policy.state_dict(),
+                optimiser.state_dict(),
+                best_criterion,
+                decisions,
+                criterion,
             )
             metrics[SECONDS] = elapsed_s()
             run.log(iteration, metrics, figures)

@@ -1,10 +1,22 @@
 """A requirement and whether it is held."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from .known import as_expected, expectation
 
 _STATES = {True: "held  ", False: "MISSED", None: "UNSURE"}
+
+
+class Links(StrEnum):
+    """What links a check of a policy runs over."""
+
+    UNSEEN = "unseen"
+    """Drawn from a split that no training draws from."""
+    TRAINING = "training"
+    """At least one of them the policy was trained on."""
+    FIXED = "fixed"
+    """Published, recorded or chosen by hand; the policy was not trained on them, so far as its file says."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +28,8 @@ class Check:
     measured: str
     met: bool | None
     """None: what was measured does not say, as its 95 % interval holds both."""
+    links: Links | None = None
+    """None: it is not of a policy."""
 
     @property
     def passes(self) -> bool:

@@ -33,9 +33,9 @@ KNOWN: Mapping[str, Bounds] = {
     # policy-checks, evidence: indigo2
     "24 synthetic links, ideal host": at_least(19),
     "24 synthetic links, host stalls": at_least(17),
-    "ATT-LTE-driving-2016.down, ideal way back": at_least(90),
+    "ATT-LTE-driving-2016.down, ideal way back": at_least(88),
     "TMobile-LTE-short.up, ideal way back": at_least(90),
-    "Verizon-LTE-short.up, ideal way back": at_least(94),
+    "Verizon-LTE-short.up, ideal way back": at_least(89),
     "links at twice the rate or delay of training's": at_least(0.8),
     "after the rate falls or rises by 4": at_most(0),
     "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": at_least(93),

@@ -26,9 +26,9 @@ from ccgym.training.executors import open_executors
 from ccgym.training.rollouts import make_rollouts, rollout_metrics, summarise
 from ccgym.training.runs.plots import draw_rollouts
 from ccgym.training.runs.progress import TrainingProgress
-from ccgym.training.runs.run_directory import CRITERION, SECONDS, Checkpoint, RunDirectory
+from ccgym.training.runs.run_directory import SECONDS, Checkpoint, RunDirectory
 from ccgym.training.runs.tensor_file import save_tensors
-from ccgym.training.tasks.links import digests, links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
 from stable_baselines3.common.utils import set_random_seed
 
 from .actor import as_actor
@@ -36,6 +36,9 @@ from .agent import Model, let_learn, make_model, to_policy
 from .config import RlConfig
 from .episodes import EPISODE, UNSEEN, Episodes, Validator, try_out, validation_links
 from .shape import find_shape
+
+NEGATIVE_REWARD = "validation/negative_reward"
+"""The metric that the best policy has least of: the mean reward of a decision on unseen flows, times -1."""
 
 
 def learn(model: Model, episodes: Episodes, config: RlConfig, iteration: int) -> dict[str, float]:
@@ -151,17 +154,17 @@ def _train(
     validator = Validator(config, shape, split=Split.VALIDATION, seed=config.seed + UNSEEN, threads=workers)
     model = make_model(config, shape, episodes.envs, device)
     native = shape.features in _core.POLICY_FEATURES
-    links = digests(emulators, validation)
+    pinned = pins(emulators, validation)
     if resume:
-        run.check_origin(links)
-        done = run.load()
+        run.check_origin(pinned)
+        done = run.resume(NEGATIVE_REWARD)
         model.policy.load_state_dict(done.policy)
         model.policy.optimizer.load_state_dict(done.optimiser)
     else:
-        run.create(config, links)
-        done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0)
+        run.create(config, pinned)
+        done = Checkpoint(0, *_state(model), best_criterion=math.inf, decisions=0, criterion=NEGATIVE_REWARD)
         run.save(done, None, 0)
-    run.open_logs(done.iterations)
+    run.open_logs(done.iterations, NEGATIVE_REWARD)
     earlier_s = max((seconds for seconds, _ in run.history(SECONDS)), default=0.0)
 
     with TrainingProgress(done.iterations, config.iterations) as progress:
@@ -180,7 +183,7 @@ def _train(
             if last or (iteration + 1) % config.evaluation_interval == 0:
                 module, spec = to_policy(model, shape)
                 reward = validator.mean_reward(as_actor(module, shape.actions))
-                metrics |= {"validation/reward": reward, CRITERION: -reward}
+                metrics |= {"validation/reward": reward, NEGATIVE_REWARD: -reward}
                 said = f"iteration {iteration + 1}: validation reward {reward:.4f}"
                 is_native = False
                 if native and isinstance(module, PolicyModule):
@@ -202,7 +205,8 @@ def _train(
                     run.candidate_policy.replace(run.best_policy if is_native else run.best_network)
 
             # Save: a run that ends here, however it ends, goes on from here.
-            done = Checkpoint(iteration + 1, *_state(model), best_criterion, int(metrics["decisions"]))
+            decisions = int(metrics["decisions"])
+            done = Checkpoint(iteration + 1, *_state(model), best_criterion, decisions, NEGATIVE_REWARD)
             metrics[SECONDS] = earlier_s + time.monotonic() - begin_s
             run.log(iteration, metrics, figures)
             run.save(done, None, 0)

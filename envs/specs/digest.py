@@ -11,6 +11,7 @@ from .emulator_spec import EmulatorSpec, LinkSpec
 
 DIGEST_BYTES = 6
 """Beside the 3000 links of a training one link in 10^11 is taken for seen by chance."""
+_OF_A_DRAW = ("seed", "begin_s")
 
 
 def spec_digest(spec: EmulatorSpec) -> str:
@@ -22,24 +23,40 @@ def spec_digest(spec: EmulatorSpec) -> str:
     Raises:
         InputError: a trace cannot be read.
     """
-    content = {
-        **_given(spec, {"name", "uplink", "downlink"}),
-        "uplink": _link(spec.uplink),
-        "downlink": _link(spec.downlink),
-    }
+    return _digest({key: _without_draw(value) for key, value in _content(spec).items()})
+
+
+def drawn_digest(spec: EmulatorSpec) -> str:
+    """The same of the very draw: seeds, and where it begins, count as well.
+
+    Raises:
+        InputError: a trace cannot be read.
+    """
+    return _digest(_content(spec))
+
+
+def _digest(content: dict[str, Any]) -> str:
     text = json.dumps(content, sort_keys=True)
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:DIGEST_BYTES]).decode()
 
 
+def _content(spec: EmulatorSpec) -> dict[str, Any]:
+    """All that is given of a path but its name."""
+    return {
+        **_given(spec, {"name", "uplink", "downlink"}),
+        "uplink": _link(spec.uplink),
+        "downlink": _link(spec.downlink),
+    }
+
+
 def _given(part: EmulatorSpec | LinkSpec, exclude: set[str]) -> dict[str, Any]:
-    given = part.model_dump(mode="json", exclude=exclude, exclude_defaults=True)
-    return {key: _without_seeds(value) for key, value in given.items() if key not in ("seed", "begin_s")}
+    return part.model_dump(mode="json", exclude=exclude, exclude_defaults=True)
 
 
-def _without_seeds(value: Any) -> Any:
+def _without_draw(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_seeds(member) for key, member in value.items() if key != "seed"}
-    return [_without_seeds(member) for member in value] if isinstance(value, list) else value
+        return {key: _without_draw(member) for key, member in value.items() if key not in _OF_A_DRAW}
+    return [_without_draw(member) for member in value] if isinstance(value, list) else value
 
 
 def _link(link: LinkSpec) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Family(IntEnum):
     TIMES_OF_FLOWS = 5
     CONTESTED_LINK = 6
     SHORT_FLOWS = 7
+    TIME_OF_STEP = 8
 
 
 _SALTS = {Split.TRAIN: 0x7261696E, Split.VALIDATION: 0x76616C69, Split.TEST: 0x74657374}

@@ -79,7 +79,13 @@ class LeaderboardRow:
     failure: str = ""
     """Why most of them failed."""
     log_power_interval: tuple[float, float] | None = None
-    """Of the mean log power, over the scenarios."""
+    """Of the mean log power, over the scenarios; each interval is None with one scenario or none."""
+    frontier_interval: tuple[float, float] | None = None
+    """Of the frontier share, over the scenarios."""
+    winning_interval: tuple[float, float] | None = None
+    """Of the winning rate, over the scenarios."""
+    utilisation_interval: tuple[float, float] | None = None
+    """Of the mean utilisation, over the scenarios that it is of."""
     lead: float | None = None
     """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
     lead_interval: tuple[float, float] | None = None
@@ -92,9 +98,21 @@ class LeaderboardRow:
         return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
 
     @property
+    def frontier_text(self) -> str:
+        """Its frontier share with its interval, for people."""
+        return _percent_text(self.frontier_share, self.frontier_interval)
+
+    @property
+    def winning_text(self) -> str:
+        """Its winning rate with its interval, for people."""
+        return _percent_text(self.winning_rate, self.winning_interval)
+
+    @property
     def utilisation_text(self) -> str:
-        """Its mean utilisation, for people."""
-        return "-" if self.mean_utilisation is None else f"{100 * self.mean_utilisation:.0f} %"
+        """Its mean utilisation with its interval, for people."""
+        if self.mean_utilisation is None:
+            return "-"
+        return _percent_text(self.mean_utilisation, self.utilisation_interval)
 
     @property
     def refused(self) -> bool:
@@ -111,6 +129,11 @@ class LeaderboardRow:
     def reason(self) -> str:
         """The failure, without what `shortfall` says already."""
         return self.failure.removeprefix(REFUSED)
+
+
+def _percent_text(share: float, interval: tuple[float, float] | None) -> str:
+    spread = "" if interval is None else " ({:.0f}-{:.0f})".format(*(100 * end for end in interval))
+    return f"{100 * share:.0f} %{spread}"
 
 
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
@@ -167,23 +190,27 @@ def _bounds(interval: Interval | None) -> tuple[float, float] | None:
 
 
 def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeaderboardRow:
-    frontier = wins = 0
+    frontier, wins = ([0.0] * len(scenarios) for _ in range(2))
     log_powers = []
     used = []
-    for means in scenarios:
+    for number, means in enumerate(scenarios):
         for own in means:
             if own.scheme == scheme:
-                frontier += own.delivers and not any(other.clearly_beats(own) for other in means)
-                wins += own.power >= NEAR_BEST * max(other.power for other in means)
+                beaten = any(other.clearly_beats(own) for other in means)
+                frontier[number] = float(own.delivers and not beaten)
+                wins[number] = float(own.power >= NEAR_BEST * max(other.power for other in means))
                 log_powers.append(math.log(own.power))
                 used += [] if own.utilisation is None else [own.utilisation]
     return LeaderboardRow(
         scheme,
-        frontier / len(scenarios),
+        float(np.mean(frontier)),
         float(np.mean(log_powers)) if log_powers else None,
-        wins / len(scenarios),
+        float(np.mean(wins)),
         float(np.mean(used)) if used else None,
         log_power_interval=_bounds(bootstrap_interval(log_powers)),
+        frontier_interval=_bounds(bootstrap_interval(frontier)),
+        winning_interval=_bounds(bootstrap_interval(wins)),
+        utilisation_interval=_bounds(bootstrap_interval(used)),
     )
 
 

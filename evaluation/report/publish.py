@@ -82,26 +82,26 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
     rows = [LeaderboardRow(**row) for row in table]
     width = max(len("scheme"), *(len(row.scheme) for row in rows))
     headings = [
-        "frontier share",
-        "utilisation",
+        f"{'frontier share':>15}",
+        f"{'utilisation':>15}",
         "mean log power",
         f"{'95 % interval':>18}",
         "ahead of next",
-        "winning rate",
+        f"{'winning rate':>15}",
     ]
     lines = ["  ".join([f"{'scheme':{width}}", *headings])]
     for row in rows:
         figures = ("-", "-", "-", "-", "-", "-")
         if row.mean_log_power is not None:
             figures = (
-                f"{100 * row.frontier_share:.0f} %",
+                row.frontier_text,
                 row.utilisation_text,
                 f"{row.mean_log_power:.3f}",
                 row.interval_text,
                 "-" if row.ahead_probability is None else f"{100 * row.ahead_probability:.0f} %",
-                f"{100 * row.winning_rate:.0f} %",
+                row.winning_text,
             )
-        widths = (14, 11, 14, 18, 13, 12)
+        widths = (15, 15, 14, 18, 13, 15)
         columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
         line = "  ".join([f"{row.scheme:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)

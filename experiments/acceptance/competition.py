@@ -12,7 +12,7 @@ import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
-from ccgym.experiments.check import Check, all_met
+from ccgym.experiments.check import Check, Links, all_met
 
 from .contested_links import Draw, add_link_arguments, contested_link, run_on_links, used_share
 
@@ -114,6 +114,7 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
         f"its part on {part / len(rows):.0%}, rivals keep 80 % on {fair / len(rows):.0%}, "
         f"{np.mean([row.used for row in rows]):.1%} used",
         all_met(*promises),
+        Links.UNSEEN,
     )
 
 

@@ -15,7 +15,7 @@ from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.intervals import share_interval
-from ccgym.experiments.check import Check
+from ccgym.experiments.check import Check, Links
 from numpy.typing import NDArray
 
 from .contested_links import Draw, add_link_arguments, contested_link, run_on_links
@@ -85,6 +85,7 @@ def _check(case: ShortFlows, ratios: Sequence[float]) -> Check:
         f"{no_longer / len(ratios):.0%} ({interval.low:.0%} to {interval.high:.0%}) of {len(ratios)} links; "
         f"{np.median(ratios):.2f} x {RIVAL}'s at the median",
         interval.at_least(ENOUGH),
+        Links.UNSEEN,
     )
 
 

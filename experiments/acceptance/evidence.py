@@ -21,6 +21,7 @@ from ccgym.experiments.json_text import json_text
 from .competition import RIVALRIES, competition_checks
 from .completion_times import CASES, completion_checks
 from .contested_links import Draw
+from .drawn_runs import DRAWS
 from .policy_checks import Deficit, measure_checks
 from .real_results import RealResults, policy_label, read_results
 
@@ -95,8 +96,10 @@ def page(evidence: Evidence, command: str) -> str:
         "# Evidence",
         "",
         f"What `{evidence.policy}` holds and misses in {where}. This page is written by a command; none of "
-        "it is typed by hand. The links were drawn after its training, by a seed from the clock; a check is "
-        "held or missed when its 95 % interval says so, and unsure otherwise.",
+        "it is typed by hand. Links are `unseen`: drawn by the seed, from a split that no training draws "
+        "from; `training`: among them are some that the policy was trained on; `fixed`: published, recorded "
+        "or chosen by hand, none of them of its training. Where a check has a 95 % interval, it is held or "
+        "missed when that says so, and unsure otherwise.",
         "",
         "```console",
         command,
@@ -124,9 +127,11 @@ def page(evidence: Evidence, command: str) -> str:
 
 def _table(title: str, checks: Sequence[Check], *opening: str) -> list[str]:
     rows = [
-        f"| {check.name} | {check.wanted} | {check.measured} | {_STATES[check.met]} |" for check in checks
+        f"| {check.name} | {check.links} | {check.wanted} | {check.measured} | {_STATES[check.met]} |"
+        for check in checks
     ]
-    return [f"## {title}", "", *opening, "| check | wanted | measured | |", "|---|---|---|---|", *rows, ""]
+    head = ["| check | links | wanted | measured | |", "|---|---|---|---|---|"]
+    return [f"## {title}", "", *opening, *head, *rows, ""]
 
 
 def _real_section(real: RealResults) -> list[str]:
@@ -165,9 +170,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--starvation",
         type=count,
-        default=10_000,
+        default=2000,
         metavar="N",
-        help="links to look for starvation on (default: 10000)",
+        help=f"links to look for starvation on, {DRAWS} draws each (default: 2000)",
     )
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
@@ -236,7 +241,7 @@ def run(args: argparse.Namespace) -> int:
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     """What measures the same links again."""
     again = ["--seed", str(drawn)]
-    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
+    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 2000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
     return again if args.real_mahimahi is None else [*again, "--real-mahimahi", str(args.real_mahimahi)]

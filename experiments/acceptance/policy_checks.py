@@ -1,15 +1,14 @@
 """What a policy must hold in the twin: each requirement measured, and where the policy falls behind.
 
-Every measurement is seeded, on emulators that come along or are drawn from the split `test`; training sees
-the synthetic ones only.
+Every measurement is seeded. Each check says whether its links are drawn from the split `test`, those of the
+policy's training, or fixed ones.
 """
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
+from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
 from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
@@ -28,24 +28,29 @@ from ccgym.experiments.arguments import (
     drawn_seed,
     policy_file_of,
 )
-from ccgym.experiments.check import Check
+from ccgym.experiments.check import Check, Links, all_met
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.oracle.window import find_window
+from ccgym.oracle.window import find_windows
 from ccgym.training.rollouts import run_as_drawn
 from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from .difficulty import describe, difficulty_tags, longest_silence_ms
+from .drawn_runs import DRAWS, SECONDS, Draws, beside, fixed_of_utilisation, interval_of, text_of, worst
+from .link_origin import origin_of
 from .sharing import sharing_checks
 
-SECONDS = 30.0
 RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
 CELLULAR_TRACES = ("ATT-LTE-driving-2016.down", "TMobile-LTE-short.up", "Verizon-LTE-short.up")
+OUTSIDE = ((600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50))
+"""Mbit/s and ms one way: twice the rate or delay of training's, both, and half the rate."""
 SETTLED_SHARE = 0.95
 PROBE_FREE_RTTS = 3
 """What is near is the median of the window over so many round trips: a probe of the path takes one."""
+STEP_AT_S, STEP_LATEST_S = 5.0, 1.0
+"""When a rate steps: then, or up to so much later."""
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
 SILENT_MS = 2e3
@@ -69,6 +74,7 @@ class PolicyChecks:
         self._file = policy_file
         self._seed = seed
         self._executor = executor
+        self._draws = Draws(seed, executor)
 
     def scheme(self, preference: float | None = None) -> str:
         """What runs, by the native controllers' table."""
@@ -76,39 +82,45 @@ class PolicyChecks:
 
     def synthetic(self, *, jitter: bool) -> Check:
         """The 24 training links of Indigo beside their oracle windows on the same host."""
-        emulators = select_emulators("synthetic")
+        specs = [emulator.spec for emulator in select_emulators("synthetic")]
 
-        def one(spec: EmulatorSpec) -> tuple[float, float]:
-            run = partial(run_as_drawn, spec, seconds=SECONDS, jitter=jitter)
-            ours, right = run(self.scheme()), run(f"fixed:{find_window(spec).cwnd_packets}")
-            return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+        windows = find_windows(specs, self._executor)
 
-        ratios = list(self._executor.map(one, [emulator.spec for emulator in emulators]))
-        good = sum(share >= 0.97 and times <= 1.07 for share, times in ratios)
-        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        def one(draw: int, link: tuple[EmulatorSpec, float]) -> tuple[float, float]:
+            return beside(f"fixed:{link[1]:g}", self.scheme(), self._draws.run(link[0], draw, jitter=jitter))
+
+        rows = self._draws.by_draw(one, list(zip(specs, windows.tolist(), strict=True)))
+        good = [sum(share >= 0.97 and times <= 1.07 for share, times in row) for row in rows]
+        least, most = worst([ratios for row in rows for ratios in row])
         return Check(
             f"24 synthetic links, {'host stalls' if jitter else 'ideal host'}",
             "24 at >= 0.97 of the oracle window's throughput and <= 1.07 x its p95",
-            f"{good} of 24; worst {least:.3f}, {most:.3f} x",
-            good == len(ratios),
+            f"{text_of(good)} of 24 in the mean of {DRAWS} draws; worst {least:.3f}, {most:.3f} x",
+            interval_of(good).at_least(len(specs)),
+            origin_of(self._file, specs),
         )
 
     def cellular(self) -> list[Check]:
         """Recorded links with an ideal way back, beside the fixed window of the same utilisation."""
-        return list(self._executor.map(self._cellular, cellular_traces()))
+        traces = cellular_traces()
+        rows = self._draws.by_draw(self._cellular_run, [_cellular_link(trace) for trace in traces])
+        return [self._cellular(*each) for each in zip(traces, zip(*rows, strict=True), strict=True)]
 
-    def _cellular(self, trace: Path) -> Check:
-        spec = EmulatorSpec(
-            name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
-        )
-        ours = run_as_drawn(spec, self.scheme(), SECONDS)
-        fixed = _fixed_of_utilisation(spec, ours.utilisation)
-        ratio = ours.p95_delay_ms / fixed.p95_delay_ms
+    def _cellular_run(self, draw: int, spec: EmulatorSpec) -> tuple[float, float, float]:
+        """Utilisation, p95 in ms, and as a multiple of the fixed window's."""
+        run = self._draws.run(spec, draw)
+        ours = run(self.scheme())
+        fixed = fixed_of_utilisation(run, ours.utilisation)
+        return ours.utilisation, ours.p95_delay_ms, ours.p95_delay_ms / fixed.p95_delay_ms
+
+    def _cellular(self, trace: Path, runs: Sequence[tuple[float, float, float]]) -> Check:
+        used, p95_ms, ratios = zip(*runs, strict=True)
         return Check(
             f"{trace.name}, ideal way back",
             ">= 94 % of the link at <= 0.45 x the p95 of the fixed window that uses as much",
-            f"{ours.utilisation:.1%} at {ours.p95_delay_ms:.0f} ms, {ratio:.2f} x",
-            ours.utilisation >= 0.94 and ratio <= 0.45,
+            f"{text_of(used, '.1%')} at {np.mean(p95_ms):.0f} ms, {text_of(ratios, '.2f')} x, {DRAWS} draws",
+            all_met(interval_of(used).at_least(0.94), interval_of(ratios).at_most(0.45)),
+            origin_of(self._file, [_cellular_link(trace)]),
         )
 
     def frontier(self, count: int) -> tuple[Check, list[Deficit]]:
@@ -123,6 +135,7 @@ class PolicyChecks:
             ">= 95 %",
             f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%}) of {count}",
             interval.at_least(0.95),
+            Links.UNSEEN,
         )
         return check, losses
 
@@ -142,71 +155,92 @@ class PolicyChecks:
         """The least utilisation over many random emulators that are never silent for seconds."""
         drawn = (emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed + 1}"))
         specs = [spec for spec in drawn if longest_silence_ms(spec) < SILENT_MS]
-        used = list(self._executor.map(lambda spec: _utilisation(spec, self.scheme()), specs))
-        starved = sum(share < STARVATION_UTILISATION for share in used)
+        rows = self._draws.by_draw(self._utilisation, specs)
+        starved = [sum(share < STARVATION_UTILISATION for share in row) for row in rows]
         return Check(
             f"unseen emulators, {STARVATION_SECONDS:g} s each",
             f"none below 10 % of the link but those that deliver nothing for {SILENT_MS / 1e3:g} s",
-            f"{starved} of {len(specs)} below; least {min(used, default=1):.1%}",
-            starved == 0,
+            f"{text_of(starved)} of {len(specs)} below in the mean of {DRAWS} draws; "
+            f"least {min((share for row in rows for share in row), default=1):.1%}",
+            interval_of(starved).at_most(0),
+            Links.UNSEEN,
         )
 
+    def _utilisation(self, draw: int, spec: EmulatorSpec) -> float:
+        """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
+        seed = self._draws.seed_of(draw)
+        path = spec.drawn(seed).to_path()
+        record = _core.simulate(path, self.scheme(), seconds=STARVATION_SECONDS, seed=seed)
+        return float(len(record.departure_ms) / max(1, record.opportunities))
+
     def outside(self) -> Check:
-        """Links outside the training ranges: twice the rate, twice the delay, both, and half the rate."""
-        cases = [(600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50)]
+        """Links outside the training ranges."""
         specs = [
             EmulatorSpec(name="outside", delay_ms=delay, uplink=LinkSpec(rate_mbps=rate))
-            for rate, delay in cases
+            for rate, delay in OUTSIDE
         ]
-        ratios = list(self._executor.map(self._beside_ideal, specs))
-        least, most = min(share for share, _ in ratios), max(times for _, times in ratios)
+        extremes = [worst(row) for row in self._draws.by_draw(self._beside_ideal, specs)]
+        least, most = zip(*extremes, strict=True)
         return Check(
             "links at twice the rate or delay of training's",
             ">= 0.85 of the oracle window's throughput at <= 1.5 x its p95",
-            f"worst {least:.3f}, {most:.3f} x",
-            least >= 0.85 and most <= 1.5,
+            f"worst {text_of(least, '.3f')}, {text_of(most, '.3f')} x in the mean of {DRAWS} draws",
+            all_met(interval_of(least).at_least(0.85), interval_of(most).at_most(1.5)),
+            origin_of(self._file, specs),
         )
 
-    def _beside_ideal(self, spec: EmulatorSpec) -> tuple[float, float]:
+    def _beside_ideal(self, draw: int, spec: EmulatorSpec) -> tuple[float, float]:
         window = float(ideal_windows(spec, DEFAULT_PREFERENCE, 1)[0])
-        run = partial(run_as_drawn, spec, seconds=SECONDS)
-        ours, right = run(self.scheme()), run(f"fixed:{window:g}")
-        return ours.throughput_mbps / right.throughput_mbps, ours.p95_delay_ms / right.p95_delay_ms
+        return beside(f"fixed:{window:g}", self.scheme(), self._draws.run(spec, draw))
 
     def steps(self) -> Check:
-        """How long after a step of the rate the window is near the new ideal one."""
+        """How long after a step of the rate the window is near the ideal one; of a case, its median draw."""
         cases = [
             (rate, delay, factor)
             for rate in (5.0, 20.0, 60.0)
             for delay in (10, 30, 80)
             for factor in (0.25, 4.0)
         ]
-        late = sorted(
-            took - allowed for took, allowed in self._executor.map(lambda case: self._step(*case), cases)
-        )
+        rows = self._draws.by_draw(self._step, cases)
+        late = np.median(rows, axis=0).tolist()
         interval = bootstrap_interval(late, np.median)
         assert interval is not None
         return Check(
             "after the rate falls or rises by 4",
             "settled within 15 % of the new ideal window in 5 RTT + 100 ms at the median",
             f"median {np.median(late):+.0f} ms beside that ({interval.low:+.0f} to {interval.high:+.0f}), "
-            f"worst {late[-1]:+.0f} ms",
+            f"worst {np.max(rows):+.0f} ms, {DRAWS} draws",
             interval.at_most(0),
+            origin_of(self._file, [_stepping(*case, STEP_AT_S) for case in cases]),
         )
 
-    def _step(self, rate_mbps: float, delay_ms: int, factor: float) -> tuple[float, float]:
-        at_ms = 5000
-        step = RateStep(at_s=at_ms / 1e3, rate_mbps=rate_mbps * factor)
-        uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
-        spec = EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
+    def _step(self, draw: int, case: tuple[float, int, float]) -> float:
+        """Milliseconds beyond what is allowed; each draw steps at another moment of the policy's probes."""
+        rate_mbps, delay_ms, factor = case
+        generator = split_generator(Split.TEST, Family.TIME_OF_STEP, self._seed, draw)
+        at_s = round(STEP_AT_S + float(generator.uniform(0, STEP_LATEST_S)), 3)
+        spec = _stepping(rate_mbps, delay_ms, factor, at_s)
         after = EmulatorSpec(name="after", delay_ms=delay_ms, uplink=LinkSpec(rate_mbps=rate_mbps * factor))
         ideal = float(ideal_windows(after, DEFAULT_PREFERENCE, 1)[0])
-        record = _core.simulate(spec.to_path(), self.scheme(), seconds=2 * at_ms / 1e3, seed=0)
-        later = record.cwnd_packets[record.cwnd_ms >= at_ms]
+        record = _core.simulate(spec.to_path(), self.scheme(), seconds=at_s + STEP_AT_S, seed=0)
+        later = record.cwnd_packets[record.cwnd_ms >= 1e3 * at_s]
         steps = round(PROBE_FREE_RTTS * 2 * delay_ms / STEP_MS) | 1
         window = median_filter(later, size=steps, mode="nearest")
         near = np.abs(window / ideal - 1) <= max(0.15, 1 / ideal)
-        return settling_step(near) * STEP_MS, 5 * 2 * delay_ms + 100
+        return float(settling_step(near) * STEP_MS - (5 * 2 * delay_ms + 100))
+
+
+def _cellular_link(trace: Path) -> EmulatorSpec:
+    return EmulatorSpec(
+        name=trace.stem, delay_ms=20, uplink=LinkSpec(trace=trace), downlink=LinkSpec(rate_mbps=100.0)
+    )
+
+
+def _stepping(rate_mbps: float, delay_ms: int, factor: float, at_s: float) -> EmulatorSpec:
+    """A link whose rate changes once, by this factor."""
+    step = RateStep(at_s=at_s, rate_mbps=rate_mbps * factor)
+    uplink = LinkSpec(rate_mbps=rate_mbps, rate_steps=(step,))
+    return EmulatorSpec(name="step", delay_ms=delay_ms, uplink=uplink)
 
 
 def cellular_traces() -> list[Path]:
@@ -235,26 +269,6 @@ def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
     throughput = ours.throughput_mbps / rival.throughput_mbps - 1
     delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
-
-
-def _utilisation(spec: EmulatorSpec, scheme: str) -> float:
-    """Of the whole run; what no sender could use because no ACKs came back counts against it as well."""
-    record = _core.simulate(spec.to_path(), scheme, seconds=STARVATION_SECONDS, seed=0)
-    return float(len(record.departure_ms) / max(1, record.opportunities))
-
-
-def _fixed_of_utilisation(spec: EmulatorSpec, utilisation: float) -> FlowMetrics:
-    """The smallest fixed window that uses as much of the link."""
-    low, high = 2, 4
-    run_scheme = partial(run_as_drawn, spec, seconds=SECONDS)
-    while run_scheme(f"fixed:{high}").utilisation < utilisation and high < 10_000:
-        low, high = high, 2 * high
-    while high - low > max(1, low // 50):
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle) if run_scheme(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
-        )
-    return run_scheme(f"fixed:{high}")
 
 
 WORST = 20
@@ -295,7 +309,7 @@ def measure_checks(
     keep(checks.steps())
     frontier, losses = checks.frontier(emulators)
     keep(frontier)
-    keep(*sharing_checks(checks.scheme(), max(1, emulators // 2), seed, executor))
+    keep(*sharing_checks(policy_file, max(1, emulators // 2), seed, executor))
     keep(checks.starvation(starvation))
     return measured, losses[:WORST]
 
@@ -314,9 +328,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--starvation",
         type=count,
-        default=10_000,
+        default=2000,
         metavar="N",
-        help="emulators to look for starvation on (default: 10000)",
+        help=f"emulators to look for starvation on, {DRAWS} draws each (default: 2000)",
     )
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS

@@ -20,7 +20,7 @@ from ccgym.evaluation.metrics.intervals import share_interval
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
-from ccgym.experiments.check import Check
+from ccgym.experiments.check import Check, Links
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets
@@ -185,6 +185,7 @@ def _share_check(what: str, wanted: str, held: Sequence[bool]) -> Check:
         f"{wanted} on >= {WANTED_SHARE:.0%}",
         f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%})",
         interval.at_least(WANTED_SHARE),
+        Links.UNSEEN,
     )
 
 

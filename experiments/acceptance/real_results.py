@@ -15,6 +15,7 @@ from ccgym.evaluation.run_files import RunFiles, read_merged_log
 from ccgym.evaluation.session_file import label_of_policy, read_session
 from ccgym.experiments.check import Check
 
+from .link_origin import origin_by_answers
 from .real_bars import BARS, BBR, COPA, CUBIC, FIELD_EMULATOR, Contest, against, beside_cubic, in_field
 
 FIELD, CELLULAR, CONTESTED = "field", "cellular", "contested"
@@ -39,6 +40,8 @@ class _Cell:
 
     folder: Path
     runs: list[RunResult]
+    seen: str
+    """Whether the emulator was in a training of the scheme, as the evaluation says."""
 
     @property
     def figures(self) -> list[tuple[float, float]]:
@@ -132,7 +135,9 @@ def _read(
         )
     cells = {
         (scenario.label, scheme): _Cell(
-            scenario.folder, [run for run in scenario.runs if run.scheme == scheme]
+            scenario.folder,
+            [run for run in scenario.runs if run.scheme == scheme],
+            scenario.seen.get(scheme, "no"),
         )
         for scenario in evaluation.scenarios
         for scheme in schemes
@@ -152,20 +157,21 @@ def _missing(scenario: Scenario, scheme: str, runs: int) -> list[str]:
 
 def _checks_alone(cells: Mapping[tuple[str, str], _Cell], policy: str) -> Iterator[Check]:
     field = cells[FIELD_EMULATOR, policy]
-    yield _with_load(in_field(field.figures), field)
+    yield _told(in_field(field.figures), field)
     for bar in BARS:
         if (bar.emulator, bar.rival) in cells:
             ours, theirs = cells[bar.emulator, policy], cells[bar.emulator, bar.rival]
-            yield _with_load(against(bar, ours.figures, theirs.figures), ours, theirs)
+            yield _told(against(bar, ours.figures, theirs.figures), ours, theirs)
 
 
 def _checks_contested(cells: Mapping[tuple[str, str], _Cell], seconds: float) -> Iterator[Check]:
     for (emulator, _), cell in cells.items():
-        yield _with_load(beside_cubic(emulator, cell.contests(seconds)), cell)
+        yield _told(beside_cubic(emulator, cell.contests(seconds)), cell)
 
 
-def _with_load(check: Check, *cells: _Cell) -> Check:
-    """It says how many of its runs the machine was busy beside."""
+def _told(check: Check, *cells: _Cell) -> Check:
+    """It says what links it ran over, and how many of its runs the machine was busy beside."""
+    check = replace(check, links=origin_by_answers([cell.seen for cell in cells]))
     loads = [cores for cell in cells for cores in cell.others_cores]
     busy = sum(cores > BUSY_CORES for cores in loads)
     if not busy:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,29 +13,33 @@ from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
-from ccgym.experiments.check import Check, all_met
+from ccgym.experiments.check import Check, Links, all_met
 from numpy.typing import NDArray
 
 from .contested_links import used_share
+from .link_origin import origin_of
 
 SECONDS = 30.0
+RATE_MBPS = 46.0
+"""Of the link that is the same in each run."""
 JOINING_RUNS = 36
 LATEST_S = 0.2
 UNEQUAL = ((2, 0.95), (8, 0.90))
 """How many times the other's a flow's round trip is, and the least mean of Jain's index."""
 
 
-def sharing_checks(scheme: str, count: int, seed: int, executor: Executor) -> list[Check]:
+def sharing_checks(policy_file: Path, count: int, seed: int, executor: Executor) -> list[Check]:
     """Flows of the policy on one bottleneck, and one against Cubic; links and times follow from the seed."""
+    scheme = f"policy:{policy_file}"
     return [
-        _joining(scheme, seed, executor),
-        _against_cubic(scheme, seed, executor),
+        _joining(scheme, seed, executor, origin_of(policy_file, [_joined_link()])),
+        _against_cubic(scheme, seed, executor, origin_of(policy_file, [_contested_link()])),
         _grid(scheme, count, seed, executor),
         *(_unequal_rtts(scheme, count, seed, executor, times, wanted) for times, wanted in UNEQUAL),
     ]
 
 
-def _joining(scheme: str, seed: int, executor: Executor) -> Check:
+def _joining(scheme: str, seed: int, executor: Executor, links: Links) -> Check:
     runs = list(executor.map(partial(joining_run, scheme, seed), range(JOINING_RUNS)))
     jain, used = ([run[figure] for run in runs] for figure in (0, 1))
     return Check(
@@ -42,6 +47,7 @@ def _joining(scheme: str, seed: int, executor: Executor) -> Check:
         "Jain >= 0.95 in the mean at >= 95 % of the link",
         f"{_text(jain, np.mean)} at {np.mean(used):.1%}, {JOINING_RUNS} runs",
         all_met(_interval(jain, np.mean).at_least(0.95), _interval(used, np.mean).at_least(0.95)),
+        links,
     )
 
 
@@ -62,20 +68,21 @@ def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     """
     late_s = _generator(Family.TIMES_OF_FLOWS, seed, number).uniform(0, LATEST_S, 10)
     flows = [_core.Flow(scheme, start_s=i + late, stop_s=20.0 + i + late) for i, late in enumerate(late_s)]
-    throughputs = _throughputs(_droptail(46.0, 10, 1.0), flows, SECONDS)
+    throughputs = _throughputs(_joined_link(), flows, SECONDS)
     rates = _while_there(throughputs, flows)
     several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
     delivered_packets = throughputs.sum() * 1e6 / (8 * DATA_IP_BYTES)
-    return float(np.median(jain_index(rates[:, several]))), used_share(delivered_packets, 46.0, SECONDS)
+    return float(np.median(jain_index(rates[:, several]))), used_share(delivered_packets, RATE_MBPS, SECONDS)
 
 
-def _against_cubic(scheme: str, seed: int, executor: Executor) -> Check:
+def _against_cubic(scheme: str, seed: int, executor: Executor, links: Links) -> Check:
     shares = list(executor.map(partial(_against_cubic_run, scheme, seed), range(JOINING_RUNS)))
     return Check(
         "against one Cubic in a queue of 2 BDP",
         "25 to 75 % of the link at the median",
         f"{_text(shares, np.median)}, {JOINING_RUNS} runs",
         _interval(shares, np.median).within(0.25, 0.75),
+        links,
     )
 
 
@@ -83,7 +90,7 @@ def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
     """The policy's part of what both get; they begin a little apart."""
     late_s = _generator(Family.TIMES_OF_FLOWS, seed, JOINING_RUNS + number).uniform(0, LATEST_S, 2)
     flows = [_core.Flow(scheme, start_s=late_s[0]), _core.Flow("cubic", start_s=late_s[1])]
-    rates = _rates(_droptail(46.0, 10, 2.0), flows, SECONDS)
+    rates = _rates(_contested_link(), flows, SECONDS)
     return float(np.nansum(rates[0]) / np.nansum(rates))
 
 
@@ -94,6 +101,7 @@ def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
         "Jain >= 0.97 in the mean",
         f"{_text(jain, np.mean)}, {count} links",
         _interval(jain, np.mean).at_least(0.97),
+        Links.UNSEEN,
     )
 
 
@@ -114,6 +122,7 @@ def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor, times:
         f"Jain >= {wanted:g} in the mean",
         f"{_text(jain, np.mean)}, {count} links",
         _interval(jain, np.mean).at_least(wanted),
+        Links.UNSEEN,
     )
 
 
@@ -128,6 +137,14 @@ def unequal_case(scheme: str, seed: int, times: int, number: int) -> float:
 
 def _generator(family: Family, seed: int, number: int) -> np.random.Generator:
     return split_generator(Split.TEST, family, seed, number)
+
+
+def _joined_link() -> EmulatorSpec:
+    return _droptail(RATE_MBPS, 10, 1.0)
+
+
+def _contested_link() -> EmulatorSpec:
+    return _droptail(RATE_MBPS, 10, 2.0)
 
 
 def _droptail(rate_mbps: float, delay_ms: int, bdps: float) -> EmulatorSpec:

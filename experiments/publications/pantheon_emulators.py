@@ -111,7 +111,7 @@ def _leaderboard_lines(evaluation: Evaluation, flows: int) -> list[Line]:
             "-",
             "-"
             if row.mean_log_power is None
-            else f"{row.mean_log_power:.2f} ({row.interval_text}) / {100 * row.frontier_share:.0f} % / "
+            else f"{row.mean_log_power:.2f} ({row.interval_text}) / {row.frontier_text} / "
             f"{row.utilisation_text}",
             why=f"{row.shortfall}: {row.reason}" if row.failed_runs else "",
         )

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 Train = Callable[..., None]
 SETTINGS = "settings"
+CRITERION = "criterion"
 """A trial's attribute; one that was killed before it had any is passed over."""
 
 
@@ -117,7 +118,7 @@ def sweep(
     Raises:
         InputError: a setting is unknown or has no such value, or the folder holds another sweep.
     """
-    from ccgym.training.runs.run_directory import CRITERION, RunDirectory  # late: PyTorch takes seconds
+    from ccgym.training.runs.run_directory import RunDirectory  # late: PyTorch takes seconds
 
     first_config(config, kind)
     _begin(config, folder)
@@ -136,12 +137,25 @@ def sweep(
             train(training, run, resume=True)
         else:
             train(training, run, resume=False)
-        study.tell(number, run.best_metrics()[CRITERION])
+        criterion = run.load().criterion
+        _check_criterion(study, criterion, run.folder)
+        study.tell(number, run.best_metrics()[criterion])
         report(_trial(study.trials[number]))
     best = _trial(study.best_trial)
     kept = yaml.safe_dump(_training_config(config, best.settings, kind).model_dump(), sort_keys=False)
     replace_file(folder / "best.yaml", lambda fresh: fresh.write_text(kept))
     return best
+
+
+def _check_criterion(study: optuna.Study, criterion: str, folder: Path) -> None:
+    """Raises InputError: another training of the sweep has chosen by another criterion."""
+    others = study.user_attrs.get(CRITERION, criterion)
+    if others != criterion:
+        raise InputError(
+            f"{folder}: has chosen its policy by {criterion}, others of the sweep by {others}, which do not "
+            "compare: search settings that leave the criterion as it is"
+        )
+    study.set_user_attr(CRITERION, criterion)
 
 
 def _check_trained(study: optuna.Study, config: SweepConfig, folder: Path, kind: type[RunConfig]) -> None:

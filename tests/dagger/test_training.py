@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from ccgym.dagger.train import train
+from ccgym.dagger.train import criterion_of, train
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig, load_config, save_config
-from ccgym.training.runs.run_directory import CRITERION, RunDirectory
+from ccgym.training.runs.run_directory import RunDirectory
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
@@ -222,8 +222,8 @@ def test_tensorboard_shows_the_settings_beside_the_regret(tiny_config: TinyConfi
     shown_beside = HParamsPluginData.FromString(
         events.SummaryMetadata("_hparams_/experiment").plugin_data.content
     ).experiment.metric_infos
-    assert [info.name.tag for info in shown_beside] == [CRITERION]
-    assert shown(tmp_path / "run", CRITERION).keys() == {1}
+    assert [info.name.tag for info in shown_beside] == ["validation/regret"]
+    assert shown(tmp_path / "run", "validation/regret").keys() == {1}
 
 
 def test_seconds_are_counted_over_all_parts_of_a_run(tiny_config: TinyConfig, tmp_path: Path) -> None:
@@ -262,3 +262,29 @@ def test_unknown_emulator_is_an_input_error_and_writes_nothing(
     with pytest.raises(InputError, match="unknown emulator 'atlantis'"):
         train_in(tmp_path / "run", config)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("actions", "random_emulators", "criterion"),
+    [
+        ("log_window", 4, "validation/regret_and_distance"),
+        ("log_window", 0, "validation/regret"),
+        ("indigo", 4, "validation/regret"),
+    ],
+)
+def test_the_criterion_has_the_name_of_what_it_is(
+    tiny_config: TinyConfig, actions: str, random_emulators: int, criterion: str
+) -> None:
+    assert criterion_of(tiny_config(actions=actions, random_emulators=random_emulators)) == criterion
+
+
+def test_the_best_policy_of_random_emulators_has_the_least_sum(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    config = tiny_config(actions="log_window", random_emulators=4, iterations=1, evaluation_interval=1)
+    train_in(tmp_path / "run", config)
+    (line,) = metrics(tmp_path / "run")
+    parts = line["validation/regret"] + line["validation/distance"]
+    assert line["validation/regret_and_distance"] == parts
+    done = RunDirectory(tmp_path / "run", TrainingConfig).load()
+    assert (done.criterion, done.best_criterion) == ("validation/regret_and_distance", parts)

@@ -84,16 +84,16 @@ def draw_curves(title: str, curves: Sequence[Curves]) -> Figure:
     return figure
 
 
-def draw_quality(title: str, history: Sequence[tuple[float, float]]) -> Figure:
-    """How good the policy was after how many seconds: its regret and the least so far."""
+def draw_quality(title: str, criterion: str, history: Sequence[tuple[float, float]]) -> Figure:
+    """How good the policy was after how many seconds: its criterion and the least so far."""
     figure = Figure(figsize=(8, 4), dpi=MONITORING_DPI, layout="tight")
     axes = figure.add_subplot()
-    seconds, regrets = zip(*history, strict=True)
+    seconds, values = zip(*history, strict=True)
     minutes = [second / 60 for second in seconds]
-    axes.plot(minutes, regrets, "o-", alpha=0.5, label="at that time")
-    axes.step(minutes, list(accumulate(regrets, min)), where="post", label="of the best policy so far")
+    axes.plot(minutes, values, "o-", alpha=0.5, label="at that time")
+    axes.step(minutes, list(accumulate(values, min)), where="post", label="of the best policy so far")
     axes.set_xlabel("minutes")
-    axes.set_ylabel("regret on the validation emulators")
+    axes.set_ylabel(criterion)
     axes.set_yscale("log")
     axes.grid(alpha=0.3)
     axes.legend()

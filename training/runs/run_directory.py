@@ -2,7 +2,7 @@
 
 DIR/
 config.yaml                          the resolved configuration
-origin.json                          the revision of the code, the digests of the emulators that are named
+origin.json                          the revision of the code, digests of the emulators named and their seeds
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
 best/policy.safetensors              the policy with the least criterion on the validation emulators
@@ -37,8 +37,6 @@ from matplotlib.figure import Figure
 from .tensor_file import load_tensors, save_tensors
 from .tracking import Tracked, Tracker, open_trackers
 
-CRITERION = "validation/criterion"
-"""The metric that the best policy has least of, whatever a trainer makes it of: see there."""
 SECONDS = "seconds"
 """The metric that says how long the training has taken, over all its parts."""
 
@@ -55,6 +53,8 @@ class Checkpoint:
     """Least so far on the validation emulators; infinite before the first evaluation."""
     decisions: int
     """Decisions collected."""
+    criterion: str = "validation/criterion"
+    """The metric that the best policy has least of; of older runs, whose criterion had no name of its own."""
 
 
 class RunDirectory(Generic[Config]):
@@ -87,7 +87,7 @@ class RunDirectory(Generic[Config]):
         """The policy that collects."""
         return self.folder / "checkpoints" / "learner.safetensors"
 
-    def create(self, config: Config, links: Mapping[str, str]) -> None:
+    def create(self, config: Config, pins: Mapping[str, str]) -> None:
         """Begins a run over emulators of these digests, also where one died before its first checkpoint.
 
         Raises:
@@ -97,7 +97,7 @@ class RunDirectory(Generic[Config]):
         try:
             (self.folder / "best").mkdir(parents=True, exist_ok=True)
             self._dataset_folder.mkdir(parents=True, exist_ok=True)
-            origin = {"revision": git_revision(), "links": dict(links)}
+            origin = {"revision": git_revision(), "pins": dict(pins)}
             self._origin_file.write_text(json.dumps(origin, indent=1))
             save_config(config, self._config_file)
             self._metrics_file.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ class RunDirectory(Generic[Config]):
                 raise
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
-    def check_origin(self, links: Mapping[str, str]) -> None:
+    def check_origin(self, pins: Mapping[str, str]) -> None:
         """Says so when the code has changed since the run was begun.
 
         Raises:
@@ -115,10 +115,11 @@ class RunDirectory(Generic[Config]):
         if not self._origin_file.exists():
             return
         origin: Any = read_json(self._origin_file, "what the run began with")
-        if not isinstance(origin, dict) or not isinstance(origin.get("links"), dict):
+        pinned = origin.get("pins", {}) if isinstance(origin, dict) else None  # older runs have none
+        if not isinstance(pinned, dict):
             raise InputError(f"{self._origin_file}: not the origin of a run: begin another run with --out")
-        for label, digest in links.items():
-            if origin["links"].get(label, digest) != digest:
+        for label, digest in pins.items():
+            if pinned.get(label, digest) != digest:
                 raise InputError(
                     f"{label} has changed since the run in {self.folder} was begun: begin another with --out"
                 )
@@ -168,6 +169,20 @@ class RunDirectory(Generic[Config]):
                 f"{self._checkpoint_file}: broken checkpoint: {excerpt(error)}: begin another run with --out"
             ) from error
 
+    def resume(self, criterion: str) -> Checkpoint:
+        """What `load` returns, of a run whose best policy has least of this metric.
+
+        Raises:
+            InputError: as `load`, or the run has chosen by another metric.
+        """
+        done = self.load()
+        if done.criterion != criterion:
+            raise InputError(
+                f"{self.folder}: has chosen its best policy by {done.criterion}, this training would by "
+                f"{criterion}: begin another run with --out"
+            )
+        return done
+
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
         """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""
         for iteration in range(max(0, iterations - kept_iterations), iterations):
@@ -179,15 +194,20 @@ class RunDirectory(Generic[Config]):
             except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
                 raise InputError(f"{file}: broken: {excerpt(error)}: begin another run with --out") from None
 
-    def open_logs(self, iterations: int) -> None:
-        """Opens the logs to go on after so many iterations; what was logged beyond them is dropped."""
+    def open_logs(self, iterations: int, criterion: str) -> None:
+        """Opens the logs to go on after so many iterations; what was logged beyond them is dropped.
+
+        Args:
+            iterations: done before.
+            criterion: the metric that the best policy has least of.
+        """
         if self._metrics_file.exists():
             kept = [line for line in self._logged() if line["iteration"] < iterations]
             with replaced(self._metrics_file) as fresh:
                 fresh.write_text("".join(json.dumps(line) + "\n" for line in kept))
         config = self.config()
         settings = config.model_dump(mode="json")
-        run = Tracked(self.folder, config.name, settings, iterations, CRITERION)
+        run = Tracked(self.folder, config.name, settings, iterations, criterion)
         self._trackers = open_trackers(self._track, run)
 
     def log(self, iteration: int, metrics: dict[str, float], figures: dict[str, Figure]) -> None:
@@ -208,7 +228,8 @@ class RunDirectory(Generic[Config]):
         Raises:
             InputError: its line is not there: somebody has changed the file.
         """
-        return min(self._whole(CRITERION), key=lambda line: line[CRITERION])
+        criterion = self.load().criterion
+        return min(self._whole(criterion), key=lambda line: line[criterion])
 
     def final_metrics(self) -> dict[str, float]:
         """The metrics of the last iteration, with those of the best policy on the emulators asked for.

@@ -5,7 +5,7 @@ from functools import cache
 
 from ccgym.agents.seen_links import SeenLinks
 from ccgym.envs.errors import InputError
-from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.digest import drawn_digest, spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, emulator_groups, select_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.training.config import RunConfig
@@ -38,9 +38,9 @@ def seen_links(train: Iterable[EmulatorSpec], validation: Iterable[EmulatorSpec]
     return SeenLinks(frozenset(map(spec_digest, train)), frozenset(map(spec_digest, validation)))
 
 
-def digests(*groups: Iterable[NamedEmulator]) -> dict[str, str]:
-    """By label, for a run to notice that an emulator or its trace has changed."""
-    return {emulator.label: spec_digest(emulator.spec) for group in groups for emulator in group}
+def pins(*groups: Iterable[NamedEmulator]) -> dict[str, str]:
+    """Digests by label, for a run to notice that an emulator, a seed of it or its trace has changed."""
+    return {emulator.label: drawn_digest(emulator.spec) for group in groups for emulator in group}
 
 
 def _links(key: str, selection: str, allowed: set[Split]) -> list[NamedEmulator]:

@@ -93,8 +93,8 @@ def test_agrees_in_kind_with_the_twin() -> None:
     live.close()
     assert real.keys() == twin.keys()
     assert real["cwnd_packets"] == twin["cwnd_packets"] == 40
-    assert real["delay_ms"] > 0.9 * twin["delay_ms"]  # a busy host adds to it
-    assert real["0"] > 0.8 * twin["0"]  # queueing delay
+    assert real["delay_ms"] > 2 * spec().delay_ms  # a round trip in the shells and a queue
+    assert real["0"] > 0  # queueing delay: the window is twice what the path holds
     assert 0 < real["1"] < 1.1 * twin["1"]  # delivery rate
     assert real["3"] == twin["3"]  # window
     assert real["loss"] == twin["loss"] == 0

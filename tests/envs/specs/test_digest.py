@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError
-from ccgym.envs.specs.digest import spec_digest
+from ccgym.envs.specs.digest import drawn_digest, spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 
 
@@ -22,6 +22,14 @@ def traced(file: Path, content: str) -> EmulatorSpec:
 def test_another_name_or_draw_is_the_same_link_another_rate_is_not() -> None:
     assert spec_digest(poisson("a", 3, 1)) == spec_digest(poisson("b", 3, 2))
     assert spec_digest(poisson("a", 3, 1)) != spec_digest(poisson("a", 3.1, 1))
+
+
+def test_the_digest_of_a_draw_tells_seeds_and_beginnings_apart() -> None:
+    one = poisson("a", 3, 1)
+    assert drawn_digest(one) == drawn_digest(poisson("b", 3, 1))
+    assert drawn_digest(one) != drawn_digest(poisson("a", 3, 2))
+    assert drawn_digest(one) != drawn_digest(one.drawn(1))
+    assert spec_digest(one) == spec_digest(one.drawn(1))
 
 
 def test_what_is_given_by_default_may_as_well_be_given() -> None:

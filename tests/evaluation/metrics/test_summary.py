@@ -34,6 +34,25 @@ def test_frontier_share_counts_scenarios() -> None:
     assert (table["a"].frontier_share, table["b"].frontier_share) == (0.75, 0.75)
 
 
+def test_every_figure_has_an_interval_over_the_scenarios() -> None:
+    scenarios = [[SchemeMean("a", 20, 10, 0.9), SchemeMean("b", 10, 50, 0.5)] for _ in range(6)]
+    scenarios += [[SchemeMean("a", 10, 50, 0.5), SchemeMean("b", 20, 10, 0.9)] for _ in range(2)]
+    row = rows(*scenarios)["a"]
+    assert (row.frontier_share, row.winning_rate) == (0.75, 0.75)
+    assert row.mean_utilisation == pytest.approx(0.8)
+    assert row.frontier_interval == row.winning_interval
+    for figure, interval in ((0.75, row.frontier_interval), (0.8, row.utilisation_interval)):
+        assert interval is not None
+        assert 0 < interval[0] < figure < interval[1] <= 1
+    assert (row.frontier_text, row.utilisation_text) == ("75 % (50-100)", "80 % (70-90)")
+
+
+def test_of_one_scenario_there_is_no_interval() -> None:
+    row = rows([SchemeMean("a", 20, 10, 0.9)])["a"]
+    assert row.frontier_interval is row.winning_interval is row.utilisation_interval is None
+    assert (row.frontier_text, row.winning_text, row.utilisation_text) == ("100 %", "100 %", "90 %")
+
+
 def test_mean_log_power() -> None:
     # ln(20 / 10) and ln(10 / 40): their mean is ln(2) / 2 - ln(4) / 2 = -ln(2) / 2.
     table = rows([SchemeMean("a", 20, 10)], [SchemeMean("a", 10, 40)])

@@ -1,9 +1,12 @@
 """The page of evidence says what was measured, and how to measure it again."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from ccgym.cli.main import main
+
+STATES = ("| held |", "| **missed** |", "| unsure |")
 
 
 @pytest.mark.timeout(600)
@@ -20,5 +23,8 @@ def test_the_page_holds_every_check_and_its_command(
     assert f"```console\n{command}\n```" in text
     checks = [line for line in output.err.splitlines() if line.startswith(("held", "MISSED", "UNSURE"))]
     assert len(checks) > 10
-    assert text.count("| held |") + text.count("| **missed** |") + text.count("| unsure |") == len(checks)
+    assert sum(map(text.count, STATES)) == len(checks)
     assert f"of {len(checks)} checks are held" in text
+    links = Counter(line.split(" | ")[1] for line in text.splitlines() if line.endswith(tuple(STATES)))
+    assert links == {"training": 2, "fixed": 4, "unseen": len(checks) - 6}
+    assert "| 24 synthetic links, ideal host | training |" in text

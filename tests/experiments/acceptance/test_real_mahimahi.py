@@ -205,7 +205,9 @@ def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
     assert results.session["command"] in section
     assert results.session["provenance"]["machine"] in section
     assert f"Other programs took up to {results.most_others_cores:.2f} cores" in section
-    assert all(f"| {check.name} | {check.wanted} | {check.measured} |" in section for check in results.checks)
+    assert [check.links for check in results.checks] == ["fixed", "training", "fixed"]
+    for check in results.checks:
+        assert f"| {check.name} | {check.links} | {check.wanted} | {check.measured} |" in section
 
 
 def test_every_bar_has_its_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The references: their bounds, and who is held against whom."""
 
 import json
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from ccgym.cli.main import main
@@ -11,7 +13,7 @@ from ccgym.experiments.cross_validation.comparison import Comparison
 from ccgym.experiments.cross_validation.copa import CopaRow
 from ccgym.experiments.cross_validation.kernel import KERNEL_BOUNDS
 from ccgym.experiments.cross_validation.published import PublishedRow
-from ccgym.experiments.cross_validation.published_figures import Published
+from ccgym.experiments.cross_validation.published_figures import FIELD, Published
 
 
 @pytest.mark.parametrize(
@@ -101,18 +103,46 @@ def test_distance_from_published_figures_is_from_the_nearest_end_of_their_range(
     assert unknown.agrees
 
 
-def test_schemes_run_as_published_where_no_recorded_trace_is_needed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("CCGYM_TRACES", raising=False)
-    monkeypatch.setattr(published_reference, "RUNS", 1)
-    main(["reproduce", "published-cross-validation", "--json"])
-    tables = json.loads(capsys.readouterr().out)
-    rows = [
-        PublishedRow(**{**row, "published": Published(**row["published"])}) for row in tables["emulators"]
-    ]
-    assert not any(row.published.emulator.startswith("cellular/") for row in rows)
-    field = [row for row in rows if row.published.emulator.startswith("field/")]
-    assert all(abs(row.throughput_distance) <= 0.15 for row in field)
-    # The kernel's BBR had 57 to 78 ms at p95 there, by how busy the host was; ours, in the twin, has 56.
-    assert {row.published.scheme for row in field if not row.agrees} == {"bbr"}
+@pytest.fixture(scope="module")
+def published_rows() -> list[PublishedRow]:
+    """What the command prints without recorded traces, one run of each row."""
+    with pytest.MonkeyPatch.context() as patched, redirect_stdout(StringIO()) as printed:
+        patched.delenv("CCGYM_TRACES", raising=False)
+        patched.setattr(published_reference, "RUNS", 1)
+        main(["reproduce", "published-cross-validation", "--json"])
+    rows = json.loads(printed.getvalue())["emulators"]
+    return [PublishedRow(**{**row, "published": Published(**row["published"])}) for row in rows]
+
+
+def field_rows(rows: list[PublishedRow]) -> list[PublishedRow]:
+    return [row for row in rows if row.published.emulator == FIELD]
+
+
+def test_no_recorded_trace_is_needed(published_rows: list[PublishedRow]) -> None:
+    assert not any(row.published.emulator.startswith("cellular/") for row in published_rows)
+    assert {row.published.scheme for row in field_rows(published_rows)} == {"bbr", "copa", "cubic", "ledbat"}
+
+
+def test_throughput_is_as_published(published_rows: list[PublishedRow]) -> None:
+    assert all(abs(row.throughput_distance) <= 0.15 for row in field_rows(published_rows))
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "copa",
+        "cubic",
+        "ledbat",
+        pytest.param(
+            "bbr",
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="the kernel's had 57 to 78 ms at p95, as the host was busy; ours, in the twin, has 56",
+            ),
+        ),
+    ],
+)
+def test_a_scheme_runs_as_published(scheme: str, published_rows: list[PublishedRow]) -> None:
+    assert [
+        row for row in field_rows(published_rows) if row.published.scheme == scheme and not row.agrees
+    ] == []

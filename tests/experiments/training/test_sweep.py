@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from ccgym.cli.main import main
+from ccgym.envs.errors import InputError
+from ccgym.experiments.training.sweep import load_sweep, sweep
 from ccgym.rl.config import RlConfig
-from ccgym.training.runs.run_directory import RunDirectory
+from ccgym.training.runs.run_directory import Checkpoint, RunDirectory
 
 CONFIG = """
 algo: ppo
@@ -125,3 +127,23 @@ def test_trials_of_a_configuration_that_has_changed_are_not_mixed_in(
     assert main(["sweep", "sweep.yaml", "--out", "one", "--trials", "2"]) == 2
     assert "tiny.yaml has changed since it was trained" in capsys.readouterr().err
     assert not Path("one/trial-001").exists()
+
+
+def test_trainings_of_different_criteria_are_not_compared(folder: Path) -> None:
+    criteria = iter(("validation/regret", "validation/regret", "validation/regret_and_distance"))
+
+    def train(config: RlConfig, run: RunDirectory[RlConfig], *, resume: bool) -> None:
+        assert not resume
+        criterion = next(criteria)
+        run.create(config, {})
+        run.open_logs(0, criterion)
+        run.log(0, {criterion: 0.1}, {})
+        run.save(Checkpoint(1, {}, {}, best_criterion=0.1, decisions=1, criterion=criterion), None, 0)
+        run.close_logs()
+
+    told: list[object] = []
+    with pytest.raises(
+        InputError, match=r"by validation/regret_and_distance, others .* by validation/regret,"
+    ):
+        sweep(load_sweep(folder / "sweep.yaml"), folder / "out", RlConfig, train, told.append)
+    assert len(told) == 2

@@ -103,6 +103,6 @@ def test_pictures_show_every_emulator_and_flow(still_policy: Path, executor: Exe
 
 
 def test_quality_is_drawn_by_the_minute_with_the_best_so_far() -> None:
-    now, best = draw_quality("title", [(60, 0.5), (120, 0.2), (180, 0.3)]).axes[0].lines
+    now, best = draw_quality("title", "validation/regret", [(60, 0.5), (120, 0.2), (180, 0.3)]).axes[0].lines
     assert list(np.asarray(now.get_xdata())) == [1, 2, 3]
     assert list(np.asarray(best.get_ydata())) == [0.5, 0.2, 0.2]

@@ -9,9 +9,11 @@ import pytest
 from ccgym.envs.errors import InputError
 from ccgym.training.config import TrainingConfig
 from ccgym.training.dataset import Dataset
-from ccgym.training.runs.run_directory import CRITERION, Checkpoint, RunDirectory
+from ccgym.training.runs.run_directory import Checkpoint, RunDirectory
 
 TinyConfig = Callable[..., TrainingConfig]
+REGRET = "validation/regret"
+BEGUN = Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0, criterion=REGRET)
 
 
 def test_a_run_is_not_gone_on_with_over_other_emulators(
@@ -36,10 +38,11 @@ def test_the_figures_of_the_best_policy_are_not_those_of_the_last_one(
     run.create(tiny_config(), {})
     validated, trained = "relative_throughput/validation/a", "relative_throughput/synthetic/b"
     lines = [
-        {"iteration": 0, CRITERION: 0.1, validated: 0.99},
-        {"iteration": 1, CRITERION: 0.5, validated: 0.7, trained: 0.98},
+        {"iteration": 0, REGRET: 0.1, validated: 0.99},
+        {"iteration": 1, REGRET: 0.5, validated: 0.7, trained: 0.98},
     ]
     (tmp_path / "run" / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run.save(BEGUN, None, 1)
     best = run.metrics_of_best_policy()
     assert (best["iteration"], best[validated], best[trained]) == (0, 0.99, 0.98)
 
@@ -53,11 +56,20 @@ def test_a_run_killed_before_its_first_checkpoint_is_begun_anew(
         run.load()
     (tmp_path / "run" / "metrics.jsonl").write_text("{\n")
     run.create(tiny_config(), {})
-    run.open_logs(0)  # what the killed one had logged is none of its
+    run.open_logs(0, REGRET)  # what the killed one had logged is none of its
     run.close_logs()
-    run.save(Checkpoint(0, {}, {}, best_criterion=1.0, decisions=0), None, 1)
+    run.save(BEGUN, None, 1)
     with pytest.raises(InputError, match="holds a run already"):
         run.create(tiny_config(), {})
+
+
+def test_a_run_is_not_gone_on_with_by_another_criterion(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), {})
+    run.save(BEGUN, None, 1)
+    assert run.resume(REGRET).criterion == REGRET
+    with pytest.raises(InputError, match=r"has chosen its best policy by validation/regret, this training"):
+        run.resume("validation/negative_reward")
 
 
 def test_a_pipe_in_place_of_a_checkpoint_or_of_sequences_keeps_nobody_waiting(
@@ -84,8 +96,9 @@ def test_a_line_of_metrics_that_a_kill_has_cut_is_left_out_and_a_damaged_one_nam
     metrics.write_text('{"iteration": 0}\n\x00\x00\n{"iteration": 2}\n')
     with pytest.raises(InputError, match=r"metrics\.jsonl:2: not the metrics of an iteration: delete"):
         run.final_metrics()
+    run.save(BEGUN, None, 1)
     metrics.write_text('{"iteration": 0}\n')
-    with pytest.raises(InputError, match=r"metrics\.jsonl: damaged: no line has "):
+    with pytest.raises(InputError, match=r"metrics\.jsonl: damaged: no line has validation/regret"):
         run.best_metrics()
     metrics.unlink()
     with pytest.raises(InputError, match=r"metrics\.jsonl: damaged: no line has iteration"):

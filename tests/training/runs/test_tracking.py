@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 def tracked(folder: Path, iterations: int = 0) -> Tracked:
     folder.mkdir(exist_ok=True)
-    return Tracked(folder, "tiny", {"seed": 1, "hidden": [8]}, iterations, "validation/criterion")
+    return Tracked(folder, "tiny", {"seed": 1, "hidden": [8]}, iterations, "validation/regret")
 
 
 def log_two_parts(name: str, folder: Path) -> None:

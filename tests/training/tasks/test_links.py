@@ -9,7 +9,8 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.rl.config import RlConfig
 from ccgym.training.config import TrainingConfig, load_config, read_options
-from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, seen_links
+from ccgym.training.runs.run_directory import RunDirectory
+from ccgym.training.tasks.links import links_to_train_on, links_to_validate_on, pins, seen_links
 from ccgym.training.tasks.task_distribution import training_tasks, validation_tasks
 
 TinyConfig = Callable[..., TrainingConfig]
@@ -55,3 +56,17 @@ def test_what_is_trained_and_validated_on_is_apart_from_what_is_tested(tiny_conf
     assert (len(seen.train), len(seen.validation)) == (72, 64)
     assert len(seen.train & seen.validation) <= 1, "two slow even links may be equal by rounding"
     assert {seen.how(spec_digest(spec)) for spec in tasks.groups["fading"]} == {"train"}
+
+
+def test_another_seed_of_a_validation_link_is_another_run(tiny_config: TinyConfig, tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    pinned = []
+    for seed in (1, 2):
+        link = f"uplink: {{rate_mbps: 12.5, arrivals: poisson, seed: {seed}}}"
+        file.write_text(f"emulators: [{{name: mine, delay_ms: 30, {link}}}]\n")
+        pinned.append(pins(links_to_validate_on("validation", f"file:{file}")))
+    run = RunDirectory(tmp_path / "run", TrainingConfig)
+    run.create(tiny_config(), pinned[0])
+    run.check_origin(pinned[0])
+    with pytest.raises(InputError, match="own/mine has changed since the run in"):
+        run.check_origin(pinned[1])

@@ -77,7 +77,7 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
     for scenario in summary["scenarios"]:
         first, second, together = scenario["schemes"]
         assert (first["flow_scheme"], second["flow_scheme"]) == ("fixed-40", "kernel-reno")
-        assert second["begins_s"] > 0.3
+        assert first["begins_s"] < second["begins_s"]
         # Forty packets fill the path alone; the shaper passes no more than its rate and a burst.
         assert 0 < together["throughput_mbps"] < 1.05 * RATE_MBPS
         folder = tmp_path / "out" / "data" / scenario["emulator"]
@@ -85,7 +85,8 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
         assert np.isfinite([clock["two_way_ms"], clock["ntp_ms"]]).all()
         merged = read_merged_log(folder / "fixed-40+kernel-reno_datalink_run1.log").flows
         quickest_ms = min(log.departure_delay_ms.min() for log in merged.values())
-        assert quickest_ms > DELAY_MS - 5 - abs(clock["applied_ms"])  # two ends, one clock
+        # Both ends have one clock, so what was applied to it comes off; that of the shell counts whole ms.
+        assert quickest_ms + clock["applied_ms"] > DELAY_MS - 1
         assert clock["applied_ms"] in (clock["ntp_ms"], clock["two_way_ms"])
         acks = read_merged_log(folder / "fixed-40+kernel-reno_acklink_run1.log").flows
         assert all(log.departure_bytes.max() < 200 for log in acks.values())

@@ -1,0 +1,82 @@
+"""Several draws of each link, for what varies between runs over one link, and what is said of them."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.envs.specs.emulators import EmulatorSpec
+from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
+from ccgym.training.rollouts import run_as_drawn
+
+SECONDS = 30.0
+DRAWS = 5
+"""Of each link: each begins elsewhere in its schedule, with other losses and stalls."""
+
+Link = TypeVar("Link")
+Measured = TypeVar("Measured")
+Run = Callable[[str], FlowMetrics]
+"""Of a scheme, over a draw of a link."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The draws that follow from a seed."""
+
+    seed: int
+    executor: Executor
+
+    def seed_of(self, draw: int) -> int:
+        """Of one of them."""
+        return self.seed + draw
+
+    def by_draw(
+        self, measure: Callable[[int, Link], Measured], links: Sequence[Link]
+    ) -> list[list[Measured]]:
+        """Of each draw the figure of each link."""
+        pairs = [(draw, link) for draw in range(DRAWS) for link in links]
+        figures = list(self.executor.map(lambda pair: measure(*pair), pairs))
+        return [figures[draw * len(links) : (draw + 1) * len(links)] for draw in range(DRAWS)]
+
+    def run(self, spec: EmulatorSpec, draw: int, *, jitter: bool = False) -> Run:
+        """What runs a scheme over a draw of a link: the same for every scheme, its losses and stalls too."""
+        seed = self.seed_of(draw)
+        return partial(run_as_drawn, spec.drawn(seed), seconds=SECONDS, jitter=jitter, seed=seed)
+
+
+def beside(right: str, scheme: str, run: Run) -> tuple[float, float]:
+    """Throughput of a scheme and its p95 delay, as shares of those of the right one."""
+    ours, rights = run(scheme), run(right)
+    return ours.throughput_mbps / rights.throughput_mbps, ours.p95_delay_ms / rights.p95_delay_ms
+
+
+def worst(ratios: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The least throughput and the longest delay."""
+    return min(share for share, _ in ratios), max(times for _, times in ratios)
+
+
+def fixed_of_utilisation(run: Run, utilisation: float) -> FlowMetrics:
+    """The smallest fixed window that uses as much of the link."""
+    low, high = 2, 4
+    while run(f"fixed:{high}").utilisation < utilisation and high < 10_000:
+        low, high = high, 2 * high
+    while high - low > max(1, low // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if run(f"fixed:{middle}").utilisation >= utilisation else (middle, high)
+    return run(f"fixed:{high}")
+
+
+def interval_of(by_draw: Sequence[float]) -> Interval:
+    """Of the mean over the draws."""
+    interval = bootstrap_interval(by_draw)
+    assert interval is not None, "DRAWS is more than one"
+    return interval
+
+
+def text_of(by_draw: Sequence[float], form: str = ".1f") -> str:
+    """The mean over the draws with its interval, for people."""
+    interval = interval_of(by_draw)
+    return f"{np.mean(by_draw):{form}} ({interval.low:{form}} to {interval.high:{form}})"
