@@ -40,8 +40,8 @@ CUTS: Mapping[str, Cut] = {
     ),
     "observing in place of drains": Cut(
         "base_rtt_probe.cc",
-        "chance(now, cwnd_packets) >= observed_share",
-        "chance(now, cwnd_packets) >= 0 * observed_share",
+        "random_.chance(observed_share)",
+        "random_.chance(0 * observed_share)",
     ),
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
     "fewer drains of new flows": Cut("base_rtt_probe.cc", "return {10, 0.3};", "return {10, 0.15};"),
@@ -57,6 +57,7 @@ CUTS: Mapping[str, Cut] = {
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
+    "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),
     "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),

@@ -30,7 +30,10 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   competitive_.on_ack(now, ack.rtt);
   // A train empties the queue for a moment, and a probe would take that for what others do.
   const bool train_changes = measure_share(now, ack, cwnd_packets, !probe_.on());
-  if (competitive_.on()) return train_changes;  // a drain would give the rival its room
+  if (competitive_.on()) {  // a drain would give the rival its room
+    if (drain_watch_.on_ack(now, ack.rtt)) on_own_kind();
+    return train_changes;
+  }
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
     on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
@@ -69,6 +72,13 @@ void Companion::on_probe_result(const ProbeResult& result) {
   } else if (result.detected) {
     drains_with_others_ = result.left <= kOthersDrained ? kRemembered : 0;
   }
+}
+
+// Those that drain are no rivals.
+void Companion::on_own_kind() {
+  competitive_.leave();
+  drain_watch_ = {};
+  drains_with_others_ = kRemembered;
 }
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {

@@ -3,7 +3,7 @@
 // The queue runs empty now and then (base_rtt_probe.hh). That tells of others, and where it makes a flow
 // suspect them, so does its share of the link (link_share.hh). Beside others it keeps some packets of its own
 // in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
-// (competitive_mode.hh).
+// (competitive_mode.hh), unless they turn out to be of our kind (drain_watch.hh).
 // A flow alone hardly notices: its window is the network's.
 #pragma once
 
@@ -14,6 +14,7 @@
 
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/competitive_mode.hh"
+#include "agents/policy/drain_watch.hh"
 #include "agents/policy/link_share.hh"
 #include "agents/policy/shared_queue.hh"
 #include "transport/congestion_controller.hh"
@@ -28,6 +29,7 @@ class Companion {
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
   // The window from now on.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
+    drain_watch_.on_loss();
     return competitive_.on_loss(now, lost, cwnd_packets);
   }
 
@@ -45,12 +47,14 @@ class Companion {
   bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
   [[nodiscard]] bool suspects_others() const;
   void on_probe_result(const ProbeResult& result);
+  void on_own_kind();
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_;
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
-  LinkShare link_share_{};  // while others are seen or suspected
+  DrainWatch drain_watch_{};  // in competitive mode
+  LinkShare link_share_{};    // while others are seen or suspected
   bool measures_share_{false};
   int probes_{0};              // so far, drains and observing ones
   int drains_with_others_{0};  // of ours to come, before others count as gone unless they show again

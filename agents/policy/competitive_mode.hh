@@ -24,6 +24,8 @@ class CompetitiveMode {
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
   void on_ack(Time now, const RttStats& rtt);
 
+  void leave();
+
   // The window where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
                               const LinkShare& link_share);
@@ -38,7 +40,6 @@ class CompetitiveMode {
   void watch(Time now, const LinkShare& link_share);
   void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
   void step_back(Time now, Time smoothed_rtt, const LinkShare& link_share);
-  void leave();
 
   bool on_{false};
   bool wants_probe_{false};
