@@ -3,7 +3,6 @@
 import ctypes
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +15,13 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 _PR_SET_PDEATHSIG = 1
 
 
+class Terminated(SystemExit):
+    """Ends this process, as SIGTERM asked it to."""
+
+
 @contextmanager
 def leaving_at_termination() -> Iterator[None]:
-    """SIGTERM raises SystemExit in here, so that contexts are left; afterwards it does what it did before.
+    """SIGTERM raises Terminated in here, so that contexts are left; afterwards it does what it did before.
 
     Only the main thread may say what a signal does: in another one this changes nothing.
     """
@@ -82,4 +85,4 @@ def _installable(handler: Handler) -> Handler:
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:
-    sys.exit(128 + number)
+    raise Terminated(128 + number)
