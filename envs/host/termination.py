@@ -71,9 +71,12 @@ def starting_deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def end_with_parent() -> None:
-    """This process is killed when the one that started it ends, however that happens."""
-    parent = os.getppid()
+def end_with_parent(parent: int) -> None:
+    """This process is killed when the one that started it ends, however that happens.
+
+    Args:
+        parent: its number, as it gave it: asked late, the system names whoever took over its children.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it had gone before
         os.kill(os.getpid(), signal.SIGKILL)
