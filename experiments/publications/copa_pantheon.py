@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.calibration.scheme_names import stable_name
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, load_evaluation
 from ccgym.evaluation.schemes import select_schemes
@@ -231,6 +232,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/copa-pantheon")
     add_backend_argument(parser)
+    add_ray_argument(parser)
     parser.add_argument(
         "--archive",
         type=Path,

@@ -211,7 +211,19 @@ def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["launch"], ["emulators", "--jsom"], ["emulators", "--js"], ["train", "--device", "gpu"]]
+    "argv",
+    [
+        [],
+        ["launch"],
+        ["emulators", "--jsom"],
+        ["emulators", "--js"],
+        ["train", "--device", "gpu"],
+        *(
+            ["reproduce", experiment, "--out", "out", "--minutes", minutes]
+            for experiment in ("calibration-truth", "calibration-ablation", "calibration-mahimahi")
+            for minutes in ("-3", "nan", "inf", "0", "soon")
+        ),
+    ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
