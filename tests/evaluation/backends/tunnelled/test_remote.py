@@ -102,6 +102,28 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
 
 
 @needs_root
+def test_a_login_that_prints_and_a_long_folder_for_temporary_files(
+    host: DistantHost, open_folder: Path, tmp_path: Path
+) -> None:
+    here = open_folder / ("a folder with a long name " * 4).strip()
+    here.mkdir()
+    here.chmod(0o755)
+    login = host.home / ".bashrc"  # Debian's bash reads it for every command that sshd gives it
+    login.write_text("echo Welcome.; printf 'No newline at the end'\n")
+    try:
+        assert host.says("true") == "Welcome.\nNo newline at the end"
+        options = ["--schemes", "fixed:20,kernel-reno", "--seconds", "1", "--ntp", NTP_SERVER]
+        done = subprocess.run(
+            evaluation(host, tmp_path / "out", *options), capture_output=True, text=True, timeout=ENDING_S,
+            check=False, env={**host.environment, "TMPDIR": str(here)},
+        )  # fmt: skip
+    finally:
+        login.unlink()
+    assert done.returncode == 0, done.stderr
+    await_nothing_left(host)
+
+
+@needs_root
 def test_schemes_of_a_checkout_that_both_machines_have(
     host: DistantHost, open_folder: Path, tmp_path: Path
 ) -> None:
