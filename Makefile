@@ -3,14 +3,21 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 
-export PYTHON ?= python3
+# .venv keeps the interpreter that it was made with, until another one is named: then it is made anew.
+made_with := $(realpath .venv/bin/python)
+ifeq ($(origin PYTHON),undefined)
+  PYTHON := $(or $(made_with),python3)
+else ifneq ($(made_with),$(shell $(PYTHON) -c 'import os, sys; print(os.path.realpath(sys.executable))'))
+  .venv/packages.installed: another-interpreter
+endif
+export PYTHON
 # Most containers forbid Python to keep what it compiles: each of the tests' thousand processes would compile anew.
 unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
+.PHONY: another-interpreter help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -142,6 +149,8 @@ format: .venv/packages.installed
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	$(cpp_files) | xargs -0 .venv/bin/clang-format -i
+
+another-interpreter: ;
 
 system-packages:
 	@etc/install-system-packages.sh
