@@ -19,6 +19,8 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import (
     clock_offset,
     on_the_senders_clock,
     quickest_ntp_answer_ms,
+    remote_offset_ms,
+    write_clock_offset,
 )
 from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
 from ccgym.evaluation.backends.tunnelled.tunnelled_flows import TunnelRecords
@@ -228,6 +230,15 @@ def test_clocks_that_differ_are_set_right(apart: TunnelRecords) -> None:
     offset = clock_offset([apart], None)
     assert (offset.two_way_ms, offset.applied_ms) == (-1000, -1000)
     assert on_the_senders_clock(apart.received, offset).time_ms.tolist() == [35, 21, 40]
+
+
+def test_the_remote_clock_is_the_senders_where_this_machine_receives(
+    apart: TunnelRecords, tmp_path: Path
+) -> None:
+    write_clock_offset(clock_offset([apart], None), tmp_path / "clock.json")
+    assert remote_offset_ms(tmp_path / "clock.json", receives_here=False) == -1000
+    assert remote_offset_ms(tmp_path / "clock.json", receives_here=True) == 1000
+    assert remote_offset_ms(tmp_path / "none.json", receives_here=True) is None
 
 
 def test_ntp_goes_first_unless_it_makes_delays_negative(apart: TunnelRecords) -> None:
