@@ -3,6 +3,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 
+# PATH parts at a colon, and the shell reads the others itself.
+ifneq ($(strip $(foreach each," $$ ` \ :,$(findstring $(each),$(CURDIR)))),)
+  $(error $(CURDIR): a folder whose name holds none of " $$ ` \ : would be right: move the clone)
+endif
+
 # .venv keeps the interpreter that it was made with, until another one is named: then it is made anew.
 made_with := $(realpath .venv/bin/python)
 ifeq ($(origin PYTHON),undefined)

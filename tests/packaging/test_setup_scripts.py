@@ -149,6 +149,26 @@ def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:
     assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
 
 
+@pytest.mark.parametrize("name", ['say "so"', "$HOME", "a:b", "back`tick", "back\\slash"])
+def test_a_folder_whose_name_the_shell_reads_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    for file in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / file, folder)
+    done = subprocess.run(["make", "help"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"{folder}: a folder whose name holds none of" in line
+
+
+def test_other_names_of_folders_are_none_of_its_business(tmp_path: Path) -> None:
+    folder = tmp_path / "it's a (new) folder, isn't it?"
+    folder.mkdir()
+    for file in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / file, folder)
+    subprocess.run(["make", "help"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
+
+
 @pytest.mark.parametrize("verb", ["test", "train", "fuzz"])
 def test_a_dry_run_only_prints(verb: str, tmp_path: Path) -> None:
     for name in ("Makefile", "setup.cfg"):
