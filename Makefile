@@ -3,7 +3,19 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 
-export PYTHON ?= python3
+# PATH parts at a colon, and the shell reads the others itself.
+ifneq ($(strip $(foreach each," $$ ` \ :,$(findstring $(each),$(CURDIR)))),)
+  $(error $(CURDIR): a folder whose name holds none of " $$ ` \ : would be right: move the clone)
+endif
+
+# .venv keeps the interpreter that it was made with, until another one is named: then it is made anew.
+made_with := $(realpath .venv/bin/python)
+ifeq ($(origin PYTHON),undefined)
+  PYTHON := $(or $(made_with),python3)
+else ifneq ($(made_with),$(shell $(PYTHON) -c 'import os, sys; print(os.path.realpath(sys.executable))'))
+  .venv/packages.installed: another-interpreter
+endif
+export PYTHON
 # Most containers forbid Python to keep what it compiles: each of the tests' thousand processes would compile anew.
 unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
@@ -11,7 +23,7 @@ in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 check_cpp_form := $(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
-.PHONY: help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
+.PHONY: another-interpreter help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -143,6 +155,8 @@ format: .venv/packages.installed
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	$(cpp_files) | xargs -0 .venv/bin/clang-format -i
+
+another-interpreter: ;
 
 system-packages:
 	@etc/install-system-packages.sh

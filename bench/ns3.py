@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from ccgym.envs.errors import InputError, OutsideError
 from ccgym.envs.host.process_group import running_in_group
-from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.envs.logs.event_log import Array
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -110,7 +109,6 @@ class _Program:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.enter_context(leaving_at_termination())
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="ccgym-ns3-")))
             self._program = compile_program(self.name, folder)
             self._open = stack.pop_all()

@@ -101,9 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = None
     try:
         args = build_parser().parse_args(_encodable(sys.argv[1:] if argv is None else argv))
-        code: int = args.run(args)
-        sys.stdout.flush()
-        return code
+        return _run(args)
     except BrokenPipeError:
         # The reader has gone; without this, the interpreter's own flush at exit would complain as well.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -116,6 +114,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         # With nothing that would have to be imported: it may be an import that was interrupted.
         print(f"{_whose(args.command if args else '')}: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Runs the sub-command: a termination leaves its contexts, which take down what it has started."""
+    from ccgym.envs.host.termination import leaving_at_termination  # late: with it comes gymnasium
+
+    with leaving_at_termination():
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
 
 
 def _open_standard_streams() -> None:

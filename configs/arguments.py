@@ -3,7 +3,8 @@
 import argparse
 import re
 
-LONGEST_S = 3600.0
+LONGEST_S, LONGEST_MINUTES = 3600.0, 10_000.0
+"""Of a flow; of a search or a training."""
 
 
 def count(text: str) -> int:
@@ -46,6 +47,19 @@ def seconds(text: str) -> float:
         value = 0.0
     if not 1 <= value <= LONGEST_S:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time from 1 to {LONGEST_S:g} s")
+    return value
+
+
+def minutes(text: str) -> float:
+    """How long a search or a training may take."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= LONGEST_MINUTES:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is not a time above 0, up to {LONGEST_MINUTES:g} minutes"
+        )
     return value
 
 

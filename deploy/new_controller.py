@@ -22,6 +22,12 @@ LANGUAGES = ("c", "python")
 HEADER = Path(ccgym.agents.__file__ or "").parent / "include" / "ccgym" / "controller.h"
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_TAKEN_IN_C = re.compile(
+    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|long|"
+    "register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|"
+    "while|alignas|alignof|bool|constexpr|nullptr|thread_local|typeof|typeof_unqual|asm|linux|unix"
+)
+"""Keywords up to C23, and what gcc defines besides."""
 
 
 def write_controller(name: str, language: str, parent: Path) -> Path:
@@ -30,8 +36,11 @@ def write_controller(name: str, language: str, parent: Path) -> Path:
     Raises:
         InputError: a bad name, or a place that is taken or does not exist.
     """
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        raise InputError(f"{excerpt(name)!r}: a lower-case name as in C would be right, as my_aimd")
+    taken = _TAKEN_IN_C.fullmatch(name) if language == "c" else keyword.iskeyword(_class_name(name))
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name) or taken:
+        raise InputError(
+            f"{excerpt(name)!r}: a lower-case name as in C would be right, no keyword, as my_aimd"
+        )
     if not parent.is_dir():
         raise InputError(f"{excerpt(parent)}: no such folder")
     target = parent / name
@@ -46,11 +55,14 @@ def write_controller(name: str, language: str, parent: Path) -> Path:
     return target
 
 
+def _class_name(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
 def _write(folder: Path, name: str, language: str) -> None:
     folder.mkdir()
-    class_name = "".join(part.capitalize() for part in name.split("_"))
     for template in sorted((_TEMPLATES / language).iterdir()):
-        text = template.read_text().replace("NAME", name).replace("CLASS", class_name)
+        text = template.read_text().replace("NAME", name).replace("CLASS", _class_name(name))
         (folder / template.stem.replace("NAME", name)).write_text(text)
     if language == "c":
         (folder / "ccgym").mkdir()

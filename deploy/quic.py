@@ -33,6 +33,7 @@ BULK_BYTES = 20_000_000
 PARALLEL_REQUESTS = 4
 """So that data are under way while one request ends and the next begins."""
 
+_SCRATCH = ".partial-"
 _HOST = "ccgym.invalid"
 _COMPILING = re.compile(r"^\s*Compiling (\S+)")
 _TOOLS = {
@@ -66,14 +67,18 @@ def install(report: Callable[[str], None]) -> None:
         return
     _check_tools()
     folder().parent.mkdir(parents=True, exist_ok=True)
-    with (
-        _build_lock(),
-        tempfile.TemporaryDirectory(
-            prefix=".partial-", dir=folder().parent, ignore_cleanup_errors=True
-        ) as scratch,
-    ):
+    with _build_lock():
         if is_installed():
             return
+        for left in folder().parent.glob(f"{_SCRATCH}*"):  # by one that was killed: the lock is ours
+            shutil.rmtree(left, ignore_errors=True)
+        _build(report)
+
+
+def _build(report: Callable[[str], None]) -> None:
+    with tempfile.TemporaryDirectory(
+        prefix=_SCRATCH, dir=folder().parent, ignore_cleanup_errors=True
+    ) as scratch:
         built = Path(scratch) / "built"
         build = ["cargo", "install", CRATE, "--version", VERSION, "--locked", "--root", str(built)]
         _run([*build, "--target-dir", f"{scratch}/target"], report)

@@ -10,9 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from .errors import InputError, did_you_mean, excerpt
+from .host.termination import Terminated
 from .outside_files import MOST_TEXT_BYTES, absolute, read_bytes
 
-_NOT_OF_USERS = (KeyboardInterrupt, GeneratorExit)
+_NOT_OF_USERS = (KeyboardInterrupt, GeneratorExit, Terminated)
 """All else is theirs: a script that ends itself would end ccgym, as if all were done."""
 
 

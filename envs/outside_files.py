@@ -15,6 +15,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
@@ -285,6 +286,12 @@ def _remove_abandoned(folder: Path) -> None:
                 file.unlink()
 
 
+@cache
+def _remove_abandoned_once(folder: Path) -> None:
+    """At the first file that this process writes there: a folder may hold a hundred thousand."""
+    _remove_abandoned(folder)
+
+
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
@@ -313,17 +320,11 @@ def replaced(path: Path) -> Iterator[Path]:
     Raises:
         OSError: it cannot be written, as on a full disk; names `path`.
     """
-    # Always the same name: what a killed run has left is replaced when it runs again. First it goes: it may
-    # be a link or a pipe.
-    fresh = path.with_name(f".{path.name}.partial")
-    try:
-        with naming(path):
-            fresh.unlink(missing_ok=True)
+    with naming(path):
+        _remove_abandoned_once(path.absolute().parent)
+        with _fresh_file(path.parent) as fresh:
             yield fresh
             fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def make_folder(folder: Path) -> None:

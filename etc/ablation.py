@@ -16,11 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.evaluation.metrics.intervals import bootstrap_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / "agents" / "policy"
 COMPILE_S, MEASURE_S = 1800, 3600
+
+_WHOLE = ".whole"
+"""Ends the name of the copy of a source that is changed."""
 
 Figures = dict[str, list[float]]
 
@@ -71,16 +75,24 @@ CUTS: Mapping[str, Cut] = {
 
 @contextmanager
 def without(cut: Cut) -> Iterator[None]:
-    """The source with the change, and as it was afterwards."""
+    """The source with the change, and as it was afterwards; a copy stands beside it meanwhile."""
     path = POLICY / cut.file
     source = path.read_text()
     if source.count(cut.old) != 1:
         raise SystemExit(f"{path}: {cut.old!r} should stand there once: has the mechanism changed?")
-    path.write_text(source.replace(cut.old, cut.new))
     try:
+        path.with_name(path.name + _WHOLE).write_text(source)
+        path.write_text(source.replace(cut.old, cut.new))
         yield
     finally:
-        path.write_text(source)
+        restore()
+
+
+def restore() -> None:
+    """Puts back every source that was left changed, be it by a process that was killed."""
+    for copy in POLICY.glob(f"*{_WHOLE}"):
+        copy.with_suffix("").write_text(copy.read_text())  # not renamed: the compiler goes by its time
+        copy.unlink()
 
 
 def compile_core() -> None:
@@ -121,16 +133,23 @@ def main() -> int:
     args = parser.parse_args()
     if unknown := set(args.names) - set(CUTS):
         parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(CUTS)}")
+    with leaving_at_termination():
+        return ablate(args.names or list(CUTS), args.links, args.seed)
+
+
+def ablate(names: list[str], links: int, seed: int) -> int:
+    """Measures the whole, then each cut."""
+    restore()
     compile_core()
-    whole = measured(args.links, args.seed)
-    print(row(f"without, seed {args.seed}", list(whole)))
+    whole = measured(links, seed)
+    print(row(f"without, seed {seed}", list(whole)))
     print(row("---", ["---"] * len(whole)))
     print(row("nothing", [f"{np.mean(figures):.3g}" for figures in whole.values()]), flush=True)
     try:
-        for name in args.names or CUTS:
+        for name in names:
             with without(CUTS[name]):
                 compile_core()
-                cut = measured(args.links, args.seed)
+                cut = measured(links, seed)
             print(row(name, [difference(whole[column], cut[column]) for column in whole]), flush=True)
     finally:
         compile_core()

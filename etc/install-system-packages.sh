@@ -116,7 +116,7 @@ install_rest() {
 main() {
   # shellcheck disable=SC1091
   if [[ -r /etc/os-release ]]; then . /etc/os-release; fi
-  local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev) missing
+  local packages=(iproute2 iputils-ping iperf3 libsodium-dev liburing-dev procps) missing
   # shellcheck disable=SC2046
   if [[ ${1:-} == --tests ]]; then
     if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null && ! installed clang; then apt_update_once; fi

@@ -39,13 +39,25 @@ def main():
     setup.read(str(ROOT / "setup.cfg"))
     check_python(setup["options"]["python_requires"])
     print("==> .venv with Python " + sys.version.split()[0], flush=True)
-    venv.create(str(FOLDER), with_pip=True, symlinks=True)
+    venv.create(str(FOLDER), with_pip=True, symlinks=True, clear=is_of_another())
     wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
     print("==> its packages: " + " ".join(wanted), flush=True)
     failed = install(wanted)
     if not failed:
         compile_packages(wanted)
     sys.exit(failed)
+
+
+def is_of_another():
+    # type: () -> bool
+    """Whether .venv was made with another interpreter than this one."""
+    python = FOLDER / "bin" / "python"
+    if not python.is_symlink() or python.resolve() == Path(sys.executable).resolve():
+        return False
+    cache = ROOT / "build" / "release" / "CMakeCache.txt"  # it remembers where that one's headers are
+    if cache.exists():
+        cache.unlink()
+    return True
 
 
 def install(wanted):

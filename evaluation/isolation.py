@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.host.termination import end_with_parent
 from ccgym.envs.outside_files import parse_json
 
 MEMORY_MB = 1024
@@ -56,8 +57,9 @@ class IsolatedCall:
         self._timeout_s = timeout_s
         self._deadline = time.monotonic() + timeout_s
         self._answers, theirs = os.pipe()
+        numbers = (theirs, math.ceil(timeout_s) + 2, os.getpid())
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, function, str(theirs), str(math.ceil(timeout_s) + 2)],
+            [sys.executable, "-P", "-m", __name__, function, *map(str, numbers)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -135,13 +137,14 @@ def call_isolated(function: str, argument: object, timeout_s: float) -> Any:
         return call.answer()
 
 
-def _serve(function: str, answers: int, cpu_s: int) -> None:
+def _serve(function: str, answers: int, most_s: int, parent: int) -> None:
     """The side of the process: calls, and answers with what came of it."""
+    end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the other side's
     module, _, name = function.partition(":")
     called = getattr(import_module(module), name)
     argument = json.load(sys.stdin)
-    _limit(cpu_s)
+    _limit(most_s)
     answer: dict[str, object]
     try:
         answer = {"answer": called(argument)}
@@ -153,12 +156,14 @@ def _serve(function: str, answers: int, cpu_s: int) -> None:
     os._exit(0)  # whatever code from outside still has to do at the end, or in its threads
 
 
-def _limit(cpu_s: int) -> None:
-    """Also of time: nobody else ends it when the other side has been killed."""
+def _limit(most_s: int) -> None:
+    """Also of time, asleep or not: the other side may have gone before it was watched."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(most_s)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most_bytes = pages * resource.getpagesize() + (MEMORY_MB << 20)
     _lower(resource.RLIMIT_AS, most_bytes)
-    _lower(resource.RLIMIT_CPU, cpu_s)
+    _lower(resource.RLIMIT_CPU, most_s)
     _lower(resource.RLIMIT_CORE, 0)
 
 
@@ -178,4 +183,4 @@ def _line(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    _serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -118,6 +118,14 @@ class Scheme:
             return f"so:{copy}" + self.controller.removeprefix(file)
         return f"policy:{copy}" + (f":{self.preference}" if self.preference else "")
 
+    @property
+    def _within_file(self) -> str:
+        """Of PYTHON the class, of LIBRARY the arguments: what a file is asked for, wherever it stands."""
+        argument = self.controller.partition(":")[2]
+        if self.kind is Kind.LIBRARY:
+            return argument.removeprefix(library_file(argument))
+        return argument.rpartition(":")[2]
+
     def fingerprint(self) -> str:
         """Changes when what runs under this label does: program, policy, kernel."""
         if self.members:
@@ -130,7 +138,7 @@ class Scheme:
             return f"{self.kind.value} sha256:{sha256_of(Path(self.controller), 'the wrapper')}"
         if self.outside_file is not None:
             outside = sha256_of(self.outside_file, "the controller")
-            return f"{self.controller} sha256:{outside} of {_native_code()}"
+            return f"{self.kind.value} {self._within_file} sha256:{outside} of {_native_code()}"
         if self.policy_file is None:
             return f"{self.controller} of {_native_code()}"
         preference = f" at {self.preference}" if self.preference else ""

@@ -135,10 +135,15 @@ class TunnelEnd:
 
     process: ProcessGroup
     logs: PacketLogs
+    marker: str = ""
+    """The line behind which it begins to print, where a login prints something by itself."""
 
     def stdout_lines(self) -> list[str]:
         """What the end and its command have printed so far, whole lines."""
-        return _whole_lines(self.process.folder / f"{self.process.name}.out")
+        lines = _whole_lines(self.process.folder / f"{self.process.name}.out")
+        if not self.marker:
+            return lines
+        return lines[lines.index(self.marker) + 1 :] if self.marker in lines else []
 
     def stderr_lines(self) -> list[str]:
         """The same for stderr; at the end its last line counts packets."""

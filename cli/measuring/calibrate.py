@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccgym.configs.arguments import add_ray_argument
+from ccgym.configs.arguments import add_ray_argument, minutes
 
 if TYPE_CHECKING:
     from ccgym.calibration.answer import Answer
@@ -40,7 +40,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("--out", required=True, metavar="FILE", type=Path, help="the emulator file (.yaml)")
     parser.add_argument(
         "--minutes",
-        type=_minutes,
+        type=minutes,
         default=5.0,
         metavar="M",
         help="longest search (default: 5); one that ends before has the same answer each time",
@@ -60,16 +60,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.set_defaults(run=run)
-
-
-def _minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 24 * 60:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time up to {24 * 60} minutes")
-    return value
 
 
 def _traces(text: str) -> tuple[Path, ...]:

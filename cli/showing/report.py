@@ -54,9 +54,11 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.evaluation.run_files import check_holds_runs
 
     check_holds_runs(args.folder)
+    from ccgym.envs.host.folder_lock import folder_lock
     from ccgym.evaluation.report.publish import leaderboard_lines, publish  # late: slow
 
-    summary = publish(args.folder, args.format, args.figures)
+    with folder_lock(args.folder):
+        summary = publish(args.folder, args.format, args.figures)
     if args.json:
         print(json.dumps(summary))
         return 0

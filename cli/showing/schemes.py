@@ -74,7 +74,6 @@ def run_install(args: argparse.Namespace) -> int:
     """Builds, and shows what is being compiled: a line that changes on a terminal, plain lines elsewhere."""
     from ccgym.deploy import quic
     from ccgym.envs.errors import InputError, did_you_mean, excerpt
-    from ccgym.envs.host.termination import leaving_at_termination
     from rich.console import Console
 
     if args.scheme not in quic.ALGORITHMS:
@@ -95,8 +94,7 @@ def run_install(args: argparse.Namespace) -> int:
         if not console.is_terminal:
             console.print(f"compiling {crate}, crate {done}", markup=False)
 
-    # The contexts that a termination leaves through end cargo and remove what is half built.
-    with leaving_at_termination(), console.status(f"building {quic.CRATE} {quic.VERSION}") as status:
+    with console.status(f"building {quic.CRATE} {quic.VERSION}") as status:
         quic.install(report)
     print(f"{args.scheme} is installed: {quic.folder()}")
     return 0

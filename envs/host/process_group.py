@@ -30,14 +30,13 @@ class ProcessGroup:
         self.folder = folder
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
         with self._stdout.open("wb") as stdout, self._stderr.open("wb") as stderr:
-            self._process = subprocess.Popen(
+            self._process = _started(
                 argv,
                 stdin=subprocess.PIPE if told else subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
                 cwd=folder,
                 env={**os.environ, "TMPDIR": str(folder)},  # the user's own may be closed to another one
-                start_new_session=True,
             )
 
     def __enter__(self) -> "ProcessGroup":
@@ -118,6 +117,20 @@ class ProcessGroup:
         except PermissionError:
             return True  # what is left runs as root: a shell's name server, which ends with its shell
         return True
+
+
+def _started(argv: list[str], **options: Any) -> "subprocess.Popen[bytes]":
+    """The leader of a new group; whom a signal ends meanwhile leaves nothing that runs."""
+    process = None
+    try:
+        with holding_signals():
+            process = subprocess.Popen(argv, start_new_session=True, **options)
+    except BaseException:
+        if process is not None:
+            kill_group(process.pid)
+            process.wait()
+        raise
+    return process
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import ctypes
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +15,13 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 _PR_SET_PDEATHSIG = 1
 
 
+class Terminated(SystemExit):
+    """Ends this process, as SIGTERM asked it to."""
+
+
 @contextmanager
 def leaving_at_termination() -> Iterator[None]:
-    """SIGTERM raises SystemExit in here, so that contexts are left; afterwards it does what it did before.
+    """SIGTERM raises Terminated in here, so that contexts are left; afterwards it does what it did before.
 
     Only the main thread may say what a signal does: in another one this changes nothing.
     """
@@ -68,9 +71,12 @@ def starting_deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def end_with_parent() -> None:
-    """This process is killed when the one that started it ends, however that happens."""
-    parent = os.getppid()
+def end_with_parent(parent: int) -> None:
+    """This process is killed when the one that started it ends, however that happens.
+
+    Args:
+        parent: its number, as it gave it: asked late, the system names whoever took over its children.
+    """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it had gone before
         os.kill(os.getpid(), signal.SIGKILL)
@@ -82,4 +88,4 @@ def _installable(handler: Handler) -> Handler:
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:
-    sys.exit(128 + number)
+    raise Terminated(128 + number)

@@ -54,6 +54,8 @@ SCHEMA = 1
 MOST_RUNS = 1_000_000
 MOST_AT_ONCE = 200
 """Emulators whose episodes are run and not yet kept."""
+_SCRATCH = ".data-"
+"""How the folder begins in which the dataset is written."""
 HDF5_BYTES = 8192
 """What an array takes in HDF5 besides its numbers, at most."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
@@ -212,8 +214,10 @@ def _keep(episodes: list[Episode], file: Path) -> None:
 
 def _write(request: Request, folder: Path, data: Path) -> None:
     """Puts all episodes into a Minari dataset, which takes its place once it is whole."""
+    for left in folder.glob(f"{_SCRATCH}*"):  # by one that was killed: the lock is ours
+        shutil.rmtree(left, ignore_errors=True)
     _check_room(folder)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".data-") as scratch:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_SCRATCH) as scratch:
         fresh = Path(scratch) / "data"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a dataset might tell of its author

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 
 from ccgym.envs.outside_files import replace_file
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
+from matplotlib import rc_context
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
@@ -16,11 +18,15 @@ from .run_figures import has_series
 
 _PAGE = (8.27, 11.69)
 _LANDSCAPE = (11.69, 8.27)
-_LINES = 78
-"""Of a page of text."""
+_LINES, _CHARACTERS = 78, 110
+"""Of a page of text, and of a line of it."""
+_COLUMN_LINES = 21
+"""Of each of the two columns above a run's pictures."""
 _ROWS = 34
 """Of a page of the table."""
 _DPI = 150
+_AS_WRITTEN = partial(rc_context, {"text.parse_math": False})
+"""As a context: a name with two dollar signs is no formula."""
 
 
 def write_pdf(evaluation: Evaluation, path: Path) -> None:
@@ -30,7 +36,7 @@ def write_pdf(evaluation: Evaluation, path: Path) -> None:
 
 def _write_pages(evaluation: Evaluation, path: Path) -> None:
     colours = styles(evaluation.schemes)
-    with PdfPages(path, metadata={"Title": "Congestion control, head to head"}) as pages:
+    with _AS_WRITTEN(), PdfPages(path, metadata={"Title": "Congestion control, head to head"}) as pages:
         for scenario in evaluation.scenarios:
             for figure in _scenario_pages(evaluation, scenario, colours):
                 pages.savefig(figure)
@@ -40,9 +46,7 @@ def _scenario_pages(
     evaluation: Evaluation, scenario: Scenario, colours: dict[str, Style]
 ) -> Iterator[Figure]:
     failed = [f"{each.scheme}, run {each.run} failed: {each.reason}" for each in scenario.failures]
-    text = [*opening(evaluation, scenario), "", *failed, *scenario.remarks]
-    for begin in range(0, len(text), _LINES):
-        yield _text_page(scenario.label, text[begin : begin + _LINES])
+    yield from _text_pages(scenario.label, [*opening(evaluation, scenario), "", *failed, *scenario.remarks])
     if not scenario.runs:
         return
     for means in (True, False):
@@ -51,14 +55,18 @@ def _scenario_pages(
     for begin in range(0, len(rows), _ROWS):
         yield _table_page(head, rows[begin : begin + _ROWS])
     for run in scenario.runs:
-        yield _run_page(scenario, run)
+        yield from _run_pages(scenario, run)
 
 
-def _text_page(title: str, lines: list[str]) -> Figure:
-    figure = Figure(figsize=_PAGE)
-    figure.text(0.08, 0.95, title, fontsize=16)
-    figure.text(0.08, 0.92, "\n".join(line[:110] for line in lines), fontsize=7, va="top", family="monospace")
-    return figure
+def _text_pages(title: str, text: list[str]) -> Iterator[Figure]:
+    """As many as it takes; long lines go on in the next one."""
+    lines = [part for line in text for part in wrap(line, _CHARACTERS, subsequent_indent="  ") or [""]]
+    for begin in range(0, len(lines), _LINES):
+        figure = Figure(figsize=_PAGE)
+        figure.text(0.08, 0.95, title, fontsize=16)
+        shown = "\n".join(lines[begin : begin + _LINES])
+        figure.text(0.08, 0.92, shown, fontsize=7, va="top", family="monospace")
+        yield figure
 
 
 def _summary_page(scenario: Scenario, colours: dict[str, Style], *, means: bool) -> Figure:
@@ -88,11 +96,18 @@ def _table_page(head: list[str], rows: list[list[str]]) -> Figure:
     return figure
 
 
-def _run_page(scenario: Scenario, run: RunResult) -> Figure:
+def _run_pages(scenario: Scenario, run: RunResult) -> Iterator[Figure]:
+    """Statistics above the pictures; those of many flows go on behind."""
+    title, lines = f"Run {run.run}: Statistics of {run.scheme}", statistics(scenario, run).splitlines()
+    above = 2 * _COLUMN_LINES
+    yield _run_page(title, lines[:above], run)
+    yield from _text_pages(f"{title}, continued", lines[above:])
+
+
+def _run_page(title: str, lines: list[str], run: RunResult) -> Figure:
     figure = Figure(figsize=_PAGE)
-    figure.text(0.08, 0.96, f"Run {run.run}: Statistics of {run.scheme}", fontsize=12)
-    lines = statistics(scenario, run).splitlines()
-    columns = [lines[begin : begin + 21] for begin in range(0, min(len(lines), 42), 21)]
+    figure.text(0.08, 0.96, title, fontsize=12)
+    columns = [lines[begin : begin + _COLUMN_LINES] for begin in range(0, len(lines), _COLUMN_LINES)]
     for place, column in enumerate(columns):
         figure.text(0.08 + 0.45 * place, 0.94, "\n".join(column), fontsize=7.5, va="top", family="monospace")
     if has_series(run):
@@ -110,9 +125,10 @@ def write_figures(evaluation: Evaluation, folder: Path, kinds: Sequence[str]) ->
     for scenario in evaluation.scenarios:
         place = folder / scenario.label
         place.mkdir(parents=True, exist_ok=True)
-        for name, figure in _pictures(scenario, colours):
-            for kind in kinds:
-                replace_file(place / f"{name}.{kind}", partial(figure.savefig, format=kind, dpi=_DPI))
+        with _AS_WRITTEN():
+            for name, figure in _pictures(scenario, colours):
+                for kind in kinds:
+                    replace_file(place / f"{name}.{kind}", partial(figure.savefig, format=kind, dpi=_DPI))
 
 
 def _pictures(scenario: Scenario, colours: dict[str, Style]) -> Iterator[tuple[str, Figure]]:

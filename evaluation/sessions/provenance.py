@@ -42,7 +42,13 @@ def _is_installed(package: str) -> bool:
 
 
 def _git_summary(folder: Path) -> str:
-    """Branch and commit, and how many files differ from it."""
+    """Branch and commit, and how many files differ from it; empty where the repository is not of this file.
+
+    An installed package may stand in a folder of some other project, which does not know its files.
+    """
+    known = ["git", "-C", str(folder), "ls-files", "--error-unmatch", Path(__file__).name]
+    if not program_output(known):
+        return ""
     commit = _first_line(["git", "-C", str(folder), "log", "-1", "--format=%h %cs"])
     if not commit:
         return ""

@@ -12,7 +12,6 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.host.folder_lock import folder_lock
 from ccgym.envs.host.memory import check_memory
 from ccgym.envs.host.progress_bar import progress_bar
-from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.envs.logs.flow_metrics import OPPORTUNITY_IP_BYTES
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.evaluation.backends.backend import Backend
@@ -131,8 +130,7 @@ def _outcomes(sessions: list[_Session], live: LiveEvaluation | None = None) -> N
     total, left = sum(each.total for each in sessions), sum(each.left for each in sessions)
     if live is not None:
         live.begin(total, total - left)
-    # The contexts that a termination leaves through take shells down, as at an interrupt.
-    with leaving_at_termination(), _progress(total, left) as show:
+    with _progress(total, left) as show:
         for turn in zip_longest(*(each.outcomes for each in sessions)):
             for outcome in filter(None, turn):
                 show(outcome)

@@ -34,8 +34,8 @@ from ccgym.evaluation.backends.backend import (
     run_seconds,
     unseen_loss,
 )
-from ccgym.evaluation.backends.tunnelled.clock_offset import applied_offset_ms
-from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network
+from ccgym.evaluation.backends.tunnelled.clock_offset import remote_offset_ms
+from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
 from ccgym.evaluation.host_load import write_others_cores
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
@@ -220,8 +220,11 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
         write_merged_log(files.data_log, logs, planned.emulator.spec.delay_ms, init_ms)
     else:
         write_measured_run(measured, files.measured)
+    spec = planned.emulator.spec
+    receives_here = isinstance(spec, RemotePathSpec) and spec.direction == "down"
+    offset_ms = remote_offset_ms(files.clock, receives_here=receives_here)
     with replaced_text(files.statistics) as stream:
-        stream.write(statistics_page(measured, started, ended, applied_offset_ms(files.clock)))
+        stream.write(statistics_page(measured, started, ended, offset_ms))
     return measured
 
 

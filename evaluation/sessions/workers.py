@@ -127,7 +127,8 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
     """The worker's side: runs what it is given until the other end is gone."""
     limit_own_memory(1 / workers)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    end_with_parent()
+    if (parent := multiprocessing.parent_process()) is not None:
+        end_with_parent(parent.pid or 0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what controllers print is no answer of the command
     backend = make_backend(plan.backend)
     while True:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ccgym.calibration.candidate import ARRIVALS, Candidate, Restriction
 from ccgym.calibration.least_error import LeastErrorSearch
+from ccgym.configs.arguments import minutes
 from ccgym.envs.outside_files import make_folder
 from ccgym.experiments.check import Check
 from ccgym.experiments.json_text import json_text
@@ -89,7 +90,11 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """For how long, and where the searches are kept."""
     parser.add_argument(
-        "--minutes", type=float, default=1.0, metavar="M", help="of each of 10 searches at most (default: 1)"
+        "--minutes",
+        type=minutes,
+        default=1.0,
+        metavar="M",
+        help="of each of 10 searches (default: 1)",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
 

@@ -14,6 +14,7 @@ from ccgym.calibration.candidate import Candidate
 from ccgym.calibration.load_target import load_target
 from ccgym.calibration.target import check_target
 from ccgym.calibration.verification import verify_in_mahimahi
+from ccgym.configs.arguments import minutes
 from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import make_folder
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
@@ -122,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to measure, how often, and for how long it is searched."""
     add_evaluation_arguments(parser, EMULATORS, SCHEMES, runs=3)
     parser.add_argument(
-        "--minutes", type=float, default=5.0, metavar="M", help="of each search at most (default: 5)"
+        "--minutes", type=minutes, default=5.0, metavar="M", help="of each search at most (default: 5)"
     )
 
 

@@ -15,7 +15,7 @@ from ccgym.calibration.calibrate import calibrate_whole
 from ccgym.calibration.candidate import ARRIVALS, PARAMETERS, Candidate
 from ccgym.calibration.replication import Replicator, measured_figures, scheme_errors
 from ccgym.calibration.target import Measured, Run, Target, means
-from ccgym.configs.arguments import count, seed
+from ccgym.configs.arguments import count, minutes, seed
 from ccgym.envs.outside_files import make_folder
 from ccgym.envs.specs.link_spec import DATA_TUN_BYTES
 from ccgym.experiments.check import Check
@@ -267,7 +267,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=seed, default=0, metavar="S", help="of the first emulator (default: 0)"
     )
     parser.add_argument(
-        "--minutes", type=float, default=5.0, metavar="M", help="of each search at most (default: 5)"
+        "--minutes", type=minutes, default=5.0, metavar="M", help="of each search at most (default: 5)"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the searches are kept")
 

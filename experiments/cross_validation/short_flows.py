@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
+import numpy as np
 from ccgym.configs.arguments import count
 from ccgym.envs import _core
 from ccgym.envs.host.host_checks import check_kernel_tcp
@@ -133,13 +134,25 @@ DESCRIPTION = (
 )
 
 
+def evenly_chosen(specs: list[EmulatorSpec], number: int) -> list[EmulatorSpec]:
+    """So many of them, the first and the last among them where there are two."""
+    return [specs[index] for index in np.linspace(0, len(specs) - 1, number).round().astype(int)]
+
+
+def _links(text: str) -> int:
+    most = len(RATES_MBPS) * len(DELAYS_MS)
+    if count(text) > most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
+    return count(text)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How many flows, and on how many links."""
     parser.add_argument(
         "--flows", type=count, default=17, metavar="N", help="of each size on each link (default: 17)"
     )
     parser.add_argument(
-        "--links", type=count, default=20, metavar="N", help="1 to 20, evenly chosen (default: 20)"
+        "--links", type=_links, default=20, metavar="N", help="1 to 20, evenly chosen (default: 20)"
     )
 
 
@@ -147,7 +160,7 @@ def run(args: argparse.Namespace) -> int:
     """Runs link after link, and prints each."""
     require_mahimahi()
     require(check_kernel_tcp())
-    chosen = emulators()[:: max(1, round(len(emulators()) / args.links))]
+    chosen = evenly_chosen(emulators(), args.links)
     rows: list[ShortFlows] = []
     for spec in chosen:
         rows += compare_short_flows(spec, args.flows)

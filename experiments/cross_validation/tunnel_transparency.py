@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics, measure
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.evaluation.run_files import RunFiles
@@ -23,8 +24,8 @@ from ccgym.experiments.arguments import add_evaluation_arguments
 from ccgym.experiments.evaluations import plan_evaluation
 from ccgym.experiments.json_text import json_text
 
-LEAST_P = 0.2
-"""Below it the two samples are said to differ."""
+LEVEL = 0.05
+"""How probable it may be that any difference is found where the tunnel makes none, of all tests together."""
 METRICS = ("throughput_mbps", "p95_delay_ms")
 
 
@@ -43,11 +44,13 @@ class TransparencyRow:
     distance: float
     """The greatest between the two empirical distributions."""
     p_value: float
+    adjusted_p: float
+    """Among all rows, by Holm's correction."""
 
     @property
     def agrees(self) -> bool:
         """No difference shows."""
-        return self.p_value >= LEAST_P
+        return self.adjusted_p >= LEVEL
 
 
 def compare(outside: Plan, outside_folder: Path, inside: Plan, inside_folder: Path) -> list[TransparencyRow]:
@@ -61,7 +64,25 @@ def compare(outside: Plan, outside_folder: Path, inside: Plan, inside_folder: Pa
             ]
             if all(samples):
                 rows += [_row(emulator.label, scheme.label, metric, *samples) for metric in METRICS]
-    return rows
+    adjusted = holm([row.p_value for row in rows])
+    return [replace(row, adjusted_p=each) for row, each in zip(rows, adjusted, strict=True)]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Each as it counts beside the others (Holm 1979): the least times their number, and so on."""
+    adjusted, largest = [1.0] * len(p_values), 0.0
+    for rank, index in enumerate(np.argsort(p_values)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def least_runs(tests: int) -> int:
+    """So many on either side can tell a difference, where all of one are beyond all of the other."""
+    runs = 1
+    while tests * 2 / math.comb(2 * runs, runs) >= LEVEL:
+        runs += 1
+    return runs
 
 
 def _link_metrics(folder: Path, scheme: str, plan: Plan) -> list[FlowMetrics]:
@@ -90,6 +111,7 @@ def _row(
         len(ours),
         distance,
         p_value,
+        p_value,
     )
 
 
@@ -116,21 +138,23 @@ def kolmogorov_smirnov(first: Sequence[float], second: Sequence[float]) -> tuple
 
 def transparency_lines(rows: list[TransparencyRow]) -> list[str]:
     """The table, for people."""
-    heads = f"{'outside':>9} {'inside':>9} {'runs':>7} {'D':>6} {'p':>6}"
+    heads = f"{'outside':>9} {'inside':>9} {'runs':>7} {'D':>6} {'p':>6} {'Holm':>6}"
     lines = [f"{'emulator':28} {'scheme':14} {'metric':16} {heads}"]
     for row in rows:
         lines.append(
             f"{row.emulator:28} {row.scheme:14} {row.metric:16} {row.outside:9.2f} {row.inside:9.2f}"
-            f" {row.runs_outside:3}/{row.runs_inside:3} {row.distance:6.3f} {row.p_value:6.3f}"
+            f" {row.runs_outside:3}/{row.runs_inside:3}"
+            f" {row.distance:6.3f} {row.p_value:6.3f} {row.adjusted_p:6.3f}"
             + ("" if row.agrees else "  differs")
         )
-    return [*lines, f"{sum(row.agrees for row in rows)} of {len(rows)} show no difference (p >= {LEAST_P})"]
+    agree = sum(row.agrees for row in rows)
+    return [*lines, f"{agree} of {len(rows)} show no difference (p >= {LEVEL} after Holm's correction)"]
 
 
 DESCRIPTION = (
     "Runs kernel TCP inside and outside of the tunnel in turns, in real mahimahi, and compares "
     "throughput and p95 delay, as mm-link saw them, by the two-sample Kolmogorov-Smirnov test. Exit code "
-    "1: one of them differs (p < 0.2)."
+    "1: one of them differs (p < 0.05, all tests together by Holm's correction)."
 )
 
 add_arguments = partial(
@@ -141,6 +165,9 @@ add_arguments = partial(
 def run(args: argparse.Namespace) -> int:
     """Runs what is left of both, then compares them."""
     outside = plan_evaluation(args, "mahimahi", args.schemes)
+    tests = len(METRICS) * len(outside.emulators) * len(outside.schemes)
+    if outside.runs < (least := least_runs(tests)):
+        raise InputError(f"--runs {outside.runs}: too few to show a difference in {tests} tests: {least} can")
     inside = replace(outside, tunnel=True)
     folders = (args.out / "outside", args.out / "inside")
     run_in_turns([(outside, folders[0]), (inside, folders[1])])

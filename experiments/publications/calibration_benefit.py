@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ccgym.calibration.calibrate import calibrate_whole, posterior_of, write_answer
 from ccgym.calibration.candidate import PARAMETERS, Candidate
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.outside_files import absolute
 from ccgym.envs.specs.emulators import NamedEmulator, select_emulators
 from ccgym.experiments.calibration.known_truth import RUNS, SCHEMES, measured_over
@@ -120,6 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/calibration-benefit")
     add_backend_argument(parser)
+    add_ray_argument(parser)
     add_minutes_argument(parser)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 from ccgym.calibration.replication import chance_errors, measured_figures, scheme_errors
 from ccgym.calibration.target import Measured
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.metrics.results import Evaluation
@@ -146,6 +147,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/california-stanford")
     add_backend_argument(parser)
+    add_ray_argument(parser)
     add_document_argument(parser)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ccgym.configs.arguments import add_ray_argument
+from ccgym.configs.arguments import minutes
 from ccgym.envs.outside_files import make_folder, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Experiment
 from ccgym.experiments.evaluations import SEED
@@ -23,7 +23,7 @@ class Publication(Experiment, Protocol):
         """Theirs beside ours."""
 
 
-QUICK_MINUTES, MINUTES, MOST_MINUTES = 0.6, 5.0, 10_000.0
+QUICK_MINUTES, MINUTES = 0.6, 5.0
 """Of a training."""
 
 
@@ -49,8 +49,7 @@ def add_common_arguments(parser: argparse.ArgumentParser, folder: str) -> None:
 
 
 def add_backend_argument(parser: argparse.ArgumentParser) -> None:
-    """The twin, here or on a cluster, or real shells."""
-    add_ray_argument(parser)
+    """The twin, or real shells."""
     parser.add_argument(
         "--backend", choices=("twin", "mahimahi"), default="twin", help="default: twin; or real shells"
     )
@@ -70,22 +69,10 @@ def add_minutes_argument(parser: argparse.ArgumentParser) -> None:
     """Of an experiment that trains."""
     parser.add_argument(
         "--minutes",
-        type=_minutes,
+        type=minutes,
         metavar="M",
         help=f"of each training (default: {MINUTES:g}; quick: {QUICK_MINUTES:g})",
     )
-
-
-def _minutes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= MOST_MINUTES:
-        raise argparse.ArgumentTypeError(
-            f"{text[:40]!r} is not a time above 0, up to {MOST_MINUTES:g} minutes"
-        )
-    return value
 
 
 def run_reproduction(

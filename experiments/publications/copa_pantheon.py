@@ -7,6 +7,7 @@ figure.
 """
 
 import argparse
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.calibration.scheme_names import stable_name
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, load_evaluation
 from ccgym.evaluation.schemes import select_schemes
@@ -100,7 +102,7 @@ WHAT = "share of the best / queue ms"
 
 @dataclass
 class Averages:
-    """What was measured of a scheme: a figure for each of its flows."""
+    """What was measured of a scheme: a share for each of its flows, a delay for each that delivers."""
 
     throughput_shares: list[float] = field(default_factory=list)
     queueing_delays_ms: list[float] = field(default_factory=list)
@@ -112,8 +114,8 @@ class Averages:
 
     @property
     def queueing_delay_ms(self) -> float:
-        """Their mean."""
-        return float(np.mean(self.queueing_delays_ms))
+        """Their mean; NaN: none of its flows delivers."""
+        return float(np.mean(self.queueing_delays_ms)) if self.queueing_delays_ms else math.nan
 
 
 def reproduce(options: ReproductionOptions) -> Reproduction:
@@ -150,8 +152,10 @@ def averages(evaluations: Iterable[Evaluation]) -> dict[str, Averages]:
             best = max((flow.metrics.throughput_mbps for flow in scenario.flows), default=0.0)
             for flow in scenario.flows:
                 own = found.setdefault(flow.scheme, Averages())
-                own.throughput_shares.append(flow.metrics.throughput_mbps / best)
-                own.queueing_delays_ms.append(_queueing_ms(flow))
+                if best > 0:  # else nobody has a share
+                    own.throughput_shares.append(flow.metrics.throughput_mbps / best)
+                if flow.metrics.delivers:  # else it has no delay
+                    own.queueing_delays_ms.append(_queueing_ms(flow))
     return found
 
 
@@ -197,6 +201,8 @@ def _claim(kind: str, ours: Mapping[str, Averages]) -> Line:
     theirs = TABLE[kind]["bbr"].queueing_delay_ms / TABLE[kind]["copa"].queueing_delay_ms
     if not {"bbr", "copa"} <= ours.keys():
         return Line(what, f"{theirs:.1f}", "-", ">= 2", met=False, why="no run of one of them succeeded")
+    if not (ours["bbr"].queueing_delays_ms and ours["copa"].queueing_delays_ms):
+        return Line(what, f"{theirs:.1f}", "-", ">= 2", met=False, why="no packet of one of them arrived")
     ratio = ours["bbr"].queueing_delay_ms / ours["copa"].queueing_delay_ms
     why = "these paths have other queues: on ours BBR keeps a short one"
     return Line(what, f"{theirs:.1f}", f"{ratio:.1f}", ">= 2", ratio >= 2, why)
@@ -207,7 +213,7 @@ def _figure(by_kind: Mapping[str, Mapping[str, Averages]]) -> Figure:
     figure = Figure(figsize=(10, 4.5), layout="constrained")
     for axes, (kind, ours) in zip(figure.subplots(1, 2), by_kind.items(), strict=True):
         for scheme, theirs in TABLE[kind].items():
-            if scheme not in ours:
+            if scheme not in ours or not ours[scheme].queueing_delays_ms:
                 continue
             place = ours[scheme].queueing_delay_ms, float(np.mean(ours[scheme].throughput_shares))
             both = np.array([(theirs.queueing_delay_ms, theirs.throughput_share), place])
@@ -231,6 +237,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/copa-pantheon")
     add_backend_argument(parser)
+    add_ray_argument(parser)
     parser.add_argument(
         "--archive",
         type=Path,

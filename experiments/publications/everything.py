@@ -4,11 +4,12 @@ import argparse
 import shlex
 import sys
 import time
+import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.errors import InputError, OutsideError, excerpt
 from ccgym.envs.outside_files import check_replaceable, replace_file
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.json_text import json_text
@@ -49,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
         begun_s = time.monotonic()
         try:
             done = reproduced(entry, options_of(args, args.out / name))
-        except (InputError, OutsideError) as error:
-            found[name] = str(error)
+        except Exception as error:  # of ours as well: it costs nobody what the others have found
+            found[name] = _told(error)
             continue
         found[name], seconds[name] = done, time.monotonic() - begun_s
         kept[name] = [f"{figures.name}/{path.name}" for path in keep_figures(done, figures)]
@@ -70,6 +71,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"page: {args.page}")
     return 0 if all(isinstance(each, Reproduction) and each.met for each in found.values()) else 1
+
+
+def _told(error: Exception) -> str:
+    """Why an experiment was not done; a mistake of ours with its traceback on stderr."""
+    if isinstance(error, InputError | OutsideError):
+        return str(error)
+    traceback.print_exception(error)
+    return f"{type(error).__name__}: {excerpt(error)}"
 
 
 def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.oracle.published import PUBLISHED_WINDOWS, mean_relative_deviation
 from ccgym.oracle.window import find_windows
@@ -139,6 +140,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/indigo-paper")
     add_backend_argument(parser)
+    add_ray_argument(parser)
     add_minutes_argument(parser)
 
 

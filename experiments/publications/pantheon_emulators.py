@@ -9,6 +9,7 @@ import argparse
 from functools import partial
 
 import numpy as np
+from ccgym.configs.arguments import add_ray_argument
 from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.metrics.results import Evaluation, Scenario
 from ccgym.evaluation.metrics.summary import evaluation_leaderboard, scheme_means
@@ -156,6 +157,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen."""
     add_common_arguments(parser, "reproductions/pantheon-emulators")
     add_backend_argument(parser)
+    add_ray_argument(parser)
 
 
 run = partial(run_reproduction, reproduce)

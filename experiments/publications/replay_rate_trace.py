@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ccgym.bench.ns3 import Ns3Replay
 from ccgym.envs import _core
-from ccgym.envs.errors import InputError
+from ccgym.envs.errors import InputError, excerpt
 from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
@@ -69,7 +70,9 @@ _UNDEFINED = {"mean_recovery_time_l4 (ms)", "mean_utility_mpdf_l4"}
 def reproduce(options: ReproductionOptions) -> Reproduction:
     """Runs the draws and holds every metric of the page against them."""
     scheme = options.scheme or SCHEME
-    chosen = select_schemes(scheme)[0]
+    chosen, *others = select_schemes(scheme)
+    if others:
+        raise InputError(f"--scheme {excerpt(scheme)}: the experiment runs one scheme: name a single one")
     if chosen.kind not in IN_TWIN:
         raise InputError(
             f"--scheme {chosen.label}: the experiment runs in the twin, which has no such scheme"
@@ -81,12 +84,12 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
         _core.simulate(each.to_path(), chosen.controller, seconds=SECONDS, seed=options.seed + run)
         for run, each in enumerate(drawn)
     ]
-    metrics = [endpoint_metrics(record, spec.delay_ms, SECONDS) for record in records]
+    metrics = _metrics(records, scheme, options.trace)
     theirs_replayed = options.trace is None and scheme == SCHEME
     lines = [_line(name, *published, metrics, checked=theirs_replayed) for name, published in _PAGE.items()]
     notes = [f"ours: {runs} draws of {scheme} in the twin, mean with its 95 % interval"]
     try:
-        lines += _ns3_lines(scheme, drawn, checked=theirs_replayed)
+        lines += _ns3_lines(scheme, drawn, options.trace, checked=theirs_replayed)
         notes.append("in ns-3 here: the same draws; it repeats what is lost, as theirs did")
     except InputError as error:
         notes.append(f"in ns-3 here: not run: {error}")
@@ -103,11 +106,26 @@ def reproduce(options: ReproductionOptions) -> Reproduction:
     return Reproduction(TITLE, DOCUMENT, lines, {"replay-rate-trace": _figure(records[0])}, notes)
 
 
-def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> list[Line]:
+def _metrics(records: Sequence[Any], scheme: str, trace: Path | None) -> list[EndpointMetrics]:
+    """Of every draw.
+
+    Raises:
+        InputError: one has nothing to measure, as its trace lets hardly a packet through.
+    """
+    try:
+        return [endpoint_metrics(record, DELAY_MS, SECONDS) for record in records]
+    except ValueError as error:
+        where = f"--trace {excerpt(trace)}" if trace else f"--scheme {excerpt(scheme)}"
+        raise InputError(f"{where}: {error} in {SECONDS:g} s: choose another") from None
+
+
+def _ns3_lines(
+    scheme: str, drawn: Sequence[EmulatorSpec], trace: Path | None, *, checked: bool
+) -> list[Line]:
     """The same over the same draws, run by ns-3.
 
     Raises:
-        InputError: ns-3 is not here, or has no such scheme.
+        InputError: ns-3 is not here, has no such scheme, or got nothing through.
     """
     if scheme not in REFERENCES:
         raise InputError(f"ns-3 has no {scheme}")
@@ -123,7 +141,8 @@ def _ns3_lines(scheme: str, drawn: Sequence[EmulatorSpec], *, checked: bool) -> 
             for run, each in enumerate(drawn, 1)
         ]
     metrics = [
-        replace(endpoint_metrics(record, DELAY_MS, SECONDS), timeouts=record.timeouts) for record in records
+        replace(each, timeouts=record.timeouts)
+        for each, record in zip(_metrics(records, scheme, trace), records, strict=True)
     ]
     return [
         replace(

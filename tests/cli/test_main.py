@@ -3,6 +3,7 @@ import errno
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,27 @@ def test_an_expected_failure_is_one_line_and_an_exit_code(
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == f"ccgym emulators: {str(error) or 'interrupted'}\n"
+
+
+def test_a_termination_leaves_the_contexts_of_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken_down = []
+
+    def run(args: argparse.Namespace) -> int:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return 0
+        finally:
+            taken_down.append(args.command)
+
+    monkeypatch.setattr("ccgym.cli.showing.emulators.run", run)
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # else it would end the tests
+    try:
+        with pytest.raises(SystemExit) as ended:
+            command_line.main(["emulators"])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert taken_down == ["emulators"]
 
 
 def test_an_interrupt_before_a_command_is_known_is_one_line(
@@ -189,7 +211,19 @@ def test_a_defect_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["launch"], ["emulators", "--jsom"], ["emulators", "--js"], ["train", "--device", "gpu"]]
+    "argv",
+    [
+        [],
+        ["launch"],
+        ["emulators", "--jsom"],
+        ["emulators", "--js"],
+        ["train", "--device", "gpu"],
+        *(
+            ["reproduce", experiment, "--out", "out", "--minutes", minutes]
+            for experiment in ("calibration-truth", "calibration-ablation", "calibration-mahimahi")
+            for minutes in ("-3", "nan", "inf", "0", "soon")
+        ),
+    ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:

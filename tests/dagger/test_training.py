@@ -181,7 +181,7 @@ def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_pat
     assert tensors["lstm.weight_hh_l0"].shape == (64, 16)
     kept = sorted(file.name for file in (run / "checkpoints" / "dataset").iterdir())
     assert kept == ["000002.npz", "000003.npz"], "the dataset is bounded"
-    assert not list(run.rglob("*.partial"))
+    assert not list(run.rglob(".ccgym-*"))
 
 
 def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -179,16 +181,27 @@ def test_that_the_system_gives_no_more_files_is_no_mistake_in_the_input(tmp_path
     assert file.read_text() == "a: 1"
 
 
-@pytest.mark.parametrize("kind", ["pipe", "link"])
-def test_what_stands_where_a_file_is_begun_is_not_written_to(tmp_path: Path, kind: str) -> None:
-    begun, victim, file = (tmp_path / name for name in (".file.partial", "victim", "file"))
-    victim.write_text("mine")
-    os.mkfifo(begun) if kind == "pipe" else begun.symlink_to(victim)
-    with replaced(file) as fresh:
-        fresh.write_text("ours")
-    assert victim.read_text() == "mine"
-    assert file.read_text() == "ours"
-    assert not file.is_symlink()
+def test_two_may_write_the_same_file_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    with replaced(file) as first:
+        first.write_text("first")
+        with replaced(file) as second:
+            second.write_text("second")
+        assert file.read_text() == "second"
+    assert file.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_a_killed_process_has_left_of_a_file_goes(tmp_path: Path) -> None:
+    killing = (
+        "import os; from pathlib import Path; from ccgym.envs.outside_files import replaced\n"
+        f"with replaced(Path({str(tmp_path)!r}, 'file')) as fresh: fresh.touch(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", killing], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with replaced(tmp_path / "file") as fresh:
+        fresh.write_text("whole")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_a_regular_file_is_replaced_at_once_or_not_at_all(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """Code from outside, and what becomes of it."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from ccgym.evaluation import isolation
 from ccgym.evaluation.isolation import CandidateError, IsolatedCall, call_isolated
 
 pytestmark = pytest.mark.slow
@@ -98,10 +101,46 @@ def test_leaving_early_ends_it() -> None:
     assert b"outside:hang" not in children.stdout
 
 
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_one_that_sleeps_ends_with_its_caller(ending: signal.Signals) -> None:
+    call = "from ccgym.evaluation.isolation import call_isolated; call_isolated('outside:hang', 0, 3600)"
+    with subprocess.Popen([sys.executable, "-c", call]) as caller:
+        await_state("outside:hang [0-9]+ 3602", running=True)
+        caller.send_signal(ending)
+        caller.wait(20)
+    await_state("outside:hang [0-9]+ 3602", running=False)
+
+
+def test_one_that_sleeps_ends_by_itself_where_nobody_watches() -> None:
+    answers, theirs = os.pipe()
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        isolation.__name__,
+        "outside:hang",
+        str(theirs),
+        "2",
+        str(os.getpid()),
+    ]
+    done = subprocess.run(command, input=b"0", pass_fds=[theirs], timeout=60, check=False)
+    os.close(answers)
+    os.close(theirs)
+    assert done.returncode == -signal.SIGALRM
+
+
 def test_what_it_has_started_ends_with_it() -> None:
     with pytest.raises(CandidateError, match="exit code 0"):
         call_isolated("outside:leave_a_child", 0, 60)
     assert_ends("outside:leave_a_child")
+
+
+def await_state(command: str, *, running: bool) -> None:
+    """Until a process with that command line, a pattern, is there, or is there no more."""
+    patience_s = time.monotonic() + 20
+    while bool(re.search(command, everybody())) != running:
+        assert time.monotonic() < patience_s, "it goes on" if not running else "it does not begin"
+        time.sleep(0.1)
 
 
 def assert_ends(function: str) -> None:

@@ -42,6 +42,22 @@ def test_the_fingerprint_follows_the_file(tmp_path: Path) -> None:
     assert before.fingerprint() != was
 
 
+def test_the_fingerprint_says_what_runs_and_not_where_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, python = build_library(tmp_path), write(tmp_path, AIMD + "class Other(Aimd): ...\n")
+    monkeypatch.chdir(tmp_path)
+
+    def fingerprints(*names: str) -> set[str]:
+        return {scheme.fingerprint() for name in names for scheme in select_schemes(name)}
+
+    near = f"so:{os.path.relpath(library)}"
+    assert len(fingerprints(f"so:{library}", near, near.replace("so:", "so:./"))) == 1
+    assert len(fingerprints(near, f"{near}:7.5", f"{near}:8")) == 3
+    assert len(fingerprints(python, "python:aimd.py:Aimd", "python:./aimd.py:Aimd")) == 1
+    assert len(fingerprints(python, "python:aimd.py:Other")) == 2
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

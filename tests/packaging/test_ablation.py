@@ -1,7 +1,9 @@
 """The ablation of the companion finds every mechanism that it takes out, and leaves the source as it was."""
 
 import importlib.util
+import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -37,3 +39,38 @@ def test_a_mechanism_that_has_changed_is_named(ablation: ModuleType) -> None:
         ablation.without(ablation.Cut("companion.cc", "gone", "")),
     ):
         pass
+
+
+def test_what_a_killed_process_left_changed_is_put_back(ablation: ModuleType) -> None:
+    cut = ablation.CUTS["slow start"]
+    before = {path: path.read_text() for path in ablation.POLICY.iterdir()}
+    killed = ablation.without(cut)
+    killed.__enter__()
+    assert (ablation.POLICY / cut.file).read_text() != before[ablation.POLICY / cut.file]
+    ablation.restore()
+    assert {path: path.read_text() for path in ablation.POLICY.iterdir()} == before
+
+
+def test_a_termination_leaves_source_and_core_as_they_were(
+    ablation: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    cut = ablation.POLICY / ablation.CUTS["slow start"].file
+    whole = cut.read_text()
+
+    def compile_core() -> None:
+        compiled.append(cut.read_text() == whole)
+        if not compiled[-1]:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(ablation, "compile_core", compile_core)
+    monkeypatch.setattr(ablation, "measured", lambda *_: {"a": [1.0, 2.0]})
+    monkeypatch.setattr(sys, "argv", ["ablation.py", "slow start"])
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # else it would end the tests
+    try:
+        with pytest.raises(SystemExit):
+            ablation.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert compiled == [True, False, True]
+    assert cut.read_text() == whole

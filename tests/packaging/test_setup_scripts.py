@@ -35,6 +35,46 @@ def test_this_python_is_new_enough(make_venv: ModuleType) -> None:
     make_venv.check_python(">=3.11")
 
 
+def test_another_interpreter_makes_the_environment_anew(
+    make_venv: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_venv, "ROOT", tmp_path)
+    monkeypatch.setattr(make_venv, "FOLDER", tmp_path / ".venv")
+    assert not make_venv.is_of_another(), "there is none"
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.symlink_to(Path(sys.executable).resolve())
+    assert not make_venv.is_of_another()
+    python.unlink()
+    python.symlink_to("/usr/bin/python3.0")
+    assert make_venv.is_of_another()
+
+
+@pytest.mark.parametrize(
+    ("named", "is_made"), [([], False), (["PYTHON=python3"], False), (["PYTHON=./other"], True)]
+)
+def test_make_goes_on_with_the_interpreter_of_the_environment_until_another_is_named(
+    named: list[str], is_made: bool, tmp_path: Path
+) -> None:
+    for name in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ETC, tmp_path / "etc")
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho /usr/bin/another\n")
+    other.chmod(0o755)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(Path(str(shutil.which("python3"))).resolve())
+    (tmp_path / ".venv" / "packages.installed").touch()
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")
+    }
+    done = subprocess.run(
+        ["make", "-n", "build", *named],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ("etc/make_venv.py" in done.stdout) == is_made
+
+
 SETUP = """[options]
 python_requires = >=3.11
 install_requires =
@@ -107,6 +147,26 @@ def test_make_lets_python_keep_what_it_compiles(tmp_path: Path) -> None:
     done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert "PYTHON=" in done.stdout
     assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ['say "so"', "$HOME", "a:b", "back`tick", "back\\slash"])
+def test_a_folder_whose_name_the_shell_reads_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    for file in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / file, folder)
+    done = subprocess.run(["make", "help"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"{folder}: a folder whose name holds none of" in line
+
+
+def test_other_names_of_folders_are_none_of_its_business(tmp_path: Path) -> None:
+    folder = tmp_path / "it's a (new) folder, isn't it?"
+    folder.mkdir()
+    for file in ("Makefile", "setup.cfg"):
+        shutil.copy(ROOT / file, folder)
+    subprocess.run(["make", "help"], cwd=folder, stdout=subprocess.DEVNULL, check=True)
 
 
 @pytest.mark.parametrize("verb", ["test", "train", "fuzz"])

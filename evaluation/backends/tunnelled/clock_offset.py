@@ -56,8 +56,12 @@ def write_clock_offset(offset: ClockOffset, path: Path) -> None:
         stream.write("\n")
 
 
-def applied_offset_ms(path: Path) -> float | None:
-    """What the delays of a run were corrected by; None: both ends had one clock.
+def remote_offset_ms(path: Path, *, receives_here: bool) -> float | None:
+    """The other host's clock minus this one's, as delays were corrected by it; None: both ends had one clock.
+
+    Args:
+        path: of the run's file.
+        receives_here: whether the other host sends: what was applied is the receiver's minus the sender's.
 
     Raises:
         InputError: the file does not say.
@@ -66,9 +70,10 @@ def applied_offset_ms(path: Path) -> float | None:
         return None
     told: Any = read_json(path, "the clocks' offset")
     try:
-        return float(told["applied_ms"])
+        applied_ms = float(told["applied_ms"])
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: not the offset of two clocks: applied_ms, a number, is missing") from None
+    return 0.0 - applied_ms if receives_here else applied_ms
 
 
 def ntp_offset_ms(server: str) -> float | None:

@@ -13,6 +13,8 @@ class Host(Protocol):
     """In messages."""
     folder: str
     """An absolute path there."""
+    marker: str
+    """A line ahead of what a command prints; empty: there is none."""
 
     def command(self, argv: list[str]) -> list[str]:
         """What to run here so that `argv` runs there, its input, output and exit code passed on."""
@@ -41,6 +43,7 @@ class LocalHost:
     """
 
     name = "this machine"
+    marker = ""
 
     def __init__(
         self,

@@ -98,7 +98,9 @@ class RemoteBackend:
 
 
 def _reach(stack: ExitStack, spec: RemotePathSpec) -> SshHost:
-    return stack.enter_context(SshHost(spec.destination, spec.port, _folder(stack)))
+    # In /tmp: ssh takes no space in the path of a socket, and the system not many characters.
+    folder = stack.enter_context(TemporaryDirectory(prefix="ccgym-", dir="/tmp"))
+    return stack.enter_context(SshHost(spec.destination, spec.port, Path(folder)))
 
 
 def _folder(stack: ExitStack) -> Path:

@@ -3,6 +3,7 @@
 import hashlib
 import platform
 import re
+import secrets
 import shlex
 import socket
 import subprocess
@@ -44,6 +45,7 @@ class SshHost:
         self.name = destination
         self._destination = destination
         options = [*shlex.split(" ".join(_OPTIONS)), "-o", f"ControlPath={here}/%C"]
+        self.marker = f"ccgym-{secrets.token_hex(8)}"
         self._ssh = ["ssh", *options, *(["-p", str(port)] if port else []), destination]
         self.folder = ""
         self._staged: dict[Path, str] = {}
@@ -51,7 +53,7 @@ class SshHost:
     def __enter__(self) -> "SshHost":
         """Raises SshError: it cannot be reached; InputError: our programs cannot run there."""
         facts = self._ask("uname -m; echo $HOME; mktemp -d ${TMPDIR:-/tmp}/ccgym-XXXXXX")
-        *_, machine, home, self.folder = facts.split("\n")  # behind what a login prints by itself
+        machine, home, self.folder = facts.split("\n")
         self._cache = f"{home}/{_CACHE}"
         if machine != platform.machine():
             self.__exit__()
@@ -96,7 +98,7 @@ class SshHost:
 
     def command(self, argv: list[str]) -> list[str]:
         """As `Host` says."""
-        return [*self._ssh, f"exec {shlex.join(argv)}"]
+        return [*self._ssh, self._marked(f"exec {shlex.join(argv)}")]
 
     def unprivileged(self, argv: list[str]) -> list[str]:
         """Who logs in runs them."""
@@ -148,10 +150,18 @@ class SshHost:
     def _ask(self, script: str) -> str:
         return self._run(script).decode().strip()
 
+    def _marked(self, script: str) -> str:
+        """After the line `marker`, which ends what a login prints by itself."""
+        return f"printf '\\n%s\\n' {self.marker}; {script}"
+
     def _run(self, script: str, given: bytes = b"") -> bytes:
         try:
             done = subprocess.run(
-                [*self._ssh, script], input=given, capture_output=True, timeout=COMMAND_S, check=False
+                [*self._ssh, self._marked(script)],
+                input=given,
+                capture_output=True,
+                timeout=COMMAND_S,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             raise SshError(f"{self.name} does not answer within {COMMAND_S:.0f} s") from None
@@ -160,7 +170,10 @@ class SshHost:
         if done.returncode != 0:
             last = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
             raise SshError(f"{self.name}: `{script.split(';')[0]}` failed: {last}")
-        return done.stdout
+        _, marker, answer = done.stdout.partition(f"\n{self.marker}\n".encode())
+        if not marker:
+            raise SshError(f"{self.name} runs something else than it is told: give the login a plain shell")
+        return answer
 
 
 def _complaint(name: str, stderr: str) -> str:

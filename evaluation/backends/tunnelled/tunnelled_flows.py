@@ -160,7 +160,7 @@ class _FlowTunnel:
         argv = [host.stage(session.program()), *argv[1:]]
         name = f"tunnel-{self._number}-{end}"
         process = ProcessGroup(host.command(argv), self._place.folder, name, told=True)
-        return TunnelEnd(stack.enter_context(process), logs)
+        return TunnelEnd(stack.enter_context(process), logs, host.marker)
 
     def _read(self, end: TunnelEnd, host: Host, direction: str) -> PacketRecords:
         there = str(PurePosixPath(getattr(end.logs, direction)))

@@ -46,6 +46,9 @@ def test_in_python_its_test_passes() -> None:
         (["taken"], "taken: exists already"),
         (["../up"], "a lower-case name as in C"),
         (["class"], "a lower-case name as in C"),
+        (["int"], "'int': a lower-case name as in C would be right, no keyword, as my_aimd"),
+        (["linux"], "no keyword"),
+        (["none", "--language", "python"], "no keyword"),
         (["fine", "--out", "nowhere"], "nowhere: no such folder"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ccgym.calibration.load_target import load_target
 from ccgym.cli.main import main
+from ccgym.envs.host.folder_lock import folder_lock
 
 EMULATOR = (
     "emulators:\n  - {name: quick, delay_ms: 10, uplink: {rate_mbps: 12, queue: droptail, packets: 40}}\n"
@@ -68,3 +69,11 @@ def test_an_unknown_format_is_one_line(evaluated: Path, capsys: pytest.CaptureFi
         main(["report", str(evaluated), "--format", "html,doc"])
     assert ended.value.code == 2
     assert "'doc' is none of html, pdf, csv, txt, json" in capsys.readouterr().err
+
+
+def test_nothing_is_written_where_another_process_writes(
+    evaluated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with folder_lock(evaluated):
+        assert main(["report", str(evaluated), "--format", "json"]) == 2
+    assert "another ccgym writes there" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,10 @@ def test_a_command_that_stays_though_it_is_killed_is_told(
     assert group.returncode == -signal.SIGTERM
 
 
-def test_a_termination_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", ["with pipes", "with files"])
+def test_a_termination_while_it_starts_leaves_nothing(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[int] = []
     begin = subprocess.Popen.__init__
 
@@ -63,6 +67,11 @@ def test_a_termination_while_it_starts_leaves_nothing(monkeypatch: pytest.Monkey
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(subprocess.Popen, "__init__", begin_and_be_terminated)
-    with pytest.raises(SystemExit), leaving_at_termination(), running_in_group(["sleep", "60"]):
+
+    def starting() -> "AbstractContextManager[object]":
+        command = ["sleep", "60"]
+        return running_in_group(command) if way == "with pipes" else ProcessGroup(command, tmp_path, "it")
+
+    with pytest.raises(SystemExit), leaving_at_termination(), starting():
         pytest.fail("it went on")
     assert not is_running(started[0])

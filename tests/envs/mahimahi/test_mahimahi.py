@@ -1,6 +1,7 @@
 """Real mahimahi shells: what is measured in them, and that nothing is left of them, however they end."""
 
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -8,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ccgym.envs.errors import InputError
-from ccgym.envs.host.process_group import ProcessGroup
+from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.host.process_group import ProcessGroup, running_in_group
 from ccgym.envs.logs.flow_metrics import measure
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.envs.logs.replay import replay_log
-from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES
+from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES, settle_kernel_tcp
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 
@@ -128,6 +129,26 @@ def test_kernel_tcp_fills_the_link(shell: MahimahiShell) -> None:
     assert 0 < metrics.throughput_mbps <= metrics.capacity_mbps
     assert metrics.p95_delay_ms >= 11
     assert metrics.loss == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root settles kernel TCP")
+def test_kernel_tcp_is_settled_where_sysctl_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("nsenter", "sh", "cat"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    holding = ["unshare", "--net", "sh", "-c", "echo; exec sleep 60"]
+    with running_in_group(holding, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        namespace = Path(f"/proc/{holder.pid}/ns/net")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        settle_kernel_tcp(namespace)
+        monkeypatch.undo()
+        read = ["nsenter", f"--net={namespace}", "cat", "/proc/sys/net/ipv4/tcp_wmem"]
+        assert int(subprocess.check_output(read).split()[2]) == SEND_BUFFER_BYTES
+    with pytest.raises(OutsideError, match="cannot set /proc/sys/net/ipv4 in the shell, for kernel TCP: "):
+        settle_kernel_tcp(tmp_path / "none")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root settles kernel TCP")

@@ -5,12 +5,17 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from ccgym.envs.errors import InputError
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
+from ccgym.evaluation.report import live
 from ccgym.evaluation.report.live import LiveEvaluation, LiveServer
 from playwright.sync_api import sync_playwright
 
@@ -57,8 +62,45 @@ def test_only_this_machine_is_answered() -> None:
             urllib.request.urlopen(server.url + "etc/passwd")
         connection = http.client.HTTPConnection("127.0.0.1", int(server.url.split(":")[-1].strip("/")))
         connection.request("GET", "/state.json", headers={"Host": "evil.example:80"})
-        assert connection.getresponse().status == 403
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 403
+        for host, code in {
+            "localhost": 200,
+            "127.0.0.1": 200,
+            "127.0.0.1.evil.example": 403,
+            ":80": 403,
+        }.items():
+            connection.request("GET", "/state.json", headers={"Host": host})
+            answer = connection.getresponse()
+            answer.read()
+            assert (host, answer.status) == (host, code)
         with pytest.raises(InputError, match="choose another port"):
             LiveServer(LiveEvaluation("again"), int(server.url.split(":")[-1].strip("/")))
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(server.url)
+
+
+def test_the_leaderboard_is_computed_once_for_all_that_was_added_and_nobody_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed = []
+    evaluation = LiveEvaluation("ccgym eval")
+
+    def leaderboard(scenarios: object, schemes: list[str]) -> list[object]:
+        adding = threading.Thread(target=evaluation.begin, args=(7, 3), daemon=True)
+        adding.start()
+        adding.join(20)
+        computed.append(adding.is_alive())
+        return []
+
+    monkeypatch.setattr(live, "leaderboard", leaderboard)
+    total = FlowMetrics(*[1.0] * len(fields(FlowMetrics)))
+    runs = [RunResult("copa", 1, [], total, None)]
+    before = Evaluation(Path(), {}, [Scenario("a", "twin", "", 20, runs, [])])
+    evaluation.add_outcome(before)
+    assert [evaluation.state()["done"] for _ in range(3)] == [3, 3, 3]
+    assert computed == [False], "once, and nobody waited"
+    evaluation.add_outcome(before)
+    evaluation.state()
+    assert computed == [False, False]

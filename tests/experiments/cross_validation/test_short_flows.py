@@ -5,10 +5,12 @@ import json
 import os
 
 import pytest
+from ccgym.cli.main import main
 from ccgym.experiments.cross_validation.short_flows import (
     RATES_MBPS,
     ShortFlows,
     emulators,
+    evenly_chosen,
     kernel_completion_ms,
     mean_error,
     our_completion_ms,
@@ -18,6 +20,19 @@ from ccgym.experiments.cross_validation.short_flows import (
 
 def test_twenty_links_of_names_of_their_own() -> None:
     assert len({spec.name for spec in emulators()}) == 20
+
+
+def test_links_are_chosen_evenly_as_many_as_asked() -> None:
+    for number in range(1, 21):
+        chosen = evenly_chosen(emulators(), number)
+        assert len({spec.name for spec in chosen}) == number
+    assert [spec.name for spec in evenly_chosen(emulators(), 2)] == ["5mbps-5ms", "80mbps-150ms"]
+
+
+def test_more_links_than_there_are_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["reproduce", "short-flows", "--links", "25"])
+    assert "'25' is not a whole number from 1 to 20" in capsys.readouterr().err
 
 
 def test_a_flow_of_eleven_packets_takes_two_round_trips() -> None:

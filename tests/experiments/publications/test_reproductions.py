@@ -8,12 +8,14 @@ import pytest
 from ccgym.bench import ns3
 from ccgym.cli.main import main
 from ccgym.envs.errors import OutsideError
+from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.experiments.calibration.ablation import STEPS, Ablation
 from ccgym.experiments.catalogue import PUBLICATIONS, Entry
 from ccgym.experiments.joining_flows import jain_over_time
 from ccgym.experiments.publications import (
     calibration_benefit,
     copa_fairness,
+    copa_pantheon,
     everything,
     pantheon_paper,
     verizon_lte,
@@ -55,6 +57,35 @@ def test_another_trace_is_run_without_a_verdict(tmp_path: Path, capsys: pytest.C
     assert float(lines["mean_throughput_l4"]["ours"].split()[0]) == pytest.approx(1.1, abs=0.15)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--trace", "slow.trace"], "--trace slow.trace: no flow to measure"),
+        (["--scheme", "cubic,copa"], "--scheme cubic,copa: the experiment runs one scheme"),
+    ],
+)
+def test_a_trace_without_a_flow_and_two_schemes_are_refused_in_a_line(
+    arguments: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("slow.trace").write_text("60000\n")
+    assert main(["reproduce", "replay-rate-trace", "--quick", *arguments, "--out", "out"]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("experiment", ["replay-rate-trace", "copa-fairness", "verizon-lte"])
+def test_a_cluster_is_refused_where_no_cluster_runs(
+    experiment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["reproduce", experiment, "--ray", "auto"])
+    assert "unrecognized arguments: --ray" in capsys.readouterr().err
+
+
 def test_copa_shares_a_link_as_its_paper_says() -> None:
     runner = copa_fairness._runner(options(Path()))
     delivered = runner(copa_fairness.BASE, "copa", 1)
@@ -81,6 +112,29 @@ def test_copas_table_of_any_archive(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert max(shares.values()) == 1
     queues = {scheme: float(text.split()[-1]) for scheme, text in lines.items()}
     assert 0 < queues["copa"] < queues["cubic"] < 62
+
+
+STARVED = """emulators:
+- name: dead
+  delay_ms: 20
+  uplink: {rate_mbps: 12, loss: 1.0}
+"""
+
+
+def test_an_archive_in_which_everybody_starves_has_neither_shares_nor_delays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dead.yaml").write_text(STARVED)
+    argv = ["eval", "--schemes", "copa,bbr", "--emulators", f"file:{tmp_path}/dead.yaml", "--seconds", "2"]
+    assert main([*argv, "--out", str(tmp_path / "dead")]) == 0
+    argv[4:] = ["field", "--seconds", "2"]
+    assert main([*argv, "--out", str(tmp_path / "alive")]) == 0
+    both = copa_pantheon.averages(load_evaluation(tmp_path / name) for name in ("dead", "alive"))
+    assert both == copa_pantheon.averages([load_evaluation(tmp_path / "alive")])
+    capsys.readouterr()
+    table = ["reproduce", "copa-pantheon", "--archive", str(tmp_path / "dead"), "--json"]
+    assert main([*table, "--out", str(tmp_path / "table")]) == 0
+    assert {line["ours"] for line in json.loads(capsys.readouterr().out)["lines"]} == {"- / -"}
 
 
 def test_the_emulators_error_stands_beside_that_of_chance(
@@ -137,6 +191,8 @@ def test_an_experiment_that_fails_is_named_on_the_page_of_the_others(
     def reproduced(entry: Entry, how: ReproductionOptions) -> Reproduction:
         if entry is PUBLICATIONS["copa-fairness"]:
             raise OutsideError("a worker was killed")
+        if entry is PUBLICATIONS["verizon-lte"]:
+            raise ZeroDivisionError("float division by zero")
         return Reproduction("Title", "document 9", [Line("a", "1", "1", "<= 0.2", True)])
 
     monkeypatch.setattr(everything, "reproduced", reproduced)
@@ -144,7 +200,9 @@ def test_an_experiment_that_fails_is_named_on_the_page_of_the_others(
     assert main(["reproduce", "all", "--quick", "--out", str(tmp_path / "runs"), "--page", str(file)]) == 1
     text = file.read_text()
     assert "| `copa-fairness` | | not done: a worker was killed | |" in text
-    assert text.count("| 1 of 1 |") == len(PUBLICATIONS) - 1
+    assert "| `verizon-lte` | | not done: ZeroDivisionError: float division by zero | |" in text
+    assert "Traceback" in capsys.readouterr().err
+    assert text.count("| 1 of 1 |") == len(PUBLICATIONS) - 2
 
 
 def test_the_page_has_every_line_and_says_what_was_not_done() -> None:

@@ -130,6 +130,10 @@ class DistantHost:
         """Logs in, from here."""
         return [*self.here, str(self.folder / "bin" / "ssh"), f"root@{NAME}"]
 
+    def says(self, command: str) -> str:
+        """What a command prints over there, and whatever the login prints by itself."""
+        return _run(*self.ssh(), command)
+
     def processes_there(self) -> list[str]:
         """The commands of ours that run on the distant host, also inside of tunnels."""
         commands = []

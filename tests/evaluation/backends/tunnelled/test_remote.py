@@ -19,6 +19,8 @@ from ccgym.evaluation.backends.tunnelled.clock_offset import (
     clock_offset,
     on_the_senders_clock,
     quickest_ntp_answer_ms,
+    remote_offset_ms,
+    write_clock_offset,
 )
 from ccgym.evaluation.backends.tunnelled.remote_path import remote_paths
 from ccgym.evaluation.backends.tunnelled.tunnelled_flows import TunnelRecords
@@ -100,6 +102,28 @@ def test_flows_of_several_schemes_in_both_directions(host: DistantHost, tmp_path
     await_nothing_left(host)
     again = run(host, tmp_path / "out", *options)
     assert again.stderr == "2 of 2 runs stand already\n"
+
+
+@needs_root
+def test_a_login_that_prints_and_a_long_folder_for_temporary_files(
+    host: DistantHost, open_folder: Path, tmp_path: Path
+) -> None:
+    here = open_folder / ("a folder with a long name " * 4).strip()
+    here.mkdir()
+    here.chmod(0o755)
+    login = host.home / ".bashrc"  # Debian's bash reads it for every command that sshd gives it
+    login.write_text("echo Welcome.; printf 'No newline at the end'\n")
+    try:
+        assert host.says("true") == "Welcome.\nNo newline at the end"
+        options = ["--schemes", "fixed:20,kernel-reno", "--seconds", "1", "--ntp", NTP_SERVER]
+        done = subprocess.run(
+            evaluation(host, tmp_path / "out", *options), capture_output=True, text=True, timeout=ENDING_S,
+            check=False, env={**host.environment, "TMPDIR": str(here)},
+        )  # fmt: skip
+    finally:
+        login.unlink()
+    assert done.returncode == 0, done.stderr
+    await_nothing_left(host)
 
 
 @needs_root
@@ -207,6 +231,15 @@ def test_clocks_that_differ_are_set_right(apart: TunnelRecords) -> None:
     offset = clock_offset([apart], None)
     assert (offset.two_way_ms, offset.applied_ms) == (-1000, -1000)
     assert on_the_senders_clock(apart.received, offset).time_ms.tolist() == [35, 21, 40]
+
+
+def test_the_remote_clock_is_the_senders_where_this_machine_receives(
+    apart: TunnelRecords, tmp_path: Path
+) -> None:
+    write_clock_offset(clock_offset([apart], None), tmp_path / "clock.json")
+    assert remote_offset_ms(tmp_path / "clock.json", receives_here=False) == -1000
+    assert remote_offset_ms(tmp_path / "clock.json", receives_here=True) == 1000
+    assert remote_offset_ms(tmp_path / "none.json", receives_here=True) is None
 
 
 def test_ntp_goes_first_unless_it_makes_delays_negative(apart: TunnelRecords) -> None:
