@@ -30,7 +30,7 @@ bool DrainWatch::on_ack(Time now, const RttStats& rtt) {
   least_ = std::min(least_, rtt.latest - rtt.min);
   if (now < round_ends_at_) return false;
   round_ends_at_ = now + rtt.smoothed;
-  std::ranges::rotate(leasts_, leasts_.begin() + 1);
+  std::rotate(leasts_.begin(), leasts_.begin() + 1, leasts_.end());
   leasts_.back() = least_;
   least_ = Time::max();
   ++lossless_round_trips_;
