@@ -82,9 +82,13 @@ Pump::Ready Pump::wait() {
 
 // One batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
-  while (!outgoing_.full()) {
+  for (std::size_t taken = 0; taken < kBatch && !outgoing_.full(); ++taken) {
     const auto packet = device_.next();
     if (!packet) break;
+    if (packet->size() > mtu_) {  // the command may have raised the device's MTU
+      ++counts_.oversized;
+      continue;
+    }
     const Sealed sealed = protocol_.seal(*packet, outgoing_.slot());
     if (logs_.egress != nullptr)
       logs_.egress->record(monotonic_now() - logs_.zero, sealed.uid, sealed.bytes + outer_headers_);
