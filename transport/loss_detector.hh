@@ -72,7 +72,8 @@ class LossDetector {
                     .bytes = packet_bytes,
                     .sent_at = record.sent_at,
                     .inflight_bytes_at_departure = record.inflight_packets * packet_bytes,
-                    .lost_bytes_at_departure = record.lost_packets * packet_bytes});
+                    .lost_bytes_at_departure = record.lost_packets * packet_bytes,
+                    .app_limited = record.rate_mark.app_limited});
   }
 
   uint64_t delivered_end_{0};  // one past the largest delivered
