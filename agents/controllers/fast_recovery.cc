@@ -1,14 +1,9 @@
 #include "agents/controllers/fast_recovery.hh"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ccgym {
-
-namespace {
-
-int64_t divide_rounding_up(int64_t dividend, int64_t divisor) { return (dividend + divisor - 1) / divisor; }
-
-}  // namespace
 
 bool FastRecovery::begins_with(const AckEvent& ack) const {
   if (ack.ce_packets > 0 && !is_older(ack.newest().seq)) return true;
@@ -44,9 +39,10 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const int64_t out_bytes = static_cast<int64_t>(ack.next_seq - recovery_point_) * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
-    const int64_t packets =
-        divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, prior_inflight_bytes_ * packet_bytes_);
-    return packets * packet_bytes_ - out_bytes;
+    // In floating point: the product of 3.6 GB in flight is beyond 64 bits. Exact up to 2^53.
+    const double reduced_bytes = static_cast<double>(delivered_bytes_) * static_cast<double>(ssthresh_bytes_);
+    const double divisor = static_cast<double>(prior_inflight_bytes_) * static_cast<double>(packet_bytes_);
+    return static_cast<int64_t>(std::ceil(reduced_bytes / divisor)) * packet_bytes_ - out_bytes;
   }
   const int64_t limit = std::max(delivered_bytes_ - out_bytes, ack.acked_bytes()) + packet_bytes_;
   return std::min(ssthresh_bytes_ - ack.inflight_bytes, limit);
