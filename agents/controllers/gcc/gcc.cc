@@ -31,7 +31,8 @@ void Gcc::on_packet_acked(Time now, Time sent_at, Time received_at, const RttSta
   ++report_.acked;
   arrivals_.push_back(received_at);
   if (!first_received_at_) first_received_at_ = received_at;
-  if (const auto estimate = filter_.add(sent_at, received_at)) {
+  const auto estimate = filter_.add(sent_at, received_at);
+  if (estimate && received_at > *first_received_at_) {
     delay_based_.update(now, detector_.detect(*estimate),
                         {.incoming_mbps = incoming_mbps(received_at), .rtt = rtt.smoothed});
   }
@@ -45,6 +46,12 @@ void Gcc::on_timeout(Time /*now*/, const Timeout& timeout) {
 
 // Section 5.5: R_hat. A flow younger than the window has had less time for what came in.
 double Gcc::incoming_mbps(Time received_at) {
+// R_hat tells of the path, not of the application's pause: its window begins with what comes in next.
+void Gcc::on_restart(Time /*now*/, Time /*idle*/) {
+  arrivals_.clear();
+  first_received_at_.reset();
+}
+
   while (arrivals_.front() + kRateWindow < received_at) arrivals_.pop_front();
   const auto bits = static_cast<double>(arrivals_.size()) * static_cast<double>(packet_bytes_) * 8;
   const Time window = std::min(kRateWindow, received_at - *first_received_at_);
