@@ -41,6 +41,7 @@ class Gcc final : public CongestionController {
   std::deque<Time> arrivals_{};  // of the last half second, receiver clock
   std::optional<Time> first_received_at_{};
   Report report_{};
+  Time smoothed_rtt_{};
 };
 
 }  // namespace ccgym

@@ -96,5 +96,13 @@ TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
   EXPECT_EQ(asked_, 64);
 }
 
+// Two round trips where they are longer than two seconds: pacing alone decides.
+TEST_F(PccTest, IsNotHeldByItsWindowOnALongPath) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{5000}, milliseconds{5000}, milliseconds{5000});
+  EXPECT_NEAR(static_cast<double>(pcc_.limits().cwnd_bytes),
+              pcc_.limits().pacing_rate->bytes_in(milliseconds{10'000}), 1);
+}
+
 }  // namespace
 }  // namespace ccgym
