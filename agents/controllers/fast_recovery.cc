@@ -13,15 +13,32 @@ bool FastRecovery::begins_with(const AckEvent& ack) const {
 
 int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   active_ = true;
+  first_seq_ = recovery_point_;
   recovery_point_ = ack.next_seq;
+  lost_packets_ = 0;
+  marked_ = false;
+  count(ack);
   ssthresh_bytes_ = ssthresh_bytes;
   prior_inflight_bytes_ = inflight_before(ack) + ack.acked_bytes();
   delivered_bytes_ = 0;
   return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
 
+void FastRecovery::count(const AckEvent& ack) {
+  marked_ |= ack.ce_packets > 0;
+  lost_packets_ +=
+      std::ranges::count_if(ack.lost, [this](const LostPacket& packet) { return is_of_episode(packet.seq); });
+}
+
+bool FastRecovery::undone_by(uint64_t seq) {
+  if (lost_packets_ == 0 || !is_of_episode(seq) || --lost_packets_ > 0 || marked_) return false;
+  active_ = false;
+  return true;
+}
+
 void FastRecovery::abandon(const Timeout& timeout) {
   active_ = false;
+  lost_packets_ = 0;  // they are the time-out's now
   recovery_point_ = timeout.next_seq;
 }
 
