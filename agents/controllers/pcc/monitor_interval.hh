@@ -51,6 +51,7 @@ struct MonitorInterval {
   int64_t sent{0};
   int64_t acked{0};
   int64_t lost{0};
+  int64_t timed_out{0};  // presumed lost by a time-out, and not heard of since
   bool closed{false};
   RttLine rtts{};
   double last_rtt_s{};

@@ -39,8 +39,22 @@ void MonitorIntervals::on_ack(Time now, const AckEvent& ack) {
   for (const AckedPacket& packet : ack.acked) on_delivered(now, packet);
 }
 
-void MonitorIntervals::on_spurious_loss(uint64_t seq) {
-  if (MonitorInterval* interval = sender_of(seq)) --interval->lost;
+void MonitorIntervals::on_timeout(const Timeout& timeout) {
+  for (const LostPacket& packet : timeout.lost) {
+    MonitorInterval* interval = sender_of(packet.seq);
+    if (interval == nullptr) continue;
+    ++interval->timed_out;
+    timed_out_.insert(packet.seq);
+  }
+}
+
+void MonitorIntervals::on_spurious_loss(const SpuriousLoss& loss) {
+  MonitorInterval* interval = sender_of(loss.seq);
+  if (interval != nullptr && !timed_out_.contains(loss.seq)) --interval->lost;
+  const auto first = timed_out_.lower_bound(loss.seq);
+  const auto end = loss.timeout ? timed_out_.end() : timed_out_.upper_bound(loss.seq);
+  for (auto seq = first; seq != end; ++seq) --sender_of(*seq)->timed_out;
+  timed_out_.erase(first, end);
 }
 
 void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
@@ -58,11 +72,13 @@ std::optional<MonitorInterval> MonitorIntervals::take_settled() {
   intervals_.pop_front();
   return settled;
 }
+  timed_out_.erase(timed_out_.begin(), timed_out_.lower_bound(settled.end_seq()));
 
 bool MonitorIntervals::is_settled(const MonitorInterval& interval) const {
   if (!interval.closed) return false;
-  return interval.acked + interval.lost >= interval.sent ||
-         acked_end_ >= interval.end_seq() + kReorderedPackets;
+  const int64_t known = interval.acked + interval.lost;
+  if (known >= interval.sent) return true;
+  return known + interval.timed_out >= interval.sent && acked_end_ >= interval.end_seq() + kReorderedPackets;
 }
 
 // Mostly the oldest: ACKs come roughly in order.
