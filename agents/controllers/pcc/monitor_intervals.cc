@@ -25,7 +25,9 @@ void MonitorIntervals::close(Time now) {
   interval.closed = true;
   const double megabits = static_cast<double>(interval.sent * packet_bytes_) * 8e-6;
   const double sent_mbps = megabits / seconds_of(now - interval.began);
-  if (sent_mbps < kHeldBack * interval.rate_mbps) interval.rate_mbps = sent_mbps;
+  if (sent_mbps >= kHeldBack * interval.rate_mbps) return;
+  interval.held_back = true;
+  interval.rate_mbps = sent_mbps;
 }
 
 void MonitorIntervals::on_sent() {
@@ -70,9 +72,9 @@ std::optional<MonitorInterval> MonitorIntervals::take_settled() {
   if (intervals_.empty() || !is_settled(intervals_.front())) return std::nullopt;
   const MonitorInterval settled = intervals_.front();
   intervals_.pop_front();
+  timed_out_.erase(timed_out_.begin(), timed_out_.lower_bound(settled.end_seq()));
   return settled;
 }
-  timed_out_.erase(timed_out_.begin(), timed_out_.lower_bound(settled.end_seq()));
 
 bool MonitorIntervals::is_settled(const MonitorInterval& interval) const {
   if (!interval.closed) return false;
