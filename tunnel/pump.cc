@@ -191,10 +191,11 @@ Time Pump::next_keep_alive() const {
   return std::max(last, last_keep_alive_) + kKeepAliveInterval;
 }
 
+// While the socket takes nothing, what waits for it tells as much: to wake up for it at once would be a loop.
 void Pump::keep_alive() {
-  if (now_ < next_keep_alive() || outgoing_.full()) return;
-  push(protocol_.keep_alive(outgoing_.slot()));
+  if (now_ < next_keep_alive()) return;
   last_keep_alive_ = now_;
+  if (!outgoing_.full()) push(protocol_.keep_alive(outgoing_.slot()));
 }
 
 void Pump::say_bye() {
