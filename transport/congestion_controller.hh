@@ -52,6 +52,7 @@ struct LostPacket {
   Time sent_at{};
   int64_t inflight_bytes_at_departure{};
   int64_t lost_bytes_at_departure{};
+  bool app_limited{};  // as in RateSample
 };
 
 enum class Limit : uint8_t { window, pacing, application };  // why the sender has not sent more

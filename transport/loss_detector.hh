@@ -1,4 +1,5 @@
-// Loss detection by packet and time threshold (RFC 9002, section 6.1).
+// Loss detection by packet and time threshold (RFC 9002, section 6.1), both of which follow the reordering
+// that the path has shown, as its sections 6.1.1 and 6.1.2 allow.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ class LossDetector {
       if (record.state != PacketState::in_flight) continue;
       if (oldest_ + 1 >= delivered_end_) return;
       const Time too_late = record.sent_at + reordering_patience(rtt);
-      if (delivered_end_ - 1 - oldest_ < kPacketThreshold && too_late > now) {
+      if (delivered_end_ - 1 - oldest_ < packet_threshold_ && too_late > now) {
         deadline_ = too_late;
         return;
       }
@@ -55,14 +56,26 @@ class LossDetector {
     return revived;
   }
 
+  // A packet that was taken for lost has arrived, before `on_delivered` of its ACK: both thresholds rise to
+  // where it would have been waited for, or as far as they go.
+  void on_spurious_loss(uint64_t seq, Time age, const RttStats& rtt) {
+    const uint64_t distance = std::max(delivered_end_, seq + 1) - 1 - seq;
+    packet_threshold_ = std::max(packet_threshold_, std::min(distance + 1, kMostPacketThreshold));
+    while (patience_eighths_ < kMostPatienceEighths && reordering_patience(rtt) <= age) ++patience_eighths_;
+  }
+
   // When a packet in flight will have been out too long; Time::max() while none is behind another.
   [[nodiscard]] Time deadline() const { return deadline_; }
 
  private:
-  static constexpr uint64_t kPacketThreshold = 3;  // RFC 9002, kPacketThreshold
+  static constexpr uint64_t kPacketThreshold = 3;        // RFC 9002, kPacketThreshold
+  static constexpr uint64_t kMostPacketThreshold = 300;  // Linux: net.ipv4.tcp_max_reordering
+  static constexpr int kPatienceEighths = 9;             // RFC 9002, kTimeThreshold: 9/8 of the RTT
+  static constexpr int kMostPatienceEighths = 16;        // RFC 8985, section 6.2: no window beyond an RTT
 
-  static Time reordering_patience(const RttStats& rtt) {  // RFC 9002: 9/8 of the RTT, at least 1 ms
-    return std::max(Time{std::chrono::milliseconds{1}}, std::max(rtt.smoothed, rtt.latest) * 9 / 8);
+  [[nodiscard]] Time reordering_patience(const RttStats& rtt) const {  // RFC 9002: at least 1 ms
+    return std::max(Time{std::chrono::milliseconds{1}},
+                    std::max(rtt.smoothed, rtt.latest) * patience_eighths_ / 8);
   }
 
   void give_up(PacketState state, PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
@@ -72,9 +85,12 @@ class LossDetector {
                     .bytes = packet_bytes,
                     .sent_at = record.sent_at,
                     .inflight_bytes_at_departure = record.inflight_packets * packet_bytes,
-                    .lost_bytes_at_departure = record.lost_packets * packet_bytes});
+                    .lost_bytes_at_departure = record.lost_packets * packet_bytes,
+                    .app_limited = record.rate_mark.app_limited});
   }
 
+  uint64_t packet_threshold_{kPacketThreshold};
+  int patience_eighths_{kPatienceEighths};
   uint64_t delivered_end_{0};  // one past the largest delivered
   uint64_t oldest_{0};
   Time deadline_{Time::max()};

@@ -217,6 +217,7 @@ class Sender {
       ++late_packets_;
       const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
       if (timeout) revive_after(seq);
+      if (was == PacketState::lost) losses_.on_spurious_loss(seq, now - record.sent_at, rtt_.stats());
       controller_.get().on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
       if (timeout) timed_out_end_ = 0;
     }

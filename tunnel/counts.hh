@@ -13,7 +13,7 @@ struct Counts {
   uint64_t altered{};
   uint64_t replayed{};
   uint64_t malformed{};
-  uint64_t oversized{};
+  uint64_t oversized{};      // beyond the MTU: datagrams of the network, packets of the device
   uint64_t undeliverable{};  // the system refused them: packets to the device, datagrams to the network
 
   [[nodiscard]] std::string to_string() const;

@@ -24,7 +24,8 @@ class PacketDevice {
 
   [[nodiscard]] virtual std::string_view kind() const = 0;  // for the user
 
-  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks.
+  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks. One larger than
+  // the MTU, which the command may have raised, comes as larger than the MTU, if not whole.
   virtual std::optional<std::span<const std::byte>> next() = 0;
   [[nodiscard]] virtual bool holds_packets() const { return false; }  // beyond what poll(2) knows of
 
@@ -45,7 +46,7 @@ class PacketDevice {
 // One packet per system call: for kernels without what RingDevice needs.
 class PlainDevice final : public PacketDevice {
  public:
-  PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu) {}
+  PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu + 1) {}
 
   [[nodiscard]] std::string_view kind() const override { return "plain"; }
   std::optional<std::span<const std::byte>> next() override;

@@ -82,9 +82,13 @@ Pump::Ready Pump::wait() {
 
 // One batch, so that neither direction keeps the other waiting.
 void Pump::send_waiting() {
-  while (!outgoing_.full()) {
+  for (std::size_t taken = 0; taken < kBatch && !outgoing_.full(); ++taken) {
     const auto packet = device_.next();
     if (!packet) break;
+    if (packet->size() > mtu_) {  // the command may have raised the device's MTU
+      ++counts_.oversized;
+      continue;
+    }
     const Sealed sealed = protocol_.seal(*packet, outgoing_.slot());
     if (logs_.egress != nullptr)
       logs_.egress->record(monotonic_now() - logs_.zero, sealed.uid, sealed.bytes + outer_headers_);
@@ -187,10 +191,11 @@ Time Pump::next_keep_alive() const {
   return std::max(last, last_keep_alive_) + kKeepAliveInterval;
 }
 
+// While the socket takes nothing, what waits for it tells as much: to wake up for it at once would be a loop.
 void Pump::keep_alive() {
-  if (now_ < next_keep_alive() || outgoing_.full()) return;
-  push(protocol_.keep_alive(outgoing_.slot()));
+  if (now_ < next_keep_alive()) return;
   last_keep_alive_ = now_;
+  if (!outgoing_.full()) push(protocol_.keep_alive(outgoing_.slot()));
 }
 
 void Pump::say_bye() {

@@ -57,9 +57,9 @@ std::unique_ptr<RingDevice> RingDevice::open(int tun, std::size_t mtu) {
 
 RingDevice::RingDevice(int tun, std::size_t mtu)
     : tun_(tun),
-      mtu_(mtu),
+      slot_bytes_(mtu + 1),
       works_(io_uring_queue_init(kMostDelivered, &ring_, 0) == 0),
-      buffer_(kMostRead * mtu),
+      buffer_(kMostRead * slot_bytes_),
       asked_(kLeastRead) {
   packets_.reserve(kMostRead);
 }
@@ -86,10 +86,10 @@ void RingDevice::read_waiting() {
   packets_.clear();
   next_ = 0;
   for (std::size_t i = 0; i < asked_; ++i)
-    prepare_read(ring_, tun_, std::span{buffer_}.subspan(i * mtu_, mtu_), i);
+    prepare_read(ring_, tun_, std::span{buffer_}.subspan(i * slot_bytes_, slot_bytes_), i);
   complete(ring_, static_cast<unsigned>(asked_), [this](std::size_t index, int bytes) {
     if (bytes > 0)
-      packets_.push_back(std::span{buffer_}.subspan(index * mtu_, static_cast<std::size_t>(bytes)));
+      packets_.push_back(std::span{buffer_}.subspan(index * slot_bytes_, static_cast<std::size_t>(bytes)));
   });
   emptied_ = !packets_.empty() && packets_.size() < asked_;
   asked_ = std::clamp(2 * packets_.size(), kLeastRead, kMostRead);

@@ -31,7 +31,7 @@ class RingDevice final : public PacketDevice {
   void read_waiting();
 
   int tun_;
-  std::size_t mtu_;
+  std::size_t slot_bytes_;  // a byte more than the MTU
   io_uring ring_{};
   bool works_;
   std::vector<std::byte> buffer_;

@@ -18,6 +18,13 @@ constexpr int kNearlyEmptyRtts = 5;          // section 2.2: a nearly empty queu
 constexpr double kNearlyEmptyShare = 0.1;    // section 2.2: d_q < 0.1 (RTTmax - RTTmin)
 constexpr double kPacingGain = 2;            // section 2.1: rate 2 cwnd / RTTstanding
 
+// The authors' implementation: so much of the window is kept when more than that share of at least so many
+// packets was lost over two RTTs.
+constexpr double kKeptOnHeavyLoss = 0.7;
+constexpr double kHeavyLoss = 0.3;
+constexpr int kHeavyLossRtts = 2;
+constexpr double kHeavyLossPackets = 20;
+
 double nanoseconds_of(Time time) { return static_cast<double>(time.count()); }
 
 }  // namespace
@@ -36,7 +43,7 @@ void Copa::on_ack(Time now, const AckEvent& ack) {
   observe(now, ack.rtt);
   update_mode(now, ack.rtt.smoothed);
   if (ack.newest().sent_at >= state_.window_began) [[unlikely]]
-    end_window(now);
+    end_window(now, ack);
   const double before_packets = state_.cwnd_packets;
   for (std::size_t packet = 0; packet < ack.acked.size(); ++packet) update_cwnd();
   if (ack.limited_by == Limit::application) [[unlikely]]  // RFC 9002, section 7.8
@@ -49,8 +56,9 @@ void Copa::note_losses(std::span<const LostPacket> lost) {
   state_.lost_in_window |= std::ranges::any_of(lost, is_new);
 }
 
-void Copa::on_timeout(Time /*now*/, const Timeout& timeout) {
+void Copa::on_timeout(Time now, const Timeout& timeout) {
   note_losses(timeout.lost);
+  counted_ = {now, timeout.delivered_bytes, timeout.declared_lost_bytes};  // these are answered
   state_.cwnd_packets = kMinWindowPackets;
   state_.velocity = 1;
   state_.slow_start = true;
@@ -84,8 +92,10 @@ inline void Copa::update_mode(Time now, Time smoothed_rtt) {
   if (!state_.competitive) state_.delta = default_delta_;
 }
 
-void Copa::end_window(Time now) {
-  if (!state_.slow_start) update_velocity();
+void Copa::end_window(Time now, const AckEvent& ack) {
+  if (!state_.slow_start && ack.limited_by != Limit::application) update_velocity();
+  state_.rises_less_falls = 0;
+  if (now > counted_.since + kHeavyLossRtts * ack.rtt.latest) answer_heavy_losses(now, ack);
   if (state_.competitive) update_delta(now);
   state_.lost_in_window = false;
   state_.window_began = now;
@@ -97,7 +107,19 @@ void Copa::update_velocity() {
   const Direction direction = state_.rises_less_falls > 0 ? Direction::up : Direction::down;
   state_.velocity = direction == state_.direction ? 2 * state_.velocity : 1;
   state_.direction = direction;
-  state_.rises_less_falls = 0;
+}
+
+// A queue too short to be measured tells by its losses alone that the window is too large. As nothing else
+// ends slow start there, nor a rising velocity, this does.
+void Copa::answer_heavy_losses(Time now, const AckEvent& ack) {
+  const auto lost = static_cast<double>(ack.declared_lost_bytes - counted_.lost_bytes);
+  const double all = lost + static_cast<double>(ack.delivered_bytes - counted_.delivered_bytes);
+  if (all < kHeavyLossPackets * packet_bytes_) return;
+  counted_ = {now, ack.delivered_bytes, ack.declared_lost_bytes};
+  if (lost <= kHeavyLoss * all) return;
+  state_.cwnd_packets = std::max(kKeptOnHeavyLoss * state_.cwnd_packets, kMinWindowPackets);
+  state_.slow_start = false;
+  state_.velocity = 1;
 }
 
 // Section 2.2: 1/delta by additive increase and multiplicative decrease, never below the default mode's.

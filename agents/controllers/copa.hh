@@ -2,7 +2,8 @@
 // NSDI 2018 (section and equation numbers are the paper's). The velocity is that of the authors'
 // implementation (genericCC), with which the paper's figures were measured: it doubles with every window that
 // keeps its direction, where section 2.1 waits for three. With the wait the queue empties too seldom on slow
-// links: flows take themselves for buffer-fillers, and fill the queue.
+// links: flows take themselves for buffer-fillers, and fill the queue. From there is also what ends a window
+// that loses a third of its packets: by the paper alone a flow floods a queue too short to be measured.
 #pragma once
 
 #include "transport/congestion_controller.hh"
@@ -52,11 +53,18 @@ class Copa final : public CongestionController {
     double span_ns{};      // RTTmax - RTTmin
   };
 
+  struct Counted {  // the flow's totals when the share of losses was last looked at
+    Time since{};
+    int64_t delivered_bytes{};
+    int64_t lost_bytes{};
+  };
+
   void note_losses(std::span<const LostPacket> lost);
   void observe(Time now, const RttStats& rtt);
   void update_mode(Time now, Time smoothed_rtt);
-  void end_window(Time now);
+  void end_window(Time now, const AckEvent& ack);
   void update_velocity();
+  void answer_heavy_losses(Time now, const AckEvent& ack);
   void update_delta(Time now);
   void update_cwnd();
   void update_limits();
@@ -67,6 +75,7 @@ class Copa final : public CongestionController {
   double default_delta_;
   State state_;
   Delays delays_{};
+  Counted counted_{};
   SendLimits limits_{};
   WindowedMin<Time> rtt_standing_{};
   WindowedMin<Time> rtt_min_{};

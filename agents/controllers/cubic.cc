@@ -63,7 +63,8 @@ void Cubic::put_off_epoch(Time time) {
 }
 
 void Cubic::answer_congestion(const AckEvent& ack) {
-  if (!recovery_.begins_with(ack)) return;
+  if (!recovery_.begins_with(ack)) return recovery_.count(ack);
+  before_losses_ = state_;
   reduce(in_packets(inflight_before(ack)));
   const double ssthresh_bytes = state_.ssthresh_packets * static_cast<double>(packet_bytes_);
   state_.cwnd_packets = in_packets(recovery_.begin(ack, std::llround(ssthresh_bytes)));
@@ -80,8 +81,12 @@ void Cubic::on_timeout(Time /*now*/, const Timeout& timeout) {
   state_.cwnd_packets = kLossWindowPackets;
 }
 
-// Section 4.9.1.
+// Sections 4.9.1 and 4.9.2: of a time-out, and of losses.
 void Cubic::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (recovery_.undone_by(loss.seq)) {
+    before_losses_.cwnd_packets = std::max(before_losses_.cwnd_packets, state_.cwnd_packets);
+    state_ = before_losses_;
+  }
   if (!loss.timeout || !before_timeout_) return;
   std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }

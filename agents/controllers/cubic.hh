@@ -57,6 +57,7 @@ class Cubic final : public CongestionController {
   State state_;
   // To go back to; until the time-out has proved genuine.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
+  State before_losses_{};               // of the last episode
   std::optional<Time> unused_since_{};  // the application has left the window unused
   HyStart hystart_{};
   FastRecovery recovery_;

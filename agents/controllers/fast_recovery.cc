@@ -1,14 +1,9 @@
 #include "agents/controllers/fast_recovery.hh"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ccgym {
-
-namespace {
-
-int64_t divide_rounding_up(int64_t dividend, int64_t divisor) { return (dividend + divisor - 1) / divisor; }
-
-}  // namespace
 
 bool FastRecovery::begins_with(const AckEvent& ack) const {
   if (ack.ce_packets > 0 && !is_older(ack.newest().seq)) return true;
@@ -18,15 +13,32 @@ bool FastRecovery::begins_with(const AckEvent& ack) const {
 
 int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   active_ = true;
+  first_seq_ = recovery_point_;
   recovery_point_ = ack.next_seq;
+  lost_packets_ = 0;
+  marked_ = false;
+  count(ack);
   ssthresh_bytes_ = ssthresh_bytes;
   prior_inflight_bytes_ = inflight_before(ack) + ack.acked_bytes();
   delivered_bytes_ = 0;
   return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
 
+void FastRecovery::count(const AckEvent& ack) {
+  marked_ |= ack.ce_packets > 0;
+  lost_packets_ +=
+      std::ranges::count_if(ack.lost, [this](const LostPacket& packet) { return is_of_episode(packet.seq); });
+}
+
+bool FastRecovery::undone_by(uint64_t seq) {
+  if (lost_packets_ == 0 || !is_of_episode(seq) || --lost_packets_ > 0 || marked_) return false;
+  active_ = false;
+  return true;
+}
+
 void FastRecovery::abandon(const Timeout& timeout) {
   active_ = false;
+  lost_packets_ = 0;  // they are the time-out's now
   recovery_point_ = timeout.next_seq;
 }
 
@@ -44,9 +56,10 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
   const int64_t out_bytes = static_cast<int64_t>(ack.next_seq - recovery_point_) * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
-    const int64_t packets =
-        divide_rounding_up(delivered_bytes_ * ssthresh_bytes_, prior_inflight_bytes_ * packet_bytes_);
-    return packets * packet_bytes_ - out_bytes;
+    // In floating point: the product of 3.6 GB in flight is beyond 64 bits. Exact up to 2^53.
+    const double reduced_bytes = static_cast<double>(delivered_bytes_) * static_cast<double>(ssthresh_bytes_);
+    const double divisor = static_cast<double>(prior_inflight_bytes_) * static_cast<double>(packet_bytes_);
+    return static_cast<int64_t>(std::ceil(reduced_bytes / divisor)) * packet_bytes_ - out_bytes;
   }
   const int64_t limit = std::max(delivered_bytes_ - out_bytes, ack.acked_bytes()) + packet_bytes_;
   return std::min(ssthresh_bytes_ - ack.inflight_bytes, limit);

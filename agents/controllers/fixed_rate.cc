@@ -12,6 +12,9 @@ namespace {
 constexpr double kWindowSeconds = 10;  // of the rate: more than any path holds, so that pacing alone decides
 constexpr int64_t kMinWindowPackets = 10;
 
+// A packet a second: no pacer waits for longer.
+double least_mbps(int64_t packet_bytes) { return static_cast<double>(packet_bytes) * 8e-6; }
+
 SendLimits limits_at(double rate_mbps, int64_t packet_bytes) {
   const int64_t window_bytes = std::llround(rate_mbps * 1e6 / 8 * kWindowSeconds);
   return {.cwnd_bytes = std::max(kMinWindowPackets * packet_bytes, window_bytes),
@@ -21,6 +24,7 @@ SendLimits limits_at(double rate_mbps, int64_t packet_bytes) {
 }  // namespace
 
 FixedRate::FixedRate(int64_t packet_bytes, const Config& config)
-    : limits_{limits_at(checked("rate: rate_mbps", config.rate_mbps, 1e-3, 1e5), packet_bytes)} {}
+    : limits_{limits_at(checked("rate: rate_mbps", config.rate_mbps, least_mbps(packet_bytes), 1e5),
+                        packet_bytes)} {}
 
 }  // namespace ccgym

@@ -30,7 +30,8 @@ void NewReno::on_ack(Time /*now*/, const AckEvent& ack) {
 }
 
 void NewReno::answer_congestion(const AckEvent& ack) {
-  if (!recovery_.begins_with(ack)) return;
+  if (!recovery_.begins_with(ack)) return recovery_.count(ack);
+  before_losses_ = state_;
   if (ack.lost.empty()) {
     reduce(std::llround(kept_on_marks_ * static_cast<double>(state_.cwnd_bytes)));
   } else {
@@ -61,8 +62,12 @@ std::vector<Metric> NewReno::metrics() const {
           {"recovery", "", recovery_.active() ? 1.0 : 0.0}};
 }
 
-// RFC 5682 leaves the response open; Linux goes back to where it was.
+// RFC 5682 leaves the response open; Linux goes back to where it was, after losses that were none too.
 void NewReno::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (recovery_.undone_by(loss.seq)) {
+    before_losses_.cwnd_bytes = std::max(before_losses_.cwnd_bytes, state_.cwnd_bytes);
+    state_ = before_losses_;
+  }
   if (!loss.timeout || !before_timeout_) return;
   std::tie(state_, recovery_) = *std::exchange(before_timeout_, std::nullopt);
 }

@@ -44,6 +44,7 @@ class NewReno final : public CongestionController {
   State state_;
   // To go back to; until the time-out has proved genuine.
   std::optional<std::pair<State, FastRecovery>> before_timeout_{};
+  State before_losses_{};  // of the last episode
   FastRecovery recovery_;
 };
 

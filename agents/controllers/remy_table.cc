@@ -20,7 +20,7 @@ constexpr std::size_t kMaxFileBytes = 64 << 20;
 constexpr double kMaxSignal = 1e9;
 constexpr double kMaxMultiple = 1e3;
 constexpr double kMaxIncrementPackets = 1e6;
-constexpr double kMaxIntersendMs = 1e6;
+constexpr double kMaxIntersendMs = 1e3;  // no pacer waits for longer
 
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
 

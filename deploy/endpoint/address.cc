@@ -2,12 +2,28 @@
 
 #include <arpa/inet.h>
 
+#include <array>
+
 #include "deploy/endpoint/errors.hh"
 
 namespace ccgym {
 
-Address::Address(std::string_view host, uint16_t port)
-    : host_(host == "localhost" ? "127.0.0.1" : host), port_(port) {
+namespace {
+
+// An IPv4 address in its own notation: the packets to "::ffff:10.0.0.1" are IPv4 ones, with IPv4's traffic
+// class and header.
+std::string plain(std::string_view host) {
+  if (host == "localhost") return "127.0.0.1";
+  std::string text{host};
+  in6_addr ipv6{};
+  std::array<char, INET_ADDRSTRLEN> ipv4{};
+  if (inet_pton(AF_INET6, text.c_str(), &ipv6) != 1 || !IN6_IS_ADDR_V4MAPPED(&ipv6)) return text;
+  return inet_ntop(AF_INET, &ipv6.s6_addr[12], ipv4.data(), ipv4.size());
+}
+
+}  // namespace
+
+Address::Address(std::string_view host, uint16_t port) : host_(plain(host)), port_(port) {
   auto& ipv4 = reinterpret_cast<sockaddr_in&>(storage_);
   auto& ipv6 = reinterpret_cast<sockaddr_in6&>(storage_);
   if (inet_pton(AF_INET, host_.c_str(), &ipv4.sin_addr) == 1) {

@@ -151,6 +151,7 @@ void SendBatch::push(std::size_t bytes) { append(bytes, std::nullopt); }
 void SendBatch::push(std::size_t bytes, const Origin& origin) { append(bytes, origin); }
 
 void SendBatch::append(std::size_t bytes, const std::optional<Origin>& origin) {
+  if (bytes > slot().size()) throw std::logic_error("a datagram is larger than its slot");
   if (trains_.size() > sent_trains_ && takes(trains_.back(), bytes, origin)) {
     ++trains_.back().datagrams;
   } else {

@@ -91,6 +91,7 @@ class SendBatch {
     if (full()) throw std::logic_error("a batch that is full takes no more datagrams");
     return std::span{bytes_}.subspan(end_, slot_bytes_);
   }
+  // What was written there. Throws std::logic_error: full, or more than the slot has.
   void push(std::size_t bytes);                        // to the connected peer
   void push(std::size_t bytes, const Origin& origin);  // back to where a datagram came from
 

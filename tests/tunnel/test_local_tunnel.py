@@ -84,6 +84,27 @@ def test_offloaded_tcp_and_udp_arrive_unharmed(tmp_path: Path) -> None:
     assert " 0 malformed, 0 oversized, 0 undeliverable" in tunnel.server.stderr_lines()[-1]
 
 
+RAISE_MTU = """
+import os, socket, subprocess
+subprocess.run(["ip", "link", "set", "tunnel", "mtu", "9000"], check=True)
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for size in [8972] * 20 + [500]:
+    udp.sendto(bytes(size), (os.environ["CCGYM_TUNNEL_PEER"], 5001))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change a device's MTU")
+@pytest.mark.parametrize("options", [[], ["--offload"]])
+def test_packets_beyond_the_mtu_are_dropped_and_counted(options: list[str], tmp_path: Path) -> None:
+    command = ["sh", "-c", f"{sys.executable} -c '{RAISE_MTU}'; sleep 0.5"]
+    with LocalTunnel(tmp_path, ["sleep", "60"], command, options=options) as tunnel:
+        assert tunnel.client.process.wait(ENDS_S) == 0, tunnel.client.stderr_lines()
+        assert tunnel.server.process.wait(ENDS_S) == 0
+    assert " 20 oversized," in tunnel.client.stderr_lines()[-1]
+    sizes = [line.size for line in read_log(tunnel.server.logs.ingress)[1]]
+    assert max(sizes) < 1000
+
+
 @pytest.mark.parametrize(("options", "kinds"), [([], {"io_uring", "plain"}), (["--offload"], {"offload"})])
 def test_each_end_says_how_it_moves_packets(options: list[str], kinds: set[str], tmp_path: Path) -> None:
     with LocalTunnel(tmp_path, ["sleep", "60"], ["true"], options=options) as tunnel:

@@ -59,7 +59,7 @@ void Bbr3::update_model(Time now, const AckEvent& ack) {
   check_startup_marks();
   check_drained(now, ack.inflight_bytes);
   if (full_bw_reached_ && !adapt_long_term(ack)) update_phase(now, ack, bw_mbps);
-  check_marks(now, ack.newest());
+  check_marks(now, ack.newest(), rate.app_limited);
   update_min_rtt(now, ack);
   restarts_from_idle_ = false;
   if (loss_round_begins_) {

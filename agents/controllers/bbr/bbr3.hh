@@ -69,11 +69,11 @@ class Bbr3 final : public CongestionController {
   // Losses: bbr3_losses.cc.
   void adapt_lower_bounds();
   void answer_losses(Time now, const AckEvent& ack);
-  void check_marks(Time now, const AckedPacket& newest);
+  void check_marks(Time now, const AckedPacket& newest, bool app_limited);
   void note_loss(const LostPacket& packet);
   void check_loss(Time now, const LostPacket& packet, int64_t lost_bytes);
   void note_losses(Time now, std::span<const LostPacket> lost, int64_t declared_lost_bytes);
-  void bound_inflight(Time now, double inflight_bytes);
+  void bound_inflight(Time now, double inflight_bytes, bool app_limited);
   // IsInflightTooHigh: of what was in flight with a packet, by what has been lost since it left.
   [[nodiscard]] static bool lost_too_much(const auto& packet, int64_t lost_bytes) {
     const auto since_departure = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure);

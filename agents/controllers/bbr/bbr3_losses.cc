@@ -51,9 +51,9 @@ void Bbr3::adapt_lower_bounds() {
 }
 
 // As with losses, the probing has gone too far when too much of a round comes marked.
-void Bbr3::check_marks(Time now, const AckedPacket& newest) {
+void Bbr3::check_marks(Time now, const AckedPacket& newest, bool app_limited) {
   if (samples_probe_ && rounds_.begins() && marks_.rounds_too_high() > 0)
-    bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure));
+    bound_inflight(now, static_cast<double>(newest.inflight_bytes_at_departure), app_limited);
 }
 
 // HandleLostPacket: too much was in flight if more than two percent of it was lost; the bound is where the
@@ -64,14 +64,16 @@ void Bbr3::check_loss(Time now, const LostPacket& packet, int64_t lost_bytes) {
   const auto prior_lost = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure - packet.bytes);
   const double prefix =
       std::max((kLossThreshold * prior_inflight_bytes - prior_lost) / (1 - kLossThreshold), 0.0);
-  bound_inflight(now, prior_inflight_bytes + prefix);
+  bound_inflight(now, prior_inflight_bytes + prefix, packet.app_limited);
 }
 
-// HandleInflightTooHigh.
-void Bbr3::bound_inflight(Time now, double inflight_bytes) {
+// HandleInflightTooHigh, section 5.5.10.2. What an application that held back had in flight says nothing of
+// what fits: the losses were another's.
+void Bbr3::bound_inflight(Time now, double inflight_bytes, bool app_limited) {
   probed_too_high_ = true;
   samples_probe_ = false;
-  bounds_.longterm_bytes = std::max(inflight_bytes, InflightBounds::kBeta * target_inflight_bytes());
+  if (!app_limited)
+    bounds_.longterm_bytes = std::max(inflight_bytes, InflightBounds::kBeta * target_inflight_bytes());
   if (mode_ != Mode::up) return;
   before_loss_.left_mode = Mode::up;
   start_down(now);

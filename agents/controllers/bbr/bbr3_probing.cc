@@ -62,7 +62,7 @@ bool Bbr3::fills_long_term() const {
 // ProbeInflightLongtermUpward.
 void Bbr3::raise_long_term(const AckEvent& ack) {
   if (!fills_long_term()) return;
-  if (slope_.climbs(static_cast<double>(ack.acked_bytes()))) bounds_.longterm_bytes += packets(1);
+  bounds_.longterm_bytes += packets(slope_.climb(static_cast<double>(ack.acked_bytes())));
   if (rounds_.begins()) slope_.steepen(cwnd_bytes_, packets(1));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "transport/random.hh"
@@ -47,12 +48,13 @@ class UpwardSlope {
     rounds_ = std::min(rounds_ + 1, kMaxRounds);
     bytes_per_packet_ = std::max(cwnd_bytes / packets_per_round, packet_bytes);
   }
-  // Whether so much acknowledged is worth one more packet.
-  bool climbs(double acked_bytes) {
+  // How many more packets so much acknowledged is worth.
+  double climb(double acked_bytes) {
     acked_bytes_ += acked_bytes;
-    if (acked_bytes_ < bytes_per_packet_) return false;
-    acked_bytes_ -= bytes_per_packet_;
-    return true;
+    if (acked_bytes_ < bytes_per_packet_) return 0;
+    const double delta = std::floor(acked_bytes_ / bytes_per_packet_);
+    acked_bytes_ -= delta * bytes_per_packet_;
+    return delta;
   }
 
  private:

@@ -16,6 +16,7 @@ class Gcc final : public CongestionController {
   [[nodiscard]] std::string_view name() const override { return "gcc"; }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
+  void on_restart(Time now, Time idle) override;
   [[nodiscard]] SendLimits limits() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Gcc>(*this);
@@ -40,6 +41,7 @@ class Gcc final : public CongestionController {
   std::deque<Time> arrivals_{};  // of the last half second, receiver clock
   std::optional<Time> first_received_at_{};
   Report report_{};
+  Time smoothed_rtt_{};
 };
 
 }  // namespace ccgym

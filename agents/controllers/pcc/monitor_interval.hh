@@ -51,7 +51,9 @@ struct MonitorInterval {
   int64_t sent{0};
   int64_t acked{0};
   int64_t lost{0};
+  int64_t timed_out{0};  // presumed lost by a time-out, and not heard of since
   bool closed{false};
+  bool held_back{false};  // less was sent than the rate allowed: `rate_mbps` is what was sent
   RttLine rtts{};
   double last_rtt_s{};
 

@@ -25,7 +25,9 @@ void MonitorIntervals::close(Time now) {
   interval.closed = true;
   const double megabits = static_cast<double>(interval.sent * packet_bytes_) * 8e-6;
   const double sent_mbps = megabits / seconds_of(now - interval.began);
-  if (sent_mbps < kHeldBack * interval.rate_mbps) interval.rate_mbps = sent_mbps;
+  if (sent_mbps >= kHeldBack * interval.rate_mbps) return;
+  interval.held_back = true;
+  interval.rate_mbps = sent_mbps;
 }
 
 void MonitorIntervals::on_sent() {
@@ -39,8 +41,22 @@ void MonitorIntervals::on_ack(Time now, const AckEvent& ack) {
   for (const AckedPacket& packet : ack.acked) on_delivered(now, packet);
 }
 
-void MonitorIntervals::on_spurious_loss(uint64_t seq) {
-  if (MonitorInterval* interval = sender_of(seq)) --interval->lost;
+void MonitorIntervals::on_timeout(const Timeout& timeout) {
+  for (const LostPacket& packet : timeout.lost) {
+    MonitorInterval* interval = sender_of(packet.seq);
+    if (interval == nullptr) continue;
+    ++interval->timed_out;
+    timed_out_.insert(packet.seq);
+  }
+}
+
+void MonitorIntervals::on_spurious_loss(const SpuriousLoss& loss) {
+  MonitorInterval* interval = sender_of(loss.seq);
+  if (interval != nullptr && !timed_out_.contains(loss.seq)) --interval->lost;
+  const auto first = timed_out_.lower_bound(loss.seq);
+  const auto end = loss.timeout ? timed_out_.end() : timed_out_.upper_bound(loss.seq);
+  for (auto seq = first; seq != end; ++seq) --sender_of(*seq)->timed_out;
+  timed_out_.erase(first, end);
 }
 
 void MonitorIntervals::on_delivered(Time now, const AckedPacket& packet) {
@@ -56,13 +72,15 @@ std::optional<MonitorInterval> MonitorIntervals::take_settled() {
   if (intervals_.empty() || !is_settled(intervals_.front())) return std::nullopt;
   const MonitorInterval settled = intervals_.front();
   intervals_.pop_front();
+  timed_out_.erase(timed_out_.begin(), timed_out_.lower_bound(settled.end_seq()));
   return settled;
 }
 
 bool MonitorIntervals::is_settled(const MonitorInterval& interval) const {
   if (!interval.closed) return false;
-  return interval.acked + interval.lost >= interval.sent ||
-         acked_end_ >= interval.end_seq() + kReorderedPackets;
+  const int64_t known = interval.acked + interval.lost;
+  if (known >= interval.sent) return true;
+  return known + interval.timed_out >= interval.sent && acked_end_ >= interval.end_seq() + kReorderedPackets;
 }
 
 // Mostly the oldest: ACKs come roughly in order.

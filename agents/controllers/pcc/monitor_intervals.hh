@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "agents/controllers/pcc/monitor_interval.hh"
 
@@ -20,7 +21,8 @@ class MonitorIntervals {
   // becomes known. What a time-out presumes lost may yet arrive: it waits for the ACK of a later packet to
   // tell.
   void on_ack(Time now, const AckEvent& ack);
-  void on_spurious_loss(uint64_t seq);  // before the ACK that tells of its arrival
+  void on_timeout(const Timeout& timeout);
+  void on_spurious_loss(const SpuriousLoss& loss);  // before the ACK that tells of its arrival
 
   // The oldest interval, once it is closed and every packet of it accounted for.
   std::optional<MonitorInterval> take_settled();
@@ -35,7 +37,8 @@ class MonitorIntervals {
 
   int64_t packet_bytes_;
   std::deque<MonitorInterval> intervals_{};
-  uint64_t acked_end_{0};  // one past the latest that was acknowledged
+  std::set<uint64_t> timed_out_{};  // of the intervals' packets
+  uint64_t acked_end_{0};           // one past the latest that was acknowledged
 };
 
 }  // namespace ccgym

@@ -8,12 +8,13 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
-constexpr double kLeastRttSeconds = 1e-3;    // for the first rate
-constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
-constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: time to send 10 packets
-constexpr std::size_t kMaxOutstanding = 64;  // intervals without feedback: the rate is held
-constexpr double kWindowSeconds = 2;         // PCC has no window: a bound for the sender's memory
+constexpr double kInitialRttSeconds = 0.1;         // until the first ACK
+constexpr double kLeastRttSeconds = 1e-3;          // for the first rate
+constexpr double kInitialPacketsPerRtt = 2;        // Allegro section 3.2: 2 MSS/RTT
+constexpr int64_t kMinPackets = 10;                // Allegro section 3.1: time to send 10 packets
+constexpr std::size_t kMaxOutstanding = 64;        // intervals without feedback: the rate is held
+constexpr Time kWindow = std::chrono::seconds{2};  // PCC has no window: a bound for the sender's memory
+constexpr int kWindowRtts = 2;                     // or so many round trips, which it must not bind
 constexpr int64_t kMinWindowPackets = 10;
 
 }  // namespace
@@ -86,9 +87,10 @@ Time Pcc::end_of_interval() const {
 }
 
 SendLimits Pcc::limits() const {
-  const auto window_bytes = static_cast<int64_t>(rate_mbps_ * 1e6 / 8 * kWindowSeconds);
-  return {.cwnd_bytes = std::max(window_bytes, kMinWindowPackets * packet_bytes_),
-          .pacing_rate = Rate::from_mbps(rate_mbps_)};
+  const Rate rate = Rate::from_mbps(rate_mbps_);
+  const double window_bytes = rate.bytes_in(std::max(kWindow, kWindowRtts * smoothed_rtt_));
+  return {.cwnd_bytes = std::max(static_cast<int64_t>(window_bytes), kMinWindowPackets * packet_bytes_),
+          .pacing_rate = rate};
 }
 
 }  // namespace ccgym

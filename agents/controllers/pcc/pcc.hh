@@ -31,9 +31,9 @@ class Pcc final : public CongestionController {
   [[nodiscard]] std::string_view name() const override { return learner_->name(); }
   void on_sent(Time now, const SentPacket& packet) override;
   void on_ack(Time now, const AckEvent& ack) override;
-  void on_timeout(Time /*now*/, const Timeout& /*timeout*/) override {}
+  void on_timeout(Time /*now*/, const Timeout& timeout) override { intervals_.on_timeout(timeout); }
   void on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) override {
-    if (!loss.timeout) intervals_.on_spurious_loss(loss.seq);
+    intervals_.on_spurious_loss(loss);
   }
   [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
   void on_timer(Time now) override;

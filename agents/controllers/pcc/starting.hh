@@ -1,6 +1,7 @@
 // PCC's start: the rate doubles with every monitor interval until the utility falls (Allegro section 3.2).
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -28,6 +29,10 @@ class StartingPhase {
   std::optional<double> learn(const MonitorInterval& result, double utility) {
     if (result.trial != kDoubling) return std::nullopt;
     --unanswered_;
+    if (result.held_back) {  // RFC 9002, section 7.8: a rate that is not used says nothing, nor does it grow
+      next_rate_mbps_ = std::min(next_rate_mbps_, kStep * result.rate_mbps);
+      return std::nullopt;
+    }
     if (best_rate_mbps_ > 0 && utility <= best_utility_) return RateLearner::in_bounds(best_rate_mbps_);
     best_utility_ = utility;
     best_rate_mbps_ = result.rate_mbps;

@@ -9,6 +9,9 @@ namespace {
 constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: what is sent now shall have left within 100 ms
 constexpr int64_t kFirstWindowPackets = 2;
 constexpr int64_t kMinWindowPackets = 1;
+// As Copa's and BBR's. Of the whole flow, a path that becomes longer would look like a queue for ever; its
+// own queue Sprout bounds by 100 ms, so that it empties within a window.
+constexpr Time kMinRttWindow = std::chrono::seconds{10};
 
 }  // namespace
 
@@ -18,7 +21,7 @@ Sprout::Sprout(int64_t packet_bytes)
 void Sprout::on_sent(Time now, const SentPacket& packet) { outstanding_.push_back({packet.seq, now}); }
 
 void Sprout::on_ack(Time now, const AckEvent& ack) {
-  min_rtt_ = ack.rtt.min;
+  if (!ack.acked.empty()) min_rtt_.update(now, ack.rtt.latest, kMinRttWindow);
   packets_in_tick_ += static_cast<int>(ack.acked.size());
   for (const LostPacket& packet : ack.lost) settle(packet.seq);
   for (const AckedPacket& packet : ack.acked) settle(packet.seq);
@@ -50,7 +53,7 @@ void Sprout::on_timer(Time now) {
 
 // A packet that is overdue waits in the link's queue, or the link is out.
 bool Sprout::link_is_backlogged(Time now) const {
-  return !outstanding_.empty() && now - outstanding_.front().sent_at > min_rtt_ + kSproutTick / 4;
+  return !outstanding_.empty() && now - outstanding_.front().sent_at > min_rtt_.best() + kSproutTick / 4;
 }
 
 }  // namespace ccgym

@@ -9,6 +9,7 @@
 
 #include "agents/controllers/sprout/forecast.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/windowed_filter.hh"
 
 namespace ccgym {
 
@@ -41,7 +42,7 @@ class Sprout final : public CongestionController {
   int64_t packet_bytes_;
   RateBelief belief_{};
   std::deque<Outstanding> outstanding_{};
-  Time min_rtt_{};
+  WindowedMin<Time> min_rtt_{};
   int packets_in_tick_{0};
   std::optional<Time> next_tick_{};
   int64_t cwnd_bytes_;

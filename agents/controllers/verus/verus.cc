@@ -22,6 +22,7 @@ constexpr double kSlowStartExit = 15;  // section 4.3: slow start ends at so man
 constexpr double kDecrease = 0.7;      // M of eq. 6: its authors'
 constexpr double kMinWindowPackets = 1;
 constexpr double kMaxWindowPackets = 1 << 14;
+constexpr Time kMinRttWindow = std::chrono::seconds{10};  // as Copa's and BBR's
 
 }  // namespace
 
@@ -54,9 +55,21 @@ void Verus::on_ack(Time now, const AckEvent& ack) {
   if (ack.acked.empty()) return;
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
   window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
-  min_ms_ = in_ms(ack.rtt.min);
+  observe_min(now, in_ms(ack.rtt.latest));
   smoothed_rtt_ms_ = in_ms(ack.rtt.smoothed);
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
+}
+
+// D_min is of the whole flow, whose queue never empties: of a window of time it would rise with that queue,
+// and the queue with it. But a window that stays at its least builds none: the path has become longer.
+void Verus::observe_min(Time now, double rtt_ms) {
+  min_ms_ = std::min(min_ms_, rtt_ms);
+  if (window_packets_ > kMinWindowPackets || phase_ != Phase::normal) {
+    least_window_since_ = now;
+    least_window_min_ms_ = rtt_ms;
+  }
+  least_window_min_ms_ = std::min(least_window_min_ms_, rtt_ms);
+  if (now - least_window_since_ > kMinRttWindow) min_ms_ = least_window_min_ms_;
 }
 
 void Verus::on_packet_acked(Time now, const AckedPacket& packet) {
@@ -115,22 +128,33 @@ void Verus::on_timer(Time now) {
     profile_.interpolate();
     interpolate_at_ = now + kInterpolationPeriod;
   }
-  if (epoch_max_ms_ > 0) end_epoch();
+  end_epoch();
   epoch_ends_ = now + kEpoch;
 }
 
-// Section 4: an epoch in which no ACK came changes nothing.
+// Section 4: an epoch in which no ACK came changes nothing of the window, but as many packets may leave in it
+// as in any other: else ACKs that come in clumps hold the flow to a few packets per clump for ever.
 void Verus::end_epoch() {
+  const double before = window_packets_;
+  if (epoch_max_ms_ > 0) update_window();
+  if (phase_ == Phase::normal && !profile_.empty()) grant(before);
+}
+
+void Verus::update_window() {
   const double before_ms = max_ms_ > 0 ? max_ms_ : epoch_max_ms_;
   max_ms_ = kMaxWeight * epoch_max_ms_ + (1 - kMaxWeight) * before_ms;  // eq. 2
   epoch_max_ms_ = 0;
   if (phase_ != Phase::normal || profile_.empty()) return;
-  estimate_ms_ = next_delay_ms(estimate_ms_, max_ms_, max_ms_ - before_ms, min_ms_);
+  const double next_ms = next_delay_ms(estimate_ms_, max_ms_, max_ms_ - before_ms, min_ms_);
+  estimate_ms_ = window_is_used_ ? next_ms : std::min(next_ms, estimate_ms_);
   const double most = window_is_used_ ? kMaxWindowPackets : window_packets_;
-  const double next = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, most);
-  const double send = packets_to_send(window_packets_, next, std::ceil(smoothed_rtt_ms_ / kEpochMs));
+  window_packets_ = std::clamp(profile_.window_packets(estimate_ms_), kMinWindowPackets, most);
+}
+
+// Eq. 5.
+void Verus::grant(double window_before) {
+  const double send = packets_to_send(window_before, window_packets_, std::ceil(smoothed_rtt_ms_ / kEpochMs));
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
-  window_packets_ = next;
 }
 
 SendLimits Verus::limits() const {

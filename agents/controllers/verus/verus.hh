@@ -2,6 +2,7 @@
 // (section and equation numbers are the paper's).
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "agents/controllers/verus/delay_profile.hh"
@@ -46,7 +47,10 @@ class Verus final : public CongestionController {
   void decrease(double sent_under);
   void aim_at_window();
   void grow(double sent_under);
+  void observe_min(Time now, double rtt_ms);
   void end_epoch();
+  void update_window();
+  void grant(double window_before);
 
   int64_t packet_bytes_;
   double delay_ratio_;
@@ -57,7 +61,9 @@ class Verus final : public CongestionController {
   std::vector<double> windows_;  // by sequence number: the window under which a packet left
   DelayProfile profile_{};
   bool window_is_used_{true};
-  double min_ms_{0};        // D_min
+  double min_ms_{std::numeric_limits<double>::infinity()};  // D_min
+  double least_window_min_ms_{0};                           // of the RTTs while the window is its least
+  Time least_window_since_{};
   double max_ms_{0};        // D_max, smoothed (eq. 2)
   double epoch_max_ms_{0};  // the largest delay of this epoch
   double estimate_ms_{0};   // D_est

@@ -202,8 +202,10 @@ INSTANTIATE_TEST_SUITE_P(WithAndWithoutTrains, Batches, testing::Bool());
 
 TEST(SendBatch, RefusesWhatItHasNoRoomFor) {
   SendBatch batch{1, kAckBytes};
+  EXPECT_THROW(batch.push(batch.slot().size() + 1), std::logic_error);
   batch.push(batch.slot().size());
   EXPECT_THROW(static_cast<void>(batch.slot()), std::logic_error);
+  EXPECT_THROW(batch.push(1), std::logic_error);
 }
 
 }  // namespace

@@ -120,6 +120,32 @@ TEST(Sender, ALateAckOfALostPacketCountsAsDelivered) {
   EXPECT_EQ(flow.sender.inflight_bytes(), kBytes);
 }
 
+// RFC 9002, section 6.1.1: packet 0 came four packets late, so the next is waited for as long.
+TEST(Sender, WaitsForAsManyPacketsAsOneWasLate) {
+  Flow flow{20};
+  flow.send_all(milliseconds{0});
+  for (const uint64_t seq : {1U, 2U, 3U, 4U, 0U}) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25});
+  for (const uint64_t seq : {6U, 7U, 8U, 9U}) flow.sender.on_ack(milliseconds{50}, seq, milliseconds{25});
+  EXPECT_EQ(flow.sender.lost_packets(), 0);
+  flow.sender.on_ack(milliseconds{50}, 10, milliseconds{25});
+  EXPECT_EQ(flow.controller.story.back(), "ack 10, loss 5");
+}
+
+// Section 6.1.2: of an RTT of 80 ms, packet 0 took 104 ms, 10.4 eighths, so the next is waited for for 11.
+TEST(Sender, WaitsAsLongAsAPacketWasLate) {
+  Flow flow{3};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{80}, 1, milliseconds{40});
+  flow.sender.on_timer(milliseconds{90});
+  ASSERT_EQ(flow.controller.story.back(), "loss 0");
+  flow.sender.on_ack(milliseconds{104}, 0, milliseconds{64});
+  flow.sender.on_ack(milliseconds{104}, 2, milliseconds{64});
+  flow.send_all(milliseconds{104});
+  flow.sender.on_ack(milliseconds{184}, 4, milliseconds{144});
+  const Time patience = flow.sender.rtt().smoothed * 11 / 8;
+  EXPECT_EQ(flow.sender.next_timer(), milliseconds{104} + patience);
+}
+
 TEST(Sender, DuplicateAndUnknownAcksAreIgnored) {
   Flow flow{2};
   flow.send_all(milliseconds{0});

@@ -73,6 +73,15 @@ TEST_P(PacketDeviceTest, ReadsPacketsInOrderUntilNoneIsLeft) {
   }
 }
 
+// Its MTU is the command's to raise: what was cut would look like a whole packet.
+TEST_P(PacketDeviceTest, ShowsThatAPacketIsLargerThanTheMtu) {
+  const Bytes packet(6 * kMtu);
+  ASSERT_EQ(send(kernel_.number(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
+  const auto read = device_->next();
+  ASSERT_TRUE(read);
+  EXPECT_GT(read->size(), kMtu);
+}
+
 TEST_P(PacketDeviceTest, WritesPacketsInOrder) {
   std::vector<Bytes> packets;
   for (std::size_t i = 0; i < kMostDelivered; ++i) packets.push_back(packet_of(i));

@@ -74,7 +74,8 @@ class Bbr3Test : public testing::Test {
       lost.push_back({.seq = seq,
                       .bytes = kPacketBytes,
                       .inflight_bytes_at_departure = departures_.at(seq).inflight_bytes,
-                      .lost_bytes_at_departure = departures_.at(seq).lost_bytes});
+                      .lost_bytes_at_departure = departures_.at(seq).lost_bytes,
+                      .app_limited = app_limited_});
     }
     lost_bytes_ += static_cast<int64_t>(seqs.size()) * kPacketBytes;
     report_losses(bbr_, now_,
@@ -129,6 +130,7 @@ class Bbr3Test : public testing::Test {
   int64_t lost_bytes_{0};
   uint64_t arriving_seq_{0};
   std::set<uint64_t> lost_{};
+  bool app_limited_{false};  // the packets that are lost
   int64_t delivered_{0};
 };
 
@@ -274,6 +276,17 @@ TEST_F(Bbr3Test, BoundsTheInflightByBetaAtLeast) {
   for (int i = 0; i < 3; ++i, send(50)) lost.push_back(next_seq());
   lose(lost);
   EXPECT_NEAR(longterm(), 70, 0.5);
+}
+
+// Section 5.5.10.2: but not by what an application left in flight, though the probing ends.
+TEST_F(Bbr3Test, BoundsNothingByLossesOfAnApplicationThatHeldBack) {
+  app_limited_ = true;
+  reach(Mode::up);
+  std::vector<uint64_t> lost;
+  for (int i = 0; i < 3; ++i, send(50)) lost.push_back(next_seq());
+  lose(lost);
+  EXPECT_EQ(bbr_.mode(), Mode::down);
+  EXPECT_EQ(bbr_.longterm_bytes(), InflightBounds::kNone);
 }
 
 // Section 5.6.1: while cruising 0.85 of the bound. Section 5.3.3.6: the next probing only reaches for the

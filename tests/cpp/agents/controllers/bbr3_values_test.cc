@@ -88,15 +88,23 @@ TEST(ProbeWait, LastsNoLongerThanRenoWouldNeedForALoss) {
 
 TEST(UpwardSlope, ClimbsByOneTwoFourPacketsARound) {
   UpwardSlope slope;
-  std::vector<int> climbed;
+  std::vector<double> climbed;
   for (int round = 0; round < 4; ++round) {
     slope.steepen(/*cwnd_bytes=*/64'000, /*packet_bytes=*/1000);
     climbed.push_back(0);
-    for (int packet = 0; packet < 64; ++packet) climbed.back() += slope.climbs(1000) ? 1 : 0;
+    for (int packet = 0; packet < 64; ++packet) climbed.back() += slope.climb(1000);
   }
-  EXPECT_EQ(climbed, (std::vector<int>{1, 2, 4, 8}));
+  EXPECT_EQ(climbed, (std::vector<double>{1, 2, 4, 8}));
   slope.stop();
-  EXPECT_FALSE(slope.climbs(1e9));
+  EXPECT_EQ(slope.climb(1e9), 0);
+}
+
+// Section 5.3.3.9: delta, of which an ACK of many packets may hold several; the rest is kept.
+TEST(UpwardSlope, ClimbsBySeveralPacketsForAnAckOfMany) {
+  UpwardSlope slope;
+  slope.steepen(/*cwnd_bytes=*/2000, /*packet_bytes=*/1000);
+  EXPECT_EQ(slope.climb(7000), 3);
+  EXPECT_EQ(slope.climb(1000), 1);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
+#include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
@@ -26,7 +28,10 @@ class CopaTest : public testing::Test {
     report_ack(copa_, now_,
                {.bytes = kPacketBytes,
                 .sent_at = now_ - rtt,
-                .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{100}}});
+                .delivered_bytes = delivered_bytes_ += kPacketBytes,
+                .rtt = {.latest = rtt, .smoothed = rtt, .min = milliseconds{100}},
+                .declared_lost_bytes = declared_lost_bytes_,
+                .limited_by = limited_by_});
   }
 
   // One window: the ACK of a packet that left after the last window ended.
@@ -40,6 +45,9 @@ class CopaTest : public testing::Test {
 
   Copa copa_{kPacketBytes, {}};
   Time now_{seconds{1}};
+  int64_t delivered_bytes_{0};
+  int64_t declared_lost_bytes_{0};
+  Limit limited_by_{Limit::window};
 };
 
 constexpr milliseconds kEmpty{100};   // RTT of an empty queue
@@ -122,6 +130,35 @@ TEST_F(CopaTest, NeverMovesByMoreThanAPacketPerAckNorBelowTwoPackets) {
     EXPECT_GE(cwnd(), before - 1 - 1e-9);
     EXPECT_GE(cwnd(), 2);
   }
+}
+
+// The authors' implementation: looked at every two RTTs, 0.7 of the window when more than 30 % is lost.
+TEST_F(CopaTest, KeepsSevenTenthsOfAWindowThatLosesMoreThanThreeTenths) {
+  for (const double share : {0.29, 0.31}) {
+    for (int i = 0; i < 40; ++i) round_trip(kEmpty);
+    delivered_bytes_ += 1000 * kPacketBytes;
+    declared_lost_bytes_ += std::llround(1000 * share / (1 - share)) * kPacketBytes;
+    const double before = cwnd();
+    now_ += 2 * kEmpty;
+    round_trip(kEmpty);
+    EXPECT_NEAR(cwnd(), share > 0.3 ? 0.7 * before : before, 1.01) << share;
+  }
+}
+
+TEST_F(CopaTest, KeepsItsVelocityWhileTheWindowIsNotUsed) {
+  round_trip(kEmpty);
+  for (int i = 0; i < 3; ++i) round_trip(kQueued);
+  ASSERT_EQ(copa_.velocity(), 2);
+  limited_by_ = Limit::application;
+  for (int i = 0; i < 3; ++i) round_trip(kQueued);
+  EXPECT_EQ(copa_.velocity(), 2);
+}
+
+// A queue of one packet is never measured: losses alone hold the window.
+TEST(CopaRun, DoesNotFloodAQueueOfOnePacket) {
+  FlowOnChangingPath flow{"copa", {.queue_packets = 1}};
+  flow.run_until(20);
+  EXPECT_LT(flow.sender().sent_packets(), 2 * 20 * 683);  // 683 packets/s are 8 Mbit/s
 }
 
 // A queue that never empties, oscillating above 150 ms: d_q stays over 0.1 (RTTmax - RTTmin).

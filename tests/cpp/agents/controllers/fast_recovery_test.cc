@@ -13,20 +13,21 @@ constexpr int64_t kPacket = 1000;
 struct MarkedFlow {
   int64_t inflight_packets;
   int64_t ssthresh_bytes;
+  int64_t packet_bytes{kPacket};
   uint64_t acked{0};
   uint64_t next_seq{static_cast<uint64_t>(inflight_packets)};
-  FastRecovery recovery{kPacket};
+  FastRecovery recovery{packet_bytes};
 
   // Returns the packets that leave.
   int64_t take_ack() {
     --inflight_packets;
-    const std::array packet{AckedPacket{.seq = acked, .bytes = kPacket}};
+    const std::array packet{AckedPacket{.seq = acked, .bytes = packet_bytes}};
     const AckEvent ack{.acked = packet,
-                       .inflight_bytes = inflight_packets * kPacket,
+                       .inflight_bytes = inflight_packets * packet_bytes,
                        .next_seq = next_seq,
                        .ce_packets = acked == 0 ? 1 : 0};
     if (recovery.begins_with(ack)) recovery.begin(ack, ssthresh_bytes);
-    const int64_t window_packets = recovery.on_ack(ack) / kPacket;
+    const int64_t window_packets = recovery.on_ack(ack) / packet_bytes;
     const int64_t leaving = std::max<int64_t>(window_packets - inflight_packets, 0);
     ++acked;
     next_seq += static_cast<uint64_t>(leaving);
@@ -51,6 +52,17 @@ TEST(FastRecovery, SpreadsTheReductionOverTheRoundTrip) {
   }
   EXPECT_TRUE(flow.recovery.active());
   EXPECT_EQ(flow.inflight_packets, 21);
+}
+
+// 40 GB, whose square is beyond 64 bits.
+TEST(FastRecovery, SpreadsTheReductionOfAVeryLargeWindow) {
+  constexpr int64_t kGigabyte = 1'000'000'000;
+  MarkedFlow flow{.inflight_packets = 40, .ssthresh_bytes = 20 * kGigabyte, .packet_bytes = kGigabyte};
+  int64_t left = 0;
+  for (int ack = 1; ack < 39; ++ack) {
+    left += flow.take_ack();
+    ASSERT_EQ(left, (ack + 1) / 2);
+  }
 }
 
 }  // namespace

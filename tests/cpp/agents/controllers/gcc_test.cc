@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/agents/controllers/scenario.hh"
 #include "tests/cpp/transport/events.hh"
 
@@ -232,6 +233,25 @@ TEST(GccRun, FillsASlowLinkWithoutAQueue) {
   const Measured measured = run_scenario("gcc", {.rate_mbps = 1, .seconds = 40, .start_up_seconds = 20});
   EXPECT_GT(measured.mbps, 0.75 * 1);
   EXPECT_LT(measured.p95_delay_ms, 30 + 150);
+}
+
+// A second's pause: what came in before it says as much as it did.
+TEST(GccRun, KeepsItsRateOverAPause) {
+  FlowOnChangingPath flow{"gcc", {.offers = [](double s, int64_t) { return s < 60 || s > 61; }}};
+  flow.run_until(60);
+  const double before_mbps = flow.controller().limits().pacing_rate->mbps();
+  ASSERT_GT(before_mbps, 0.7 * 8);
+  flow.run_until(62);
+  EXPECT_GT(flow.controller().limits().pacing_rate->mbps(), 0.7 * before_mbps);
+}
+
+// Its window of two seconds would hold a path of five to less than half of its rate.
+TEST(GccRun, IsPacedAndNotHeldByAWindowOnALongPath) {
+  Gcc gcc{1000};
+  const std::array<LostPacket, 1> lost{};
+  gcc.on_ack(seconds{5}, {.lost = lost, .rtt = {.smoothed = seconds{5}}});
+  const SendLimits limits = gcc.limits();
+  EXPECT_NEAR(static_cast<double>(limits.cwnd_bytes), limits.pacing_rate->bytes_in(seconds{10}), 1);
 }
 
 }  // namespace

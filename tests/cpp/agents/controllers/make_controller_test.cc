@@ -80,8 +80,9 @@ TEST(MakeController, RefusesWhatIsOutOfRangeInTheSameWords) {
   EXPECT_EQ(refusal("fixed:0"), "fixed: cwnd_packets is 0, should be from 1 to 1e+06");
   EXPECT_EQ(refusal_of([] { FixedWindow(kBytes, {}); }), refusal("fixed:0"));
   EXPECT_EQ(refusal_of([] { FixedWindow(kBytes, {.cwnd_packets = 1e99}); }), refusal("fixed:1e99"));
-  EXPECT_EQ(refusal("rate:0"), "rate: rate_mbps is 0, should be from 0.001 to 100000");
-  EXPECT_EQ(refusal_of([] { FixedRate(kBytes, {}); }), refusal("rate:0"));
+  EXPECT_EQ(refusal("rate:0"), "rate: rate_mbps is 0, should be from 0.011488 to 100000");
+  EXPECT_EQ(refusal_of([] { FixedRate(kBytes, {}); }),
+            "rate: rate_mbps is 0, should be from 0.008 to 100000");
   EXPECT_EQ(refusal("verus:0.5"), "verus: delay_ratio is 0.5, should be from 1 to 1000");
   EXPECT_EQ(refusal_of([] { Verus(kBytes, {.delay_ratio = 0.5}); }), refusal("verus:0.5"));
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <vector>
 
 #include "tests/cpp/transport/events.hh"
 
@@ -30,6 +31,12 @@ class MonitorIntervalsTest : public testing::Test {
   void lose(uint64_t seq) {
     const std::array lost{LostPacket{.seq = seq}};
     intervals_.on_ack({}, {.lost = lost});
+  }
+
+  void time_out(uint64_t first, uint64_t end) {
+    std::vector<LostPacket> lost;
+    for (uint64_t seq = first; seq < end; ++seq) lost.push_back({.seq = seq});
+    intervals_.on_timeout({.lost = lost});
   }
 
   MonitorIntervals intervals_{1500};
@@ -68,7 +75,7 @@ TEST_F(MonitorIntervalsTest, WaitForTheOthersAfterALossThatWasNone) {
   send(0, 3);
   open(3, 2);
   lose(0);
-  intervals_.on_spurious_loss(0);
+  intervals_.on_spurious_loss({.seq = 0});
   acknowledge({0, 1});
   EXPECT_FALSE(intervals_.take_settled());
   acknowledge({2});
@@ -91,10 +98,42 @@ TEST_F(MonitorIntervalsTest, TakeForLostWhatLaterPacketsHaveOvertaken) {
   send(0, 4);
   open(4, 2);
   send(4, 8);
+  time_out(0, 4);
   acknowledge({4, 5});
   EXPECT_FALSE(intervals_.take_settled());
   acknowledge({6});  // the third packet behind: RFC 9002's kPacketThreshold
   EXPECT_EQ(intervals_.take_settled()->loss_rate(), 1);
+}
+
+// Reordering is no loss, however far: the sender says what is lost.
+TEST_F(MonitorIntervalsTest, WaitForWhatLaterPacketsHaveOvertaken) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  send(4, 8);
+  acknowledge({4, 5, 6, 7});
+  EXPECT_FALSE(intervals_.take_settled());
+  acknowledge({0, 1, 2});
+  lose(3);
+  EXPECT_EQ(intervals_.take_settled()->loss_rate(), 0.25);
+}
+
+// What a time-out presumes lost was never charged: that it arrives takes nothing back.
+TEST_F(MonitorIntervalsTest, TakeBackOnlyLossesThatWereCharged) {
+  open(0, 1);
+  send(0, 4);
+  open(4, 2);
+  lose(0);
+  time_out(1, 4);
+  intervals_.on_spurious_loss({.seq = 1, .timeout = true});  // 2 and 3 are in flight again
+  acknowledge({1, 2});
+  time_out(3, 4);
+  intervals_.on_spurious_loss({.seq = 3});
+  acknowledge({3});
+  const auto settled = intervals_.take_settled();
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->lost, 1);
+  EXPECT_EQ(settled->loss_rate(), 0.25);
 }
 
 // Four packets in 8 ms are 6 Mbit/s, whatever the pacer would have let go.

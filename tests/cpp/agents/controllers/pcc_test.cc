@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "agents/controllers/pcc/allegro.hh"
 #include "agents/controllers/pcc/vivace.hh"
+#include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/transport/events.hh"
 
 namespace ccgym {
@@ -95,6 +97,29 @@ TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
   }
   EXPECT_EQ(asked_, 64);
 }
+
+// Two round trips where they are longer than two seconds: pacing alone decides.
+TEST_F(PccTest, IsNotHeldByItsWindowOnALongPath) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{5000}, milliseconds{5000}, milliseconds{5000});
+  EXPECT_NEAR(static_cast<double>(pcc_.limits().cwnd_bytes),
+              pcc_.limits().pacing_rate->bytes_in(milliseconds{10'000}), 1);
+}
+
+class AppLimitedPcc : public testing::TestWithParam<const char*> {};
+
+// Five packets per round trip: RFC 9002, section 7.8. The window is two seconds of the rate, 48 round trips.
+TEST_P(AppLimitedPcc, DoesNotRaiseARateThatIsNotUsed) {
+  FlowOnChangingPath flow{GetParam(), {.offers = [](double, int64_t inflight) { return inflight < 5; }}};
+  double most_packets = 0;
+  for (int second = 10; second <= 60; ++second) {
+    flow.run_until(second);
+    most_packets = std::max(most_packets, flow.cwnd_packets());
+  }
+  EXPECT_LT(most_packets, 48 * 4 * 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, AppLimitedPcc, testing::Values("allegro", "vivace"));
 
 }  // namespace
 }  // namespace ccgym

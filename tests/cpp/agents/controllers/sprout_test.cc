@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/agents/controllers/scenario.hh"
 #include "tests/cpp/transport/events.hh"
 
@@ -116,7 +117,8 @@ TEST(Sprout, TicksEveryTwentyMillisecondsFromTheFirstAckOn) {
   Sprout sprout{1000};
   EXPECT_FALSE(sprout.next_timer());
   sprout.on_sent(Time{}, {.seq = 0});
-  report_ack(sprout, milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
+  report_ack(sprout, milliseconds{40},
+             {.seq = 0, .rtt = {.latest = milliseconds{40}, .min = milliseconds{40}}});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{60}});
   sprout.on_timer(milliseconds{60});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{80}});
@@ -127,7 +129,8 @@ TEST(Sprout, TakesSilenceForAnOutageOnlyWhilePacketsAreOverdue) {
   Sprout waiting{1000};
   for (Sprout* sprout : {&idle, &waiting}) {
     sprout->on_sent(Time{}, {.seq = 0});
-    report_ack(*sprout, milliseconds{40}, {.seq = 0, .rtt = {.min = milliseconds{40}}});
+    report_ack(*sprout, milliseconds{40},
+               {.seq = 0, .rtt = {.latest = milliseconds{40}, .min = milliseconds{40}}});
   }
   waiting.on_sent(milliseconds{41}, {.seq = 1});
   for (int ms = 60; ms <= 400; ms += 20) {
@@ -143,6 +146,15 @@ TEST(SproutRun, FillsTheLinkWithinItsDelayBound) {
   const Measured measured = run_scenario("sprout", {.rate_mbps = 6, .delay_ms = 20});
   EXPECT_GT(measured.mbps, 0.9 * 6);
   EXPECT_LT(measured.p95_delay_ms, 20 + 100);
+}
+
+// From 20 ms to 40 one way: no backlog, once the window of the smallest RTT has passed.
+TEST(SproutRun, FillsALinkWhosePathHasBecomeLonger) {
+  FlowOnChangingPath flow{
+      "sprout",
+      {.rate_mbps = [](double) { return 6.0; }, .delay_ms = [](double s) { return s < 20 ? 20.0 : 40.0; }}};
+  flow.run_until(35);
+  EXPECT_GT(flow.mbps_until(50), 0.8 * 6);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "tests/cpp/agents/controllers/changing_path.hh"
 #include "tests/cpp/agents/controllers/scenario.hh"
 #include "tests/cpp/transport/events.hh"
 
@@ -153,6 +154,29 @@ TEST(VerusRun, DoesNotFillABottomlessQueue) {
   const Measured measured = run_scenario("verus", {.seconds = 30, .start_up_seconds = 10});
   EXPECT_GT(measured.mbps, 0.9 * 12);
   EXPECT_LT(measured.p95_delay_ms, 6 * 62);
+}
+
+// A packet in 59 ms for half a minute: ACKs of one epoch in twelve.
+TEST(VerusRun, ComesBackAfterItsAcksCameInClumps) {
+  FlowOnChangingPath flow{"verus", {.rate_mbps = [](double s) { return s > 10 && s < 40 ? 0.2 : 8.0; }}};
+  flow.run_until(60);
+  EXPECT_GT(flow.mbps_until(90), 0.8 * 8);
+}
+
+TEST(VerusRun, ComesBackOnAPathThatIsTenTimesAsLong) {
+  FlowOnChangingPath flow{"verus",
+                          {.delay_ms = [](double s) { return s < 20 ? 5.0 : 50.0; }, .queue_packets = 120}};
+  flow.run_until(40);
+  EXPECT_GT(flow.mbps_until(60), 0.8 * 8);
+}
+
+TEST(VerusRun, AimsAtNoMoreDelayForAnApplicationThatHeldBack) {
+  FlowOnChangingPath flow{
+      "verus", {.offers = [](double s, int64_t inflight) { return s < 20 || s > 80 || inflight < 2; }}};
+  flow.run_until(80);
+  const int64_t lost_before = flow.sender().lost_packets();
+  EXPECT_GT(flow.mbps_until(90), 0.8 * 8);
+  EXPECT_LT(flow.sender().lost_packets() - lost_before, 10 * 683 / 4);
 }
 
 }  // namespace
