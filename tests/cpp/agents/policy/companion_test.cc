@@ -77,7 +77,7 @@ TEST_F(CompanionTest, NoTrainBeginsWhileAProbeIsOn) {
   observe(milliseconds{50});
   bool in_train = false;
   int trains = 0;
-  for (int acks = 0; acks < 20'000; ++acks) {
+  for (int acks = 0; acks < 40'000; ++acks) {
     const bool was_probing = companion_.probes();
     const bool was_in_train = std::exchange(in_train, !limited() && companion_.limit(64) < 64);
     EXPECT_FALSE(was_probing && in_train && !was_in_train);
