@@ -14,7 +14,7 @@ from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.session import REFUSED
 
 from .frontier import clearly_beats
-from .intervals import Interval, bootstrap_interval, probability_above_zero
+from .intervals import Interval, mean_interval, probability_above_zero, share_interval
 from .results import Evaluation, RunResult, Scenario
 
 SCHEMA = 1
@@ -79,7 +79,7 @@ class LeaderboardRow:
     failure: str = ""
     """Why most of them failed."""
     log_power_interval: tuple[float, float] | None = None
-    """Of the mean log power, over the scenarios; each interval is None with one scenario or none."""
+    """Of the mean log power, over the scenarios; None with one scenario or none, as every interval."""
     frontier_interval: tuple[float, float] | None = None
     """Of the frontier share, over the scenarios."""
     winning_interval: tuple[float, float] | None = None
@@ -90,7 +90,7 @@ class LeaderboardRow:
     """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
     lead_interval: tuple[float, float] | None = None
     ahead_probability: float | None = None
-    """That it is ahead of the next scheme: of the order, so far as these scenarios tell."""
+    """That it is ahead of the next scheme, so far as these scenarios tell; None: they are too few to."""
 
     @property
     def interval_text(self) -> str:
@@ -180,13 +180,18 @@ def _with_lead(
     return replace(
         row,
         lead=float(np.mean(leads)) if leads else None,
-        lead_interval=_bounds(bootstrap_interval(leads)),
+        lead_interval=_bounds(mean_interval(leads)),
         ahead_probability=probability_above_zero(leads),
     )
 
 
 def _bounds(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
+
+
+def _share_bounds(held: list[float]) -> tuple[float, float] | None:
+    """Of the share of ones among zeros: it has a width also where all are equal."""
+    return None if len(held) < 2 else _bounds(share_interval(round(sum(held)), len(held)))
 
 
 def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeaderboardRow:
@@ -201,16 +206,17 @@ def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> Leaderbo
                 wins[number] = float(own.power >= NEAR_BEST * max(other.power for other in means))
                 log_powers.append(math.log(own.power))
                 used += [] if own.utilisation is None else [own.utilisation]
+    used_interval = mean_interval(used)
     return LeaderboardRow(
         scheme,
         float(np.mean(frontier)),
         float(np.mean(log_powers)) if log_powers else None,
         float(np.mean(wins)),
         float(np.mean(used)) if used else None,
-        log_power_interval=_bounds(bootstrap_interval(log_powers)),
-        frontier_interval=_bounds(bootstrap_interval(frontier)),
-        winning_interval=_bounds(bootstrap_interval(wins)),
-        utilisation_interval=_bounds(bootstrap_interval(used)),
+        log_power_interval=_bounds(mean_interval(log_powers)),
+        frontier_interval=_share_bounds(frontier),
+        winning_interval=_share_bounds(wins),
+        utilisation_interval=_bounds(used_interval and used_interval.clipped(0, 1)),
     )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.frontier import CLEARLY
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.intervals import mean_interval
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
     NEAR_BEST,
@@ -206,14 +207,15 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
-    _, _, factor, decimals, _ = COLUMNS[metric]
+    _, unit, factor, decimals, _ = COLUMNS[metric]
     if _is_unknown([run.total for run in runs], metric):
         return {"text": UNKNOWN, "interval": "", "best": False}
     mean, values = _mean(runs, metric), [getattr(run.total, metric) for run in runs]
     if math.isnan(mean):  # nothing came through
         return {"text": UNKNOWN, "interval": "", "best": False}
-    interval = bootstrap_interval([value for value in values if not math.isnan(value)])
-    bounds = [] if interval is None else [interval.low, interval.high]
+    interval = mean_interval([value for value in values if not math.isnan(value)])
+    possible = (0, 1 if unit.startswith("%") else math.inf)
+    bounds = [] if interval is None else astuple(interval.clipped(*possible))
     return {
         "text": f"{factor * mean:.{decimals}f}",
         "interval": " to ".join(f"{factor * bound:.{decimals}f}" for bound in bounds),

@@ -20,7 +20,7 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.frontier import clearly_beats
-from ccgym.evaluation.metrics.intervals import bootstrap_interval, share_interval
+from ccgym.evaluation.metrics.intervals import median_interval, share_interval
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import (
     add_policy_argument,
@@ -203,7 +203,7 @@ class PolicyChecks:
         ]
         rows = self._draws.by_draw(self._step, cases)
         late = np.median(rows, axis=0).tolist()
-        interval = bootstrap_interval(late, np.median)
+        interval = median_interval(late)
         assert interval is not None
         return Check(
             "after the rate falls or rises by 4",

@@ -44,7 +44,15 @@ def test_every_figure_has_an_interval_over_the_scenarios() -> None:
     for figure, interval in ((0.75, row.frontier_interval), (0.8, row.utilisation_interval)):
         assert interval is not None
         assert 0 < interval[0] < figure < interval[1] <= 1
-    assert (row.frontier_text, row.utilisation_text) == ("75 % (50-100)", "80 % (70-90)")
+    # Wilson: 6 of 8; Student's t with 7 degrees of freedom: 2.36 x 0.185 / sqrt(8) = 15 %.
+    assert (row.frontier_text, row.utilisation_text) == ("75 % (41-93)", "80 % (65-95)")
+
+
+def test_a_share_of_all_scenarios_is_not_sure() -> None:
+    row = rows(*[[SchemeMean("a", 20, 10, 1.0), SchemeMean("b", 10, 50, 0.5)] for _ in range(4)])["a"]
+    assert row.frontier_text == "100 % (51-100)"
+    assert row.utilisation_text == "100 % (100-100)", "all are equal"
+    assert row.ahead_probability is None, "four scenarios do not tell an order"
 
 
 def test_of_one_scenario_there_is_no_interval() -> None:
