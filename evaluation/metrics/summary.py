@@ -226,14 +226,16 @@ def evaluation_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
 
 
 def unseen_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
-    """Of the scenarios that no learned scheme has seen in its training; empty: there are none."""
+    """Of the scenarios that no learned scheme has seen in its training; empty: none has been run."""
     unseen = [scenario for scenario in evaluation.scenarios if scenario.is_unseen]
-    return _leaderboard_of(unseen, evaluation.schemes) if unseen else []
+    return _leaderboard_of(unseen, evaluation.schemes)
 
 
 def _leaderboard_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeaderboardRow]:
     """What an interruption has left without a run says nothing of a scheme."""
     begun = [scenario for scenario in scenarios if scenario.runs or scenario.failures]
+    if not begun:
+        return []
     rows = leaderboard([scheme_means(scenario.runs) for scenario in begun], schemes)
     return [_with_failures(row, begun) for row in rows]
 

@@ -35,7 +35,8 @@ def publish(
     if "csv" in formats:
         write_table(evaluation, folder / "report.csv")
     if "txt" in formats:
-        for scenario in evaluation.scenarios:
+        there = [scenario for scenario in evaluation.scenarios if scenario.folder.is_dir()]
+        for scenario in there:
             write_text(evaluation, scenario, scenario.folder / "report.txt")
     if "pdf" in formats or figures:
         from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
@@ -66,12 +67,15 @@ def _leaderboards(summary: dict[str, Any]) -> list[str]:
     if unseen == scenarios:
         return ["No learned scheme has seen any scenario in its training.", *_table_lines(summary["table"])]
     headline = [f"{unseen} of {scenarios} scenarios, which no learned scheme has seen in its training:"]
+    table = summary["unseen"]["table"]
+    if not table:
+        headline = [f"none of the {unseen} scenarios that no learned scheme has seen has been run"]
     if not unseen:
         headline = ["A learned scheme has seen every scenario, or does not say what it has seen."]
     return [
         *headline,
-        *_table_lines(summary["unseen"]["table"]),
-        *(["", f"all {scenarios} scenarios:"] if unseen else []),
+        *_table_lines(table),
+        *(["", f"all {scenarios} scenarios:"] if table else []),
         *_table_lines(summary["table"]),
     ]
 

@@ -157,13 +157,12 @@ def _leaderboards(evaluation: Evaluation, leaderboard: list[LeaderboardRow]) -> 
         learned = any(scenario.seen for scenario in scenarios)
         known = "seen by no learned scheme in its training" if unseen else "all seen by a learned scheme"
         return [{"title": f"Leaderboard ({known})" if learned else "Leaderboard", "rows": leaderboard}]
-    return [
-        {
-            "title": f"Leaderboard of the {unseen} scenarios unseen in training",
-            "rows": unseen_leaderboard(evaluation),
-        },
-        {"title": f"Leaderboard of all {len(scenarios)} scenarios", "rows": leaderboard},
-    ]
+    headline = {
+        "title": f"Leaderboard of the {unseen} scenarios unseen in training",
+        "rows": unseen_leaderboard(evaluation),
+    }
+    whole = {"title": f"Leaderboard of all {len(scenarios)} scenarios", "rows": leaderboard}
+    return [headline, whole] if headline["rows"] else [whole]
 
 
 def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:

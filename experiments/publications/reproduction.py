@@ -150,7 +150,8 @@ def evaluate_from_the_start(
             measured = measure_run(logs, spec.delay_ms, seconds=seconds, unseen_loss=loss)
             flows = [FlowResult(scheme.label, run, 1, scheme.label, measured.total, None)]
             results.append(RunResult(scheme.label, run, flows, measured.total, None))
-    scenario = Scenario(emulator.label, "twin", "from the trace's beginning", spec.delay_ms, results, [])
+    told, folder = "from the trace's beginning", options.folder
+    scenario = Scenario(emulator.label, "twin", told, spec.delay_ms, results, [], folder=folder)
     return Evaluation(options.folder, {"seconds": seconds}, [scenario])
 
 
