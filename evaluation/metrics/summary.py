@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, STARVED_MBPS, FlowMetrics
+from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, FlowMetrics
 from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.session import REFUSED
 
@@ -34,7 +34,11 @@ _FIGURES = (
 
 @dataclass(frozen=True)
 class SchemeMean:
-    """Mean over the runs of one scheme in one scenario."""
+    """Mean over the runs of one scheme in one scenario.
+
+    A run in which nothing came through has no delay to be shown; where schemes are compared it counts as
+    `FlowMetrics.compared` has it.
+    """
 
     scheme: str
     throughput_mbps: float
@@ -42,6 +46,11 @@ class SchemeMean:
     """Over the runs in which something came through; NaN: in none."""
     utilisation: float | None = None
     """None: the capacity is unknown."""
+    runs: int = 1
+    starved_runs: int = 0
+    """In which nothing came through."""
+    runs_log_power: float | None = None
+    """Mean over the runs of ln(Mbit/s per ms), starved ones too; None: that of the means is as good."""
 
     @property
     def delivers(self) -> bool:
@@ -49,17 +58,29 @@ class SchemeMean:
         return not math.isnan(self.p95_delay_ms)
 
     @property
+    def log_power(self) -> float:
+        """ln(Mbit/s per ms), a starved run's as of one packet in 30 s after 30 s."""
+        if self.runs_log_power is not None:
+            return self.runs_log_power
+        return math.log(self.throughput_mbps / self.p95_delay_ms)
+
+    @property
     def power(self) -> float:
-        """Mbit/s per ms; of a scheme that got nothing through as of a flow."""
+        """Mbit/s per ms: the geometric mean over the runs."""
+        return math.exp(self.log_power)
+
+    @property
+    def compared_delay_ms(self) -> float:
+        """The mean p95 delay with that of starved runs."""
         if not self.delivers:
-            return STARVED_MBPS / STARVED_DELAY_MS
-        return self.throughput_mbps / self.p95_delay_ms
+            return STARVED_DELAY_MS
+        starved = self.starved_runs / self.runs
+        return (1 - starved) * self.p95_delay_ms + starved * STARVED_DELAY_MS
 
     def clearly_beats(self, other: "SchemeMean") -> bool:
         """Has both clearly more throughput and clearly less p95 delay."""
-        return clearly_beats(
-            self.throughput_mbps, self.p95_delay_ms, other.throughput_mbps, other.p95_delay_ms
-        )
+        own, theirs = ((each.throughput_mbps, each.compared_delay_ms) for each in (self, other))
+        return clearly_beats(*own, *theirs)
 
 
 @dataclass(frozen=True)
@@ -70,7 +91,7 @@ class LeaderboardRow:
     frontier_share: float
     """Share of scenarios in which no other scheme clearly beats it."""
     mean_log_power: float | None
-    """Mean of ln(throughput / p95 delay) over the scenarios it ran in; None: it ran in none."""
+    """Mean of ln(throughput / p95 delay) over the runs of each scenario and the scenarios; None: it ran in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
     mean_utilisation: float | None = None
@@ -151,6 +172,9 @@ def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
         float(np.mean([total.utilisation for total in totals]))
         if all(total.capacity_mbps for total in totals)
         else None,
+        len(totals),
+        sum(not total.delivers for total in totals),
+        float(np.mean([math.log(rate / delay) for rate, delay in (total.compared for total in totals)])),
     )
 
 
@@ -171,9 +195,9 @@ def _with_lead(
     scenarios: list[list[SchemeMean]], row: LeaderboardRow, following: LeaderboardRow
 ) -> LeaderboardRow:
     """How sure the place of a scheme before the next one is, from scenarios that both ran in."""
-    powers = [{mean.scheme: mean.power for mean in means} for means in scenarios]
+    powers = [{mean.scheme: mean.log_power for mean in means} for means in scenarios]
     leads = [
-        math.log(power[row.scheme] / power[following.scheme])
+        power[row.scheme] - power[following.scheme]
         for power in powers
         if power.keys() >= {row.scheme, following.scheme}
     ]
@@ -203,8 +227,9 @@ def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> Leaderbo
             if own.scheme == scheme:
                 beaten = any(other.clearly_beats(own) for other in means)
                 frontier[number] = float(own.delivers and not beaten)
-                wins[number] = float(own.power >= NEAR_BEST * max(other.power for other in means))
-                log_powers.append(math.log(own.power))
+                near_best = own.power >= NEAR_BEST * max(other.power for other in means)
+                wins[number] = float(own.delivers and near_best)
+                log_powers.append(own.log_power)
                 used += [] if own.utilisation is None else [own.utilisation]
     used_interval = mean_interval(used)
     return LeaderboardRow(

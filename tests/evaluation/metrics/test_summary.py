@@ -1,9 +1,15 @@
 """The leaderboard's definitions, on cases whose answers can be counted."""
 
 import math
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
-from ccgym.evaluation.metrics.summary import LeaderboardRow, SchemeMean, leaderboard
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.results import RunResult, Scenario
+from ccgym.evaluation.metrics.summary import LeaderboardRow, SchemeMean, leaderboard, scheme_mean
+from ccgym.evaluation.report.figures import frontier
+from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.sessions.session import REFUSED
 
 
@@ -65,6 +71,42 @@ def test_mean_log_power() -> None:
     # ln(20 / 10) and ln(10 / 40): their mean is ln(2) / 2 - ln(4) / 2 = -ln(2) / 2.
     table = rows([SchemeMean("a", 20, 10)], [SchemeMean("a", 10, 40)])
     assert table["a"].mean_log_power == pytest.approx(-math.log(2) / 2)
+
+
+def totals(*figures: tuple[float, float]) -> list[FlowMetrics]:
+    """Runs at these Mbit/s and p95 ms."""
+    names = [field.name for field in fields(FlowMetrics)]
+    return [
+        FlowMetrics(**dict.fromkeys(names, 10.0) | {"throughput_mbps": mbps, "p95_delay_ms": delay_ms})
+        for mbps, delay_ms in figures
+    ]
+
+
+def test_a_run_that_starves_counts_in_every_figure() -> None:
+    half = scheme_mean("half", totals((10, 50), (0, math.nan)))
+    steady = scheme_mean("steady", totals((6, 60), (6, 60)))
+    assert (half.throughput_mbps, half.p95_delay_ms, half.starved_runs) == (5, 50, 1)
+    # ln(0.0004 Mbit/s / 30,000 ms) = -18.1 and ln(10 / 50) = -1.6.
+    assert half.log_power == pytest.approx((-18.133 - 1.609) / 2, abs=1e-3)
+    table = rows([half, steady])
+    assert table["half"].mean_log_power == pytest.approx(half.log_power)
+    assert (table["half"].frontier_share, table["half"].winning_rate) == (0, 0)
+    assert (table["steady"].frontier_share, table["steady"].winning_rate) == (1, 1)
+
+
+def test_the_picture_has_the_means_of_the_table_and_names_what_starves() -> None:
+    runs = [
+        RunResult("copa", number, [], each, None)
+        for number, each in enumerate(totals((10, 50), (0, math.nan)), 1)
+    ]
+    scenario = Scenario("link", "twin", "", 10, runs, [], folder=Path("nowhere"))
+    marker = frontier(scenario, styles(["copa"]))["data"][-1]
+    assert (marker["x"], marker["y"], marker["text"]) == ([50], [5], ["copa (1 of 2 starve)"])
+
+
+def test_where_all_starve_nobody_wins() -> None:
+    dead = [scheme_mean(name, totals((0, math.nan))) for name in "ab"]
+    assert [(row.frontier_share, row.winning_rate) for row in leaderboard([dead], ["a", "b"])] == [(0, 0)] * 2
 
 
 def test_winning_is_within_a_tenth_of_the_best_power() -> None:
