@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.frontier import CLEARLY
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import LeaderboardRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import summarise, write_summary
 
 from .pantheon_text import write_text
 from .report import write_report
@@ -84,7 +85,7 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
     if not table:
         return []
     rows = [LeaderboardRow(**row) for row in table]
-    width = max(len("scheme"), *(len(row.scheme) for row in rows))
+    width = max(len("scheme"), *(len(row.name) for row in rows))
     headings = [
         f"{'frontier share':>15}",
         f"{'utilisation':>15}",
@@ -107,6 +108,6 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
             )
         widths = (15, 15, 14, 18, 13, 15)
         columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
-        line = "  ".join([f"{row.scheme:{width}}", *columns])
+        line = "  ".join([f"{row.name:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
     return lines

@@ -12,10 +12,10 @@ import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.frontier import CLEARLY
 from ccgym.evaluation.metrics.intervals import mean_interval
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
     NEAR_BEST,
-    LeaderboardRow,
     evaluation_leaderboard,
     mean_of_known,
     scheme_means,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
 from ccgym.evaluation.metrics.results import RunResult, Scenario
-from ccgym.evaluation.metrics.summary import LeaderboardRow, SchemeMean, leaderboard, scheme_mean
+from ccgym.evaluation.metrics.summary import SchemeMean, leaderboard, scheme_mean
 from ccgym.evaluation.report.figures import frontier
 from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.sessions.session import REFUSED
@@ -116,15 +117,32 @@ def test_winning_is_within_a_tenth_of_the_best_power() -> None:
 
 
 def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> None:
-    table = rows([SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)])
-    assert (table["a"].frontier_share, table["a"].winning_rate) == (0.5, 0.5)
+    scenarios = [[SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)]]
+    table = {row.scheme: row for row in leaderboard(scenarios, ["a", "b"], [set(), {"a"}])}
+    assert (table["a"].frontier_share, table["a"].winning_rate, table["a"].name) == (0.5, 0.5, "a")
     # Its power is the mean over where it ran.
     assert table["a"].mean_log_power == pytest.approx(math.log(2))
 
 
 def test_a_scheme_that_never_ran() -> None:
     (row,) = (row for row in leaderboard([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
-    assert row == LeaderboardRow("b", 0, None, 0)
+    assert row == LeaderboardRow("b", 0, None, 0, of_scenarios=1)
+
+
+def test_a_scenario_in_which_a_scheme_has_not_been_run_says_nothing_of_it() -> None:
+    both = [SchemeMean("a", 20, 10), SchemeMean("b", 10, 50)]
+    row = rows(both, [SchemeMean("b", 10, 40)], [SchemeMean("b", 10, 40)])["a"]
+    assert (row.frontier_share, row.winning_rate, row.name) == (1, 1, "a (1 of 3)")
+    assert row.frontier_interval is None
+
+
+def test_who_ran_in_an_easy_scenario_only_is_not_first() -> None:
+    easy = [SchemeMean(name, mbps, 10) for name, mbps in (("partial", 90), ("best", 100), ("worst", 50))]
+    hard = [SchemeMean(name, mbps, 100) for name, mbps in (("best", 10), ("worst", 5))]
+    table = leaderboard([easy, hard], ["partial", "worst", "best"])
+    assert [row.scheme for row in table] == ["best", "partial", "worst"]
+    powers = {row.scheme: row.mean_log_power or 0 for row in table}
+    assert powers["partial"] > powers["best"], "their means are over different scenarios"
 
 
 @pytest.mark.parametrize(
