@@ -16,7 +16,7 @@ class LeaderboardRow:
     frontier_share: float
     """Share of scenarios in which no other scheme clearly beats it."""
     mean_log_power: float | None
-    """Mean of ln(throughput / p95 delay) over a scenario's runs, then over scenarios; None: it ran in none."""
+    """Mean of ln(throughput / p95 delay) over a scenario's runs, then scenarios; None: it ran in none."""
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
     mean_utilisation: float | None = None

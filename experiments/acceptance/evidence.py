@@ -21,7 +21,6 @@ from ccgym.experiments.json_text import json_text
 from .competition import RIVALRIES, competition_checks
 from .completion_times import CASES, completion_checks
 from .contested_links import Draw
-from .drawn_runs import DRAWS
 from .policy_checks import Deficit, measure_checks
 from .real_results import RealResults, policy_label, read_results
 
@@ -170,9 +169,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--starvation",
         type=count,
-        default=2000,
+        default=10_000,
         metavar="N",
-        help=f"links to look for starvation on, {DRAWS} draws each (default: 2000)",
+        help="links to look for starvation on (default: 10000)",
     )
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
@@ -241,7 +240,7 @@ def run(args: argparse.Namespace) -> int:
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     """What measures the same links again."""
     again = ["--seed", str(drawn)]
-    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 2000), ("contested", 200)):
+    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
     return again if args.real_mahimahi is None else [*again, "--real-mahimahi", str(args.real_mahimahi)]
