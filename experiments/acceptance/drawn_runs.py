@@ -48,9 +48,9 @@ class Draws:
 
 
 def beside(right: str, scheme: str, run: Run) -> tuple[float, float]:
-    """Throughput of a scheme and its p95 delay, as shares of those of the right one."""
-    ours, rights = run(scheme), run(right)
-    return ours.throughput_mbps / rights.throughput_mbps, ours.p95_delay_ms / rights.p95_delay_ms
+    """Throughput of a scheme and its p95 delay, as shares of those of the right one; see `compared`."""
+    (ours_mbps, ours_ms), (rights_mbps, rights_ms) = run(scheme).compared, run(right).compared
+    return ours_mbps / rights_mbps, ours_ms / rights_ms
 
 
 def worst(ratios: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -167,8 +167,8 @@ def _real_section(real: RealResults) -> list[str]:
 
 DESCRIPTION = (
     "Measures what policy-checks, competition and completion-times do, on links that are drawn now unless "
-    "--seed names others, and writes the page of the documentation, with what real-mahimahi has measured before. Exit code 1: a check "
-    "is missed or not sure, and worse than is known; the page says which."
+    "--seed names others, and writes the page of the documentation, with what real-mahimahi has measured "
+    "before. Exit code 1: a check is missed or not sure, and worse than is known; the page says which."
 )
 
 

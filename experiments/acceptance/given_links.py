@@ -76,7 +76,8 @@ class GivenLinkChecks:
         run = self._draws.run(spec, draw)
         ours = run(self._scheme)
         fixed = fixed_of_utilisation(run, ours.utilisation)
-        return ours.utilisation, ours.p95_delay_ms, ours.p95_delay_ms / fixed.p95_delay_ms
+        _, p95_ms = ours.compared
+        return ours.utilisation, p95_ms, p95_ms / fixed.compared[1]
 
     def _cellular(self, trace: Path, runs: Sequence[tuple[float, float, float]]) -> Check:
         used, p95_ms, ratios = zip(*runs, strict=True)

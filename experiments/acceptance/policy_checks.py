@@ -77,14 +77,11 @@ class RandomLinkChecks:
     def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Deficit]:
         ours = run_as_drawn(spec, self._scheme, SECONDS)
         rivals = {name: run_as_drawn(spec, name, SECONDS) for name in RIVALS}
-        beaten = any(
-            clearly_beats(rival.throughput_mbps, rival.p95_delay_ms, ours.throughput_mbps, ours.p95_delay_ms)
-            for rival in rivals.values()
-        )
+        beaten = any(clearly_beats(*rival.compared, *ours.compared) for rival in rivals.values())
         best = max(rivals, key=lambda name: rivals[name].power)
         behind = float(np.log(rivals[best].power / ours.power))
         reason = "; ".join([_reason(ours, rivals[best], best), *difficulty_tags(spec)])
-        return not beaten, Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
+        return ours.delivers and not beaten, Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
 
     def starvation(self, count: int) -> Check:
         """How many of many random emulators, none of them silent for seconds, starve it.
@@ -112,8 +109,7 @@ class RandomLinkChecks:
 
 
 def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
-    throughput = ours.throughput_mbps / rival.throughput_mbps - 1
-    delay = ours.p95_delay_ms / rival.p95_delay_ms - 1
+    throughput, delay = np.divide(ours.compared, rival.compared) - 1
     return f"{throughput:+.0%} throughput, {delay:+.0%} p95 beside {name}"
 
 

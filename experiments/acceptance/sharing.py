@@ -73,7 +73,7 @@ def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     rates = _while_there(throughputs, flows)
     several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
     delivered_packets = throughputs.sum() * 1e6 / (8 * DATA_IP_BYTES)
-    return float(np.median(jain_index(rates[:, several]))), used_share(delivered_packets, RATE_MBPS, SECONDS)
+    return float(np.median(_jain(rates[:, several]))), used_share(delivered_packets, RATE_MBPS, SECONDS)
 
 
 def _against_cubic(scheme: str, seed: int, executor: Executor, links: Links) -> Check:
@@ -93,7 +93,7 @@ def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
     late_s = _generator(Family.TIMES_OF_FLOWS, seed, JOINING_RUNS + number).uniform(0, LATEST_S, 2)
     flows = [_core.Flow(scheme, start_s=late_s[0]), _core.Flow("cubic", start_s=late_s[1])]
     rates = _rates(_contested_link(), flows, SECONDS)
-    return float(np.nansum(rates[0]) / np.nansum(rates))
+    return float(np.nansum(rates[0])) / max(1e-9, float(np.nansum(rates)))  # 0 where nobody has anything
 
 
 def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
@@ -178,5 +178,13 @@ def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) 
 
 def _late_jain(rates: NDArray[np.float64]) -> float:
     """Of the mean rates in the second half."""
-    means = np.nanmean(rates[:, rates.shape[1] // 2 :], axis=1)
-    return float(jain_index(means[:, None])[0])
+    late = rates[:, rates.shape[1] // 2 :]
+    if np.isnan(late).all(axis=1).any():
+        raise ValueError("a flow that is not there in the second half has no share of it")
+    return float(_jain(np.nanmean(late, axis=1)[:, None])[0])
+
+
+def _jain(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Jain's index of each column; 0 where flows are there and none delivers, which is no fair share."""
+    nothing = np.nansum(rates, axis=0) == 0
+    return np.where(nothing, 0.0, jain_index(np.where(nothing, 1.0, rates)))

@@ -1,13 +1,16 @@
 """When a window has settled, and what a check says that is not sure."""
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from ccgym.agents.shipped import policy_path
+from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, STARVED_MBPS, FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec
-from ccgym.experiments.acceptance import drawn_runs, given_links
+from ccgym.experiments.acceptance import drawn_runs, given_links, policy_checks
 from ccgym.experiments.acceptance.drawn_runs import DRAWS
 from ccgym.experiments.acceptance.given_links import GivenLinkChecks, settling_step
 from ccgym.experiments.acceptance.policy_checks import RandomLinkChecks
@@ -68,3 +71,19 @@ def test_the_policy_and_the_window_beside_it_meet_the_same_draws(
     policys, windows = (sorted(map(repr, met[kind])) for kind in ("policy", "fixed"))
     assert policys == windows
     assert len({seed for _, seed in met["policy"]}) == DRAWS
+
+
+def test_a_policy_that_starves_is_on_no_frontier(
+    executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = rollouts.run_as_drawn
+
+    def run_as_drawn(spec: EmulatorSpec, scheme: str, seconds: float) -> FlowMetrics:
+        figures = real(spec, "fixed:2", 1.0, seed=1)
+        starved = {"throughput_mbps": 0.0, "p95_delay_ms": math.nan, "power": STARVED_MBPS / STARVED_DELAY_MS}
+        return replace(figures, **starved) if scheme.startswith("policy:") else figures
+
+    monkeypatch.setattr(policy_checks, "run_as_drawn", run_as_drawn)
+    check, (deficit, *_) = RandomLinkChecks(policy_path("indigo2"), SEED, executor).frontier(2)
+    assert check.measured.startswith("0.0% ")
+    assert "nan" not in deficit.reason
