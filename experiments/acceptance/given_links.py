@@ -16,6 +16,7 @@ from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.metrics.intervals import median_interval
 from ccgym.experiments.check import Check, all_met
+from ccgym.experiments.link_origin import origin_of
 from ccgym.oracle.ideal import STEP_MS, ideal_windows
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
 from ccgym.oracle.window import find_windows
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from .drawn_runs import DRAWS, Draws, beside, fixed_of_utilisation, interval_of, text_of, worst
-from .link_origin import origin_of
 
 CELLULAR_TRACES = ("ATT-LTE-driving-2016.down", "TMobile-LTE-short.up", "Verizon-LTE-short.up")
 OUTSIDE = ((600.0, 20), (600.0, 100), (50.0, 400), (5.0, 400), (300.0, 400), (0.15, 50))

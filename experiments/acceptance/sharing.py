@@ -13,10 +13,10 @@ from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.evaluation.metrics.intervals import UNKNOWN, Interval, mean_interval, median_interval
 from ccgym.experiments.check import Check, Links, all_met
+from ccgym.experiments.link_origin import origin_of
 from numpy.typing import NDArray
 
 from .contested_links import used_share
-from .link_origin import origin_of
 
 SECONDS = 30.0
 RATE_MBPS = 46.0
