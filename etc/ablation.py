@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs.host.termination import leaving_at_termination
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.intervals import mean_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICY = ROOT / "agents" / "policy"
@@ -112,7 +112,7 @@ def measured(links: int, seed: int) -> Figures:
 def difference(whole: list[float], cut: list[float]) -> str:
     """Mean and interval of the paired differences."""
     apart = np.subtract(cut, whole)
-    interval = bootstrap_interval(apart)
+    interval = mean_interval(apart)
     held = f" ({interval.low:+.3g} to {interval.high:+.3g})" if interval else ""
     return f"{apart.mean():+.3g}{held}"
 

@@ -18,10 +18,20 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def policy_file_of(scheme: str) -> Path:
-    """Raises InputError: unknown, or not a policy."""
+    """Where the policy is, which is measured at the preference of its file.
+
+    Raises:
+        InputError: unknown, not a policy, or with a preference.
+    """
     selected = select_schemes(scheme)
     if len(selected) != 1 or selected[0].policy_file is None:
         raise InputError(f"--scheme {scheme}: not a policy, as indigo2, policy:FILE and run:DIR are")
+    if selected[0].preference:
+        without = scheme.removesuffix(f":{selected[0].preference}")
+        raise InputError(
+            f"--scheme {scheme}: a preference cannot be chosen here: --scheme {without} is measured at that "
+            "of its file"
+        )
     return selected[0].policy_file
 
 

@@ -21,7 +21,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Pairs the runs of two or more data directories, each an --out of `ccgym eval` or one of "
         "Pantheon's, where emulator, backend, scheme and number agree. Prints how throughput (%), p95 "
         "one-way delay (%), loss (percentage points) and log power changed from the first directory to "
-        "each other one: means of the paired differences with 95 % intervals by bootstrap, over scenarios, "
+        "each other one: means of the paired differences with 95 % intervals by Student's t, over scenarios, "
         "or over the runs of one scenario. Says what is only in one.",
     )
     parser.add_argument("folders", metavar="DIR", type=Path, nargs="+", help="two or more data directories")

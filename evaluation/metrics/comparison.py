@@ -16,7 +16,7 @@ from ccgym.envs.errors import InputError
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.outside_files import absolute
 
-from .intervals import Interval, bootstrap_interval
+from .intervals import FEWEST_PAIRS, Interval, mean_interval
 from .results import Evaluation, load_evaluation
 
 MOST_NAMED = 5
@@ -44,11 +44,6 @@ class Effect:
     interval: Interval | None
     """None: one pair only."""
 
-    @property
-    def clear(self) -> bool:
-        """Whether the interval excludes that there is no difference."""
-        return self.interval is not None and (self.interval.low > 0 or self.interval.high < 0)
-
 
 @dataclass(frozen=True)
 class Change:
@@ -69,6 +64,11 @@ class Change:
     """Difference."""
     log_power: Effect
     """Difference; above 0: the other one is better."""
+
+    def is_clear(self, effect: Effect) -> bool:
+        """Whether the interval of one of its effects excludes 0, and is of pairs enough to say so."""
+        interval = effect.interval if self.pairs >= FEWEST_PAIRS else None
+        return interval is not None and (interval.low > 0 or interval.high < 0)
 
 
 _SETTINGS = {
@@ -202,7 +202,7 @@ def _pair(before: FlowMetrics, after: FlowMetrics) -> _Pair:
 def _change(other: str, scheme: str, place: Place | None, pairs: Sequence[_Pair]) -> Change:
     def effect(name: str) -> Effect:
         values = [float(getattr(pair, name)) for pair in pairs]
-        return Effect(float(np.mean(values)), bootstrap_interval(values))
+        return Effect(float(np.mean(values)), mean_interval(values))
 
     effects = (effect("throughput"), effect("p95_delay"), effect("loss"), effect("log_power"))
     return Change(other, scheme, place, len(pairs), *effects)
@@ -258,8 +258,8 @@ def _text(effect: Effect, convert: Callable[[float], float], unit: str, decimals
 
 def verdict(change: Change) -> str:
     """What the interval of the log power says."""
-    if change.log_power.interval is None:
-        return "one pair: no interval"
-    if not change.log_power.clear:
+    if change.pairs < FEWEST_PAIRS:
+        return f"fewer than {FEWEST_PAIRS} pairs: no verdict"
+    if not change.is_clear(change.log_power):
         return "no clear change"
     return "better" if change.log_power.mean > 0 else "worse"

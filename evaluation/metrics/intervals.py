@@ -1,14 +1,25 @@
-"""Intervals of 95 %: what a figure could as well have been, by resampling what it was made of."""
+"""Intervals of 95 %: what a figure could as well have been, by the spread of what it was made of.
 
-from collections.abc import Callable, Sequence
+Of means by Student's t, for any number of values. Share of intervals that hold the true mean, 1,500 samples
+each, by Student's t / percentile bootstrap / BCa bootstrap:
+
+    values              2              3              5             12             30             60
+    normal       96/50/50 %     94/75/72 %     95/83/84 %     96/90/90 %     94/92/92 %     95/94/94 %
+    exponential  90/48/48 %     87/69/68 %     87/76/78 %     90/87/88 %     92/91/91 %     93/92/93 %
+    lognormal    89/44/44 %     80/62/61 %     82/73/74 %     84/82/84 %     87/87/88 %     92/92/92 %
+
+There is no number of values from which a bootstrap is the better choice: it gains a point at most, of 20 to
+30 very skewed values, and loses up to six of symmetric ones with long tails (t, 3 degrees of freedom).
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 CONFIDENCE = 0.95
-RESAMPLES = 2000
-_SEED = 0
+FEWEST_PAIRS = 5
+"""Of paired differences from which it is told which is better: of fewer nobody sees how they are spread."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +43,59 @@ class Interval:
         """See `within`."""
         return self.within(-np.inf, wanted)
 
+    def clipped(self, lowest: float, highest: float) -> "Interval":
+        """Without what the figure cannot be, as a share above 1."""
+        low, high = np.clip((self.low, self.high), lowest, highest).tolist()
+        return Interval(low, high)
 
-def bootstrap_interval(values: Sequence[float], statistic: Callable[..., Any] = np.mean) -> Interval | None:
-    """Of a statistic of independent values; None: there is one only, or none."""
+
+UNKNOWN = Interval(-np.inf, np.inf)
+"""Of a figure of too few values: no requirement is held or missed by it."""
+
+
+def mean_interval(values: Sequence[float]) -> Interval | None:
+    """Of the mean of independent values, without width where all are equal; None: fewer than two."""
     if len(values) < 2:
         return None
     if np.ptp(values) == 0:
         return Interval(float(values[0]), float(values[0]))
-    found = _bootstrap(values, statistic).confidence_interval
-    return Interval(float(found.low), float(found.high))
+    from scipy.stats import sem, t  # late: it takes a second
+
+    low, high = t.interval(CONFIDENCE, len(values) - 1, loc=np.mean(values), scale=sem(values))
+    return Interval(float(low), float(high))
+
+
+def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:
+    """Of the ratio of two means of independent values above 0 (delta method, Welch's degrees of freedom).
+
+    None: there are fewer than two of either.
+    """
+    if min(len(above), len(below)) < 2:
+        return None
+    from scipy.stats import sem, t  # late: it takes a second
+
+    errors = [float((sem(values) / np.mean(values)) ** 2) for values in (above, below)]
+    ratio, error = float(np.mean(above) / np.mean(below)), sum(errors)
+    if error == 0:
+        return Interval(ratio, ratio)
+    freedom = error**2 / (errors[0] ** 2 / (len(above) - 1) + errors[1] ** 2 / (len(below) - 1))
+    half = ratio * error**0.5 * float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return Interval(ratio - half, ratio + half)
+
+
+def median_interval(values: Sequence[float]) -> Interval | None:
+    """Of the median of independent values, whatever their distribution; None: fewer than six.
+
+    From one of the values to another: how many lie below the median is binomial (Thompson 1936). Between the
+    least and the greatest of five it lies in 94 % of cases only.
+    """
+    from scipy.stats import binom  # late: it takes a second
+
+    place = int(binom.ppf((1 - CONFIDENCE) / 2, len(values), 0.5)) if len(values) else 0
+    if place == 0:
+        return None
+    ordered = np.sort(values)
+    return Interval(float(ordered[place - 1]), float(ordered[-place]))
 
 
 def share_interval(count: int, of: int) -> Interval:
@@ -52,22 +107,11 @@ def share_interval(count: int, of: int) -> Interval:
 
 
 def probability_above_zero(differences: Sequence[float]) -> float | None:
-    """That the mean of such paired differences is above 0; None: there is one only, or none."""
-    if len(differences) < 2:
+    """That the mean of such paired differences is above 0; None: fewer than FEWEST_PAIRS."""
+    if len(differences) < FEWEST_PAIRS:
         return None
     if np.ptp(differences) == 0:
         return 0.5 if differences[0] == 0 else float(differences[0] > 0)
-    return float(np.mean(_bootstrap(differences, np.mean).bootstrap_distribution > 0))
+    from scipy.stats import sem, t  # late: it takes a second
 
-
-def _bootstrap(values: Sequence[float], statistic: Callable[..., Any]) -> Any:
-    from scipy.stats import bootstrap  # late: it takes a second
-
-    return bootstrap(
-        (np.asarray(values, np.float64),),
-        statistic,
-        n_resamples=RESAMPLES,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(_SEED),
-    )
+    return float(t.cdf(np.mean(differences) / sem(differences), len(differences) - 1))

@@ -57,8 +57,8 @@ class Scenario:
 
     remarks: list[str] = field(default_factory=list)
     """What of its files is missing, or could not be taken as it stands."""
-    folder: Path = Path()
-    """Where its files are."""
+    folder: Path = field(kw_only=True)
+    """Where its files are, or were."""
 
     @property
     def is_unseen(self) -> bool:
@@ -144,8 +144,8 @@ def _session_scenario(
         spec,
     )
     seen = {scheme: links.get(label, "unknown") for scheme, links in session["seen"].items()}
-    empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen)
     data = folder / "data" / label
+    empty = Scenario(label, session["backend"], _describe(spec), spec.delay_ms, [], [], seen, folder=data)
     if not data.is_dir():
         return replace(empty, remarks=[f"{data} is missing"])
     promised = [
@@ -153,7 +153,7 @@ def _session_scenario(
         for files in complete_runs(data)
         if files.scheme in session["schemes"] and 1 <= files.run <= session["runs"]
     ]
-    scenario = _scenario(data, empty, conditions, recorded_runs(data), promised)
+    scenario = _scenario(empty, conditions, recorded_runs(data), promised)
     return replace(scenario, remarks=[*scenario.remarks, *_not_run(scenario, session)])
 
 
@@ -190,11 +190,10 @@ def _load_pantheon(folder: Path) -> Evaluation:
         0.0,
         None,
     )
-    scenario = Scenario(absolute(folder).name, backend, str(description), 0, [], [], remarks=remarks)
+    name = absolute(folder).name
+    scenario = Scenario(name, backend, str(description), 0, [], [], remarks=remarks, folder=folder)
     session = {"command": f"Pantheon {metadata.get('mode', '')}", "seconds": runtime, "pantheon": metadata}
-    return Evaluation(
-        folder, session, [_scenario(folder, scenario, conditions, found, _promised(folder, metadata))]
-    )
+    return Evaluation(folder, session, [_scenario(scenario, conditions, found, _promised(folder, metadata))])
 
 
 def _metadata(folder: Path) -> tuple[dict[str, Any], list[str]]:
@@ -242,10 +241,10 @@ def _schemes(metadata: dict[str, Any]) -> list[str] | None:
 
 
 def _scenario(
-    folder: Path, empty: Scenario, conditions: Conditions, found: list[RunFiles], promised: list[RunFiles]
+    empty: Scenario, conditions: Conditions, found: list[RunFiles], promised: list[RunFiles]
 ) -> Scenario:
     """`empty` with the runs that were found, schemes in the session's order; what is missing has failed."""
-    failed = recorded_failures(folder)
+    failed = recorded_failures(empty.folder)
     failures = [
         Failure(files.scheme, files.run, reason, recorded=True)
         for files, reason in zip(failed, map(_reason, failed), strict=True)
@@ -261,7 +260,7 @@ def _scenario(
     runs = [each for each in loaded if isinstance(each, RunResult)]
     runs.sort(key=lambda run: (rank.get(run.scheme, len(rank)), run.run))
     remarks = [f"{run.scheme} run {run.run}: {remark}" for run in runs for remark in run.remarks]
-    return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks], folder=folder)
+    return replace(empty, runs=runs, failures=failures, remarks=[*empty.remarks, *remarks])
 
 
 def _reason(files: RunFiles) -> str:

@@ -2,19 +2,20 @@
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, STARVED_MBPS, FlowMetrics
+from ccgym.envs.logs.flow_metrics import STARVED_DELAY_MS, FlowMetrics
 from ccgym.evaluation.run_files import replaced_text
-from ccgym.evaluation.sessions.session import REFUSED
 
 from .frontier import clearly_beats
-from .intervals import Interval, bootstrap_interval, probability_above_zero
+from .intervals import Interval, mean_interval, probability_above_zero, share_interval
+from .leaderboard_row import LeaderboardRow
 from .results import Evaluation, RunResult, Scenario
 
 SCHEMA = 1
@@ -34,7 +35,11 @@ _FIGURES = (
 
 @dataclass(frozen=True)
 class SchemeMean:
-    """Mean over the runs of one scheme in one scenario."""
+    """Mean over the runs of one scheme in one scenario.
+
+    A run in which nothing came through has no delay to be shown; where schemes are compared it counts as
+    `FlowMetrics.compared` has it.
+    """
 
     scheme: str
     throughput_mbps: float
@@ -42,6 +47,11 @@ class SchemeMean:
     """Over the runs in which something came through; NaN: in none."""
     utilisation: float | None = None
     """None: the capacity is unknown."""
+    runs: int = 1
+    starved_runs: int = 0
+    """In which nothing came through."""
+    runs_log_power: float | None = None
+    """Mean over the runs of ln(Mbit/s per ms), starved ones too; None: that of the means is as good."""
 
     @property
     def delivers(self) -> bool:
@@ -49,91 +59,29 @@ class SchemeMean:
         return not math.isnan(self.p95_delay_ms)
 
     @property
+    def log_power(self) -> float:
+        """ln(Mbit/s per ms), a starved run's as of one packet in 30 s after 30 s."""
+        if self.runs_log_power is not None:
+            return self.runs_log_power
+        return math.log(self.throughput_mbps / self.p95_delay_ms)
+
+    @property
     def power(self) -> float:
-        """Mbit/s per ms; of a scheme that got nothing through as of a flow."""
+        """Mbit/s per ms: the geometric mean over the runs."""
+        return math.exp(self.log_power)
+
+    @property
+    def compared_delay_ms(self) -> float:
+        """The mean p95 delay with that of starved runs."""
         if not self.delivers:
-            return STARVED_MBPS / STARVED_DELAY_MS
-        return self.throughput_mbps / self.p95_delay_ms
+            return STARVED_DELAY_MS
+        starved = self.starved_runs / self.runs
+        return (1 - starved) * self.p95_delay_ms + starved * STARVED_DELAY_MS
 
     def clearly_beats(self, other: "SchemeMean") -> bool:
         """Has both clearly more throughput and clearly less p95 delay."""
-        return clearly_beats(
-            self.throughput_mbps, self.p95_delay_ms, other.throughput_mbps, other.p95_delay_ms
-        )
-
-
-@dataclass(frozen=True)
-class LeaderboardRow:
-    """How one scheme did over all scenarios; one in which it failed counts as neither frontier nor win."""
-
-    scheme: str
-    frontier_share: float
-    """Share of scenarios in which no other scheme clearly beats it."""
-    mean_log_power: float | None
-    """Mean of ln(throughput / p95 delay) over the scenarios it ran in; None: it ran in none."""
-    winning_rate: float
-    """Share of scenarios in which its power is within 10 % of the best."""
-    mean_utilisation: float | None = None
-    """Over the scenarios it ran in whose capacity is known; the frontier has those that hardly send, too."""
-    failed_runs: int = 0
-    failure: str = ""
-    """Why most of them failed."""
-    log_power_interval: tuple[float, float] | None = None
-    """Of the mean log power, over the scenarios; each interval is None with one scenario or none."""
-    frontier_interval: tuple[float, float] | None = None
-    """Of the frontier share, over the scenarios."""
-    winning_interval: tuple[float, float] | None = None
-    """Of the winning rate, over the scenarios."""
-    utilisation_interval: tuple[float, float] | None = None
-    """Of the mean utilisation, over the scenarios that it is of."""
-    lead: float | None = None
-    """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
-    lead_interval: tuple[float, float] | None = None
-    ahead_probability: float | None = None
-    """That it is ahead of the next scheme: of the order, so far as these scenarios tell."""
-
-    @property
-    def interval_text(self) -> str:
-        """The interval of its mean log power, for people."""
-        return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
-
-    @property
-    def frontier_text(self) -> str:
-        """Its frontier share with its interval, for people."""
-        return _percent_text(self.frontier_share, self.frontier_interval)
-
-    @property
-    def winning_text(self) -> str:
-        """Its winning rate with its interval, for people."""
-        return _percent_text(self.winning_rate, self.winning_interval)
-
-    @property
-    def utilisation_text(self) -> str:
-        """Its mean utilisation with its interval, for people."""
-        if self.mean_utilisation is None:
-            return "-"
-        return _percent_text(self.mean_utilisation, self.utilisation_interval)
-
-    @property
-    def refused(self) -> bool:
-        """Whether most of the failed runs were never tried."""
-        return self.failure.startswith(REFUSED)
-
-    @property
-    def shortfall(self) -> str:
-        """How many runs failed, or were never tried."""
-        runs = "run" if self.failed_runs == 1 else "runs"
-        return f"{self.failed_runs} {runs} {'skipped' if self.refused else 'failed'}"
-
-    @property
-    def reason(self) -> str:
-        """The failure, without what `shortfall` says already."""
-        return self.failure.removeprefix(REFUSED)
-
-
-def _percent_text(share: float, interval: tuple[float, float] | None) -> str:
-    spread = "" if interval is None else " ({:.0f}-{:.0f})".format(*(100 * end for end in interval))
-    return f"{100 * share:.0f} %{spread}"
+        own, theirs = ((each.throughput_mbps, each.compared_delay_ms) for each in (self, other))
+        return clearly_beats(*own, *theirs)
 
 
 def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
@@ -151,6 +99,9 @@ def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
         float(np.mean([total.utilisation for total in totals]))
         if all(total.capacity_mbps for total in totals)
         else None,
+        len(totals),
+        sum(not total.delivers for total in totals),
+        float(np.mean([math.log(rate / delay) for rate, delay in (total.compared for total in totals)])),
     )
 
 
@@ -160,27 +111,53 @@ def mean_of_known(values: list[float]) -> float:
     return float(np.mean(known)) if known else math.nan
 
 
-def leaderboard(scenarios: list[list[SchemeMean]], schemes: list[str]) -> list[LeaderboardRow]:
-    """The table over all scenarios, best mean log power first."""
-    rows = [_leaderboard_row(scheme, scenarios) for scheme in schemes]
-    rows.sort(key=lambda row: -math.inf if row.mean_log_power is None else row.mean_log_power, reverse=True)
+def leaderboard(
+    scenarios: list[list[SchemeMean]], schemes: list[str], failed: Sequence[Collection[str]] = ()
+) -> list[LeaderboardRow]:
+    """The table over all scenarios, best first; what comes first is said by `_standings`.
+
+    Args:
+        scenarios: of each the means of the schemes that ran in it.
+        schemes: a row for each.
+        failed: of each scenario the schemes that failed in it; empty: none did.
+    """
+    failed = failed or [()] * len(scenarios)
+    standings = _standings(scenarios)
+    rows = [_leaderboard_row(scheme, scenarios, failed) for scheme in schemes]
+    rows.sort(key=lambda row: standings.get(row.scheme, -math.inf), reverse=True)
     return [*map(partial(_with_lead, scenarios), rows, rows[1:]), *rows[-1:]]
+
+
+def _standings(scenarios: list[list[SchemeMean]]) -> dict[str, float]:
+    """How far the log power of a scheme is above that of those that ran everywhere, where it ran itself.
+
+    Means over different scenarios are no order: who ran in the easy ones only would be first. Where no scheme
+    ran everywhere, those that ran in a scenario stand in.
+    """
+    powers = [{mean.scheme: mean.log_power for mean in means} for means in scenarios if means]
+    everywhere = set.intersection(*map(set, powers)) if powers else set()
+    above: dict[str, list[float]] = defaultdict(list)
+    for power in powers:
+        others = float(np.mean([power[scheme] for scheme in everywhere or power]))
+        for scheme, own in power.items():
+            above[scheme].append(own - others)
+    return {scheme: float(np.mean(each)) for scheme, each in above.items()}
 
 
 def _with_lead(
     scenarios: list[list[SchemeMean]], row: LeaderboardRow, following: LeaderboardRow
 ) -> LeaderboardRow:
     """How sure the place of a scheme before the next one is, from scenarios that both ran in."""
-    powers = [{mean.scheme: mean.power for mean in means} for means in scenarios]
+    powers = [{mean.scheme: mean.log_power for mean in means} for means in scenarios]
     leads = [
-        math.log(power[row.scheme] / power[following.scheme])
+        power[row.scheme] - power[following.scheme]
         for power in powers
         if power.keys() >= {row.scheme, following.scheme}
     ]
     return replace(
         row,
         lead=float(np.mean(leads)) if leads else None,
-        lead_interval=_bounds(bootstrap_interval(leads)),
+        lead_interval=_bounds(mean_interval(leads)),
         ahead_probability=probability_above_zero(leads),
     )
 
@@ -189,29 +166,46 @@ def _bounds(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
 
 
-def _leaderboard_row(scheme: str, scenarios: list[list[SchemeMean]]) -> LeaderboardRow:
-    frontier, wins = ([0.0] * len(scenarios) for _ in range(2))
-    log_powers = []
-    used = []
-    for number, means in enumerate(scenarios):
-        for own in means:
-            if own.scheme == scheme:
-                beaten = any(other.clearly_beats(own) for other in means)
-                frontier[number] = float(own.delivers and not beaten)
-                wins[number] = float(own.power >= NEAR_BEST * max(other.power for other in means))
-                log_powers.append(math.log(own.power))
-                used += [] if own.utilisation is None else [own.utilisation]
+def _share_bounds(held: list[float]) -> tuple[float, float] | None:
+    """Of the share of ones among zeros: it has a width also where all are equal."""
+    return None if len(held) < 2 else _bounds(share_interval(round(sum(held)), len(held)))
+
+
+def _leaderboard_row(
+    scheme: str, scenarios: list[list[SchemeMean]], failed: Sequence[Collection[str]]
+) -> LeaderboardRow:
+    ran = [(own, means) for means in scenarios for own in means if own.scheme == scheme]
+    # Where it failed it has no power, and is neither on the frontier nor a winner.
+    lost = [0.0] * sum(
+        scheme in those and all(own.scheme != scheme for own in means)
+        for means, those in zip(scenarios, failed, strict=True)
+    )
+    frontier = [float(_is_on_frontier(own, means)) for own, means in ran] + lost
+    wins = [float(_wins(own, means)) for own, means in ran] + lost
+    log_powers = [own.log_power for own, _ in ran]
+    used = [own.utilisation for own, _ in ran if own.utilisation is not None]
+    used_interval = mean_interval(used)
     return LeaderboardRow(
         scheme,
-        float(np.mean(frontier)),
+        float(np.mean(frontier or [0])),
         float(np.mean(log_powers)) if log_powers else None,
-        float(np.mean(wins)),
+        float(np.mean(wins or [0])),
         float(np.mean(used)) if used else None,
-        log_power_interval=_bounds(bootstrap_interval(log_powers)),
-        frontier_interval=_bounds(bootstrap_interval(frontier)),
-        winning_interval=_bounds(bootstrap_interval(wins)),
-        utilisation_interval=_bounds(bootstrap_interval(used)),
+        log_power_interval=_bounds(mean_interval(log_powers)),
+        frontier_interval=_share_bounds(frontier),
+        winning_interval=_share_bounds(wins),
+        utilisation_interval=_bounds(used_interval and used_interval.clipped(0, 1)),
+        scenarios=len(frontier),
+        of_scenarios=len(scenarios),
     )
+
+
+def _is_on_frontier(own: SchemeMean, means: list[SchemeMean]) -> bool:
+    return own.delivers and not any(other.clearly_beats(own) for other in means)
+
+
+def _wins(own: SchemeMean, means: list[SchemeMean]) -> bool:
+    return own.delivers and own.power >= NEAR_BEST * max(other.power for other in means)
 
 
 def evaluation_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
@@ -220,15 +214,19 @@ def evaluation_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
 
 
 def unseen_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
-    """Of the scenarios that no learned scheme has seen in its training; empty: there are none."""
+    """Of the scenarios that no learned scheme has seen in its training; empty: none has been run."""
     unseen = [scenario for scenario in evaluation.scenarios if scenario.is_unseen]
-    return _leaderboard_of(unseen, evaluation.schemes) if unseen else []
+    return _leaderboard_of(unseen, evaluation.schemes)
 
 
 def _leaderboard_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeaderboardRow]:
     """What an interruption has left without a run says nothing of a scheme."""
     begun = [scenario for scenario in scenarios if scenario.runs or scenario.failures]
-    rows = leaderboard([scheme_means(scenario.runs) for scenario in begun], schemes)
+    if not begun:
+        return []
+    means = [scheme_means(scenario.runs) for scenario in begun]
+    failed = [{failure.scheme for failure in scenario.failures} for scenario in begun]
+    rows = leaderboard(means, schemes, failed)
     return [_with_failures(row, begun) for row in rows]
 
 

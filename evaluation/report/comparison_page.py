@@ -63,7 +63,9 @@ def _changes(comparison: Comparison) -> Figure:
     for column, head in enumerate(heads, 1):
         for change, name in zip(comparison.overall, names, strict=True):
             effect = (change.throughput, change.p95_delay, change.log_power)[column - 1]
-            traces.append(_bar(effect, name, colours[change.scheme].colour, column))
+            trace = _bar(effect, name, colours[change.scheme].colour, column)
+            trace["marker"]["symbol"] = "circle" if change.is_clear(effect) else "circle-open"
+            traces.append(trace)
         layout[f"xaxis{column}"] = {"title": {"text": head}}
         layout[f"yaxis{column}"] = {
             "categoryorder": "array",
@@ -82,14 +84,14 @@ def _name(comparison: Comparison, change: Change) -> str:
 
 def _bar(effect: Effect, name: str, colour: str, column: int) -> Figure:
     mean = 100 * math.expm1(effect.mean)
-    trace = {
+    trace: Figure = {
         "type": "scatter",
         "mode": "markers",
         "x": rounded([mean]),
         "y": [name],
         "xaxis": f"x{column}",
         "yaxis": f"y{column}",
-        "marker": {"size": 9, "color": colour, "symbol": "circle" if effect.clear else "circle-open"},
+        "marker": {"size": 9, "color": colour},
         "hovertemplate": f"{name}: {percent(effect)}<extra></extra>",
     }
     if effect.interval is not None:

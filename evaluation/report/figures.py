@@ -35,15 +35,16 @@ _NEUTRAL = "rgba(128,128,128,0.55)"
 def frontier(scenario: Scenario, styles: dict[str, Style]) -> Figure:
     """Throughput over p95 delay of every scheme: mean, runs, and the ellipse of one standard deviation."""
     traces: list[Figure] = []
+    means = [mean for mean in scheme_means(scenario.runs) if mean.delivers]
     scenario = scenario.delivered
-    means = scheme_means(scenario.runs)
     delays = [run.total.p95_delay_ms for run in scenario.runs]
     top = max((run.total.throughput_mbps for run in scenario.runs), default=1.0)
     capacity = float(np.mean([run.total.capacity_mbps for run in scenario.runs] or [0.0]))
     layout = {
         "xaxis": _delay_axis(delays, "95th percentile one-way delay (ms), lower is further right"),
         "yaxis": {"title": {"text": "throughput (Mbit/s)"}, "range": [0, 1.12 * max(top, capacity)]},
-        "shapes": _frontier_line(means) + ([_capacity_line(capacity)] if capacity else []),
+        "shapes": _frontier_line([mean for mean in means if not mean.starved_runs])
+        + ([_capacity_line(capacity)] if capacity else []),
     }
     for mean, place in zip(means, _label_places(means, layout), strict=True):
         totals = [run.total for run in scenario.runs if run.scheme == mean.scheme]
@@ -78,10 +79,10 @@ def overall_frontier(scenarios: list[Scenario], styles: dict[str, Style]) -> Fig
 
 def _relative(scenario: Scenario, scheme: str) -> tuple[float, float]:
     """The scheme's mean in a scenario as (p95 delay / propagation, utilisation in %); NaN where unknown."""
-    runs = [run for run in scenario.delivered.runs if run.scheme == scheme]
+    runs = [run for run in scenario.runs if run.scheme == scheme]
     if not runs or not scenario.delay_ms or not runs[0].total.capacity_mbps:
         return math.nan, math.nan
-    mean = scheme_means(runs)[0]
+    (mean,) = scheme_means(runs)
     used = mean.throughput_mbps / float(np.mean([run.total.capacity_mbps for run in runs]))
     return mean.p95_delay_ms / scenario.delay_ms, 100 * used
 
@@ -97,7 +98,7 @@ def _label_places(means: list[SchemeMean], layout: Figure) -> list[str]:
     places = [""] * len(means)
     for index in sorted(range(len(means)), key=lambda index: -means[index].power):
         x, y = _place(means[index], layout)
-        half_width = _LETTER_PX * len(means[index].scheme) / 2
+        half_width = _LETTER_PX * len(_name(means[index])) / 2
         for name, across, up in _LABEL_PLACES:
             box = (x + across * (half_width + _MARK_PX), y + up * _LINE_PX, half_width, _LINE_PX / 2)
             inside = half_width < box[0] < _PICTURE_PX[0] - half_width
@@ -169,14 +170,20 @@ def _mean_marker(
         "mode": "markers+text",
         "x": rounded([mean.p95_delay_ms]),
         "y": rounded([mean.throughput_mbps]),
-        "text": [mean.scheme if place else ""],
+        "text": [_name(mean) if place else ""],
         "textposition": place or "top center",
         "textfont": {"color": style.colour, "size": 13},
         "marker": {"symbol": style.marker, "size": 14, "color": style.colour, "line": {"width": 1.5}},
         "name": mean.scheme,
         "legendgroup": mean.scheme,
-        "hovertemplate": f"{mean.scheme}: %{{y:.2f}}{unit} at %{{x:.1f}}{delay_unit}<extra>mean</extra>",
+        "hovertemplate": f"{_name(mean)}: %{{y:.2f}}{unit} at %{{x:.1f}}{delay_unit}<extra>mean</extra>",
     }
+
+
+def _name(mean: SchemeMean) -> str:
+    """With how many of its runs have no mark, as nothing came through."""
+    starved = f" ({mean.starved_runs} of {mean.runs} starve)" if mean.starved_runs else ""
+    return mean.scheme + starved
 
 
 def _frontier_line(means: list[SchemeMean]) -> list[Figure]:

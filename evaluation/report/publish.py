@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from ccgym.evaluation.metrics.frontier import CLEARLY
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
 from ccgym.evaluation.metrics.results import load_evaluation
-from ccgym.evaluation.metrics.summary import LeaderboardRow, summarise, write_summary
+from ccgym.evaluation.metrics.summary import summarise, write_summary
 
 from .pantheon_text import write_text
 from .report import write_report
@@ -35,7 +36,8 @@ def publish(
     if "csv" in formats:
         write_table(evaluation, folder / "report.csv")
     if "txt" in formats:
-        for scenario in evaluation.scenarios:
+        there = [scenario for scenario in evaluation.scenarios if scenario.folder.is_dir()]
+        for scenario in there:
             write_text(evaluation, scenario, scenario.folder / "report.txt")
     if "pdf" in formats or figures:
         from .pdf_report import write_figures, write_pdf  # late: with it comes matplotlib
@@ -66,12 +68,15 @@ def _leaderboards(summary: dict[str, Any]) -> list[str]:
     if unseen == scenarios:
         return ["No learned scheme has seen any scenario in its training.", *_table_lines(summary["table"])]
     headline = [f"{unseen} of {scenarios} scenarios, which no learned scheme has seen in its training:"]
+    table = summary["unseen"]["table"]
+    if not table:
+        headline = [f"none of the {unseen} scenarios that no learned scheme has seen has been run"]
     if not unseen:
         headline = ["A learned scheme has seen every scenario, or does not say what it has seen."]
     return [
         *headline,
-        *_table_lines(summary["unseen"]["table"]),
-        *(["", f"all {scenarios} scenarios:"] if unseen else []),
+        *_table_lines(table),
+        *(["", f"all {scenarios} scenarios:"] if table else []),
         *_table_lines(summary["table"]),
     ]
 
@@ -80,7 +85,7 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
     if not table:
         return []
     rows = [LeaderboardRow(**row) for row in table]
-    width = max(len("scheme"), *(len(row.scheme) for row in rows))
+    width = max(len("scheme"), *(len(row.name) for row in rows))
     headings = [
         f"{'frontier share':>15}",
         f"{'utilisation':>15}",
@@ -103,6 +108,6 @@ def _table_lines(table: list[dict[str, Any]]) -> list[str]:
             )
         widths = (15, 15, 14, 18, 13, 15)
         columns = [f"{figure:>{space}}" for figure, space in zip(figures, widths, strict=True)]
-        line = "  ".join([f"{row.scheme:{width}}", *columns])
+        line = "  ".join([f"{row.name:{width}}", *columns])
         lines.append(f"{line}  {row.shortfall}: {row.reason}" if row.failed_runs else line)
     return lines

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import astuple
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.evaluation.metrics.frontier import CLEARLY
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.intervals import mean_interval
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
 from ccgym.evaluation.metrics.results import Evaluation, RunResult, Scenario
 from ccgym.evaluation.metrics.summary import (
     NEAR_BEST,
-    LeaderboardRow,
     evaluation_leaderboard,
     mean_of_known,
     scheme_means,
@@ -156,13 +157,12 @@ def _leaderboards(evaluation: Evaluation, leaderboard: list[LeaderboardRow]) -> 
         learned = any(scenario.seen for scenario in scenarios)
         known = "seen by no learned scheme in its training" if unseen else "all seen by a learned scheme"
         return [{"title": f"Leaderboard ({known})" if learned else "Leaderboard", "rows": leaderboard}]
-    return [
-        {
-            "title": f"Leaderboard of the {unseen} scenarios unseen in training",
-            "rows": unseen_leaderboard(evaluation),
-        },
-        {"title": f"Leaderboard of all {len(scenarios)} scenarios", "rows": leaderboard},
-    ]
+    headline = {
+        "title": f"Leaderboard of the {unseen} scenarios unseen in training",
+        "rows": unseen_leaderboard(evaluation),
+    }
+    whole = {"title": f"Leaderboard of all {len(scenarios)} scenarios", "rows": leaderboard}
+    return [headline, whole] if headline["rows"] else [whole]
 
 
 def _scenario_content(index: int, scenario: Scenario) -> dict[str, Any]:
@@ -206,14 +206,15 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
-    _, _, factor, decimals, _ = COLUMNS[metric]
+    _, unit, factor, decimals, _ = COLUMNS[metric]
     if _is_unknown([run.total for run in runs], metric):
         return {"text": UNKNOWN, "interval": "", "best": False}
     mean, values = _mean(runs, metric), [getattr(run.total, metric) for run in runs]
     if math.isnan(mean):  # nothing came through
         return {"text": UNKNOWN, "interval": "", "best": False}
-    interval = bootstrap_interval([value for value in values if not math.isnan(value)])
-    bounds = [] if interval is None else [interval.low, interval.high]
+    interval = mean_interval([value for value in values if not math.isnan(value)])
+    possible = (0, 1 if unit.startswith("%") else math.inf)
+    bounds = [] if interval is None else astuple(interval.clipped(*possible))
     return {
         "text": f"{factor * mean:.{decimals}f}",
         "interval": " to ".join(f"{factor * bound:.{decimals}f}" for bound in bounds),

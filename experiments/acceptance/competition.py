@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec
-from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval, share_interval
+from ccgym.evaluation.metrics.intervals import UNKNOWN, mean_interval, share_interval
 from ccgym.experiments.check import Check, Links, all_met
 
 from .contested_links import Draw, add_link_arguments, contested_link, run_on_links, used_share
@@ -97,7 +97,7 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
     shares = [row.share for row in rows]
     part = sum(rivalry.has_part(share) for share in shares)
     fair = sum(row.rivals_keep >= 0.8 for row in rows)
-    mean = bootstrap_interval(shares) or Interval(-np.inf, np.inf)
+    mean = mean_interval(shares) or UNKNOWN
     promises = [
         share_interval(part, len(rows)).at_least(rivalry.enough),
         share_interval(fair, len(rows)).at_least(0.85),

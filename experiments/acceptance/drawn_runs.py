@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec
-from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
+from ccgym.evaluation.metrics.intervals import Interval, mean_interval
 from ccgym.training.rollouts import run_as_drawn
 
 SECONDS = 30.0
@@ -48,9 +48,9 @@ class Draws:
 
 
 def beside(right: str, scheme: str, run: Run) -> tuple[float, float]:
-    """Throughput of a scheme and its p95 delay, as shares of those of the right one."""
-    ours, rights = run(scheme), run(right)
-    return ours.throughput_mbps / rights.throughput_mbps, ours.p95_delay_ms / rights.p95_delay_ms
+    """Throughput of a scheme and its p95 delay, as shares of those of the right one; see `compared`."""
+    (ours_mbps, ours_ms), (rights_mbps, rights_ms) = run(scheme).compared, run(right).compared
+    return ours_mbps / rights_mbps, ours_ms / rights_ms
 
 
 def worst(ratios: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -71,7 +71,7 @@ def fixed_of_utilisation(run: Run, utilisation: float) -> FlowMetrics:
 
 def interval_of(by_draw: Sequence[float]) -> Interval:
     """Of the mean over the draws."""
-    interval = bootstrap_interval(by_draw)
+    interval = mean_interval(by_draw)
     assert interval is not None, "DRAWS is more than one"
     return interval
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ccgym.configs.arguments import add_ray_argument, count, seed
 from ccgym.envs.outside_files import check_replaceable, replace_file
+from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.evaluation.sessions.provenance import provenance
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
@@ -21,7 +22,6 @@ from ccgym.experiments.json_text import json_text
 from .competition import RIVALRIES, competition_checks
 from .completion_times import CASES, completion_checks
 from .contested_links import Draw
-from .drawn_runs import DRAWS
 from .policy_checks import Deficit, measure_checks
 from .real_results import RealResults, policy_label, read_results
 
@@ -33,7 +33,10 @@ class Evidence:
     """All checks of one policy on links of one seed."""
 
     policy: str
+    """Its label."""
     seed: int
+    seed_given: bool
+    """Otherwise it was drawn by the clock, after the policy was made."""
     alone: list[Check]
     competing: list[Check]
     short: list[Check]
@@ -52,10 +55,12 @@ def measure_evidence(
     policy_file: Path,
     executor: Executor,
     *,
+    label: str,
     links: int,
     starvation: int,
     contested: int,
     seed: int,
+    seed_given: bool,
     say: Callable[[Check], None],
 ) -> Evidence:
     """Measures everything in the twin.
@@ -63,10 +68,12 @@ def measure_evidence(
     Args:
         policy_file: of a policy with a preference.
         executor: runs side by side.
+        label: what the policy is called.
         links: random ones that a check takes.
         starvation: how many the one on starvation takes.
         contested: links that each rivalry takes, and each size of short flows.
         seed: of the links.
+        seed_given: whether somebody chose it.
         say: is told every check as soon as it is known.
     """
     alone, behind = measure_checks(
@@ -75,7 +82,7 @@ def measure_evidence(
     scheme, draw = f"policy:{policy_file}", Draw(contested, seed, executor)
     competing = _told(competition_checks(RIVALRIES, scheme, draw), say)
     short = _told(completion_checks(CASES, scheme, draw), say)
-    return Evidence(policy_file.stem, seed, alone, competing, short, behind)
+    return Evidence(label, seed, seed_given, alone, competing, short, behind)
 
 
 def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
@@ -106,7 +113,7 @@ def page(evidence: Evidence, command: str) -> str:
         "```",
         "",
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
-        f"{facts['machine']}, links of seed {evidence.seed}. "
+        f"{facts['machine']}, links of seed {evidence.seed}, {_whence(evidence)}. "
         f"{held} of {len(evidence.checks)} checks are held.",
         "",
         *_table("Alone and among its own kind", evidence.alone),
@@ -123,6 +130,10 @@ def page(evidence: Evidence, command: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _whence(evidence: Evidence) -> str:
+    return "which was given" if evidence.seed_given else "drawn by the clock when this was measured"
 
 
 def _table(title: str, checks: Sequence[Check], *opening: str) -> list[str]:
@@ -155,9 +166,9 @@ def _real_section(real: RealResults) -> list[str]:
 
 
 DESCRIPTION = (
-    "Measures what policy-checks, competition and completion-times do, on links that are drawn now, and "
-    "writes the page of the documentation, with what real-mahimahi has measured before. Exit code 1: a check "
-    "is missed or not sure, and worse than is known; the page says which."
+    "Measures what policy-checks, competition and completion-times do, on links that are drawn now unless "
+    "--seed names others, and writes the page of the documentation, with what real-mahimahi has measured "
+    "before. Exit code 1: a check is missed or not sure, and worse than is known; the page says which."
 )
 
 
@@ -170,9 +181,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--starvation",
         type=count,
-        default=2000,
+        default=10_000,
         metavar="N",
-        help=f"links to look for starvation on, {DRAWS} draws each (default: 2000)",
+        help="links to look for starvation on (default: 10000)",
     )
     parser.add_argument(
         "--freezing", dest="starvation", type=count, default=argparse.SUPPRESS, help=argparse.SUPPRESS
@@ -219,10 +230,12 @@ def run(args: argparse.Namespace) -> int:
         evidence = measure_evidence(
             policy,
             executor,
+            label=select_schemes(args.scheme)[0].label,
             links=args.random,
             starvation=args.starvation,
             contested=args.contested,
             seed=drawn,
+            seed_given=args.seed is not None,
             say=say,
         )
     if real is not None:
@@ -241,7 +254,7 @@ def run(args: argparse.Namespace) -> int:
 def _arguments_again(args: argparse.Namespace, drawn: int) -> list[str]:
     """What measures the same links again."""
     again = ["--seed", str(drawn)]
-    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 2000), ("contested", 200)):
+    for name, usual in (("scheme", "indigo2"), ("random", 200), ("starvation", 10_000), ("contested", 200)):
         if getattr(args, name) != usual:
             again += [f"--{name}", str(getattr(args, name))]
     return again if args.real_mahimahi is None else [*again, "--real-mahimahi", str(args.real_mahimahi)]

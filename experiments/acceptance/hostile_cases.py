@@ -156,9 +156,8 @@ def _steps(rate_mbps: float, factor: float, every_s: float) -> tuple[RateStep, .
 
 
 def _power(scheme: str, spec: EmulatorSpec) -> float:
-    """Throughput by p95 delay; of a flow that delivers nothing that of one packet, after all the time."""
+    """Throughput by p95 delay; of a flow that starves over all its time, as in an evaluation."""
     record = _core.simulate(spec.to_path(), scheme, seconds=ALONE_SECONDS, seed=0)
-    if len(record.departure_ms) == 0:
-        return OPPORTUNITY_BITS / 1e6 / ALONE_SECONDS / (1e3 * ALONE_SECONDS)
-    measured: FlowMetrics = measure(LinkLog.from_record(record, spec.uplink.schedule()), spec.delay_ms)
+    log = LinkLog.from_record(record, spec.uplink.schedule())
+    measured: FlowMetrics = measure(log, spec.delay_ms, run_s=ALONE_SECONDS)
     return measured.power

@@ -149,12 +149,9 @@ def _run(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
     measured = [
         [run_measured(emulator, scheme, SECONDS, seed=seed) for seed in range(seeds)] for scheme in schemes
     ]
-    return Curve(
-        *(
-            np.array([[getattr(metrics, figure) for metrics in setting] for setting in measured])
-            for figure in ("throughput_mbps", "p95_delay_ms", "utilisation")
-        )
-    )
+    compared = np.array([[metrics.compared for metrics in setting] for setting in measured])
+    used = np.array([[metrics.utilisation for metrics in setting] for setting in measured])
+    return Curve(compared[:, :, 0], compared[:, :, 1], used)
 
 
 def preference_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[PreferenceRow]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
+from ccgym.evaluation.metrics.intervals import UNKNOWN, Interval, mean_interval
 from ccgym.experiments.check import Check, all_met
 
 BBR, COPA, CUBIC = "kernel-bbr", "copa", "kernel-cubic"
@@ -96,12 +96,12 @@ def beside_cubic(emulator: str, contests: Sequence[Contest]) -> Check:
 
 
 def _interval(values: Sequence[float]) -> Interval:
-    return bootstrap_interval(values) or Interval(-np.inf, np.inf)
+    return mean_interval(values) or UNKNOWN
 
 
 def _text(values: Sequence[float], form: str) -> str:
     """The mean, and its interval where there is one."""
-    interval = bootstrap_interval(values)
+    interval = mean_interval(values)
     spread = "" if interval is None else f" ({interval.low:{form}} to {interval.high:{form}})"
     return f"{np.mean(values):{form}}{spread}"
 

@@ -14,8 +14,8 @@ from ccgym.evaluation.metrics.results import Scenario, load_evaluation
 from ccgym.evaluation.run_files import RunFiles, read_merged_log
 from ccgym.evaluation.session_file import label_of_policy, read_session
 from ccgym.experiments.check import Check
+from ccgym.experiments.link_origin import origin_by_answers
 
-from .link_origin import origin_by_answers
 from .real_bars import BARS, BBR, COPA, CUBIC, FIELD_EMULATOR, Contest, against, beside_cubic, in_field
 
 FIELD, CELLULAR, CONTESTED = "field", "cellular", "contested"

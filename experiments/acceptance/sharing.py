@@ -1,10 +1,9 @@
 """How flows of a policy share one bottleneck: among themselves, of unequal round trips, and against Cubic."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
@@ -12,12 +11,12 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
 from ccgym.envs.specs.splits import Family, Split, split_generator
 from ccgym.evaluation.metrics.fairness import jain_index
-from ccgym.evaluation.metrics.intervals import Interval, bootstrap_interval
+from ccgym.evaluation.metrics.intervals import UNKNOWN, Interval, mean_interval, median_interval
 from ccgym.experiments.check import Check, Links, all_met
+from ccgym.experiments.link_origin import origin_of
 from numpy.typing import NDArray
 
 from .contested_links import used_share
-from .link_origin import origin_of
 
 SECONDS = 30.0
 RATE_MBPS = 46.0
@@ -45,20 +44,22 @@ def _joining(scheme: str, seed: int, executor: Executor, links: Links) -> Check:
     return Check(
         "ten flows join and leave each second",
         "Jain >= 0.95 in the mean at >= 95 % of the link",
-        f"{_text(jain, np.mean)} at {np.mean(used):.1%}, {JOINING_RUNS} runs",
-        all_met(_interval(jain, np.mean).at_least(0.95), _interval(used, np.mean).at_least(0.95)),
+        f"{_mean_text(jain)} at {np.mean(used):.1%}, {JOINING_RUNS} runs",
+        all_met(_interval(jain).at_least(0.95), _interval(used).at_least(0.95)),
         links,
     )
 
 
-def _interval(values: Sequence[float], statistic: Callable[..., Any]) -> Interval:
-    interval = bootstrap_interval(values, statistic)
-    return Interval(-np.inf, np.inf) if interval is None else interval
+def _interval(values: Sequence[float]) -> Interval:
+    return mean_interval(values) or UNKNOWN
 
 
-def _text(values: Sequence[float], statistic: Callable[..., Any]) -> str:
-    interval = _interval(values, statistic)
-    return f"{statistic(values):.3f} ({interval.low:.3f} to {interval.high:.3f})"
+def _mean_text(values: Sequence[float]) -> str:
+    return _text(float(np.mean(values)), _interval(values))
+
+
+def _text(figure: float, interval: Interval) -> str:
+    return f"{figure:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
@@ -72,16 +73,17 @@ def joining_run(scheme: str, seed: int, number: int) -> tuple[float, float]:
     rates = _while_there(throughputs, flows)
     several = np.count_nonzero(np.isfinite(rates), axis=0) > 1
     delivered_packets = throughputs.sum() * 1e6 / (8 * DATA_IP_BYTES)
-    return float(np.median(jain_index(rates[:, several]))), used_share(delivered_packets, RATE_MBPS, SECONDS)
+    return float(np.median(_jain(rates[:, several]))), used_share(delivered_packets, RATE_MBPS, SECONDS)
 
 
 def _against_cubic(scheme: str, seed: int, executor: Executor, links: Links) -> Check:
     shares = list(executor.map(partial(_against_cubic_run, scheme, seed), range(JOINING_RUNS)))
+    interval = median_interval(shares) or UNKNOWN
     return Check(
         "against one Cubic in a queue of 2 BDP",
         "25 to 75 % of the link at the median",
-        f"{_text(shares, np.median)}, {JOINING_RUNS} runs",
-        _interval(shares, np.median).within(0.25, 0.75),
+        f"{_text(float(np.median(shares)), interval)}, {JOINING_RUNS} runs",
+        interval.within(0.25, 0.75),
         links,
     )
 
@@ -91,7 +93,7 @@ def _against_cubic_run(scheme: str, seed: int, number: int) -> float:
     late_s = _generator(Family.TIMES_OF_FLOWS, seed, JOINING_RUNS + number).uniform(0, LATEST_S, 2)
     flows = [_core.Flow(scheme, start_s=late_s[0]), _core.Flow("cubic", start_s=late_s[1])]
     rates = _rates(_contested_link(), flows, SECONDS)
-    return float(np.nansum(rates[0]) / np.nansum(rates))
+    return float(np.nansum(rates[0])) / max(1e-9, float(np.nansum(rates)))  # 0 where nobody has anything
 
 
 def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
@@ -99,8 +101,8 @@ def _grid(scheme: str, count: int, seed: int, executor: Executor) -> Check:
     return Check(
         "2 to 16 flows on unseen links",
         "Jain >= 0.97 in the mean",
-        f"{_text(jain, np.mean)}, {count} links",
-        _interval(jain, np.mean).at_least(0.97),
+        f"{_mean_text(jain)}, {count} links",
+        _interval(jain).at_least(0.97),
         Links.UNSEEN,
     )
 
@@ -120,8 +122,8 @@ def _unequal_rtts(scheme: str, count: int, seed: int, executor: Executor, times:
     return Check(
         f"two flows on unseen links, one of {times} times the RTT",
         f"Jain >= {wanted:g} in the mean",
-        f"{_text(jain, np.mean)}, {count} links",
-        _interval(jain, np.mean).at_least(wanted),
+        f"{_mean_text(jain)}, {count} links",
+        _interval(jain).at_least(wanted),
         Links.UNSEEN,
     )
 
@@ -176,5 +178,13 @@ def _while_there(throughputs: NDArray[np.float64], flows: Sequence[_core.Flow]) 
 
 def _late_jain(rates: NDArray[np.float64]) -> float:
     """Of the mean rates in the second half."""
-    means = np.nanmean(rates[:, rates.shape[1] // 2 :], axis=1)
-    return float(jain_index(means[:, None])[0])
+    late = rates[:, rates.shape[1] // 2 :]
+    if np.isnan(late).all(axis=1).any():
+        raise ValueError("a flow that is not there in the second half has no share of it")
+    return float(_jain(np.nanmean(late, axis=1)[:, None])[0])
+
+
+def _jain(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Jain's index of each column; 0 where flows are there and none delivers, which is no fair share."""
+    nothing = np.nansum(rates, axis=0) == 0
+    return np.where(nothing, 0.0, jain_index(np.where(nothing, 1.0, rates)))

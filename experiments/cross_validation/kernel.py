@@ -34,13 +34,8 @@ def _medians(evaluation: Evaluation) -> Iterator[tuple[tuple[str, str], tuple[fl
         for scheme in evaluation.schemes:
             flows = [flow.metrics for flow in scenario.flows if flow.scheme == scheme]
             if flows:
-                yield (
-                    (scenario.label, scheme),
-                    (
-                        median(flow.throughput_mbps for flow in flows),
-                        median(flow.p95_delay_ms for flow in flows),
-                    ),
-                )
+                rates_mbps, delays_ms = zip(*(flow.compared for flow in flows), strict=True)
+                yield (scenario.label, scheme), (median(rates_mbps), median(delays_ms))
 
 
 DESCRIPTION = (

@@ -10,7 +10,7 @@ from ccgym.configs.arguments import seconds
 from ccgym.envs import _core
 from ccgym.envs.logs.link_log import TUN_HEADER_BYTES
 from ccgym.envs.specs.emulator_spec import LinkSpec
-from ccgym.evaluation.metrics.intervals import CONFIDENCE, RESAMPLES, Interval
+from ccgym.evaluation.metrics.intervals import Interval, ratio_interval
 from numpy.typing import NDArray
 
 from .comparison import Bounds, Comparison, print_comparisons
@@ -123,19 +123,9 @@ def _compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) 
 
 
 def error_interval(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> Interval | None:
-    """Of the share by which the mean of ours differs from theirs, both drawn again; None: one run only."""
-    if len(ours) < 2:
-        return None
-    random = np.random.default_rng(0)
-
-    def means(runs: NDArray[np.float64]) -> NDArray[np.float64]:
-        drawn = runs[random.integers(len(runs), size=(RESAMPLES, len(runs)))]
-        found: NDArray[np.float64] = drawn.mean(axis=1)
-        return found
-
-    errors = means(ours) / means(theirs) - 1
-    low, high = np.quantile(errors, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-    return Interval(low, high)
+    """Of the share by which the mean of ours differs from theirs; None: one run only."""
+    ratio = ratio_interval(ours.tolist(), theirs.tolist())
+    return None if ratio is None else Interval(ratio.low - 1, ratio.high - 1)
 
 
 def _run_ns3(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float, run: int) -> tuple[float, float]:

@@ -38,7 +38,7 @@ def page(
         f"{datetime.now(UTC):%Y-%m-%d}, ccgym {facts.get('ccgym', '')}, {facts.get('git', 'no git')}, "
         f"{facts['machine']}, {sum(seconds.values()) / 60:.1f} minutes. "
         f"{sum(bool(line.met) for line in checked)} of {len(checked)} stated tolerances are met. "
-        "Behind a mean stands its 95 % interval, by bootstrap. "
+        "Behind a mean stands its 95 % interval, by Student's t. "
         "Of a figure without a tolerance nothing is claimed. Behind a miss: how far it is known to be off.",
         "",
         "| experiment | document | tolerances met | s |",

@@ -10,7 +10,7 @@ import numpy as np
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.evaluation.backends.backend import PlannedFlow, unseen_loss
 from ccgym.evaluation.backends.twin_backend import TwinBackend
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.intervals import mean_interval
 from ccgym.evaluation.metrics.measured_run import measure_run
 from ccgym.evaluation.metrics.results import Evaluation, FlowResult, RunResult, Scenario, load_evaluation
 from ccgym.evaluation.run_files import RunFiles
@@ -150,7 +150,8 @@ def evaluate_from_the_start(
             measured = measure_run(logs, spec.delay_ms, seconds=seconds, unseen_loss=loss)
             flows = [FlowResult(scheme.label, run, 1, scheme.label, measured.total, None)]
             results.append(RunResult(scheme.label, run, flows, measured.total, None))
-    scenario = Scenario(emulator.label, "twin", "from the trace's beginning", spec.delay_ms, results, [])
+    told, folder = "from the trace's beginning", options.folder
+    scenario = Scenario(emulator.label, "twin", told, spec.delay_ms, results, [], folder=folder)
     return Evaluation(options.folder, {"seconds": seconds}, [scenario])
 
 
@@ -164,7 +165,7 @@ def mean_text(values: Sequence[float], decimals: int = 2) -> str:
     """A mean with its 95 % interval."""
     if not len(values):
         return "-"
-    interval = bootstrap_interval(values)
+    interval = mean_interval(values)
     mean = f"{np.mean(values):.{decimals}f}"
     if interval is None or interval.low == interval.high:
         return mean

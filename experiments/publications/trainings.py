@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import NamedEmulator
-from ccgym.evaluation.metrics.intervals import bootstrap_interval
+from ccgym.evaluation.metrics.intervals import mean_interval
 from ccgym.evaluation.metrics.results import Evaluation
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.training.config import TrainingConfig, config_file, load_config
@@ -44,7 +44,7 @@ class Evaluated:
         """Beside another's, on the runs that both have made; `minutes`: of their trainings."""
         mine, theirs = self.log_powers, other.log_powers
         found = [power - theirs[key] for key, power in mine.items() if key in theirs]
-        interval = bootstrap_interval(found)
+        interval = mean_interval(found)
         met = None if interval is None else interval.high >= 0
         line = Line(what, "always", f"difference {mean_text(found)}", "the interval reaches 0", met)
         return line if minutes >= CHECKED_MINUTES else replace(line, tolerance="", met=None, why=UNCHECKED)

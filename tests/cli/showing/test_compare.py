@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ccgym.cli.main import main
 from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.comparison import Change, Effect, verdict
+from ccgym.evaluation.metrics.intervals import mean_interval
 from ccgym.evaluation.metrics.results import load_evaluation
 
 EMULATORS = """emulators:
@@ -88,8 +91,23 @@ def test_a_directory_beside_itself_has_not_changed(
         main(["compare", str(two_versions / "before"), str(same), "--out", str(tmp_path / "page.html")]) == 0
     )
     lines = capsys.readouterr().out.splitlines()
-    assert sum("+0.0 %" in line and "no clear change" in line for line in lines) == 2 + 4
-    assert "no clear change" in (tmp_path / "page.html").read_text()
+    assert sum("+0.0 %" in line and "no verdict" in line for line in lines) == 2 + 4
+    assert "fewer than 5 pairs: no verdict" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("differences", "told"),
+    [
+        ([0.5, 0.6], "fewer than 5 pairs: no verdict"),
+        ([0.5, 0.6, 0.5, 0.6], "fewer than 5 pairs: no verdict"),
+        ([0.5, 0.6, 0.5, 0.6, 0.5], "better"),
+        ([-0.5, -0.6, -0.5, -0.6, -0.5], "worse"),
+        ([0.5, -0.6, 0.5, -0.6, 0.5], "no clear change"),
+    ],
+)
+def test_a_verdict_takes_five_pairs(differences: list[float], told: str) -> None:
+    effect = Effect(float(np.mean(differences)), mean_interval(differences))
+    assert verdict(Change("other", "copa", None, len(differences), *[effect] * 4)) == told
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,16 @@
 """The leaderboard's definitions, on cases whose answers can be counted."""
 
 import math
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
-from ccgym.evaluation.metrics.summary import LeaderboardRow, SchemeMean, leaderboard
+from ccgym.envs.logs.flow_metrics import FlowMetrics
+from ccgym.evaluation.metrics.leaderboard_row import LeaderboardRow
+from ccgym.evaluation.metrics.results import RunResult, Scenario
+from ccgym.evaluation.metrics.summary import SchemeMean, leaderboard, scheme_mean
+from ccgym.evaluation.report.figures import frontier
+from ccgym.evaluation.report.palette import styles
 from ccgym.evaluation.sessions.session import REFUSED
 
 
@@ -44,7 +51,15 @@ def test_every_figure_has_an_interval_over_the_scenarios() -> None:
     for figure, interval in ((0.75, row.frontier_interval), (0.8, row.utilisation_interval)):
         assert interval is not None
         assert 0 < interval[0] < figure < interval[1] <= 1
-    assert (row.frontier_text, row.utilisation_text) == ("75 % (50-100)", "80 % (70-90)")
+    # Wilson: 6 of 8; Student's t with 7 degrees of freedom: 2.36 x 0.185 / sqrt(8) = 15 %.
+    assert (row.frontier_text, row.utilisation_text) == ("75 % (41-93)", "80 % (65-95)")
+
+
+def test_a_share_of_all_scenarios_is_not_sure() -> None:
+    row = rows(*[[SchemeMean("a", 20, 10, 1.0), SchemeMean("b", 10, 50, 0.5)] for _ in range(4)])["a"]
+    assert row.frontier_text == "100 % (51-100)"
+    assert row.utilisation_text == "100 % (100-100)", "all are equal"
+    assert row.ahead_probability is None, "four scenarios do not tell an order"
 
 
 def test_of_one_scenario_there_is_no_interval() -> None:
@@ -59,6 +74,42 @@ def test_mean_log_power() -> None:
     assert table["a"].mean_log_power == pytest.approx(-math.log(2) / 2)
 
 
+def totals(*figures: tuple[float, float]) -> list[FlowMetrics]:
+    """Runs at these Mbit/s and p95 ms."""
+    names = [field.name for field in fields(FlowMetrics)]
+    return [
+        FlowMetrics(**dict.fromkeys(names, 10.0) | {"throughput_mbps": mbps, "p95_delay_ms": delay_ms})
+        for mbps, delay_ms in figures
+    ]
+
+
+def test_a_run_that_starves_counts_in_every_figure() -> None:
+    half = scheme_mean("half", totals((10, 50), (0, math.nan)))
+    steady = scheme_mean("steady", totals((6, 60), (6, 60)))
+    assert (half.throughput_mbps, half.p95_delay_ms, half.starved_runs) == (5, 50, 1)
+    # ln(0.0004 Mbit/s / 30,000 ms) = -18.1 and ln(10 / 50) = -1.6.
+    assert half.log_power == pytest.approx((-18.133 - 1.609) / 2, abs=1e-3)
+    table = rows([half, steady])
+    assert table["half"].mean_log_power == pytest.approx(half.log_power)
+    assert (table["half"].frontier_share, table["half"].winning_rate) == (0, 0)
+    assert (table["steady"].frontier_share, table["steady"].winning_rate) == (1, 1)
+
+
+def test_the_picture_has_the_means_of_the_table_and_names_what_starves() -> None:
+    runs = [
+        RunResult("copa", number, [], each, None)
+        for number, each in enumerate(totals((10, 50), (0, math.nan)), 1)
+    ]
+    scenario = Scenario("link", "twin", "", 10, runs, [], folder=Path("nowhere"))
+    marker = frontier(scenario, styles(["copa"]))["data"][-1]
+    assert (marker["x"], marker["y"], marker["text"]) == ([50], [5], ["copa (1 of 2 starve)"])
+
+
+def test_where_all_starve_nobody_wins() -> None:
+    dead = [scheme_mean(name, totals((0, math.nan))) for name in "ab"]
+    assert [(row.frontier_share, row.winning_rate) for row in leaderboard([dead], ["a", "b"])] == [(0, 0)] * 2
+
+
 def test_winning_is_within_a_tenth_of_the_best_power() -> None:
     # Powers 1, 0.9 and 0.89.
     table = rows([SchemeMean("a", 100, 100), SchemeMean("b", 90, 100), SchemeMean("c", 89, 100)])
@@ -66,15 +117,32 @@ def test_winning_is_within_a_tenth_of_the_best_power() -> None:
 
 
 def test_a_scenario_in_which_a_scheme_failed_is_neither_frontier_nor_win() -> None:
-    table = rows([SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)])
-    assert (table["a"].frontier_share, table["a"].winning_rate) == (0.5, 0.5)
+    scenarios = [[SchemeMean("a", 20, 10), SchemeMean("b", 20, 10)], [SchemeMean("b", 10, 40)]]
+    table = {row.scheme: row for row in leaderboard(scenarios, ["a", "b"], [set(), {"a"}])}
+    assert (table["a"].frontier_share, table["a"].winning_rate, table["a"].name) == (0.5, 0.5, "a")
     # Its power is the mean over where it ran.
     assert table["a"].mean_log_power == pytest.approx(math.log(2))
 
 
 def test_a_scheme_that_never_ran() -> None:
     (row,) = (row for row in leaderboard([[SchemeMean("a", 20, 10)]], ["a", "b"]) if row.scheme == "b")
-    assert row == LeaderboardRow("b", 0, None, 0)
+    assert row == LeaderboardRow("b", 0, None, 0, of_scenarios=1)
+
+
+def test_a_scenario_in_which_a_scheme_has_not_been_run_says_nothing_of_it() -> None:
+    both = [SchemeMean("a", 20, 10), SchemeMean("b", 10, 50)]
+    row = rows(both, [SchemeMean("b", 10, 40)], [SchemeMean("b", 10, 40)])["a"]
+    assert (row.frontier_share, row.winning_rate, row.name) == (1, 1, "a (1 of 3)")
+    assert row.frontier_interval is None
+
+
+def test_who_ran_in_an_easy_scenario_only_is_not_first() -> None:
+    easy = [SchemeMean(name, mbps, 10) for name, mbps in (("partial", 90), ("best", 100), ("worst", 50))]
+    hard = [SchemeMean(name, mbps, 100) for name, mbps in (("best", 10), ("worst", 5))]
+    table = leaderboard([easy, hard], ["partial", "worst", "best"])
+    assert [row.scheme for row in table] == ["best", "partial", "worst"]
+    powers = {row.scheme: row.mean_log_power or 0 for row in table}
+    assert powers["partial"] > powers["best"], "their means are over different scenarios"
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import optuna
 import pytest
 from ccgym.cli.main import main
+from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, load_emulators
+from ccgym.envs.specs.variation_spec import RateStep
 from ccgym.evaluation.schemes import select_schemes
-from ccgym.experiments.acceptance import adversary
+from ccgym.experiments.acceptance import adversary, hostile_cases
 from ccgym.experiments.acceptance.adversary import Answer, search, worst_of
 from ccgym.experiments.acceptance.competition import Rivalry
 from ccgym.experiments.acceptance.hostile_cases import ITSELF, Alone, BesideOthers, Case
@@ -161,3 +164,16 @@ def test_what_cannot_run_in_the_twin_is_refused(
     assert main(["reproduce", "adversary", "--scheme", scheme, "--out", str(tmp_path / "out")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_who_falls_silent_alone_is_behind_over_all_the_time() -> None:
+    steps = (RateStep(at_s=2.0, rate_mbps=0.0005),)
+    for uplink in (LinkSpec(rate_mbps=0.0012), LinkSpec(rate_mbps=10.0, rate_steps=steps)):
+        case = Case(EmulatorSpec(name="silent", delay_ms=10, uplink=uplink), None)
+        assert math.isfinite(Alone().deficit("fixed:4", case))
+        seconds = hostile_cases.ALONE_SECONDS
+        record = _core.simulate(case.emulator.to_path(), "fixed:4", seconds=seconds, seed=0)
+        delivered_mbps = 8e-6 * float(record.departure_bytes.sum()) / seconds
+        p95_ms = float(np.percentile(record.departure_delay_ms, 95, method="nearest")) + 10
+        power = hostile_cases._power("fixed:4", case.emulator)
+        assert power == pytest.approx(delivered_mbps / p95_ms, rel=0.01)

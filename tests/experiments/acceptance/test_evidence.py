@@ -1,10 +1,14 @@
 """The page of evidence says what was measured, and how to measure it again."""
 
+import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from ccgym.agents.shipped import policy_path
 from ccgym.cli.main import main
+from ccgym.experiments.acceptance import evidence
 
 STATES = ("| held |", "| **missed** |", "| unsure |")
 
@@ -28,3 +32,20 @@ def test_the_page_holds_every_check_and_its_command(
     links = Counter(line.split(" | ")[1] for line in text.splitlines() if line.endswith(tuple(STATES)))
     assert links == {"training": 2, "fixed": 4, "unseen": len(checks) - 6}
     assert "| 24 synthetic links, ideal host | training |" in text
+    assert "links of seed 5, which was given. " in text
+
+
+def test_the_page_says_whose_the_policy_and_the_seed_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my-run" / "best").mkdir(parents=True)
+    shutil.copyfile(policy_path("indigo2"), tmp_path / "my-run" / "best" / "policy.safetensors")
+    for measured in ("competition_checks", "completion_checks"):
+        monkeypatch.setattr(evidence, measured, lambda *_: iter(()))
+    monkeypatch.setattr(evidence, "measure_checks", lambda *_, **__: ([], []))
+    page = tmp_path / "page.md"
+    scheme = f"run:{tmp_path / 'my-run'}"
+    assert main(["reproduce", "evidence", "--scheme", scheme, "--out", str(page)]) == 0
+    text = page.read_text()
+    assert "What `my-run` holds and misses" in text
+    assert re.search(r"links of seed \d{13}, drawn by the clock when this was measured\. ", text)

@@ -36,8 +36,9 @@ CELL = "calibrated/nepal"
 @pytest.mark.parametrize(
     ("ours", "theirs", "met"),
     [
-        ([(10, 40), (11, 40), (10, 41)], [(10, 50), (10, 50), (10, 50)], True),
-        ([(10, 40), (11, 40), (10, 41)], [(10, 50), (10, 50), (10, 45)], None),  # 0.91 in the last run
+        ([(10.4, 40), (10.5, 40), (10.6, 41)], [(10, 50), (10, 50), (10, 50)], True),
+        ([(10, 40), (11, 40), (10, 41)], [(10, 50), (10, 50), (10, 50)], None),  # a run of three
+        ([(10.4, 40), (10.5, 40), (10.6, 41)], [(10, 50), (10, 50), (10, 45)], None),  # 0.91 in the last run
         ([(10, 40), (9, 40), (10, 40)], [(10, 50), (10, 50), (10, 50)], None),
         ([(9, 40), (9, 40), (9, 40)], [(10, 50), (10, 50), (10, 50)], False),
         ([(10, 48), (10, 49), (10, 47)], [(10, 50), (10, 50), (10, 50)], False),
@@ -55,7 +56,8 @@ def test_the_figures_stand_in_a_check() -> None:
     check = against(BAR, [(20, 40), (22, 44), (21, 42)], [(10, 50), (10, 50), (10, 50)])
     assert check.wanted == ">= 100% of its throughput at <= 0.9 x its p95"
     assert check.measured == (
-        "210.0% (200.0% to 220.0%) of its throughput at 0.84 (0.80 to 0.88) x its p95; "
+        # Student's t of three: 4.303 x 10 % / sqrt(3) = 24.8 %.
+        "210.0% (185.2% to 234.8%) of its throughput at 0.84 (0.74 to 0.94) x its p95; "
         "21.00 Mbit/s at 42 ms, 3 runs each"
     )
     alone = against(Bar("cellular/verizon-lte", BBR, 0.0, 0.22), [(1, 10)], [(9, 100)])
@@ -66,12 +68,18 @@ def test_the_figures_stand_in_a_check() -> None:
 
 
 def test_plain_figures_and_shares_have_intervals_too() -> None:
-    assert in_field([(11.9, 35), (11.95, 36), (11.92, 34)]).met is True
+    assert in_field([(11.95, 34), (11.96, 34.5), (11.97, 35)]).met is True
     assert in_field([(11.9, 35), (11.8, 35), (11.92, 35)]).met is None
-    assert in_field([(11.9, 38), (11.95, 37), (11.92, 39)]).met is False
-    shares = {(0.31, 0.69): True, (0.2, 0.5): None, (0.1, 0.2): False, (0.71, 0.8): False}
-    for pair, met in shares.items():
-        assert beside_cubic("field", [Contest(share, 0.99) for share in pair]).met is met
+    assert in_field([(11.9, 40), (11.95, 39), (11.92, 41)]).met is False
+    shares = {
+        (0.45, 0.5, 0.55): True,
+        (0.31, 0.69): None,
+        (0.2, 0.5, 0.4): None,
+        (0.1, 0.12, 0.14): False,
+        (0.78, 0.8, 0.82): False,
+    }
+    for runs, met in shares.items():
+        assert beside_cubic("field", [Contest(share, 0.99) for share in runs]).met is met
 
 
 def test_the_second_half_of_a_contested_run_counts(tmp_path: Path) -> None:
@@ -199,7 +207,9 @@ def test_a_folder_without_runs_is_refused(tmp_path: Path, capsys: pytest.Capture
 
 def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
     results = read_results(runs, "indigo2")
-    text = evidence.page(evidence.Evidence("indigo2", 1, [], [], [], [], results), "ccgym reproduce evidence")
+    text = evidence.page(
+        evidence.Evidence("indigo2", 1, True, [], [], [], [], results), "ccgym reproduce evidence"
+    )
     section = text.partition("## In real mahimahi\n")[2].partition("\n## ")[0]
     assert "What `indigo2` holds and misses in the twin and in real mahimahi." in text
     assert results.session["command"] in section

@@ -6,6 +6,7 @@ from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.evaluation.metrics.fairness import jain_index
+from ccgym.experiments.acceptance import sharing
 
 SCHEME = f"policy:{policy_path('indigo2')}"
 SPEC = EmulatorSpec(
@@ -47,3 +48,26 @@ def test_a_crowd_on_a_link_of_few_packets_each_loses_few_of_them() -> None:
     records = _core.simulate(spec.to_path(), flows, seconds=20.0, seed=0)
     lost, sent = (sum(getattr(record, of) for record in records) for of in ("lost_packets", "sent_packets"))
     assert lost <= 0.1 * sent  # Cubic's lose 5 %, BBR 3's 10 %
+
+
+@pytest.mark.parametrize(
+    ("rates", "index"),
+    [
+        ([[np.nan, 1, 8, 8], [np.nan, 9, 8, 8]], 1),
+        ([[1, 1, 8, 8], [1, 1, 0, 0]], 1 / 2),  # who delivers nothing has a share of 0
+        ([[1, 1, 0, 0], [1, 1, 0, 0]], 0),
+    ],
+)
+def test_a_flow_that_delivers_nothing_counts(
+    rates: list[list[float]], index: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharing, "_rates", lambda *_: np.array(rates, np.float64))
+    assert sharing.grid_case("copa", 1, 1) == pytest.approx(index)
+
+
+def test_a_second_in_which_nobody_delivers_is_not_fair(monkeypatch: pytest.MonkeyPatch) -> None:
+    throughputs = np.zeros((10, 30))
+    throughputs[:, :12] = 4.0  # of 29 seconds with several flows
+    monkeypatch.setattr(sharing, "_throughputs", lambda *_: throughputs)
+    jain, _ = sharing.joining_run("copa", 1, 1)
+    assert jain == 0

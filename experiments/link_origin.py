@@ -6,7 +6,8 @@ from pathlib import Path
 from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.envs.specs.digest import spec_digest
 from ccgym.envs.specs.emulators import EmulatorSpec
-from ccgym.experiments.check import Links
+
+from .check import Links
 
 
 def origin_of(policy_file: Path, specs: Iterable[EmulatorSpec]) -> Links:

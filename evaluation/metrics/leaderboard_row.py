@@ -1,0 +1,93 @@
+"""A row of a leaderboard, in figures and for people."""
+
+from dataclasses import dataclass
+
+from ccgym.evaluation.sessions.session import REFUSED
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """How one scheme did over the scenarios in which it ran or failed.
+
+    One in which it failed counts as neither frontier nor win; one in which it has not been run says nothing.
+    """
+
+    scheme: str
+    frontier_share: float
+    """Share of scenarios in which no other scheme clearly beats it."""
+    mean_log_power: float | None
+    """Mean of ln(throughput / p95 delay) over a scenario's runs, then scenarios; None: it ran in none."""
+    winning_rate: float
+    """Share of scenarios in which its power is within 10 % of the best."""
+    mean_utilisation: float | None = None
+    """Over the scenarios it ran in whose capacity is known; the frontier has those that hardly send, too."""
+    failed_runs: int = 0
+    failure: str = ""
+    """Why most of them failed."""
+    log_power_interval: tuple[float, float] | None = None
+    """Of the mean log power, over the scenarios; None with one scenario or none, as every interval."""
+    frontier_interval: tuple[float, float] | None = None
+    """Of the frontier share, over the scenarios."""
+    winning_interval: tuple[float, float] | None = None
+    """Of the winning rate, over the scenarios."""
+    utilisation_interval: tuple[float, float] | None = None
+    """Of the mean utilisation, over the scenarios that it is of."""
+    lead: float | None = None
+    """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
+    lead_interval: tuple[float, float] | None = None
+    ahead_probability: float | None = None
+    """That it is ahead of the next scheme, so far as these scenarios tell; None: they are too few to."""
+    scenarios: int = 0
+    """In which it ran or failed."""
+    of_scenarios: int = 0
+    """In which any scheme did."""
+
+    @property
+    def name(self) -> str:
+        """The scheme, with the number of its scenarios where others have more; for people."""
+        if self.scenarios == self.of_scenarios:
+            return self.scheme
+        return f"{self.scheme} ({self.scenarios} of {self.of_scenarios})"
+
+    @property
+    def interval_text(self) -> str:
+        """The interval of its mean log power, for people."""
+        return "{:.3f} to {:.3f}".format(*self.log_power_interval) if self.log_power_interval else "-"
+
+    @property
+    def frontier_text(self) -> str:
+        """Its frontier share with its interval, for people."""
+        return _percent_text(self.frontier_share, self.frontier_interval)
+
+    @property
+    def winning_text(self) -> str:
+        """Its winning rate with its interval, for people."""
+        return _percent_text(self.winning_rate, self.winning_interval)
+
+    @property
+    def utilisation_text(self) -> str:
+        """Its mean utilisation with its interval, for people."""
+        if self.mean_utilisation is None:
+            return "-"
+        return _percent_text(self.mean_utilisation, self.utilisation_interval)
+
+    @property
+    def refused(self) -> bool:
+        """Whether most of the failed runs were never tried."""
+        return self.failure.startswith(REFUSED)
+
+    @property
+    def shortfall(self) -> str:
+        """How many runs failed, or were never tried."""
+        runs = "run" if self.failed_runs == 1 else "runs"
+        return f"{self.failed_runs} {runs} {'skipped' if self.refused else 'failed'}"
+
+    @property
+    def reason(self) -> str:
+        """The failure, without what `shortfall` says already."""
+        return self.failure.removeprefix(REFUSED)
+
+
+def _percent_text(share: float, interval: tuple[float, float] | None) -> str:
+    spread = "" if interval is None else " ({:.0f}-{:.0f})".format(*(100 * end for end in interval))
+    return f"{100 * share:.0f} %{spread}"
