@@ -21,7 +21,6 @@ unexport PYTHONDONTWRITEBYTECODE
 # ninja has its own jobs, and complains of make's, which a recipe does not hand on.
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
-check_cpp_form := $(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
 .PHONY: another-interpreter help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
@@ -70,9 +69,7 @@ test:
 	  exit $$result
 
 # What a developer runs before every commit.
-quick: build
-	@echo '==> ruff, clang-format, mypy'
-	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check . && $(check_cpp_form) && .venv/bin/mypy
+quick: check
 	@echo '==> Python tests but the slow ones'
 	@.venv/bin/pytest $(share_cores) --quiet -m 'not slow'
 
@@ -143,7 +140,7 @@ check: setup
 	@echo '==> mypy'
 	@.venv/bin/mypy
 	@echo '==> clang-format'
-	@$(check_cpp_form)
+	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
 tidy: build  # clang does not know gcc's -mtune-ctrl
 	@mkdir -p build/tidy

@@ -59,6 +59,12 @@ class SchemeMean:
         return not math.isnan(self.p95_delay_ms)
 
     @property
+    def label(self) -> str:
+        """For pictures: with how many of its runs have no mark, as nothing came through."""
+        starved = f" ({self.starved_runs} of {self.runs} starve)" if self.starved_runs else ""
+        return self.scheme + starved
+
+    @property
     def log_power(self) -> float:
         """ln(Mbit/s per ms), a starved run's as of one packet in 30 s after 30 s."""
         if self.runs_log_power is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ccgym.envs.logs.event_log import Array
 from ccgym.evaluation.metrics.results import FlowResult, RunResult, Scenario
-from ccgym.evaluation.metrics.summary import scheme_means
+from ccgym.evaluation.metrics.summary import SchemeMean, scheme_means
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
@@ -25,9 +25,9 @@ _FLOWS = ("#0077bb", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#87
 
 def draw_summary(axes: Axes, scenario: Scenario, styles: dict[str, Style], *, means: bool) -> None:
     """Throughput over p95 delay, low delay at the right: each run, or the mean with its ellipse and name."""
-    scenario = scenario.delivered
-    runs = scenario.runs
-    for mean in scheme_means(runs):
+    all_means = [mean for mean in scheme_means(scenario.runs) if mean.delivers]
+    runs = scenario.delivered.runs
+    for mean in all_means:
         style = styles[mean.scheme]
         points = np.array(
             [[run.total.p95_delay_ms, run.total.throughput_mbps] for run in runs if run.scheme == mean.scheme]
@@ -44,7 +44,7 @@ def draw_summary(axes: Axes, scenario: Scenario, styles: dict[str, Style], *, me
     axes.set_ylim(bottom=0, top=1.15 * max((run.total.throughput_mbps for run in runs), default=1.0))
     axes.grid(alpha=0.3)
     if means:
-        _label(axes, scenario, styles)
+        _label(axes, all_means, styles)
     elif runs:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8, frameon=False)
 
@@ -71,18 +71,18 @@ def _delay_axis(axes: Axes, delays_ms: Sequence[float]) -> None:
         axes.set_xlim(high + margin, max(0.0, low - margin))
 
 
-def _label(axes: Axes, scenario: Scenario, styles: dict[str, Style]) -> None:
+def _label(axes: Axes, means: Sequence[SchemeMean], styles: dict[str, Style]) -> None:
     """Names beside the means, each moved up until it overlaps no other."""
     taken: list[tuple[float, float, float]] = []
     place = axes.transData.transform
-    for mean in sorted(scheme_means(scenario.runs), key=lambda mean: mean.throughput_mbps):
+    for mean in sorted(means, key=lambda mean: mean.throughput_mbps):
         x, y = place((mean.p95_delay_ms, mean.throughput_mbps))
-        width, y = 6.0 * len(mean.scheme), y + 5
+        width, y = 6.0 * len(mean.label), y + 5
         while any(abs(x - left) < (width + other) / 2 and abs(y - low) < 10 for left, low, other in taken):
             y += 4
         taken.append((x, y, width))
         axes.annotate(
-            mean.scheme,
+            mean.label,
             (mean.p95_delay_ms, mean.throughput_mbps),
             xytext=tuple(axes.transData.inverted().transform((x, y))),
             textcoords="data",

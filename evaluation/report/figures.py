@@ -98,7 +98,7 @@ def _label_places(means: list[SchemeMean], layout: Figure) -> list[str]:
     places = [""] * len(means)
     for index in sorted(range(len(means)), key=lambda index: -means[index].power):
         x, y = _place(means[index], layout)
-        half_width = _LETTER_PX * len(_name(means[index])) / 2
+        half_width = _LETTER_PX * len(means[index].label) / 2
         for name, across, up in _LABEL_PLACES:
             box = (x + across * (half_width + _MARK_PX), y + up * _LINE_PX, half_width, _LINE_PX / 2)
             inside = half_width < box[0] < _PICTURE_PX[0] - half_width
@@ -170,20 +170,14 @@ def _mean_marker(
         "mode": "markers+text",
         "x": rounded([mean.p95_delay_ms]),
         "y": rounded([mean.throughput_mbps]),
-        "text": [_name(mean) if place else ""],
+        "text": [mean.label if place else ""],
         "textposition": place or "top center",
         "textfont": {"color": style.colour, "size": 13},
         "marker": {"symbol": style.marker, "size": 14, "color": style.colour, "line": {"width": 1.5}},
         "name": mean.scheme,
         "legendgroup": mean.scheme,
-        "hovertemplate": f"{_name(mean)}: %{{y:.2f}}{unit} at %{{x:.1f}}{delay_unit}<extra>mean</extra>",
+        "hovertemplate": f"{mean.label}: %{{y:.2f}}{unit} at %{{x:.1f}}{delay_unit}<extra>mean</extra>",
     }
-
-
-def _name(mean: SchemeMean) -> str:
-    """With how many of its runs have no mark, as nothing came through."""
-    starved = f" ({mean.starved_runs} of {mean.runs} starve)" if mean.starved_runs else ""
-    return mean.scheme + starved
 
 
 def _frontier_line(means: list[SchemeMean]) -> list[Figure]:

@@ -97,7 +97,7 @@ def test_the_leaderboard_is_computed_once_for_all_that_was_added_and_nobody_wait
     monkeypatch.setattr(live, "leaderboard", leaderboard)
     total = FlowMetrics(*[1.0] * len(fields(FlowMetrics)))
     runs = [RunResult("copa", 1, [], total, None)]
-    before = Evaluation(Path(), {}, [Scenario("a", "twin", "", 20, runs, [])])
+    before = Evaluation(Path(), {}, [Scenario("a", "twin", "", 20, runs, [], folder=Path())])
     evaluation.add_outcome(before)
     assert [evaluation.state()["done"] for _ in range(3)] == [3, 3, 3]
     assert computed == [False], "once, and nobody waited"
