@@ -142,7 +142,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce copa-cross-validation",
     ),
     "experiments/cross_validation/test_cross_validation.py::"
-    "test_schemes_run_as_published_where_no_recorded_trace_is_needed": (
+    "test_no_recorded_trace_is_needed": (
         "ccgym reproduce published-cross-validation",
     ),
     "experiments/cross_validation/test_cross_validation.py::"
