@@ -46,7 +46,7 @@ def test_a_window_that_never_binds_is_sane_where_a_rate_does(tmp_path: Path) -> 
             "no pacing rate; 1 to 100000 make",
         ),
         (
-            "self.cwnd_packets = 2.0",
+            "self.cwnd_packets = max(2.0, self.cwnd_packets / 2)",
             "self.pacing_mbps = 1e-4",
             "it goes on after losses, reordering, silence and idle times",
             "at least 250 would be right",
