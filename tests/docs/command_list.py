@@ -141,8 +141,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "experiments/cross_validation/test_cross_validation.py::test_copa_runs_as_its_authors_program": (
         "ccgym reproduce copa-cross-validation",
     ),
-    "experiments/cross_validation/test_cross_validation.py::"
-    "test_no_recorded_trace_is_needed": (
+    "experiments/cross_validation/test_cross_validation.py::test_no_recorded_trace_is_needed": (
         "ccgym reproduce published-cross-validation",
     ),
     "experiments/cross_validation/test_cross_validation.py::"
