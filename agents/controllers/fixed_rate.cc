@@ -1,6 +1,7 @@
 #include "agents/controllers/fixed_rate.hh"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "agents/controllers/checked.hh"
@@ -13,7 +14,9 @@ constexpr double kWindowSeconds = 10;  // of the rate: more than any path holds,
 constexpr int64_t kMinWindowPackets = 10;
 
 // A packet a second: no pacer waits for longer.
-double least_mbps(int64_t packet_bytes) { return static_cast<double>(packet_bytes) * 8e-6; }
+double least_mbps(int64_t packet_bytes) {
+  return Rate::of(static_cast<double>(packet_bytes), std::chrono::seconds{1}).mbps();
+}
 
 SendLimits limits_at(double rate_mbps, int64_t packet_bytes) {
   const int64_t window_bytes = std::llround(rate_mbps * 1e6 / 8 * kWindowSeconds);

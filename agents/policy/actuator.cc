@@ -50,11 +50,11 @@ class PaceActuator final : public Actuator {
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<PaceActuator>(*this);
   }
-  void take_ack(Time now, const AckEvent& ack) override;
 
  private:
   static constexpr double kSilenceWindows = 2;  // it stops after so many round trips without an ACK
 
+  void take_ack(Time now, const AckEvent& ack) override;
   [[nodiscard]] SendLimits decide_limits() const override;
 
   RttStats rtt_{};
@@ -98,13 +98,13 @@ class PacedWindowActuator final : public Actuator {
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<PacedWindowActuator>(*this);
   }
+
+ private:
   void take_ack(Time /*now*/, const AckEvent& ack) override {
     if (ack.rtt.min == min_rtt_) return;
     min_rtt_ = ack.rtt.min;
     renew_limits();
   }
-
- private:
   [[nodiscard]] SendLimits decide_limits() const override {
     const int64_t window_bytes = bytes_of(cwnd_packets());
     return {.cwnd_bytes = window_bytes, .pacing_rate = window_pace(window_bytes, min_rtt_)};
@@ -121,7 +121,6 @@ class SharingActuator final : public Actuator {
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<SharingActuator>(*this);
   }
-  void take_ack(Time now, const AckEvent& ack) override;
   void on_loss(Time now, std::span<const LostPacket> lost, int64_t inflight_bytes) override;
   [[nodiscard]] std::vector<Metric> metrics() const override { return companion_.metrics(); }
   [[nodiscard]] OwnState own_state() const override {
@@ -129,6 +128,7 @@ class SharingActuator final : public Actuator {
   }
 
  private:
+  void take_ack(Time now, const AckEvent& ack) override;
   double taken_window(Time now, Act /*act*/, double asked_packets) override {
     slow_start_.on_decision(rtt_, cwnd_packets(), asked_packets);
     return companion_.window(now, rtt_, cwnd_packets(), asked_packets);

@@ -34,6 +34,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
     if (drain_watch_.on_ack(now, ack.rtt)) on_own_kind();
     return train_changes;
   }
+  drain_watch_ = {};  // what was before the next contest says nothing of it
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
     on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
@@ -77,7 +78,6 @@ void Companion::on_probe_result(const ProbeResult& result) {
 // Those that drain are no rivals.
 void Companion::on_own_kind() {
   competitive_.leave();
-  drain_watch_ = {};
   drains_with_others_ = kRemembered;
 }
 

@@ -24,7 +24,7 @@ class CompetitiveMode {
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
   void on_ack(Time now, const RttStats& rtt);
 
-  void leave();
+  void leave();  // nobody is suspected any more
 
   // The window where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
