@@ -208,35 +208,5 @@ TEST_F(CubicTest, LeavesSlowStartWhenAWindowOfAcksLastsHalfARoundTrip) {
   EXPECT_NEAR(flow_.cwnd(), 80 + 50, 4);  // (100 + 1) / 2 ACKs double, the others add a twentieth
 }
 
-// RFC 9438, section 4.9.2: all that an episode was about has arrived, so the window is what it was, and slow
-// start.
-TEST_F(CubicTest, GoesBackOnceAllThatSeemedLostHasArrived) {
-  flow_.send_while_open();
-  for (int i = 0; i < 2; ++i) flow_.round_trip(milliseconds{100});
-  const double before = flow_.cwnd();
-  const std::vector<uint64_t> in_flight = flow_.all_in_flight();
-  flow_.lose({in_flight[0], in_flight[1]});
-  flow_.lose({in_flight[2]});
-  for (int late = 0; late < 3; ++late) {
-    EXPECT_LT(flow_.cwnd(), before);
-    cubic_.on_spurious_loss(flow_.now(), {.seq = in_flight[static_cast<std::size_t>(late)]});
-  }
-  EXPECT_EQ(flow_.cwnd(), before);
-  flow_.ack(in_flight[3], milliseconds{100});
-  EXPECT_EQ(flow_.cwnd(), before + 1);
-}
-
-TEST_F(CubicTest, DoesNotGoBackWhereMarksTellOfCongestionToo) {
-  flow_.send_while_open();
-  flow_.round_trip(milliseconds{100});
-  const double before = flow_.cwnd();
-  const std::vector<uint64_t> in_flight = flow_.all_in_flight();
-  flow_.lose({in_flight[0]});
-  flow_.mark_next(1);
-  flow_.ack(in_flight[1], milliseconds{100});
-  cubic_.on_spurious_loss(flow_.now(), {.seq = in_flight[0]});
-  EXPECT_LT(flow_.cwnd(), before);
-}
-
 }  // namespace
 }  // namespace ccgym

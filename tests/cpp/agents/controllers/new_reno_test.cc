@@ -10,8 +10,6 @@
 namespace ccgym {
 namespace {
 
-using std::chrono::milliseconds;
-
 // Time plays no part in NewReno.
 class NewRenoTest : public testing::Test {
  protected:
@@ -232,35 +230,6 @@ TEST_F(NewRenoTest, HoldsSsthreshWhereOneTimeoutFollowsAnother) {  // RFC 5681 s
     ASSERT_EQ(flow_.cwnd(), before + 1);
     flow_.send_while_open();
   }
-}
-
-// As Linux does: all that an episode was about has arrived, so the window is what it was, and slow start.
-TEST_F(NewRenoTest, GoesBackOnceAllThatSeemedLostHasArrived) {
-  flow_.send_while_open();
-  for (int i = 0; i < 2; ++i) flow_.round_trip(milliseconds{100});
-  const double before = flow_.cwnd();
-  const std::vector<uint64_t> in_flight = flow_.all_in_flight();
-  flow_.lose({in_flight[0], in_flight[1]});
-  flow_.lose({in_flight[2]});
-  for (int late = 0; late < 3; ++late) {
-    EXPECT_LT(flow_.cwnd(), before);
-    reno_.on_spurious_loss(flow_.now(), {.seq = in_flight[static_cast<std::size_t>(late)]});
-  }
-  EXPECT_EQ(flow_.cwnd(), before);
-  flow_.ack(in_flight[3], milliseconds{100});
-  EXPECT_EQ(flow_.cwnd(), before + 1);
-}
-
-TEST_F(NewRenoTest, DoesNotGoBackWhereMarksTellOfCongestionToo) {
-  flow_.send_while_open();
-  flow_.round_trip(milliseconds{100});
-  const double before = flow_.cwnd();
-  const std::vector<uint64_t> in_flight = flow_.all_in_flight();
-  flow_.lose({in_flight[0]});
-  flow_.mark_next(1);
-  flow_.ack(in_flight[1], milliseconds{100});
-  reno_.on_spurious_loss(flow_.now(), {.seq = in_flight[0]});
-  EXPECT_LT(flow_.cwnd(), before);
 }
 
 }  // namespace
