@@ -24,8 +24,11 @@ from ccgym.experiments.arguments import add_evaluation_arguments
 from ccgym.experiments.evaluations import plan_evaluation
 from ccgym.experiments.json_text import json_text
 
-LEVEL = 0.05
-"""How probable it may be that any difference is found where the tunnel makes none, of all tests together."""
+LEVEL = 0.2
+"""How probable it may be that any difference is found where the tunnel makes none, of all tests together.
+
+The Pantheon paper's, which has it of each test.
+"""
 METRICS = ("throughput_mbps", "p95_delay_ms")
 
 
@@ -154,7 +157,7 @@ def transparency_lines(rows: list[TransparencyRow]) -> list[str]:
 DESCRIPTION = (
     "Runs kernel TCP inside and outside of the tunnel in turns, in real mahimahi, and compares "
     "throughput and p95 delay, as mm-link saw them, by the two-sample Kolmogorov-Smirnov test. Exit code "
-    "1: one of them differs (p < 0.05, all tests together by Holm's correction)."
+    "1: one of them differs (p < 0.2, all tests together by Holm's correction)."
 )
 
 add_arguments = partial(

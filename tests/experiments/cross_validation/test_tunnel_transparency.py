@@ -48,15 +48,15 @@ def test_a_tunnel_that_changes_nothing_is_found_to_differ_no_more_often_than_sta
     for _ in range(200):
         pairs = generator.normal(size=(4, 2, 20))
         missed += min(holm([kolmogorov_smirnov(*pair)[1] for pair in pairs])) < LEVEL
-    assert missed <= 18  # of 200 at 0.05: 10 are expected, 18 or more in one of a hundred
+    assert missed <= 54  # of 200 at 0.2: 40 at most are expected, 54 or more in one of a hundred
 
 
 def test_too_few_runs_to_tell_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Five and five wholly apart: 2 of 252 orders; twice that is below 0.05. Four and four: 2 of 70.
-    assert [least_runs(tests) for tests in (1, 2, 4)] == [4, 5, 5]
-    argv = ["reproduce", "tunnel-transparency", "--schemes", "kernel-cubic", "--runs", "4"]
+    # Four and four wholly apart: 2 of 70 orders; four times that is below 0.2. Three and three: 2 of 20.
+    assert [least_runs(tests) for tests in (1, 2, 4)] == [3, 4, 4]
+    argv = ["reproduce", "tunnel-transparency", "--schemes", "kernel-cubic", "--runs", "3"]
     assert main([*argv, "--out", str(tmp_path / "out")]) == 2
-    assert "--runs 4: too few to show a difference in 2 tests: 5 can" in capsys.readouterr().err
+    assert "--runs 3: too few to show a difference in 2 tests: 4 can" in capsys.readouterr().err
 
 
 def test_experiment_runs_both_sides_and_prints_p_values(
