@@ -63,8 +63,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
 
     With `actions="window"`, a `Box(1, 100000, (1,), float32)`: the window in packets; a fraction of one
     admits a whole one. With `actions="window_and_rate"`, a `Box` of shape `(2,)`: the window in packets, and
-    the rate in Mbit/s, 0.001 to 100,000, at which payload leaves, 1436 bytes a packet. Nothing is put
-    around them. Before the first action there is no rate.
+    the rate in Mbit/s, 0.001 to 100,000, at which payload leaves, 1436 bytes a packet, one a second at
+    least. Nothing is put around them. Before the first action there is no rate.
 
     The window begins at 10 packets and stays between 2 (these two: 1) and 100,000.
 

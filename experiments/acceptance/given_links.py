@@ -48,7 +48,6 @@ class GivenLinkChecks:
     def synthetic(self, *, jitter: bool) -> Check:
         """The 24 training links of Indigo beside their oracle windows on the same host."""
         specs = [emulator.spec for emulator in select_emulators("synthetic")]
-
         windows = find_windows(specs, self._executor)
 
         def one(draw: int, link: tuple[EmulatorSpec, float]) -> tuple[float, float]:

@@ -26,8 +26,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 Train = Callable[..., None]
 SETTINGS = "settings"
-CRITERION = "criterion"
 """A trial's attribute; one that was killed before it had any is passed over."""
+CRITERION = "criterion"
+"""A study's: by what all its trainings choose their policies."""
 
 
 class Range(BaseModel):
