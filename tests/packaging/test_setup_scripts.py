@@ -63,7 +63,12 @@ def test_make_goes_on_with_the_interpreter_of_the_environment_until_another_is_n
     other.write_text("#!/bin/sh\necho /usr/bin/another\n")
     other.chmod(0o755)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "python").symlink_to(Path(str(shutil.which("python3"))).resolve())
+    # Not `which python3`: with pyenv that is a script which starts the interpreter.
+    interpreter = subprocess.run(
+        ["python3", "-c", "import os, sys; print(os.path.realpath(sys.executable))"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(interpreter)
     (tmp_path / ".venv" / "packages.installed").touch()
     environment = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")
