@@ -16,7 +16,7 @@ from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.schemes import select_native
 from ccgym.experiments.acceptance.competition import Rivalry, delivered_packets
 from ccgym.experiments.acceptance.contested_links import contested_link
-from ccgym.experiments.acceptance.sharing import grid_case, joining_run, unequal_case
+from ccgym.experiments.acceptance.sharing import early_group_case, joining_run, unequal_case
 from ccgym.training.rollouts import run_measured
 
 ALONE_S = 10.0
@@ -46,7 +46,7 @@ def figures(links: int, seed: int) -> dict[str, list[float]]:
             columns[f"% beside {rivalry.label}"] = list(shares)
         joins = executor.map(partial(joining_run, scheme, seed), range(links))
         columns["Jain, ten that join"] = [jain for jain, _ in joins]
-        columns["2 to 16 flows"] = list(executor.map(partial(grid_case, scheme, seed), range(links)))
+        columns["2 to 16 flows"] = list(executor.map(partial(early_group_case, scheme, seed), range(links)))
         columns["RTT 1:2"] = list(executor.map(partial(unequal_case, scheme, seed, 2), range(links)))
     return columns
 

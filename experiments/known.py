@@ -40,8 +40,8 @@ KNOWN: Mapping[str, Bounds] = {
     "after the rate falls or rises by 4": at_most(0),
     "frontier share on unseen emulators against copa, reno, cubic, vegas, ledbat, bbr, vivace": at_least(93),
     "ten flows join and leave each second": at_least(0.93),
-    "2 to 16 flows on unseen links": at_least(0.92),
-    "two flows on unseen links, one of 8 times the RTT": at_least(0.89),
+    "2 to 16 flows on unseen links, 30 s": at_least(0.92),
+    "two flows on unseen links, one of 8 times the RTT": at_least(0.87),
     # competition, evidence
     "beside cubic": Bounds(38, 60),
     "beside reno": Bounds(35, 52),

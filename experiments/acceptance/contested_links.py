@@ -39,12 +39,17 @@ class Draw:
 def contested_link(seed: int, number: int) -> EmulatorSpec:
     """The `number`-th link of a seed."""
     generator = split_generator(Split.TEST, Family.CONTESTED_LINK, seed, number)
+    return next_link(generator, f"contested-{number}")
+
+
+def next_link(generator: np.random.Generator, name: str) -> EmulatorSpec:
+    """What the generator draws next."""
     rate_mbps, delay_ms, bdps = (
         float(np.exp(generator.uniform(*np.log(bounds)))) for bounds in (RATE_MBPS, DELAY_MS, QUEUE_BDP)
     )
     packets = max(2, round(bdps * rate_mbps * 2e3 * delay_ms / OPPORTUNITY_BITS))
     uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
-    return EmulatorSpec(name=f"contested-{number}", delay_ms=max(1, round(delay_ms)), uplink=uplink)
+    return EmulatorSpec(name=name, delay_ms=max(1, round(delay_ms)), uplink=uplink)
 
 
 def used_share(delivered_packets: float, rate_mbps: float, seconds: float) -> float:

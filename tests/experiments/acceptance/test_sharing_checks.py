@@ -1,5 +1,8 @@
 """Flows of the policy that comes along share a bottleneck, also with one that fills the queue."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from ccgym.agents.shipped import policy_path
@@ -7,6 +10,7 @@ from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.experiments.acceptance import sharing
+from numpy.typing import NDArray
 
 SCHEME = f"policy:{policy_path('indigo2')}"
 SPEC = EmulatorSpec(
@@ -50,6 +54,7 @@ def test_a_crowd_on_a_link_of_few_packets_each_loses_few_of_them() -> None:
     assert lost <= 0.1 * sent  # Cubic's lose 5 %, BBR 3's 10 %
 
 
+@pytest.mark.parametrize("case", [sharing.group_case, sharing.early_group_case])
 @pytest.mark.parametrize(
     ("rates", "index"),
     [
@@ -59,10 +64,31 @@ def test_a_crowd_on_a_link_of_few_packets_each_loses_few_of_them() -> None:
     ],
 )
 def test_a_flow_that_delivers_nothing_counts(
-    rates: list[list[float]], index: float, monkeypatch: pytest.MonkeyPatch
+    case: Callable[[str, int, int], float],
+    rates: list[list[float]],
+    index: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sharing, "_rates", lambda *_: np.array(rates, np.float64))
-    assert sharing.grid_case("copa", 1, 1) == pytest.approx(index)
+    assert case("copa", 1, 1) == pytest.approx(index)
+
+
+def test_groups_meet_on_links_as_beside_rivals_for_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[EmulatorSpec, Sequence[_core.Flow], float]] = []
+
+    def rates(*run: Any) -> NDArray[np.float64]:
+        seen.append(run)
+        return np.ones((2, 2))
+
+    monkeypatch.setattr(sharing, "_rates", rates)
+    for number in range(200):
+        sharing.group_case("copa", 1, number)
+    assert {seconds for _, _, seconds in seen} == {120}
+    assert {len(flows) for _, flows, _ in seen} == set(range(2, 17))
+    rates_mbps = [spec.uplink.rate_mbps or 0 for spec, _, _ in seen]
+    assert 6 <= min(rates_mbps) < 10
+    assert 200 < max(rates_mbps) <= 300
+    assert {spec.delay_ms for spec, _, _ in seen} <= set(range(3, 121))
 
 
 def test_a_second_in_which_nobody_delivers_is_not_fair(monkeypatch: pytest.MonkeyPatch) -> None:
