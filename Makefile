@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: another-interpreter help train test quick bench docs setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
+.PHONY: another-interpreter help train test quick bench docs oldest setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -33,6 +33,7 @@ help:
 	@echo 'make check   ruff, mypy, clang-format'
 	@echo 'make tidy    clang-tidy over the C++, with the checks of .clang-tidy; takes minutes'
 	@echo 'make format  bring every file into form'
+	@echo 'make oldest  the core of the tests with the oldest packages and tools that setup.cfg claims; takes minutes'
 	@echo 'make docs    the documentation, build/site/index.html'
 	@echo 'make bench   what ccgym costs on this machine, beside yardsticks'
 	@echo 'make fuzz    throw odd bytes at every parser in C++, then in Python, FUZZ_SECONDS=600 each; needs clang'
@@ -76,6 +77,17 @@ quick: check
 # On a quiet machine; as root, for its network namespaces and mahimahi.
 bench: setup
 	.venv/bin/ccgym bench
+
+# In a copy of the project. The newest packages are those of `make test`.
+oldest_tests := envs/gym/test_path_env.py envs/gym/test_vector_env.py envs/gym/test_parallel_env.py \
+  envs/gym/test_registration.py envs/specs/test_emulator_spec.py training/runs/test_tracking.py \
+  rl/test_learning.py deploy/test_sb3_models.py cli/making/test_train_and_oracle.py
+oldest: .venv/packages.installed
+	@.venv/bin/python etc/oldest_packages.py
+	@echo '==> C++ core, endpoint programs, Python binding with the oldest tools'
+	@cd build/oldest && MAKEFLAGS= PATH="$$PWD/.venv/bin:$$PATH" python -m pip --disable-pip-version-check install \
+	  --quiet --no-build-isolation --no-deps --editable .
+	@cd build/oldest && .venv/bin/python -m pytest $(share_cores) $(oldest_tests:%=tests/%)
 
 docs: build .venv/ccgym.installed
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict

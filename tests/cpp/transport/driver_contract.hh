@@ -2,6 +2,9 @@
 // congestion_controller.hh.
 #pragma once
 
+#include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,80 +14,195 @@
 
 namespace ccgym {
 
+// What a driver has done: its kinds of calls, and its breaches, each once with the time of the first.
+class Conduct {
+ public:
+  void note_call(const std::string& call) { calls_.insert(call); }
+  void note_breach(Time now, const char* breach) {
+    if (told_.insert(breach).second)
+      breaches_.push_back(breach + (" at " + std::to_string(in_ms(now))) + " ms");
+  }
+  [[nodiscard]] const std::set<std::string>& calls() const { return calls_; }
+  [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
+
+ private:
+  std::set<std::string> calls_{};
+  std::set<std::string> told_{};
+  std::vector<std::string> breaches_{};
+};
+
 class DriverContract final : public ForwardingController<Cloned<CongestionController>> {
  public:
-  using ForwardingController::ForwardingController;
+  // Copies write into the same conduct.
+  explicit DriverContract(std::unique_ptr<CongestionController> controller,
+                          std::shared_ptr<Conduct> conduct = std::make_shared<Conduct>())
+      : ForwardingController{std::move(controller)}, conduct_{std::move(conduct)} {}
 
   void on_sent(Time now, const SentPacket& packet) override {
-    check(now, packet.seq == next_seq_, "sent out of order");
+    begin(now, "sent");
+    check(now, packet.seq == packets_.size(), "sent out of order");
     check(now, !was_restarted_ || in_flight_.empty(), "a restart with packets in flight");
     was_restarted_ = false;
-    in_flight_.insert(next_seq_++);
+    in_flight_.insert(packets_.size());
+    packets_.push_back({now, packet.inflight_bytes, lost_bytes_, delivered_bytes_});
     check(now, packet.inflight_bytes == bytes_in_flight(packet.bytes), "another number of bytes in flight");
+    check(now, is_probe(now) || has_room(packet), "sent beyond the window");
     ForwardingController::on_sent(now, packet);
+    heard_or_sent_at_ = now;
+    unread_ = kBoth;
   }
   void on_ack(Time now, const AckEvent& ack) override {
+    begin(now, "acknowledged");
     check(now, !ack.acked.empty() || !ack.lost.empty(), "an ACK of nothing");
-    check(now, ack.next_seq == next_seq_, "another next number");
-    check(now, ack.ce_packets >= 0 && (ack.ce_packets == 0 || wants_ecn()),
-          "marks on what may not be marked");
-    uint64_t end = 0;
-    for (const AckedPacket& packet : ack.acked) {
-      check(now, packet.seq >= end, "an ACK out of order");
-      check(now, in_flight_.erase(packet.seq) == 1, "acknowledged what was not in flight");
-      check(now, packet.sent_at <= now, "acknowledged before it was sent");
-      end = packet.seq + 1;
-    }
+    check(now, ack.next_seq == packets_.size(), "another next number");
+    check_marks(now, ack);
+    for (const AckedPacket& packet : ack.acked) take(now, packet);
     give_up(now, ack.lost, lost_);
-    if (!ack.acked.empty()) check(now, ack.rtt.min <= ack.rtt.latest, "an RTT below the least");
-    if (!ack.acked.empty())
+    if (!ack.lost.empty()) conduct_->note_call(ack.acked.empty() ? "overdue" : "lost");
+    check(now, std::ranges::is_sorted(ack.acked, std::ranges::less_equal{}, &AckedPacket::seq),
+          "an ACK out of order");
+    check_totals(now, ack.delivered_bytes, ack.declared_lost_bytes);
+    if (ack.acked.empty()) {
+      check(now, ack.rate.interval == Time{}, "a rate without an ACK");
+    } else {
+      check(now, ack.rtt.min <= ack.rtt.latest, "an RTT below the least");
+      check(now, ack.rtt.latest == now - ack.newest().sent_at, "an RTT of another packet");
       check(now, ack.inflight_bytes == bytes_in_flight(ack.newest().bytes), "another number in flight");
+      note_silence(now, ack.rtt.min);
+    }
     ForwardingController::on_ack(now, ack);
+    unread_ = kBoth;
   }
   void on_timeout(Time now, const Timeout& timeout) override {
+    begin(now, "timed out");
     give_up(now, timeout.lost, timed_out_);
     check(now, in_flight_.empty(), "a time-out that gives up less than all");
-    spurious_end_ = next_seq_;
+    check(now, timeout.next_seq == packets_.size(), "another next number");
+    check_totals(now, timeout.delivered_bytes, timeout.declared_lost_bytes);
+    spurious_end_ = packets_.size();
     ForwardingController::on_timeout(now, timeout);
+    unread_ = kBoth;
   }
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override {
+    begin(now, "spurious");
     const bool timed_out = timed_out_.erase(loss.seq) == 1;
     check(now, timed_out || lost_.erase(loss.seq) == 1, "spurious, but not lost");
     check(now, !loss.timeout || loss.seq < spurious_end_,
           "a time-out is spurious twice, or by a later packet");
     if (loss.timeout) spurious_end_ = 0;
+    if (loss.timeout) conduct_->note_call("spurious time-out");
     in_flight_.insert(loss.seq);
     if (loss.timeout) in_flight_.insert(timed_out_.upper_bound(loss.seq), timed_out_.end());
     if (loss.timeout) timed_out_.erase(timed_out_.upper_bound(loss.seq), timed_out_.end());
     ForwardingController::on_spurious_loss(now, loss);
+    owed_ = "acknowledged";
   }
   void on_restart(Time now, Time idle) override {
+    begin(now, "restarted");
     check(now, in_flight_.empty() && idle >= Time{} && idle <= now, "a restart without an idle time");
     was_restarted_ = true;
     ForwardingController::on_restart(now, idle);
+    owed_ = "sent";
   }
   void on_timer(Time now) override {
-    check(now, next_timer() && *next_timer() <= now, "a timer that is not due");
+    begin(now, "timer");
+    const std::optional<Time> due = ForwardingController::next_timer();
+    check(now, due && *due <= now, "a timer that is not due");
     ForwardingController::on_timer(now);
+    unread_ = kBoth;
+  }
+  [[nodiscard]] std::optional<Time> next_timer() const override {
+    unread_ &= ~kTimer;
+    return ForwardingController::next_timer();
+  }
+  [[nodiscard]] SendLimits limits() const override {
+    unread_ &= ~kLimits;
+    return ForwardingController::limits();
   }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<DriverContract>(*this);
   }
 
-  [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
+  [[nodiscard]] const std::vector<std::string>& breaches() const { return conduct_->breaches(); }
 
  private:
-  void check(Time now, bool kept, const char* breach) {
-    if (now < last_) breaches_.emplace_back("time goes back");
+  static constexpr unsigned kTimer = 1;
+  static constexpr unsigned kLimits = 2;
+  static constexpr unsigned kBoth = kTimer | kLimits;
+
+  struct Departure {
+    Time sent_at{};
+    int64_t inflight_bytes{};
+    int64_t lost_bytes{};
+    int64_t delivered_bytes{};
+  };
+
+  // What is true at the beginning of every call.
+  void begin(Time now, const std::string& call) {
+    conduct_->note_call(call);
+    check(now, now >= last_, "time goes back");
     last_ = now;
-    if (!kept) breaches_.emplace_back(breach);
+    check(now, unread_ == 0, "window or timer were not read after a call");
+    const std::string owed = std::exchange(owed_, {});
+    check(now, owed.empty() || call == owed || (owed == "acknowledged" && call == "spurious"),
+          "a restart without its packet, or a spurious loss without its ACK");
+  }
+
+  void check(Time now, bool kept, const char* breach) {
+    if (!kept) conduct_->note_breach(now, breach);
+  }
+
+  void take(Time now, const AckedPacket& packet) {
+    check(now, in_flight_.erase(packet.seq) == 1, "acknowledged what was not in flight");
+    check(now, packet.sent_at <= now, "acknowledged before it was sent");
+    delivered_bytes_ += packet.bytes;
+    if (packet.seq >= packets_.size()) return;
+    const Departure& departure = packets_[packet.seq];
+    check(now, packet.sent_at == departure.sent_at, "another time of departure");
+    check(now,
+          packet.inflight_bytes_at_departure == departure.inflight_bytes &&
+              packet.lost_bytes_at_departure == departure.lost_bytes &&
+              packet.delivered_bytes_at_departure == departure.delivered_bytes,
+          "other totals at departure");
   }
 
   void give_up(Time now, std::span<const LostPacket> lost, std::set<uint64_t>& where) {
+    check(now, std::ranges::is_sorted(lost, std::ranges::less_equal{}, &LostPacket::seq),
+          "losses out of order");
     for (const LostPacket& packet : lost) {
       check(now, in_flight_.erase(packet.seq) == 1, "lost what was not in flight");
       where.insert(packet.seq);
+      lost_bytes_ += packet.bytes;
     }
+  }
+
+  // Each packet is marked once at most.
+  void check_marks(Time now, const AckEvent& ack) {
+    marks_ += ack.ce_packets;
+    if (ack.ce_packets > 0) conduct_->note_call("marked");
+    check(now, ack.ce_packets >= 0 && (ack.ce_packets == 0 || (wants_ecn() && !ack.acked.empty())),
+          "marks on what may not be marked");
+    check(now, marks_ <= static_cast<int64_t>(packets_.size()), "more marks than packets");
+  }
+
+  void check_totals(Time now, int64_t delivered_bytes, int64_t declared_lost_bytes) {
+    check(now, delivered_bytes == delivered_bytes_ && declared_lost_bytes == lost_bytes_, "other totals");
+  }
+
+  [[nodiscard]] bool has_room(const SentPacket& packet) const {
+    return packet.inflight_bytes <= std::max(ForwardingController::limits().cwnd_bytes, packet.bytes);
+  }
+
+  // Whether it may be one: the packet after a silence of a round trip at least, or after what ended one.
+  [[nodiscard]] bool is_probe(Time now) {
+    const bool ended_silence = std::exchange(ended_silence_, false);
+    return ended_silence || now - heard_or_sent_at_ >= least_rtt_;
+  }
+
+  void note_silence(Time now, Time least_rtt) {
+    least_rtt_ = least_rtt;
+    ended_silence_ = ended_silence_ || now - heard_at_ >= least_rtt;
+    heard_at_ = heard_or_sent_at_ = now;
   }
 
   [[nodiscard]] int64_t bytes_in_flight(int64_t packet_bytes) const {
@@ -92,13 +210,22 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   }
 
   Time last_{};
-  uint64_t next_seq_{0};
+  mutable unsigned unread_{0};  // since the last call
+  std::string owed_{};          // the call that has to follow
+  std::vector<Departure> packets_{};
   std::set<uint64_t> in_flight_{};
   std::set<uint64_t> lost_{};
   std::set<uint64_t> timed_out_{};
   uint64_t spurious_end_{0};  // a time-out is spurious by what left before
   bool was_restarted_{false};
-  std::vector<std::string> breaches_{};
+  int64_t delivered_bytes_{0};
+  int64_t lost_bytes_{0};
+  int64_t marks_{0};
+  Time heard_at_{};
+  Time heard_or_sent_at_{};
+  Time least_rtt_{};
+  bool ended_silence_{false};
+  std::shared_ptr<Conduct> conduct_;
 };
 
 }  // namespace ccgym

@@ -1,0 +1,94 @@
+"""Makes a copy of the project in build/oldest, with the oldest packages that setup.cfg claims: `make oldest`.
+
+What the tests themselves need is as new as these allow. Fails where the oldest that can be had beside the
+others is newer than what is claimed: such a claim says nothing.
+"""
+
+import configparser
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build" / "oldest"
+UV = ROOT / ".venv" / "bin" / "uv"
+BUILD_TOOLS = {"cmake", "nanobind", "ninja", "setuptools"}
+TEST_TOOLS = ["hypothesis", "lz4", "pip", "pytest", "pytest-timeout", "pytest-xdist>=3.5,<4"]
+EXTRAS = ("ray", "dataset", "track")
+
+
+def claims(setup: configparser.RawConfigParser) -> list[str]:
+    """All that ccgym is used with or built with, as setup.cfg asks for it."""
+    extras = setup["options.extras_require"]
+    tools = [each for each in extras["dev"].split() if name_of(each) in BUILD_TOOLS]
+    optional = [each for extra in EXTRAS for each in extras[extra].split()]
+    return [*setup["options"]["install_requires"].split(), *optional, *tools]
+
+
+def name_of(requirement: str) -> str:
+    """`minari` of `minari[hdf5]>=0.5.3,<0.6`, as registries spell it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9_.-]", requirement)[0]).lower()
+
+
+def least_version(requirement: str) -> str | None:
+    """The oldest version that is claimed; None where there is no such claim."""
+    found = re.search(r">=([0-9.]+)", requirement)
+    return found[1] if found else None
+
+
+def untrue(wanted: Sequence[str], installed: Mapping[str, str]) -> list[str]:
+    """What was asked for from a version on that cannot be had, or that no test has seen."""
+    return [
+        f"{each}: {installed[name_of(each)]} is the oldest beside the others"
+        for each in wanted
+        if not is_version(least_version(each), installed[name_of(each)])
+    ]
+
+
+def is_version(claimed: str | None, installed: str) -> bool:
+    """Whether these are one: 2.9 is 2.9.0, and 77 is 77.0.1, the first of its number that there is."""
+    return claimed is not None and [*claimed.split(".")] == installed.split(".")[: claimed.count(".") + 1]
+
+
+def copy_project() -> None:
+    """What git knows, as it is at present; what was built there before is kept."""
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in files.stdout.rstrip("\0").split("\0"):
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_symlink():
+            (FOLDER / name).unlink(missing_ok=True)
+        shutil.copy2(ROOT / name, FOLDER / name, follow_symlinks=False)
+
+
+def install(python: Path, wanted: Sequence[str]) -> dict[str, str]:
+    """The versions of what is there afterwards."""
+    uv_pip = [UV, "pip"]
+    options = ["--quiet", "--python", python]
+    oldest = [*uv_pip, "install", *options, "--resolution", "lowest-direct", *wanted]
+    subprocess.run(oldest, check=True)
+    frozen = subprocess.run([*uv_pip, "freeze", *options], capture_output=True, text=True, check=True).stdout
+    packages = [line for line in frozen.splitlines() if "==" in line]
+    (FOLDER / "build").mkdir(exist_ok=True)
+    constraints = FOLDER / "build" / "constraints.txt"
+    constraints.write_text("\n".join(packages))
+    subprocess.run([*uv_pip, "install", *options, "--constraint", constraints, *TEST_TOOLS], check=True)
+    return {name_of(line): line.split("==")[1] for line in packages}
+
+
+def main() -> None:
+    """Copies, installs, and says what is not so."""
+    setup = configparser.RawConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    wanted = claims(setup)
+    copy_project()
+    interpreter = setup["options"]["python_requires"].removeprefix(">=")
+    subprocess.run([UV, "venv", "--quiet", "--clear", "--python", interpreter, FOLDER / ".venv"], check=True)
+    print(f"==> Python {interpreter} and the oldest packages: {' '.join(wanted)}", flush=True)
+    sys.exit("\n".join(untrue(wanted, install(FOLDER / ".venv" / "bin" / "python", wanted))) or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,258 @@
+// The twin drives controllers by the contract of congestion_controller.hh, whichever way it is run: whole
+// flows, the gym's paths with their learners, and what records runs.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/controllers/make_controller.hh"
+#include "deploy/endpoint/timed_policy.hh"
+#include "envs/twin/ack_stream.hh"
+#include "envs/twin/flow_slot.hh"
+#include "envs/twin/gym_path.hh"
+#include "envs/twin/learner.hh"
+#include "envs/twin/random_network.hh"
+#include "envs/twin/simulate.hh"
+#include "envs/twin/step_record.hh"
+#include "envs/twin/twin.hh"
+#include "tests/cpp/transport/driver_contract.hh"
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Of all controllers called "contract:SCHEME"; a test looks into it at its end.
+std::shared_ptr<Conduct>& conduct() {
+  static std::shared_ptr<Conduct> of_all = std::make_shared<Conduct>();
+  return of_all;
+}
+
+int& controllers_made() {
+  static int made = 0;
+  return made;
+}
+
+std::unique_ptr<CongestionController> make_with_contract(std::string_view scheme,
+                                                         const ControllerConfig& config) {
+  ++controllers_made();
+  return std::make_unique<DriverContract>(make_controller(scheme, config), conduct());
+}
+
+// 12 Mbit/s over 42 ms with a short queue: schemes lose packets, or are marked where they speak ECN.
+PathSpec path_of(const QueueSpec& queue) {
+  const auto schedule = Schedule::constant(12);
+  return {
+      .delay_ms = 20, .uplink = {.schedule = schedule, .queue = queue}, .downlink = {.schedule = schedule}};
+}
+
+PathSpec calm() { return path_of({.kind = "droptail", .packets = 30}); }
+
+PathSpec marking() {
+  return path_of(
+      {.kind = "codel", .packets = 200, .parameters = {{"target_ms", 5}, {"interval_ms", 50}, {"ecn", 1}}});
+}
+
+PathSpec lossy() {
+  PathSpec path = calm();
+  path.uplink.loss = 0.03;
+  path.downlink.loss = 0.03;
+  path.stall_probability = 0.02;
+  path.stall_max_ms = 8;
+  return path;
+}
+
+// Drops all for seconds: schemes time out.
+PathSpec breaking() {
+  PathSpec path = calm();
+  path.uplink.onoff = {.mean_on_ms = 1500, .mean_off_ms = 1500};
+  return path;
+}
+
+// Holds all ACKs back for seconds: the time-outs are spurious.
+PathSpec silent() {
+  PathSpec path = calm();
+  std::vector<uint32_t> opportunities;
+  for (uint32_t ms = 1; ms <= 2000; ++ms) opportunities.push_back(ms);
+  opportunities.push_back(4000);
+  path.downlink.schedule = Schedule::trace(std::move(opportunities));
+  return path;
+}
+
+PathSpec crossed() {
+  PathSpec path = calm();
+  path.cross_traffic.push_back(
+      {.kind = CrossTrafficKind::poisson, .rate_mbps = 6, .packet_bytes = 1000, .stop_ms = 1e9, .seed = 5});
+  path.cross_traffic.push_back({.kind = CrossTrafficKind::onoff,
+                                .rate_mbps = 12,
+                                .mean_on_ms = 300,
+                                .mean_off_ms = 300,
+                                .packet_bytes = 1500,
+                                .stop_ms = 1e9,
+                                .seed = 6});
+  return path;
+}
+
+struct Named {
+  std::string name;
+  PathSpec path;
+  std::set<std::string> calls;  // that it is there for
+};
+
+std::vector<Named> paths() {
+  return {{"calm", calm(), {"lost", "restarted", "timer"}},
+          {"marking", marking(), {"marked"}},
+          {"lossy", lossy(), {"lost", "overdue"}},
+          {"breaking", breaking(), {"timed out"}},
+          {"silent", silent(), {"timed out", "spurious", "spurious time-out"}},
+          {"crossed", crossed(), {"lost"}}};
+}
+
+// Of so many packets, by fits and starts, and answers to requests.
+std::vector<TrafficSpec> kinds_of_traffic() {
+  return {{},
+          {.packets = 200},
+          {.mean_on = milliseconds{300}, .mean_off = milliseconds{400}},
+          {.packets = 60, .mean_think = milliseconds{200}}};
+}
+
+// One of each kind of traffic, not all from the beginning, one of them farther away.
+void add_flows(PathSpec& path, const std::string& scheme) {
+  for (const TrafficSpec& traffic : kinds_of_traffic()) {
+    const auto before = static_cast<double>(path.flows.size());
+    path.flows.push_back({.scheme = "contract:" + scheme,
+                          .start_s = 0.3 * before,
+                          .stop_s = before == 0 ? 6 : 1e9,
+                          .extra_delay_ms = before == 1 ? 15.0 : 0.0,
+                          .traffic = traffic});
+  }
+}
+
+class TwinContract : public testing::TestWithParam<Named> {
+ protected:
+  static void SetUpTestSuite() {
+    static const bool registered = (register_controllers("contract", make_with_contract), true);
+    EXPECT_TRUE(registered);
+  }
+  void SetUp() override {
+    conduct() = std::make_shared<Conduct>();
+    controllers_made() = 0;
+  }
+  // Of at least so many controllers.
+  static void expect_none(int controllers) {
+    EXPECT_GE(controllers_made(), controllers);
+    EXPECT_EQ(conduct()->breaches(), std::vector<std::string>{});
+  }
+
+  [[nodiscard]] static const PathSpec& path() { return GetParam().path; }
+};
+
+TEST_P(TwinContract, KeptToEveryFlowOfASharedPath) {
+  for (const char* scheme : {"cubic", "dctcp", "bbr", "sprout"}) {
+    PathSpec shared = path();
+    add_flows(shared, scheme);
+    const std::vector<FlowRecord> records = simulate(shared, "", 6, /*seed=*/1);
+    EXPECT_GT(records.front().delivered_packets, 100) << scheme;
+  }
+  for (const std::string& call : GetParam().calls) EXPECT_TRUE(conduct()->calls().contains(call)) << call;
+  expect_none(16);
+}
+
+// Steps of a path, and of a copy of it from its midst on.
+void act_for(GymPath& path, int steps) {
+  for (int step = 0; step < steps; ++step) {
+    path.run_to_decisions();
+    for (std::size_t learner = 0; learner < path.learners(); ++learner) {
+      if (path.state(learner) == FlowState::paused) path.act(learner, static_cast<float>(step * 3 % 5));
+    }
+    if (step % 50 == 20) path.set_cwnd(0, 25);
+  }
+}
+
+TEST_P(TwinContract, KeptToTheSchemesBesideLearners) {
+  for (const std::size_t learners : {1U, 2U}) {
+    PathSpec shared = path();
+    add_flows(shared, "cubic");
+    for (std::size_t i = 0; i < learners; ++i)
+      shared.flows.push_back({.start_s = 0.2 * static_cast<double>(i)});
+    const std::unique_ptr<GymPath> gym = make_gym_path(shared, {}, /*seed=*/2);
+    act_for(*gym, 200);
+    const std::unique_ptr<GymPath> copy = gym->clone();
+    act_for(*copy, 100);
+    act_for(*gym, 100);
+  }
+  expect_none(8);
+}
+
+// As GymPath runs them, with the contract between the twin and each learner.
+struct Learners {
+  Learners(PathSpec spec, std::size_t count) : path(std::move(spec)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      auto learner = std::make_unique<Learner>(PolicySpec{}, controller_config(3, i), Time{},
+                                               count > 1 ? PolicySpec{}.step : Time{});
+      learners.push_back(learner.get());
+      controllers.push_back(std::make_unique<DriverContract>(std::move(learner), conduct()));
+      const FlowSpec flow{.traffic = kinds_of_traffic()[2 * i]};
+      slots.push_back(slot_of<CongestionController>(flow, *controllers.back(), flow_seed(3, i)));
+    }
+  }
+
+  // So many actions of all of them together, in a minute at most.
+  void run(int actions) {
+    Twin<CongestionController> twin{path, slots, /*seed=*/3};
+    while (acts < actions && twin.now() < std::chrono::minutes{1}) {
+      twin.run(std::chrono::minutes{1},
+               [this](std::size_t flow) { return learners[flow]->policy().awaiting_action(); });
+      for (std::size_t flow = 0; flow < learners.size(); ++flow) {
+        if (!learners[flow]->policy().awaiting_action()) continue;
+        learners[flow]->policy().act(static_cast<float>(acts++ * 3 % 5));
+        if (acts % 50 == 20) learners[flow]->policy().set_cwnd(25);
+        twin.resume(flow);
+      }
+    }
+  }
+
+  PathSpec path;
+  std::vector<Learner*> learners{};
+  std::vector<std::unique_ptr<DriverContract>> controllers{};
+  std::vector<FlowSlot<CongestionController>> slots{};
+  int acts{0};
+};
+
+TEST_P(TwinContract, KeptToLearners) {
+  for (const std::size_t count : {1U, 2U}) {
+    Learners learners{path(), count};
+    learners.run(300);
+    EXPECT_GT(learners.acts, 100) << count;
+  }
+  expect_none(0);
+}
+
+// A recorder that kept a call to itself would show as a sender that breaks the contract.
+TEST_P(TwinContract, KeptThroughTheRecorders) {
+  const std::string scheme = "contract:cubic";
+  EXPECT_GT(record_steps(path(), scheme, 200, 6, /*seed=*/4).actions.size(), 200U);
+  const AckStream stream{path(), scheme, 5, /*seed=*/4};
+  EXPECT_GT(stream.acks(), 100);
+  stream.replay(scheme);
+  expect_none(3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, TwinContract, testing::ValuesIn(paths()),
+                         [](const auto& path) { return path.param.name; });
+
+TEST(TimedPolicy, PassesOnWhatASenderThatKeepsItsContractTells) {
+  const auto told = std::make_shared<Conduct>();
+  auto scheme = std::make_unique<DriverContract>(
+      make_controller("sprout", {.packet_bytes = RandomNetwork::kPacketBytes}), told);
+  RandomNetwork network{std::make_unique<TimedPolicy>(std::move(scheme)), /*seed=*/3};
+  while (network.now() < std::chrono::seconds{8} && network.step()) {
+  }
+  EXPECT_TRUE(told->calls().contains("timer"));
+  EXPECT_EQ(told->breaches(), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace ccgym

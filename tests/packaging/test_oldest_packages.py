@@ -1,0 +1,64 @@
+"""`make oldest` tests the oldest packages that are claimed: all that is claimed, from a version on."""
+
+import configparser
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def oldest_packages() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("oldest_packages", ROOT / "etc" / "oldest_packages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def setup_cfg() -> configparser.RawConfigParser:
+    setup = configparser.RawConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    return setup
+
+
+def test_everything_is_claimed_from_a_version_on(
+    oldest_packages: ModuleType, setup_cfg: configparser.RawConfigParser
+) -> None:
+    wanted = oldest_packages.claims(setup_cfg)
+    assert [each for each in wanted if oldest_packages.least_version(each) is None] == []
+    assert set(setup_cfg["options"]["install_requires"].split()) < set(wanted)
+
+
+def test_every_extra_but_that_of_the_developers_is_tested(
+    oldest_packages: ModuleType, setup_cfg: configparser.RawConfigParser
+) -> None:
+    assert {"dev", *oldest_packages.EXTRAS} == set(setup_cfg["options.extras_require"])
+
+
+def test_every_tool_of_the_build_is_tested(
+    oldest_packages: ModuleType, setup_cfg: configparser.RawConfigParser
+) -> None:
+    requires = re.findall(r'"([^"]+>=[^"]+)"', (ROOT / "pyproject.toml").read_text())
+    assert {oldest_packages.name_of(each) for each in requires} == oldest_packages.BUILD_TOOLS
+    assert set(requires) <= set(oldest_packages.claims(setup_cfg))
+
+
+def test_a_claim_that_cannot_be_had_is_told(oldest_packages: ModuleType) -> None:
+    installed = {"torch": "2.8.0", "minari": "0.5.3", "setuptools": "77.0.1", "rich": "13.8.0"}
+    wanted = ["torch>=2.4", "Minari[hdf5]>=0.5.3,<0.6", "setuptools>=77", "rich"]
+    told = [line.split(":")[0] for line in oldest_packages.untrue(wanted, installed)]
+    assert told == ["torch>=2.4", "rich"]
+
+
+def test_the_tests_that_it_runs_are_there() -> None:
+    (named,) = re.findall(r"^oldest_tests := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    files = named.replace("\\\n", "").split()
+    assert files
+    assert [file for file in files if not (ROOT / "tests" / file).is_file()] == []
