@@ -1,12 +1,18 @@
 """ECN on real sockets: who sends with ECT, and what the receiver makes of marks."""
 
+import select
 import socket
+import threading
+import time
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from . import wire_format as wire
-from .endpoint_programs import SENDER, free_port, receiver, running
+from .endpoint_programs import SENDER, free_port, receiver, run_flow, running
 from .test_hostile_datagrams import FLOW, begin_flow
 
 ECT0, CE = 2, 3
@@ -64,3 +70,88 @@ def test_a_sender_whose_scheme_answers_marks_asks_for_them(
                 break
     classes = [int.from_bytes(value, "little") for _, _, value in notes]
     assert [value & 0b11 for value in classes] == [codepoint]
+
+
+class MarkingLink:
+    """A link in between, of a constant rate: packets with ECT that wait behind some others are marked.
+
+    In Python, for few kernels have a queue that marks.
+    """
+
+    PACKETS_PER_S = 400
+    QUEUE = 200
+    MARKS_FROM = 10
+
+    def __init__(self, receiver_port: int) -> None:
+        self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._front.bind(("127.0.0.1", 0))
+        self._front.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+        self._back = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._back.connect(("127.0.0.1", receiver_port))
+        self._queue: deque[tuple[bytes, int]] = deque()
+        self._next_at_s = 0.0
+        self.port = int(self._front.getsockname()[1])
+        self.marked = self.dropped = 0
+
+    def run(self, ended: threading.Event) -> None:
+        sender = None
+        while not ended.is_set():
+            ready, _, _ = select.select([self._front, self._back], [], [], 0.5 / self.PACKETS_PER_S)
+            if self._front in ready:
+                datagram, notes, _, sender = self._front.recvmsg(2000, 100)
+                self._take(datagram, notes[0][2][0] & CE)
+            if self._back in ready and sender is not None:
+                self._front.sendto(self._back.recv(2000), sender)
+            self._let_go()
+        self._front.close()
+        self._back.close()
+
+    def _take(self, datagram: bytes, codepoint: int) -> None:
+        if len(self._queue) >= self.QUEUE:
+            self.dropped += 1
+            return
+        if codepoint == ECT0 and len(self._queue) >= self.MARKS_FROM:
+            codepoint = CE
+            self.marked += 1
+        self._queue.append((datagram, codepoint))
+
+    def _let_go(self) -> None:
+        now_s = time.monotonic()
+        self._next_at_s = max(self._next_at_s, now_s - 0.1)
+        while self._queue and self._next_at_s <= now_s:
+            datagram, codepoint = self._queue.popleft()
+            set_traffic_class(self._back, codepoint)
+            self._back.send(datagram)
+            self._next_at_s += 1 / self.PACKETS_PER_S
+
+
+@contextmanager
+def marking_link(receiver_port: int) -> Iterator[MarkingLink]:
+    link, ended = MarkingLink(receiver_port), threading.Event()
+    thread = threading.Thread(target=link.run, args=[ended])
+    thread.start()
+    try:
+        yield link
+    finally:
+        ended.set()
+        thread.join(10)
+
+
+@pytest.mark.parametrize("scheme", ["cubic", "reno", "dctcp"])
+def test_who_answers_marks_keeps_the_queue_short_and_loses_nothing(scheme: str, tmp_path: Path) -> None:
+    port = free_port()
+    with receiver(port), marking_link(port) as link:
+        stats = run_flow("127.0.0.1", link.port, scheme, tmp_path / "s.json", seconds=3)
+    assert link.marked > 0
+    assert link.dropped == 0
+    assert stats["lost_packets"] == 0
+    assert stats["acked_packets"] > link.PACKETS_PER_S  # a third of what the link takes, on a busy host
+
+
+def test_who_answers_none_fills_the_queue(tmp_path: Path) -> None:
+    port = free_port()
+    with receiver(port), marking_link(port) as link:
+        stats = run_flow("127.0.0.1", link.port, "fixed:300", tmp_path / "s.json", seconds=2)
+    assert link.marked == 0
+    assert link.dropped > 0
+    assert stats["lost_packets"] > 0
