@@ -15,6 +15,9 @@ hypothesis.settings.load_profile("any-machine")
 
 # The tests are the parallelism: threads that wait for one another take ten times the processor time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A cache of a test's own would have matplotlib look for the fonts of the machine anew, in each process.
+USERS_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+os.environ.setdefault("MPLCONFIGDIR", str(USERS_CACHE / "matplotlib"))
 
 
 def pytest_configure() -> None:
