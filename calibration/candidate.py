@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ class Candidate:
     traces: tuple[str, ...] = ()
     """Of a recorded link, mahimahi's: that of the data and, where it has one of its own, that of the ACKs."""
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """Those that it has."""
         return (*PARAMETERS, *(name for name in BEYOND if getattr(self, name) is not None))
@@ -105,7 +106,7 @@ class Restriction:
     traces: tuple[str, ...] = ()
     """See `Candidate`."""
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
         """Those of the paper that are searched."""
         return tuple(name for name in PARAMETERS if name not in self.fixed)

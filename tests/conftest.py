@@ -15,6 +15,9 @@ hypothesis.settings.load_profile("any-machine")
 
 # The tests are the parallelism: threads that wait for one another take ten times the processor time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A cache of a test's own would have matplotlib look for the fonts of the machine anew, in each process.
+USERS_CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+os.environ.setdefault("MPLCONFIGDIR", str(USERS_CACHE / "matplotlib"))
 
 
 def pytest_configure() -> None:
@@ -45,13 +48,26 @@ PROGRAMS = (
 """What runs in real time or starts a cluster, and waits for most of its time: beside what computes."""
 
 
+HERE = Path(__file__).parent
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Marks what is slow, and what starts programs."""
-    name = str(item.path.relative_to(Path(__file__).parent))
+    name = str(item.path.relative_to(HERE))
     if name.startswith(SLOW):
         item.add_marker(pytest.mark.slow)
     if name.startswith(PROGRAMS):
         item.add_marker(pytest.mark.programs)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file none of whose tests is asked for is not imported: every process of pytest-xdist would."""
+    if collection_path.suffix != ".py":
+        return None
+    name = str(collection_path.relative_to(HERE))
+    slow, programs = name.startswith(SLOW), name.startswith(PROGRAMS)
+    unasked = {"programs": not programs, "not programs": programs, "not slow": slow}
+    return unasked.get(config.option.markexpr) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:

@@ -12,6 +12,7 @@ There is no number of values from which a bootstrap is the better choice: it gai
 30 very skewed values, and loses up to six of symmetric ones with long tails (t, 3 degrees of freedom).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,10 +60,18 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
         return None
     if np.ptp(values) == 0:
         return Interval(float(values[0]), float(values[0]))
-    from scipy.stats import sem, t  # late: it takes a second
+    mean, half = float(np.mean(values)), _standard_error(values) * _student_quantile(len(values) - 1)
+    return Interval(mean - half, mean + half)
 
-    low, high = t.interval(CONFIDENCE, len(values) - 1, loc=np.mean(values), scale=sem(values))
-    return Interval(float(low), float(high))
+
+def _standard_error(values: Sequence[float]) -> float:
+    return float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def _student_quantile(freedom: float) -> float:
+    from scipy.special import stdtrit  # late, and not of scipy.stats: that takes a second
+
+    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
 
 
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:
@@ -72,14 +81,12 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
     """
     if min(len(above), len(below)) < 2:
         return None
-    from scipy.stats import sem, t  # late: it takes a second
-
-    errors = [float((sem(values) / np.mean(values)) ** 2) for values in (above, below)]
+    errors = [(_standard_error(values) / float(np.mean(values))) ** 2 for values in (above, below)]
     ratio, error = float(np.mean(above) / np.mean(below)), sum(errors)
     if error == 0:
         return Interval(ratio, ratio)
     freedom = error**2 / (errors[0] ** 2 / (len(above) - 1) + errors[1] ** 2 / (len(below) - 1))
-    half = ratio * error**0.5 * float(t.ppf((1 + CONFIDENCE) / 2, freedom))
+    half = ratio * error**0.5 * _student_quantile(freedom)
     return Interval(ratio - half, ratio + half)
 
 
@@ -89,9 +96,10 @@ def median_interval(values: Sequence[float]) -> Interval | None:
     From one of the values to another: how many lie below the median is binomial (Thompson 1936). Between the
     least and the greatest of five it lies in 94 % of cases only.
     """
-    from scipy.stats import binom  # late: it takes a second
+    from scipy.special import bdtr  # late: see _student_quantile
 
-    place = int(binom.ppf((1 - CONFIDENCE) / 2, len(values), 0.5)) if len(values) else 0
+    at_most = bdtr(np.arange(len(values) + 1), len(values), 0.5)
+    place = int(np.searchsorted(at_most, (1 - CONFIDENCE) / 2))
     if place == 0:
         return None
     ordered = np.sort(values)
@@ -100,10 +108,12 @@ def median_interval(values: Sequence[float]) -> Interval | None:
 
 def share_interval(count: int, of: int) -> Interval:
     """Of a share, after `count` successes (Wilson)."""
-    from scipy.stats import binomtest  # late: it takes a second
+    from scipy.special import ndtri  # late: see _student_quantile
 
-    found = binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
-    return Interval(float(found.low), float(found.high))
+    z = float(ndtri((1 + CONFIDENCE) / 2))
+    middle = (count + z**2 / 2) / (of + z**2)
+    half = z * math.sqrt(count * (of - count) / of + z**2 / 4) / (of + z**2)
+    return Interval(0.0 if count == 0 else middle - half, 1.0 if count == of else middle + half)
 
 
 def probability_above_zero(differences: Sequence[float]) -> float | None:
@@ -112,6 +122,6 @@ def probability_above_zero(differences: Sequence[float]) -> float | None:
         return None
     if np.ptp(differences) == 0:
         return 0.5 if differences[0] == 0 else float(differences[0] > 0)
-    from scipy.stats import sem, t  # late: it takes a second
+    from scipy.special import stdtr  # late: see _student_quantile
 
-    return float(t.cdf(np.mean(differences) / sem(differences), len(differences) - 1))
+    return float(stdtr(len(differences) - 1, np.mean(differences) / _standard_error(differences)))

@@ -6,10 +6,9 @@ from typing import Any
 
 from ccgym.evaluation.metrics.comparison import Change, Comparison, Effect, percent, plain, points, verdict
 from ccgym.evaluation.run_files import replaced_text
-from plotly.offline import get_plotlyjs
 
 from .figures import Figure, rounded
-from .packed import packed_json, packed_text
+from .packed import packed_json, packed_plotly
 from .palette import styles
 from .report import page_environment
 
@@ -22,7 +21,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
     """Writes the page, which needs nothing but itself."""
     figures = {"changes": _changes(comparison), "scenarios": _scenarios(comparison)}
     content = {
-        "packed": {"plotly": packed_text(get_plotlyjs()), "figures": packed_json(figures)},
+        "packed": {"plotly": packed_plotly(), "figures": packed_json(figures)},
         "names": comparison.names,
         "remarks": comparison.remarks,
         "overall": [_row(change) for change in comparison.overall],

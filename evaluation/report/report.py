@@ -24,11 +24,10 @@ from ccgym.evaluation.metrics.summary import (
 from ccgym.evaluation.run_files import replaced_text
 from ccgym.evaluation.sessions.session import REFUSED
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from plotly.offline import get_plotlyjs
 
 from .figures import Figure, frontier, overall_frontier
 from .heat_maps import heat_maps
-from .packed import packed_json, packed_text
+from .packed import packed_json, packed_plotly, packed_text
 from .palette import styles
 from .run_figures import has_series, runs_over_time
 from .static_plot import static_plot
@@ -111,7 +110,7 @@ def _content(evaluation: Evaluation) -> dict[str, Any]:
     sections = {} if is_open else {f"section-{each['index']}": each["section"] for each in scenarios}
     return {
         "packed": {
-            "plotly": packed_text(get_plotlyjs()),
+            "plotly": packed_plotly(),
             "figures": packed_json(figures),
             **{name: packed_json(figure) for name, figure in of_runs.items()},
             **{name: packed_text(str(section)) for name, section in sections.items()},

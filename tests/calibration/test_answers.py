@@ -1,7 +1,10 @@
 """A search writes an emulator that can be run at once, and goes on where it was stopped."""
 
+import contextlib
+import io
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,13 +28,29 @@ reno,5.00,138.0,0.0061
 """
 
 
-def calibrated(folder: Path, table: str, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+def calibrated(folder: Path, table: str = TABLE) -> dict[str, object]:
     (folder / "path.csv").write_text(table)
     out = folder / "found.yaml"
     command = ["calibrate", "--target", str(folder / "path.csv"), "--out", str(out), "--minutes", "0.1"]
-    assert main([*command, "--json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        assert main([*command, "--json"]) == 0
+    found: dict[str, object] = json.loads(printed.getvalue())
     return found
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, object]]:
+    """The folder of a search, which no test changes, and its answer."""
+    folder = tmp_path_factory.mktemp("searched")
+    return folder, calibrated(folder)
+
+
+@pytest.fixture
+def copied(searched: tuple[Path, dict[str, object]], tmp_path: Path) -> tuple[Path, dict[str, object]]:
+    """The same in a folder of one's own."""
+    shutil.copytree(searched[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path, searched[1]
 
 
 def trials_of_studies(folder: Path) -> dict[str, list[dict[str, object]]]:
@@ -48,30 +67,28 @@ def trials_of_studies(folder: Path) -> dict[str, list[dict[str, object]]]:
     }
 
 
-def test_the_answer_is_an_emulator_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = calibrated(tmp_path, TABLE, capsys)
-    (emulator,) = select_emulators(f"file:{tmp_path / 'found.yaml'}")
+def test_the_answer_is_an_emulator_to_run(searched: tuple[Path, dict[str, object]]) -> None:
+    folder, found = searched
+    (emulator,) = select_emulators(f"file:{folder / 'found.yaml'}")
     assert emulator.spec.uplink.packets == found["parameters"]["queue_packets"]  # type: ignore[index]
     assert set(found["per_scheme"]) == {"copa", "cubic", "vegas", "reno"}  # type: ignore[call-overload]
     assert found["error"] < 0.25  # type: ignore[operator]
     assert found["left_out_error"] >= found["error"]  # type: ignore[operator]
-    assert json.loads((tmp_path / "found.json").read_text()) == found
-    assert "<svg" in (tmp_path / "found.svg").read_text()
+    assert json.loads((folder / "found.json").read_text()) == found
+    assert "<svg" in (folder / "found.svg").read_text()
 
 
-def test_a_search_goes_on_and_does_not_mix_with_another(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = calibrated(tmp_path, TABLE, capsys)
-    of_first = trials_of_studies(tmp_path)
-    again = calibrated(tmp_path, TABLE, capsys)
-    of_again = trials_of_studies(tmp_path)
+def test_a_search_goes_on_and_does_not_mix_with_another(copied: tuple[Path, dict[str, object]]) -> None:
+    folder, first = copied
+    of_first = trials_of_studies(folder)
+    again = calibrated(folder)
+    of_again = trials_of_studies(folder)
     assert again["error"] <= first["error"] + 0.02  # type: ignore[operator]
     for study, trials in of_first.items():
         assert of_again[study][: len(trials)] == trials, "what was run is not run again"
     assert sum(map(len, of_again.values())) > sum(map(len, of_first.values()))
-    calibrated(tmp_path, TABLE.replace("44.7", "45.7"), capsys)
-    of_all = trials_of_studies(tmp_path)
+    calibrated(folder, TABLE.replace("44.7", "45.7"))
+    of_all = trials_of_studies(folder)
     assert {study: of_all[study] for study in of_again} == of_again
     assert {study.split("/")[1] for study in of_all.keys() - of_again.keys()} >= {"wide-constant"}
 
@@ -87,15 +104,15 @@ def test_with_another_policy_it_is_another_search(tmp_path: Path) -> None:
 
 
 def test_a_search_that_was_cut_off_goes_on_and_another_file_is_left_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    copied: tuple[Path, dict[str, object]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    calibrated(tmp_path, TABLE, capsys)
-    kept = storage_of(tmp_path / "found.yaml")
+    folder, _ = copied
+    kept = storage_of(folder / "found.yaml")
     whole = kept.read_bytes()
     kept.write_bytes(whole + whole[:20])  # the disk was full
-    calibrated(tmp_path, TABLE, capsys)
+    calibrated(folder)
     assert kept.read_bytes().startswith(whole)
-    argv = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
+    argv = ["calibrate", "--target", str(folder / "path.csv"), "--out", str(folder / "found.yaml")]
     for others in ("mine\n", '{"op_code": 0}\n', '{"op_code": "x"}\n'):
         kept.write_text(others)
         assert main([*argv, "--minutes", "0.1"]) == 2
@@ -126,11 +143,8 @@ def test_an_answer_does_not_take_the_place_of_its_target(
     assert measured.read_text() == "measured"
 
 
-def test_an_ensemble_that_fits_lies_beside_the_answer(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calibrated(tmp_path, TABLE, capsys)
-    ensemble = [each.spec for each in select_emulators(f"file:{posterior_of(tmp_path / 'found.yaml')}")]
+def test_an_ensemble_that_fits_lies_beside_the_answer(searched: tuple[Path, dict[str, object]]) -> None:
+    ensemble = [each.spec for each in select_emulators(f"file:{posterior_of(searched[0] / 'found.yaml')}")]
     assert len(ensemble) == POSTERIOR
     rates = [spec.uplink.rate_mbps or 0 for spec in ensemble]
     assert 4.5 < min(rates) <= max(rates) < 6

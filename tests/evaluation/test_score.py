@@ -75,18 +75,18 @@ def test_the_stable_run_once(cache: Path) -> None:
     assert {file: file.stat().st_mtime_ns for file in cache.iterdir()} == kept
 
 
-@pytest.mark.parametrize("damage", ["{}", "[]", "[" * 100_000, "", "pipe"])
-def test_a_damaged_cache_is_none(cache: Path, damage: str) -> None:
+def test_a_damaged_cache_is_none(cache: Path) -> None:
     for earlier in cache.glob("*"):  # none when this is the first test
         earlier.unlink()
     scored = score("fixed:20", SLOW_LINK)
     (kept,) = cache.iterdir()
-    kept.unlink()
-    if damage == "pipe":
-        os.mkfifo(kept)
-    else:
-        kept.write_text(damage)
-    assert score("fixed:20", SLOW_LINK).links == scored.links
+    for damage in ("{}", "[]", "[" * 100_000, "", "pipe"):
+        kept.unlink()
+        if damage == "pipe":
+            os.mkfifo(kept)
+        else:
+            kept.write_text(damage)
+        assert score("fixed:20", SLOW_LINK).links == scored.links, damage[:9]
     kept.unlink()
 
 
