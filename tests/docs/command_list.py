@@ -228,6 +228,8 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
         "make format",
     ),
     "clang, and hours": ("make fuzz",),
+    "clang-tidy, and minutes": ("make tidy",),
+    "a package registry, and a tree with older packages": ("make oldest",),
     "a training of ten minutes or more": (
         "make train",
         "ccgym train",
