@@ -49,6 +49,7 @@ CUTS: Mapping[str, Cut] = {
     ),
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
     "fewer drains of new flows": Cut("base_rtt_probe.cc", "return {10, 0.3};", "return {10, 0.15};"),
+    "a first second without drains": Cut("base_rtt_probe.cc", "chrono::seconds{1};", "chrono::seconds{0};"),
     "slow start": Cut("slow_start.hh", "on_{true};", "on_{false};"),
     "own packets in the queue": Cut("shared_queue.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
     "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 3;", "kMostOwn = 1e9;"),

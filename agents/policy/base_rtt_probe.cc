@@ -38,6 +38,12 @@ Schedule schedule(Urgency urgency) {
 // A queue falls by so much, or by a packet, without anybody's doing: links have clocks.
 constexpr Time kNoise = std::chrono::milliseconds{1};
 
+// A flow that came to an empty path does not probe before. On short paths it would drain every 80 ms, and a
+// short flow waits longer for that than others wait for its first drain: 1,500 kB alone on the link take no
+// longer than Cubic's on 86 % of 300 links, without this on 76 %. Flows that came to a queue begin at once:
+// if they waited as well, ten that join would lose 0.04 of Jain's index.
+constexpr Time kUndisturbed = std::chrono::seconds{1};
+
 double ratio(Time a, Time b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
 
 }  // namespace
@@ -47,16 +53,24 @@ std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const AckEvent& ack, d
   const RttStats& rtt = ack.rtt;
   jitter_.on_ack(now, ack);
   const bool empty = rtt.latest - rtt.min <= (rtt.smoothed - rtt.min) / kEmptyPart;
+  if (!empty_at_) first_ = {.at = now, .rtt = rtt.latest};
   if (empty || !empty_at_) empty_at_ = now;
   if (phase_ == Phase::filled) {
     standing_.on_ack(now, rtt);
     const auto [round_trips, observed_share] = schedule(urgency);
-    if (now - *empty_at_ > round_trips * rtt.smoothed) begin(now, rtt, cwnd_packets, observed_share);
+    const bool waits = urgency == Urgency::of_new_flow && is_undisturbed(now, rtt);
+    if (!waits && now - *empty_at_ > round_trips * rtt.smoothed)
+      begin(now, rtt, cwnd_packets, observed_share);
     return std::nullopt;
   }
   follow(now, rtt);
   if (phase_ != Phase::filled) return std::nullopt;
   return drained(rtt);
+}
+
+// Its first packet met no queue: the round trip has never been noticeably shorter.
+bool BaseRttProbe::is_undisturbed(Time now, const RttStats& rtt) const {
+  return now < first_.at + kUndisturbed && first_.rtt - rtt.min < kNoise;
 }
 
 ProbeResult BaseRttProbe::drained(const RttStats& rtt) const {

@@ -63,8 +63,15 @@ class BaseRttProbe {
 
   void begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share);
   void follow(Time now, const RttStats& rtt);
+  [[nodiscard]] bool is_undisturbed(Time now, const RttStats& rtt) const;
   [[nodiscard]] ProbeResult drained(const RttStats& rtt) const;
 
+  struct FirstAck {
+    Time at{};
+    Time rtt{};
+  };
+
+  FirstAck first_{};
   Phase phase_{Phase::filled};
   Time ends_at_{};                  // of the phase, unless the queue is filled
   std::optional<Time> empty_at_{};  // when the queue was empty last, or the last drain ended

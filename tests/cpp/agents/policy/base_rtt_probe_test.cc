@@ -96,6 +96,29 @@ TEST_F(BaseRttProbeTest, DrainsAQueueThatHasStoodForTenRoundTrips) {
   EXPECT_TRUE(probe_.on());
 }
 
+// Ten round trips of 14 ms, but not in the first second, for a flow that came to an empty path; one that
+// comes to a queue sees it fall.
+TEST_F(BaseRttProbeTest, ANewFlowOnAnEmptyPathProbesAfterASecond) {
+  urgency_ = Urgency::of_new_flow;
+  ack(kMinRtt, milliseconds{14});
+  while (!probe_.on()) ack(kQueued, milliseconds{14});
+  EXPECT_EQ(now_, std::chrono::seconds{1} + milliseconds{10});
+}
+
+TEST_F(BaseRttProbeTest, ANewFlowThatCameToAQueueProbesAtOnce) {
+  urgency_ = Urgency::of_new_flow;
+  ack(kMinRtt + milliseconds{1}, milliseconds{14});
+  while (!probe_.on()) ack(kQueued, milliseconds{14});
+  EXPECT_EQ(now_, milliseconds{160});
+}
+
+TEST_F(BaseRttProbeTest, AFlowThatSuspectsARivalProbesInItsFirstSecond) {
+  urgency_ = Urgency::high;
+  ack(kMinRtt, milliseconds{14});
+  while (!probe_.on()) ack(kQueued, milliseconds{14});
+  EXPECT_EQ(now_, milliseconds{90});
+}
+
 // 70 packets in 140 ms are 50 in 100 ms; 0.85 of them are kept.
 TEST_F(BaseRttProbeTest, KeepsLessThanThePathHolds) {
   drain();
