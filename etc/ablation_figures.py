@@ -46,7 +46,9 @@ def figures(links: int, seed: int) -> dict[str, list[float]]:
             columns[f"% beside {rivalry.label}"] = list(shares)
         joins = executor.map(partial(joining_run, scheme, seed), range(links))
         columns["Jain, ten that join"] = [jain for jain, _ in joins]
-        columns["2 to 16 flows, 30 s"] = list(executor.map(partial(early_group_case, scheme, seed), range(links)))
+        columns["2 to 16 flows, 30 s"] = list(
+            executor.map(partial(early_group_case, scheme, seed), range(links))
+        )
         columns["RTT 1:2, 120 s"] = list(executor.map(partial(unequal_case, scheme, seed, 2), range(links)))
     return columns
 
