@@ -9,14 +9,12 @@ namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr int64_t kMinWindowPackets = 4;                                      // BBRMinPipeCwnd
 constexpr double kHighGain = 2.885;                                           // 2 / ln 2: startup doubles
 constexpr double kCwndGain = 2;                                               // section 4.2.3.2
 constexpr std::array kPacingGains{1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};  // section 4.3.4.1
 constexpr double kPacingMargin = 0.99;               // Linux: a percent for queues to drain
-constexpr Time kMinRttWindow = seconds{10};          // RTpropFilterLen
 constexpr Time kProbeRttTime = milliseconds{200};    // section 4.3.5
 constexpr Time kMaxAggregation = milliseconds{100};  // Linux: extra_acked as a time
 constexpr Time kNominalRtt = milliseconds{1};        // section 4.2.1
@@ -140,7 +138,7 @@ void Bbr::update_cycle(Time now, const AckEvent& ack) {
 }
 
 bool Bbr::phase_is_over(Time now, const AckEvent& ack) const {
-  const bool round_trip = now - phase_began_ > min_rtt_;
+  const bool round_trip = now - phase_began_ > min_rtt_.min();
   const int64_t prior_inflight = ack.inflight_bytes + ack.acked_bytes() + ack.lost_bytes();
   const double gain = pacing_gain();
   if (gain > 1) return round_trip && (!ack.lost.empty() || prior_inflight >= inflight_bytes(gain));
@@ -166,12 +164,8 @@ void Bbr::update_mode(Time now, const AckEvent& ack) {
 
 // Section 4.1.2.
 void Bbr::update_min_rtt(Time now, const AckEvent& ack) {
-  const bool expired = now > min_rtt_at_ + kMinRttWindow;
-  if (ack.rtt.latest < min_rtt_ || expired) {
-    min_rtt_ = ack.rtt.latest;
-    min_rtt_at_ = now;
-  }
-  if (expired && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
+  const bool probe_is_due = min_rtt_.update(now, ack.rtt.latest);
+  if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
     save_cwnd();
     mode_ = Mode::probe_rtt;
     probe_rtt_until_.reset();
@@ -194,7 +188,7 @@ void Bbr::probe_rtt(Time now, const AckEvent& ack) {
 }
 
 void Bbr::leave_probe_rtt(Time now) {
-  min_rtt_at_ = now;
+  min_rtt_.on_probed(now);
   cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.reached() ? enter_probe_bw(now) : void(mode_ = Mode::startup);
 }
@@ -256,9 +250,9 @@ int64_t Bbr::send_quantum_packets() const {
 // Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta; an even number of
 // packets (Linux), of which a receiver acknowledges every second one at once.
 int64_t Bbr::inflight_bytes(double gain, double extra_bytes) const {
-  if (min_rtt_ == Time::max()) return kInitialWindowPackets * packet_bytes_;
+  if (!min_rtt_.known()) return kInitialWindowPackets * packet_bytes_;
   const double bdp_packets =
-      (gain * bandwidth().bytes_in(min_rtt_) + extra_bytes) / static_cast<double>(packet_bytes_);
+      (gain * bandwidth().bytes_in(min_rtt_.min()) + extra_bytes) / static_cast<double>(packet_bytes_);
   const auto whole_packets = static_cast<int64_t>(bdp_packets);
   const int64_t part_packet = bdp_packets > static_cast<double>(whole_packets) ? 1 : 0;
   const int64_t packets = whole_packets + part_packet + 3 * send_quantum_packets();

@@ -5,6 +5,7 @@
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/full_pipe.hh"
+#include "agents/controllers/bbr/min_rtt_filter.hh"
 #include "agents/controllers/bbr/policer.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
@@ -75,8 +76,7 @@ class Bbr final : public CongestionController {
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
-  Time min_rtt_{Time::max()};  // RTprop
-  Time min_rtt_at_{};
+  MinRttFilter min_rtt_{std::chrono::seconds{10}};  // RTprop; RTpropFilterLen is both of its times
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   std::size_t phase_{0};  // of the gain cycle

@@ -163,7 +163,7 @@ class Bbr3 final : public CongestionController {
   ProbeWait wait_{};
   UpwardSlope slope_{};  // of inflight_longterm
 
-  MinRttFilter min_rtt_{};
+  MinRttFilter min_rtt_{std::chrono::seconds{5}};  // section 2.16.2: ProbeRTTInterval
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   bool held_back_{false};  // this ACK, for the sake of the smallest RTT
