@@ -55,38 +55,47 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
 // episode.
 void Bbr::answer_losses(const AckEvent& ack) {
   policer_.on_lost(ack.lost_bytes());
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_.ends_at_seq; };
-  if (!std::ranges::any_of(ack.lost, is_new)) {
+  if (recovery_.episode.begins_with(ack.lost)) {
+    if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
+    recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
+    begin_recovery();
+    recovery_.conserving = true;
+    cwnd_bytes_ = ack.inflight_bytes + packet_bytes_;
+  } else {
     cwnd_bytes_ = std::max(cwnd_bytes_ - ack.lost_bytes(), packet_bytes_);
-    return;
   }
-  if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
-  begin_recovery(ack.next_seq);
-  recovery_.conserving = true;
-  cwnd_bytes_ = ack.inflight_bytes + packet_bytes_;
+  recovery_.episode.count(ack);
 }
 
 void Bbr::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = recovery_;
   for (const LostPacket& packet : timeout.lost) policer_.on_lost(packet.bytes);
-  begin_recovery(timeout.next_seq);
+  recovery_.episode.abandon(timeout.next_seq);
+  begin_recovery();
   recovery_.conserving = false;
   cwnd_bytes_ = packet_bytes_;
   full_pipe_.forget_growth();
 }
 
-void Bbr::begin_recovery(uint64_t ends_at_seq) {
+void Bbr::begin_recovery() {
   save_cwnd();
   recovery_.active = true;
-  recovery_.ends_at_seq = ends_at_seq;
 }
 
-// Linux: whatever the time-out seemed to tell of the path is forgotten. A recovery from losses before it goes
-// on.
+// Of an episode whose losses have all arrived, or of a time-out: a recovery from losses before it goes on.
 void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (recovery_.episode.undone_by(loss.seq)) {
+    undo_losses();
+    recovery_.active = recovery_.conserving = false;
+  }
   if (!loss.timeout || !before_timeout_) return;
-  cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
+  undo_losses();
   recovery_ = *std::exchange(before_timeout_, std::nullopt);
+}
+
+// Linux: whatever they seemed to tell of the path is forgotten.
+void Bbr::undo_losses() {
+  cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.forget_growth();
   policer_.forget();
 }
@@ -233,7 +242,7 @@ void Bbr::set_cwnd(const AckEvent& ack) {
 
 // Section 4.2.3.4; true while packet conservation decides the window.
 bool Bbr::conserve_or_restore(const AckEvent& ack) {
-  if (recovery_.active && ack.newest().seq >= recovery_.ends_at_seq) {
+  if (recovery_.active && !recovery_.episode.is_older(ack.newest().seq)) {
     recovery_.active = recovery_.conserving = false;
     cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   }
