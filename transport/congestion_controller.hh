@@ -9,6 +9,7 @@
 //   - `on_restart` comes before the `on_sent` that ends an idle time.
 //   - `on_timer` is called once, at or after its deadline.
 //   - `next_timer` and `limits` are read again after every callback.
+//   - Round trips are told where a controller may need them, as the newest ACK has left them; zero before it.
 //   - Marks are told once, with the first ACK that knows of them; others' ACKs may be lost.
 //   - A packet leaves while inflight + packet <= cwnd and the pacer is due; one may always be in flight.
 #pragma once
@@ -31,6 +32,7 @@ struct SentPacket {
   uint64_t seq{};
   int64_t bytes{};
   int64_t inflight_bytes{};  // with this packet
+  Time smoothed_rtt{};
 };
 
 struct AckedPacket {
@@ -91,6 +93,7 @@ struct Timeout {
   int64_t delivered_bytes{};
   int64_t declared_lost_bytes{};  // with these
   uint64_t next_seq{};
+  RttStats rtt{};
 };
 
 // A packet that was given up arrives. With a time-out's first, all that left after it is in flight again
@@ -120,7 +123,7 @@ class CongestionController {
   virtual void on_spurious_loss(Time /*now*/, const SpuriousLoss& /*loss*/) {}
   virtual void on_restart(Time /*now*/, Time /*idle*/) {}  // the application has data again
   [[nodiscard]] virtual std::optional<Time> next_timer() const { return std::nullopt; }  // absolute deadline
-  virtual void on_timer(Time /*now*/) {}
+  virtual void on_timer(Time /*now*/, const RttStats& /*rtt*/) {}
   [[nodiscard]] virtual SendLimits limits() const = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }  // always the same ones
   [[nodiscard]] virtual std::unique_ptr<CongestionController> clone() const = 0;

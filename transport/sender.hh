@@ -63,7 +63,7 @@ class Sender {
     record.inflight_packets = static_cast<uint32_t>(inflight_packets_);
     record.lost_packets = declared_lost_packets_;
     pacer_.on_sent(now, packet_bytes_);
-    controller_.get().on_sent(now, {seq, packet_bytes_, inflight_bytes()});
+    controller_.get().on_sent(now, {seq, packet_bytes_, inflight_bytes(), rtt_.stats().smoothed});
     settle_down(now);
     if (!window_open_) {
       limited_by_ = Limit::window;
@@ -98,7 +98,7 @@ class Sender {
 
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
-      controller_.get().on_timer(now);
+      controller_.get().on_timer(now, rtt_.stats());
       read_controller(now);
     }
     if (losses_.deadline() <= now) find_overdue(now);
@@ -288,7 +288,8 @@ class Sender {
     controller_.get().on_timeout(now, {.lost = lost_,
                                        .delivered_bytes = sampler_.delivered_bytes(),
                                        .declared_lost_bytes = declared_lost_packets_ * packet_bytes_,
-                                       .next_seq = ring_.next_seq()});
+                                       .next_seq = ring_.next_seq(),
+                                       .rtt = rtt_.stats()});
     read_controller(now);
   }
 

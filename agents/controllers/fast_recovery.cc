@@ -7,16 +7,12 @@ namespace ccgym {
 
 bool FastRecovery::begins_with(const AckEvent& ack) const {
   if (ack.ce_packets > 0 && !is_older(ack.newest().seq)) return true;
-  const auto is_new = [this](const LostPacket& packet) { return !is_older(packet.seq); };
-  return std::ranges::any_of(ack.lost, is_new);
+  return episode_.begins_with(ack.lost);
 }
 
 int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   active_ = true;
-  first_seq_ = recovery_point_;
-  recovery_point_ = ack.next_seq;
-  lost_packets_ = 0;
-  marked_ = false;
+  episode_.begin(ack.next_seq);
   count(ack);
   ssthresh_bytes_ = ssthresh_bytes;
   prior_inflight_bytes_ = inflight_before(ack) + ack.acked_bytes();
@@ -24,22 +20,15 @@ int64_t FastRecovery::begin(const AckEvent& ack, int64_t ssthresh_bytes) {
   return ack.inflight_bytes + packet_bytes_;  // the fast retransmission's packet may leave at once
 }
 
-void FastRecovery::count(const AckEvent& ack) {
-  marked_ |= ack.ce_packets > 0;
-  lost_packets_ +=
-      std::ranges::count_if(ack.lost, [this](const LostPacket& packet) { return is_of_episode(packet.seq); });
-}
-
 bool FastRecovery::undone_by(uint64_t seq) {
-  if (lost_packets_ == 0 || !is_of_episode(seq) || --lost_packets_ > 0 || marked_) return false;
+  if (!episode_.undone_by(seq)) return false;
   active_ = false;
   return true;
 }
 
 void FastRecovery::abandon(const Timeout& timeout) {
   active_ = false;
-  lost_packets_ = 0;  // they are the time-out's now
-  recovery_point_ = timeout.next_seq;
+  episode_.abandon(timeout.next_seq);
 }
 
 int64_t FastRecovery::on_ack(const AckEvent& ack) {
@@ -54,7 +43,8 @@ int64_t FastRecovery::on_ack(const AckEvent& ack) {
 // RFC 6937 section 3.1, with the slow-start reduction bound. Whole packets leave, so the rounding up is to
 // packets: to bytes it would hold one back from the first ACK on.
 int64_t FastRecovery::sendable_bytes(const AckEvent& ack) const {
-  const int64_t out_bytes = static_cast<int64_t>(ack.next_seq - recovery_point_) * packet_bytes_;  // prr_out
+  const auto out_packets = static_cast<int64_t>(ack.next_seq - episode_.ends_at_seq());
+  const int64_t out_bytes = out_packets * packet_bytes_;  // prr_out
   if (ack.inflight_bytes > ssthresh_bytes_) {
     // In floating point: the product of 3.6 GB in flight is beyond 64 bits. Exact up to 2^53.
     const double reduced_bytes = static_cast<double>(delivered_bytes_) * static_cast<double>(ssthresh_bytes_);

@@ -2,6 +2,7 @@
 // episode's round trip by Proportional Rate Reduction (RFC 6937).
 #pragma once
 
+#include "agents/controllers/loss_episode.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -18,7 +19,7 @@ class FastRecovery {
   int64_t begin(const AckEvent& ack, int64_t ssthresh_bytes);
 
   // An ACK that begins none: its losses may be the last episode's.
-  void count(const AckEvent& ack);
+  void count(const AckEvent& ack) { episode_.count(ack); }
 
   // A packet that was given up has arrived. Whether it was the last of an episode that began for such packets
   // alone: nothing was lost, the episode is over, and the window is to be as it was before.
@@ -28,7 +29,7 @@ class FastRecovery {
   void abandon(const Timeout& timeout);
 
   // Whether the packet left before the last episode, or time-out, began.
-  [[nodiscard]] bool is_older(uint64_t seq) const { return seq < recovery_point_; }
+  [[nodiscard]] bool is_older(uint64_t seq) const { return episode_.is_older(seq); }
 
   [[nodiscard]] bool active() const { return active_; }
 
@@ -36,14 +37,10 @@ class FastRecovery {
   int64_t on_ack(const AckEvent& ack);
 
  private:
-  [[nodiscard]] bool is_of_episode(uint64_t seq) const { return seq >= first_seq_ && is_older(seq); }
   [[nodiscard]] int64_t sendable_bytes(const AckEvent& ack) const;
 
   int64_t packet_bytes_;
-  uint64_t recovery_point_{0};  // first packet that left after the last episode began
-  uint64_t first_seq_{0};       // of those whose losses belong to the episode, which ends at the point
-  int64_t lost_packets_{0};     // of the episode, that have not arrived
-  bool marked_{false};          // in the episode: it is none of losses alone
+  LossEpisode episode_{};
   bool active_{false};
   int64_t ssthresh_bytes_{0};
   int64_t delivered_bytes_{0};  // RFC 6937's prr_delivered and RecoverFS

@@ -184,7 +184,7 @@ void LibraryController::on_restart(Time now, Time idle) {
   read_limits();
 }
 
-void LibraryController::on_timer(Time now) {
+void LibraryController::on_timer(Time now, const RttStats& /*rtt*/) {
   table_->on_timer(self_.get(), in_ms(now), &asked_);
   read_limits();
   check_timer_moved(name_, next_timer_, now);

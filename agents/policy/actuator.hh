@@ -42,6 +42,7 @@ class Actuator {
   virtual double taken_window(Time /*now*/, Act /*act*/, double asked_packets) { return asked_packets; }
   [[nodiscard]] virtual SendLimits decide_limits() const { return {.cwnd_bytes = bytes_of(cwnd_packets_)}; }
 
+  // What an action needs of it is kept: actions come between the driver's calls, of the gym from outside.
   virtual void take_ack(Time /*now*/, const AckEvent& /*ack*/) {}
 
   void renew_limits() { limits_ = decide_limits(); }

@@ -132,7 +132,7 @@ void PythonController::on_restart(Time now, Time idle) {
   guarded("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
 }
 
-void PythonController::on_timer(Time now) {
+void PythonController::on_timer(Time now, const RttStats& /*rtt*/) {
   guarded("on_timer", [&] { return methods_->on_timer(in_ms(now)); });
   check_timer_moved(name_, next_timer_, now);
 }

@@ -101,7 +101,7 @@ void AckStream::replay(std::string_view scheme) const {
   Position next{};
   for (const auto& [now, kind] : calls_) {
     while (timer <= now) {
-      controller->on_timer(std::max(timer, Time{}));
+      controller->on_timer(std::max(timer, Time{}), next.ack > 0 ? acks_[next.ack - 1].rtt : RttStats{});
       read();
     }
     make(now, kind, next, *controller);

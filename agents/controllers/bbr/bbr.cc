@@ -9,14 +9,12 @@ namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr int64_t kMinWindowPackets = 4;                                      // BBRMinPipeCwnd
 constexpr double kHighGain = 2.885;                                           // 2 / ln 2: startup doubles
 constexpr double kCwndGain = 2;                                               // section 4.2.3.2
 constexpr std::array kPacingGains{1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};  // section 4.3.4.1
 constexpr double kPacingMargin = 0.99;               // Linux: a percent for queues to drain
-constexpr Time kMinRttWindow = seconds{10};          // RTpropFilterLen
 constexpr Time kProbeRttTime = milliseconds{200};    // section 4.3.5
 constexpr Time kMaxAggregation = milliseconds{100};  // Linux: extra_acked as a time
 constexpr Time kNominalRtt = milliseconds{1};        // section 4.2.1
@@ -57,38 +55,47 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
 // episode.
 void Bbr::answer_losses(const AckEvent& ack) {
   policer_.on_lost(ack.lost_bytes());
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_.ends_at_seq; };
-  if (!std::ranges::any_of(ack.lost, is_new)) {
+  if (recovery_.episode.begins_with(ack.lost)) {
+    if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
+    recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
+    begin_recovery();
+    recovery_.conserving = true;
+    cwnd_bytes_ = ack.inflight_bytes + packet_bytes_;
+  } else {
     cwnd_bytes_ = std::max(cwnd_bytes_ - ack.lost_bytes(), packet_bytes_);
-    return;
   }
-  if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
-  begin_recovery(ack.next_seq);
-  recovery_.conserving = true;
-  cwnd_bytes_ = ack.inflight_bytes + packet_bytes_;
+  recovery_.episode.count(ack);
 }
 
 void Bbr::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = recovery_;
   for (const LostPacket& packet : timeout.lost) policer_.on_lost(packet.bytes);
-  begin_recovery(timeout.next_seq);
+  recovery_.episode.abandon(timeout.next_seq);
+  begin_recovery();
   recovery_.conserving = false;
   cwnd_bytes_ = packet_bytes_;
   full_pipe_.forget_growth();
 }
 
-void Bbr::begin_recovery(uint64_t ends_at_seq) {
+void Bbr::begin_recovery() {
   save_cwnd();
   recovery_.active = true;
-  recovery_.ends_at_seq = ends_at_seq;
 }
 
-// Linux: whatever the time-out seemed to tell of the path is forgotten. A recovery from losses before it goes
-// on.
+// Of an episode whose losses have all arrived, or of a time-out: a recovery from losses before it goes on.
 void Bbr::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (recovery_.episode.undone_by(loss.seq)) {
+    undo_losses();
+    recovery_.active = recovery_.conserving = false;
+  }
   if (!loss.timeout || !before_timeout_) return;
-  cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
+  undo_losses();
   recovery_ = *std::exchange(before_timeout_, std::nullopt);
+}
+
+// Linux: whatever they seemed to tell of the path is forgotten.
+void Bbr::undo_losses() {
+  cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.forget_growth();
   policer_.forget();
 }
@@ -140,7 +147,7 @@ void Bbr::update_cycle(Time now, const AckEvent& ack) {
 }
 
 bool Bbr::phase_is_over(Time now, const AckEvent& ack) const {
-  const bool round_trip = now - phase_began_ > min_rtt_;
+  const bool round_trip = now - phase_began_ > min_rtt_.min();
   const int64_t prior_inflight = ack.inflight_bytes + ack.acked_bytes() + ack.lost_bytes();
   const double gain = pacing_gain();
   if (gain > 1) return round_trip && (!ack.lost.empty() || prior_inflight >= inflight_bytes(gain));
@@ -166,12 +173,8 @@ void Bbr::update_mode(Time now, const AckEvent& ack) {
 
 // Section 4.1.2.
 void Bbr::update_min_rtt(Time now, const AckEvent& ack) {
-  const bool expired = now > min_rtt_at_ + kMinRttWindow;
-  if (ack.rtt.latest < min_rtt_ || expired) {
-    min_rtt_ = ack.rtt.latest;
-    min_rtt_at_ = now;
-  }
-  if (expired && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
+  const bool probe_is_due = min_rtt_.update(now, ack.rtt.latest);
+  if (probe_is_due && !restarts_from_idle_ && mode_ != Mode::probe_rtt) {
     save_cwnd();
     mode_ = Mode::probe_rtt;
     probe_rtt_until_.reset();
@@ -194,7 +197,7 @@ void Bbr::probe_rtt(Time now, const AckEvent& ack) {
 }
 
 void Bbr::leave_probe_rtt(Time now) {
-  min_rtt_at_ = now;
+  min_rtt_.on_probed(now);
   cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   full_pipe_.reached() ? enter_probe_bw(now) : void(mode_ = Mode::startup);
 }
@@ -239,7 +242,7 @@ void Bbr::set_cwnd(const AckEvent& ack) {
 
 // Section 4.2.3.4; true while packet conservation decides the window.
 bool Bbr::conserve_or_restore(const AckEvent& ack) {
-  if (recovery_.active && ack.newest().seq >= recovery_.ends_at_seq) {
+  if (recovery_.active && !recovery_.episode.is_older(ack.newest().seq)) {
     recovery_.active = recovery_.conserving = false;
     cwnd_bytes_ = std::max(cwnd_bytes_, recovery_.prior_cwnd_bytes);
   }
@@ -256,9 +259,9 @@ int64_t Bbr::send_quantum_packets() const {
 // Section 4.2.3.2, BBRInflight: the BDP, and what keeps a sender busy that sends in quanta; an even number of
 // packets (Linux), of which a receiver acknowledges every second one at once.
 int64_t Bbr::inflight_bytes(double gain, double extra_bytes) const {
-  if (min_rtt_ == Time::max()) return kInitialWindowPackets * packet_bytes_;
+  if (!min_rtt_.known()) return kInitialWindowPackets * packet_bytes_;
   const double bdp_packets =
-      (gain * bandwidth().bytes_in(min_rtt_) + extra_bytes) / static_cast<double>(packet_bytes_);
+      (gain * bandwidth().bytes_in(min_rtt_.min()) + extra_bytes) / static_cast<double>(packet_bytes_);
   const auto whole_packets = static_cast<int64_t>(bdp_packets);
   const int64_t part_packet = bdp_packets > static_cast<double>(whole_packets) ? 1 : 0;
   const int64_t packets = whole_packets + part_packet + 3 * send_quantum_packets();

@@ -5,9 +5,11 @@
 
 #include "agents/controllers/bbr/ack_aggregation.hh"
 #include "agents/controllers/bbr/full_pipe.hh"
+#include "agents/controllers/bbr/min_rtt_filter.hh"
 #include "agents/controllers/bbr/policer.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
+#include "agents/controllers/loss_episode.hh"
 #include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 
@@ -34,16 +36,17 @@ class Bbr final : public CongestionController {
   [[nodiscard]] double pacing_gain() const;
 
  private:
-  // Episode of losses: packet conservation for a round, and the window restored at its end (section 4.2.3.4).
+  // From losses: packet conservation for a round, and the window restored at its end (section 4.2.3.4).
   struct Recovery {
     bool active{false};
     bool conserving{false};
-    uint64_t ends_at_seq{0};
+    LossEpisode episode{};
     int64_t prior_cwnd_bytes{0};
   };
 
   void answer_losses(const AckEvent& ack);
-  void begin_recovery(uint64_t ends_at_seq);
+  void begin_recovery();
+  void undo_losses();
   void update_model(Time now, const AckEvent& ack);
   void update_bandwidth(Time now, const AckEvent& ack);
   void update_cycle(Time now, const AckEvent& ack);
@@ -75,8 +78,7 @@ class Bbr final : public CongestionController {
   Policer policer_{};
   FullPipe full_pipe_{};
   AckAggregation aggregation_{};
-  Time min_rtt_{Time::max()};  // RTprop
-  Time min_rtt_at_{};
+  MinRttFilter min_rtt_{std::chrono::seconds{10}};  // RTprop; RTpropFilterLen is both of its times
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   std::size_t phase_{0};  // of the gain cycle

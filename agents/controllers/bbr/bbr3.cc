@@ -37,6 +37,7 @@ void Bbr3::on_sent(Time /*now*/, const SentPacket& packet) {
 // Section 5.2.3: the losses, then the model, then the parameters that follow from it.
 void Bbr3::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(now, ack);
+  recovery_.episode.count(ack);
   if (!ack.acked.empty()) update_model(now, ack);
 }
 
@@ -149,7 +150,7 @@ void Bbr3::set_pacing(const RttStats& rtt) {
 // Sections 5.6.4.2 to 5.6.4.7.
 void Bbr3::set_cwnd(const AckEvent& ack) {
   const auto acked_bytes = static_cast<double>(ack.acked_bytes());
-  if (recovery_.active && ack.newest().seq >= recovery_.ends_at_seq) {
+  if (recovery_.active && !recovery_.episode.is_older(ack.newest().seq)) {
     recovery_.active = false;
     restore_cwnd();
   }

@@ -10,6 +10,7 @@
 #include "agents/controllers/bbr/probe_cycle.hh"
 #include "agents/controllers/bbr/recent_max.hh"
 #include "agents/controllers/bbr/round_counter.hh"
+#include "agents/controllers/loss_episode.hh"
 #include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 
@@ -49,10 +50,10 @@ class Bbr3 final : public CongestionController {
 
   struct Recovery {
     bool active{false};
-    uint64_t ends_at_seq{0};
+    LossEpisode episode{};
   };
 
-  // What an episode of losses may change, as it was before (section 5.5.11.1).
+  // What a recovery's losses may change, as it was before (section 5.5.11.1).
   struct BeforeLoss {
     std::optional<Mode> left_mode{};  // by which the flow would not have gone on without the losses
     InflightBounds bounds{};
@@ -79,7 +80,8 @@ class Bbr3 final : public CongestionController {
     const auto since_departure = static_cast<double>(lost_bytes - packet.lost_bytes_at_departure);
     return since_departure > kLossThreshold * static_cast<double>(packet.inflight_bytes_at_departure);
   }
-  void save_before_loss(bool timeout);
+  void save_before_loss();
+  void undo_losses();
   void save_cwnd();
   void restore_cwnd();
 
@@ -163,7 +165,7 @@ class Bbr3 final : public CongestionController {
   ProbeWait wait_{};
   UpwardSlope slope_{};  // of inflight_longterm
 
-  MinRttFilter min_rtt_{};
+  MinRttFilter min_rtt_{std::chrono::seconds{5}};  // section 2.16.2: ProbeRTTInterval
   std::optional<Time> probe_rtt_until_{};
   bool probe_rtt_round_done_{false};
   bool held_back_{false};  // this ACK, for the sake of the smallest RTT

@@ -8,19 +8,20 @@ namespace ccgym {
 
 // Section 5.6.4.4: an episode of losses begins with one of a packet that left after the last one began.
 void Bbr3::answer_losses(Time now, const AckEvent& ack) {
-  const auto is_new = [this](const LostPacket& packet) { return packet.seq >= recovery_.ends_at_seq; };
-  const bool begins = std::ranges::any_of(ack.lost, is_new);
-  if (begins) save_before_loss(false);
+  const bool begins = recovery_.episode.begins_with(ack.lost);
+  if (begins) save_before_loss();
   note_losses(now, ack.lost, ack.declared_lost_bytes);
   if (!begins) return;
-  recovery_ = {.active = true, .ends_at_seq = ack.next_seq};
+  recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
+  recovery_.active = true;
 }
 
 void Bbr3::on_timeout(Time now, const Timeout& timeout) {
-  save_before_loss(true);
+  save_before_loss();
   note_losses(now, timeout.lost, timeout.declared_lost_bytes);
   if (!before_timeout_) before_timeout_ = recovery_;
-  recovery_ = {.active = true, .ends_at_seq = timeout.next_seq};
+  recovery_.active = true;
+  recovery_.episode.abandon(timeout.next_seq);
   cwnd_bytes_ = packets(1);
 }
 
@@ -79,17 +80,25 @@ void Bbr3::bound_inflight(Time now, double inflight_bytes, bool app_limited) {
   start_down(now);
 }
 
-// A time-out in recovery, be it of a time-out, belongs to the same episode.
-void Bbr3::save_before_loss(bool timeout) {
+// What comes in recovery, be it of a time-out, belongs to it.
+void Bbr3::save_before_loss() {
   save_cwnd();
-  if (timeout && recovery_.active) return;
-  before_loss_ = {.left_mode = {}, .bounds = bounds_};
+  if (!recovery_.active) before_loss_ = {.left_mode = {}, .bounds = bounds_};
 }
 
-// Section 5.5.11.2. A recovery from losses before the time-out goes on.
+// Of an episode whose losses have all arrived, or of a time-out: a recovery from losses before it goes on.
 void Bbr3::on_spurious_loss(Time /*now*/, const SpuriousLoss& loss) {
+  if (recovery_.episode.undone_by(loss.seq)) {
+    recovery_.active = false;
+    undo_losses();
+  }
   if (!loss.timeout || !before_timeout_) return;
   recovery_ = *std::exchange(before_timeout_, std::nullopt);
+  undo_losses();
+}
+
+// Section 5.5.11.2.
+void Bbr3::undo_losses() {
   restore_cwnd();
   lost_in_round_ = false;
   forget_full_bandwidth(0);

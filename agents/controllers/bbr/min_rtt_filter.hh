@@ -1,6 +1,6 @@
 // The smallest RTT, and when it is to be looked for with a short queue (draft-ietf-ccwg-bbr-06, section
 // 5.3.4.3): of the last 10 s, refreshed by the smallest one of the last 5 s, for a probing lowers the queue
-// for the second one only.
+// for the second one only. In version 1 both are of 10 s, and so the same.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,11 @@ namespace ccgym {
 
 class MinRttFilter {
  public:
+  explicit MinRttFilter(Time probe_interval) : probe_interval_{probe_interval} {}
+
   // True: the smallest RTT has not shown itself for so long that a probing is due.
   bool update(Time now, Time rtt) {
-    const bool probe_is_due = now > recent_at_ + kProbeInterval;
+    const bool probe_is_due = now > recent_at_ + probe_interval_;
     if (rtt < recent_ || probe_is_due) {
       recent_ = rtt;
       recent_at_ = now;
@@ -32,9 +34,9 @@ class MinRttFilter {
   [[nodiscard]] Time min() const { return min_; }
 
  private:
-  static constexpr Time kWindow = std::chrono::seconds{10};        // section 2.16.1: MinRTTFilterLen
-  static constexpr Time kProbeInterval = std::chrono::seconds{5};  // section 2.16.2: ProbeRTTInterval
+  static constexpr Time kWindow = std::chrono::seconds{10};  // section 2.16.1: MinRTTFilterLen
 
+  Time probe_interval_;
   Time min_{Time::max()};
   Time min_at_{};
   Time recent_{Time::max()};  // probe_rtt_min_delay

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "agents/controllers/rate_limits.hh"
+
 namespace ccgym {
 
 namespace {
@@ -13,20 +15,20 @@ constexpr double kInitialRateMbps = 0.3;           // WebRTC's
 constexpr Time kRateWindow = milliseconds{500};    // section 5.5: R_hat over 0.5 s
 constexpr Time kReportPeriod = milliseconds{100};  // section 3: at most, where each packet is reported
 constexpr int64_t kReportPackets = 20;             // WebRTC's: fewer tell no share
-constexpr Time kWindow = std::chrono::seconds{2};  // there is no window: a bound for the sender's memory
-constexpr int kWindowRtts = 2;                     // or so many round trips, which it must not bind
-constexpr int64_t kMinWindowPackets = 10;
 
 }  // namespace
 
 Gcc::Gcc(int64_t packet_bytes)
-    : packet_bytes_{packet_bytes}, delay_based_{kInitialRateMbps}, loss_based_{kInitialRateMbps} {}
+    : packet_bytes_{packet_bytes},
+      delay_based_{kInitialRateMbps},
+      loss_based_{kInitialRateMbps},
+      limits_{rate_limits(rate(), Time{}, packet_bytes)} {}
 
 void Gcc::on_ack(Time now, const AckEvent& ack) {
   report_.lost += static_cast<int64_t>(ack.lost.size());
-  smoothed_rtt_ = ack.rtt.smoothed;
   for (const AckedPacket& packet : ack.acked)
     on_packet_acked(now, packet.sent_at, packet.arrived_at(now), ack.rtt);
+  limits_ = rate_limits(rate(), ack.rtt.smoothed, packet_bytes_);
 }
 
 void Gcc::on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt) {
@@ -67,12 +69,8 @@ void Gcc::close_report(Time now) {
   report_ = {.began = now};
 }
 
-SendLimits Gcc::limits() const {
-  const double rate_mbps = std::min(delay_based_.rate_mbps(), loss_based_.rate_mbps());
-  const Rate rate = Rate::from_mbps(rate_mbps);
-  const double window_bytes = rate.bytes_in(std::max(kWindow, kWindowRtts * smoothed_rtt_));
-  return {.cwnd_bytes = std::max(static_cast<int64_t>(window_bytes), kMinWindowPackets * packet_bytes_),
-          .pacing_rate = rate};
+Rate Gcc::rate() const {
+  return Rate::from_mbps(std::min(delay_based_.rate_mbps(), loss_based_.rate_mbps()));
 }
 
 }  // namespace ccgym

@@ -17,7 +17,7 @@ class Gcc final : public CongestionController {
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   void on_restart(Time now, Time idle) override;
-  [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Gcc>(*this);
   }
@@ -32,6 +32,7 @@ class Gcc final : public CongestionController {
   void on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt);
   double incoming_mbps(Time received_at);
   void close_report(Time now);
+  [[nodiscard]] Rate rate() const;
 
   int64_t packet_bytes_;
   ArrivalFilter filter_{};
@@ -41,7 +42,7 @@ class Gcc final : public CongestionController {
   std::deque<Time> arrivals_{};  // of the last half second, receiver clock
   std::optional<Time> first_received_at_{};
   Report report_{};
-  Time smoothed_rtt_{};
+  SendLimits limits_;
 };
 
 }  // namespace ccgym

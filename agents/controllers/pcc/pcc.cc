@@ -4,18 +4,17 @@
 #include <chrono>
 #include <utility>
 
+#include "agents/controllers/rate_limits.hh"
+
 namespace ccgym {
 
 namespace {
 
-constexpr double kInitialRttSeconds = 0.1;         // until the first ACK
-constexpr double kLeastRttSeconds = 1e-3;          // for the first rate
-constexpr double kInitialPacketsPerRtt = 2;        // Allegro section 3.2: 2 MSS/RTT
-constexpr int64_t kMinPackets = 10;                // Allegro section 3.1: time to send 10 packets
-constexpr std::size_t kMaxOutstanding = 64;        // intervals without feedback: the rate is held
-constexpr Time kWindow = std::chrono::seconds{2};  // PCC has no window: a bound for the sender's memory
-constexpr int kWindowRtts = 2;                     // or so many round trips, which it must not bind
-constexpr int64_t kMinWindowPackets = 10;
+constexpr double kInitialRttSeconds = 0.1;   // until the first ACK
+constexpr double kLeastRttSeconds = 1e-3;    // for the first rate
+constexpr double kInitialPacketsPerRtt = 2;  // Allegro section 3.2: 2 MSS/RTT
+constexpr int64_t kMinPackets = 10;          // Allegro section 3.1: time to send 10 packets
+constexpr std::size_t kMaxOutstanding = 64;  // intervals without feedback: the rate is held
 
 }  // namespace
 
@@ -26,27 +25,35 @@ Pcc::Pcc(int64_t packet_bytes, uint64_t seed, IntervalRtts interval_rtts,
       learner_{std::move(learner)},
       random_{seed},
       intervals_{packet_bytes},
-      rate_mbps_{kInitialPacketsPerRtt * packet_megabits() / kInitialRttSeconds} {}
+      rate_mbps_{kInitialPacketsPerRtt * packet_megabits() / kInitialRttSeconds},
+      limits_{limits_at(Time{})} {}
 
 void Pcc::on_sent(Time now, const SentPacket& packet) {
-  if (next_trial_) open_interval(now, packet.seq);
+  if (next_trial_) open_interval(now, packet);
   intervals_.on_sent();
 }
 
 void Pcc::on_ack(Time now, const AckEvent& ack) {
-  smoothed_rtt_ = ack.rtt.smoothed;
-  if (!has_started_) return start(ack.rtt.latest);
+  has_started_ ? take_feedback(now, ack) : start(ack.rtt.latest);
+  limits_ = limits_at(ack.rtt.smoothed);
+}
+
+void Pcc::take_feedback(Time now, const AckEvent& ack) {
   intervals_.on_ack(now, ack);
   learn();
   // An outage leaves a long RTT behind that soon holds no more.
-  if (interval_ends_) interval_ends_ = std::min(*interval_ends_, end_of_interval());
+  if (interval_ends_) interval_ends_ = std::min(*interval_ends_, end_of_interval(ack.rtt.smoothed));
 }
 
 // Without feedback for many intervals nothing new is tried.
-void Pcc::on_timer(Time now) {
-  if (intervals_.outstanding() < kMaxOutstanding) return next_interval();
+void Pcc::on_timer(Time now, const RttStats& rtt) {
+  if (intervals_.outstanding() < kMaxOutstanding) {
+    next_interval();
+    limits_ = limits_at(rtt.smoothed);
+    return;
+  }
   interval_began_ = now;
-  interval_ends_ = end_of_interval();
+  interval_ends_ = end_of_interval(rtt.smoothed);
 }
 
 void Pcc::start(Time rtt) {
@@ -63,12 +70,12 @@ void Pcc::next_interval() {
 }
 
 // With its first packet: a closed window makes no empty intervals.
-void Pcc::open_interval(Time now, uint64_t first_seq) {
-  intervals_.open(now, first_seq, next_trial_->id, rate_mbps_);
+void Pcc::open_interval(Time now, const SentPacket& first) {
+  intervals_.open(now, first.seq, next_trial_->id, rate_mbps_);
   next_trial_ = std::nullopt;
   interval_began_ = now;
   rtts_of_interval_ = interval_rtts_.least + random_.uniform() * (interval_rtts_.most - interval_rtts_.least);
-  interval_ends_ = end_of_interval();
+  interval_ends_ = end_of_interval(first.smoothed_rtt);
 }
 
 void Pcc::learn() {
@@ -80,17 +87,14 @@ void Pcc::learn() {
 }
 
 // Allegro section 3.1: T_m, the longer of ten packets' time and a random number of RTTs.
-Time Pcc::end_of_interval() const {
+Time Pcc::end_of_interval(Time smoothed_rtt) const {
   const double packets_s = static_cast<double>(kMinPackets) * packet_megabits() / rate_mbps_;
-  const double rtts_s = rtts_of_interval_ * std::chrono::duration<double>{smoothed_rtt_}.count();
+  const double rtts_s = rtts_of_interval_ * std::chrono::duration<double>{smoothed_rtt}.count();
   return interval_began_ + Time{static_cast<int64_t>(1e9 * std::max(packets_s, rtts_s))};
 }
 
-SendLimits Pcc::limits() const {
-  const Rate rate = Rate::from_mbps(rate_mbps_);
-  const double window_bytes = rate.bytes_in(std::max(kWindow, kWindowRtts * smoothed_rtt_));
-  return {.cwnd_bytes = std::max(static_cast<int64_t>(window_bytes), kMinWindowPackets * packet_bytes_),
-          .pacing_rate = rate};
+SendLimits Pcc::limits_at(Time smoothed_rtt) const {
+  return rate_limits(Rate::from_mbps(rate_mbps_), smoothed_rtt, packet_bytes_);
 }
 
 }  // namespace ccgym

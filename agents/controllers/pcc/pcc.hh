@@ -36,18 +36,20 @@ class Pcc final : public CongestionController {
     intervals_.on_spurious_loss(loss);
   }
   [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
-  void on_timer(Time now) override;
-  [[nodiscard]] SendLimits limits() const override;
+  void on_timer(Time now, const RttStats& rtt) override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Pcc>(*this);
   }
 
  private:
   void start(Time rtt);
+  void take_feedback(Time now, const AckEvent& ack);
   void next_interval();
-  void open_interval(Time now, uint64_t first_seq);
+  void open_interval(Time now, const SentPacket& first);
   void learn();
-  [[nodiscard]] Time end_of_interval() const;
+  [[nodiscard]] Time end_of_interval(Time smoothed_rtt) const;
+  [[nodiscard]] SendLimits limits_at(Time smoothed_rtt) const;
   [[nodiscard]] double packet_megabits() const { return static_cast<double>(packet_bytes_) * 8e-6; }
 
   int64_t packet_bytes_;
@@ -56,7 +58,7 @@ class Pcc final : public CongestionController {
   Random random_;
   MonitorIntervals intervals_;
   double rate_mbps_;
-  Time smoothed_rtt_{};
+  SendLimits limits_;
   bool has_started_{false};
   std::optional<RateLearner::Trial> next_trial_{};  // begins with the next packet
   Time interval_began_{};

@@ -41,20 +41,28 @@ double lag_one_correlation(std::span<const double> fractions, std::size_t oldest
 
 }  // namespace
 
-Scream::Scream(int64_t packet_bytes) : packet_bytes_{packet_bytes}, cwnd_bytes_{kMinWindowBytes} {}
+Scream::Scream(int64_t packet_bytes)
+    : packet_bytes_{packet_bytes}, cwnd_bytes_{kMinWindowBytes}, limits_{limits_at(Time{})} {}
 
 void Scream::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(now, ack.lost);
-  if (ack.acked.empty()) return;
+  if (!ack.acked.empty()) take_delivery(now, ack);
+  limits_ = limits_at(ack.rtt.smoothed);
+}
+
+void Scream::take_delivery(Time now, const AckEvent& ack) {
   observe(now, ack);
-  if (now - round_trip_ended_at_ >= smoothed_rtt_) end_round_trip(now);
+  if (now - round_trip_ended_at_ >= ack.rtt.smoothed) end_round_trip(now);
   if (now - sampled_at_ >= kSamplePeriod) sample_qdelay(now);
   newly_acked_bytes_ += ack.acked_bytes();
   grow(ack.inflight_bytes + ack.acked_bytes());
   newly_acked_bytes_ = 0;
 }
 
-void Scream::on_timeout(Time now, const Timeout& timeout) { answer_losses(now, timeout.lost); }
+void Scream::on_timeout(Time now, const Timeout& timeout) {
+  answer_losses(now, timeout.lost);
+  limits_ = limits_at(timeout.rtt.smoothed);
+}
 
 // Section 4.1.2.1: once per RTT.
 void Scream::answer_losses(Time now, std::span<const LostPacket> lost) {
@@ -72,7 +80,6 @@ void Scream::observe(Time now, const AckEvent& ack) {
   const Time delay = ack.newest().arrived_at(now) - ack.newest().sent_at;
   base_delay_.update(now, delay, kBaseDelayMemory);
   qdelay_s_ = seconds_of(delay - base_delay_.best());
-  smoothed_rtt_ = ack.rtt.smoothed;
   max_inflight_.update(now, ack.inflight_bytes + ack.acked_bytes(), kInflightMemory);
 }
 
@@ -128,12 +135,12 @@ void Scream::bound_by_inflight() {
 
 // Section 4.1.2.5: beyond the target no packet more than the window; below it one. Section 4.1.2.6: paced at
 // cwnd / s_rtt.
-SendLimits Scream::limits() const {
+SendLimits Scream::limits_at(Time smoothed_rtt) const {
   const double slack = qdelay_s_ > target_.seconds() ? 0 : static_cast<double>(packet_bytes_);
   SendLimits limits{.cwnd_bytes = static_cast<int64_t>(cwnd_bytes_ + slack)};
-  if (smoothed_rtt_ > Time{})
+  if (smoothed_rtt > Time{})
     limits.pacing_rate =
-        Rate::from_mbps(std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt_)));
+        Rate::from_mbps(std::max(kMinPacingMbps, cwnd_bytes_ * 8e-6 / seconds_of(smoothed_rtt)));
   return limits;
 }
 

@@ -17,7 +17,7 @@ class Scream final : public CongestionController {
   [[nodiscard]] std::string_view name() const override { return "scream"; }
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
-  [[nodiscard]] SendLimits limits() const override;
+  [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Scream>(*this);
   }
@@ -30,6 +30,7 @@ class Scream final : public CongestionController {
  private:
   static constexpr std::size_t kHistory = 20;  // qdelay_fraction_hist
 
+  void take_delivery(Time now, const AckEvent& ack);
   void answer_losses(Time now, std::span<const LostPacket> lost);
   void observe(Time now, const AckEvent& ack);
   void sample_qdelay(Time now);
@@ -38,6 +39,7 @@ class Scream final : public CongestionController {
   void grow(int64_t inflight_bytes);
   void bound_by_inflight();
   void leave_fast_increase(Time now);
+  [[nodiscard]] SendLimits limits_at(Time smoothed_rtt) const;
 
   int64_t packet_bytes_;
   double cwnd_bytes_;
@@ -53,9 +55,9 @@ class Scream final : public CongestionController {
   std::size_t samples_{0};
   Time sampled_at_{};
   Time round_trip_ended_at_{};
-  Time smoothed_rtt_{};
   WindowedMin<Time> base_delay_{};  // one way, receiver's clock less sender's
   WindowedMax<int64_t> max_inflight_{};
+  SendLimits limits_;
 };
 
 }  // namespace ccgym

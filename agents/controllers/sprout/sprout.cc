@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t kLookAheadTicks = 5;  // section 3.5: what is sent now shall have left within 100 ms
 constexpr int64_t kFirstWindowPackets = 2;
 constexpr int64_t kMinWindowPackets = 1;
-// As Copa's and BBR's. Of the whole flow, a path that becomes longer would look like a queue for ever; its
-// own queue Sprout bounds by 100 ms, so that it empties within a window.
+// As Copa's and BBR's. Of the whole flow, as the driver has it, a path that becomes longer would look like a
+// queue for ever; its own queue Sprout bounds by 100 ms, so that it empties within a window.
 constexpr Time kMinRttWindow = std::chrono::seconds{10};
 
 }  // namespace
@@ -38,7 +38,7 @@ void Sprout::settle(uint64_t seq) {
 }
 
 // Section 3.2: evolve, observe, forecast.
-void Sprout::on_timer(Time now) {
+void Sprout::on_timer(Time now, const RttStats& /*rtt*/) {
   belief_.evolve();
   if (link_is_backlogged(now)) {
     belief_.observe(packets_in_tick_);

@@ -56,7 +56,6 @@ void Verus::on_ack(Time now, const AckEvent& ack) {
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
   window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
   observe_min(now, in_ms(ack.rtt.latest));
-  smoothed_rtt_ms_ = in_ms(ack.rtt.smoothed);
   for (const AckedPacket& packet : ack.acked) on_packet_acked(now, packet);
 }
 
@@ -123,21 +122,21 @@ void Verus::answer_losses(const LostPacket& first) {
   decrease(window_of(first.seq));
 }
 
-void Verus::on_timer(Time now) {
+void Verus::on_timer(Time now, const RttStats& rtt) {
   if (now >= interpolate_at_) {
     profile_.interpolate();
     interpolate_at_ = now + kInterpolationPeriod;
   }
-  end_epoch();
+  end_epoch(rtt.smoothed);
   epoch_ends_ = now + kEpoch;
 }
 
 // Section 4: an epoch in which no ACK came changes nothing of the window, but as many packets may leave in it
 // as in any other: else ACKs that come in clumps hold the flow to a few packets per clump for ever.
-void Verus::end_epoch() {
+void Verus::end_epoch(Time smoothed_rtt) {
   const double before = window_packets_;
   if (epoch_max_ms_ > 0) update_window();
-  if (phase_ == Phase::normal && !profile_.empty()) grant(before);
+  if (phase_ == Phase::normal && !profile_.empty()) grant(before, smoothed_rtt);
 }
 
 void Verus::update_window() {
@@ -152,8 +151,9 @@ void Verus::update_window() {
 }
 
 // Eq. 5.
-void Verus::grant(double window_before) {
-  const double send = packets_to_send(window_before, window_packets_, std::ceil(smoothed_rtt_ms_ / kEpochMs));
+void Verus::grant(double window_before, Time smoothed_rtt) {
+  const double send =
+      packets_to_send(window_before, window_packets_, std::ceil(in_ms(smoothed_rtt) / kEpochMs));
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
 }
 

@@ -31,7 +31,7 @@ class Verus final : public CongestionController {
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return epoch_ends_; }
-  void on_timer(Time now) override;
+  void on_timer(Time now, const RttStats& rtt) override;
   [[nodiscard]] SendLimits limits() const override;
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Verus>(*this);
@@ -48,9 +48,9 @@ class Verus final : public CongestionController {
   void aim_at_window();
   void grow(double sent_under);
   void observe_min(Time now, double rtt_ms);
-  void end_epoch();
+  void end_epoch(Time smoothed_rtt);
   void update_window();
-  void grant(double window_before);
+  void grant(double window_before, Time smoothed_rtt);
 
   int64_t packet_bytes_;
   double delay_ratio_;
@@ -67,7 +67,6 @@ class Verus final : public CongestionController {
   double max_ms_{0};        // D_max, smoothed (eq. 2)
   double epoch_max_ms_{0};  // the largest delay of this epoch
   double estimate_ms_{0};   // D_est
-  double smoothed_rtt_ms_{0};
   std::optional<Time> epoch_ends_{};
   Time interpolate_at_{};
 };

@@ -54,7 +54,7 @@ TEST(Cloned, EveryCopyHasAnObjectOfItsOwn) {
   Cloned<CongestionController> second{first};
   Cloned<CongestionController> third;
   third = first;
-  first->on_timer(Time{1});
+  first->on_timer(Time{1}, {});
   EXPECT_EQ(first->metrics().front().value, 1);
   EXPECT_EQ(second->metrics().front().value, 0);
   EXPECT_EQ(third->metrics().front().value, 0);

@@ -47,6 +47,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     packets_.push_back({now, packet.inflight_bytes, lost_bytes_, delivered_bytes_});
     check(now, packet.inflight_bytes == bytes_in_flight(packet.bytes), "another number of bytes in flight");
     check(now, is_probe(now) || has_room(packet), "sent beyond the window");
+    check(now, packet.smoothed_rtt == rtt_.smoothed, "sent with another round trip than the last ACK's");
     ForwardingController::on_sent(now, packet);
     heard_or_sent_at_ = now;
     unread_ = kBoth;
@@ -64,7 +65,9 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     check_totals(now, ack.delivered_bytes, ack.declared_lost_bytes);
     if (ack.acked.empty()) {
       check(now, ack.rate.interval == Time{}, "a rate without an ACK");
+      check(now, is_last_told(ack.rtt), "another round trip without an ACK");
     } else {
+      rtt_ = ack.rtt;
       check(now, ack.rtt.min <= ack.rtt.latest, "an RTT below the least");
       check(now, ack.rtt.latest == now - ack.newest().sent_at, "an RTT of another packet");
       check(now, ack.inflight_bytes == bytes_in_flight(ack.newest().bytes), "another number in flight");
@@ -78,6 +81,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     give_up(now, timeout.lost, timed_out_);
     check(now, in_flight_.empty(), "a time-out that gives up less than all");
     check(now, timeout.next_seq == packets_.size(), "another next number");
+    check(now, is_last_told(timeout.rtt), "a time-out with other round trips than the last ACK's");
     check_totals(now, timeout.delivered_bytes, timeout.declared_lost_bytes);
     spurious_end_ = packets_.size();
     ForwardingController::on_timeout(now, timeout);
@@ -104,11 +108,12 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     ForwardingController::on_restart(now, idle);
     owed_ = "sent";
   }
-  void on_timer(Time now) override {
+  void on_timer(Time now, const RttStats& rtt) override {
     begin(now, "timer");
     const std::optional<Time> due = ForwardingController::next_timer();
     check(now, due && *due <= now, "a timer that is not due");
-    ForwardingController::on_timer(now);
+    check(now, is_last_told(rtt), "a timer with other round trips than the last ACK's");
+    ForwardingController::on_timer(now, rtt);
     unread_ = kBoth;
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
@@ -176,6 +181,10 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     }
   }
 
+  [[nodiscard]] bool is_last_told(const RttStats& rtt) const {
+    return rtt.latest == rtt_.latest && rtt.smoothed == rtt_.smoothed && rtt.min == rtt_.min;
+  }
+
   // Each packet is marked once at most.
   void check_marks(Time now, const AckEvent& ack) {
     marks_ += ack.ce_packets;
@@ -218,6 +227,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   std::set<uint64_t> timed_out_{};
   uint64_t spurious_end_{0};  // a time-out is spurious by what left before
   bool was_restarted_{false};
+  RttStats rtt_{};  // as the last ACK told
   int64_t delivered_bytes_{0};
   int64_t lost_bytes_{0};
   int64_t marks_{0};

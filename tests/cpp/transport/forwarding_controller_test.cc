@@ -29,7 +29,7 @@ TEST(ForwardingController, PassesOnWhateverTheSenderTells) {
   controller.on_timeout(Time{3}, {.lost = lost});
   controller.on_spurious_loss(Time{4}, {.seq = 0, .timeout = true});
   controller.on_restart(Time{5}, Time{3});
-  controller.on_timer(Time{6});
+  controller.on_timer(Time{6}, {});
   EXPECT_EQ(wrapped.story(), (std::vector<std::string>{"sent 5", "ack 1, loss 0", "timeout 0",
                                                        "spurious timeout 0", "restart 3", "timer"}));
   EXPECT_EQ(controller.limits().cwnd_bytes, 7000);

@@ -34,7 +34,7 @@ class RecordingController final : public CongestionController {
   void on_restart(Time now, Time idle) override { note(now, "restart " + std::to_string(idle.count())); }
   [[nodiscard]] bool wants_ecn() const override { return true; }
   [[nodiscard]] std::optional<Time> next_timer() const override { return timer; }
-  void on_timer(Time now) override {
+  void on_timer(Time now, const RttStats& /*rtt*/) override {
     note(now, "timer");
     timer.reset();
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/cpp/transport/events.hh"
@@ -53,7 +54,8 @@ class Bbr3Test : public testing::Test {
                          .ack_interval = rtt},
                 .inflight_bytes_at_departure = departure.inflight_bytes,
                 .lost_bytes_at_departure = departure.lost_bytes,
-                .declared_lost_bytes = lost_bytes_});
+                .declared_lost_bytes = lost_bytes_,
+                .ce_packets = std::exchange(mark_next_, 0)});
   }
 
   void send(int64_t inflight_packets) {
@@ -98,6 +100,14 @@ class Bbr3Test : public testing::Test {
     for (const uint64_t seq : lost) lose({seq});
   }
 
+  // Ten packets in flight: more than two percent.
+  std::vector<uint64_t> lose_of_a_window() {
+    std::vector<uint64_t> lost;
+    for (uint64_t back = 10; back > 0; --back) lost.push_back(next_seq() - back);
+    lose(lost);
+    return lost;
+  }
+
   void reach(Mode mode, int64_t inflight_packets = kInflight) {
     for (int i = 0; i < 5000 && bbr_.mode() != mode; ++i) ack(kLinkMbps, inflight_packets);
     ASSERT_EQ(bbr_.mode(), mode);
@@ -117,6 +127,9 @@ class Bbr3Test : public testing::Test {
     return static_cast<double>(bbr_.limits().cwnd_bytes) / static_cast<double>(kPacketBytes);
   }
   [[nodiscard]] double longterm() const { return bbr_.longterm_bytes() / static_cast<double>(kPacketBytes); }
+  [[nodiscard]] double shortterm() const {
+    return bbr_.shortterm_bytes() / static_cast<double>(kPacketBytes);
+  }
 
   Bbr3 bbr_{kPacketBytes, 1};
   struct Departure {
@@ -132,6 +145,7 @@ class Bbr3Test : public testing::Test {
   std::set<uint64_t> lost_{};
   bool app_limited_{false};  // the packets that are lost
   int64_t delivered_{0};
+  int64_t mark_next_{0};
 };
 
 // Section 5.6.2: 2.77 initial windows per round trip; of 1 ms, until there is one: 2.77 * 10 kB / 100 ms.
@@ -407,6 +421,94 @@ TEST_F(Bbr3Test, TakesBackWhatASpuriousTimeoutTold) {
   EXPECT_EQ(bbr_.mode(), Mode::refill);
   EXPECT_EQ(cwnd(), before);
   EXPECT_GT(longterm(), 1e9);
+}
+
+// Section 5.5.11.2: the bounds as they were before the first loss of the recovery, and the probing.
+TEST_F(Bbr3Test, TakesBackWhatLossesTaughtOnceAllHaveArrived) {
+  reach(Mode::up);
+  const double before = cwnd();
+  const std::vector<uint64_t> lost = lose_of_a_window();
+  ASSERT_EQ(bbr_.mode(), Mode::down);
+  ASSERT_LT(longterm(), 101);
+  round_trip();
+  round_trip();
+  ASSERT_LT(shortterm(), 1e9);
+  for (const uint64_t seq : lost) {
+    EXPECT_NE(bbr_.mode(), Mode::refill);
+    bbr_.on_spurious_loss(now_, {.seq = seq});
+  }
+  EXPECT_EQ(bbr_.mode(), Mode::refill);
+  EXPECT_GE(cwnd(), before);
+  EXPECT_GT(longterm(), 1e9);
+  EXPECT_GT(shortterm(), 1e9);
+}
+
+TEST_F(Bbr3Test, KeepsWhatLossesTaughtWhereOneOfThemIsGenuine) {
+  reach(Mode::up);
+  const std::vector<uint64_t> lost = lose_of_a_window();
+  for (const uint64_t seq : lost) {
+    if (seq != lost.back()) bbr_.on_spurious_loss(now_, {.seq = seq});
+  }
+  EXPECT_LT(longterm(), 101);
+  EXPECT_NE(bbr_.mode(), Mode::refill);
+}
+
+// Losses that were none ended startup: it goes on.
+TEST_F(Bbr3Test, GoesBackToStartupOnceAllThatSeemedLostHasArrived) {
+  round_trip(2);
+  const uint64_t first = next_seq();
+  send_and_lose(6, 200);
+  for (int i = 0; i < kRoundPackets + 1; ++i) ack(4, 200);
+  ASSERT_EQ(bbr_.mode(), Mode::drain);
+  for (uint64_t seq = first; seq < first + 12; seq += 2) bbr_.on_spurious_loss(now_, {.seq = seq});
+  EXPECT_EQ(bbr_.mode(), Mode::startup);
+  EXPECT_GT(longterm(), 1e9);
+}
+
+TEST_F(Bbr3Test, KeepsWhatLossesTaughtWhereMarksTellOfCongestionToo) {
+  reach(Mode::up);
+  const std::vector<uint64_t> lost = lose_of_a_window();
+  mark_next_ = 1;
+  ack();
+  for (const uint64_t seq : lost) bbr_.on_spurious_loss(now_, {.seq = seq});
+  EXPECT_LT(longterm(), 101);
+}
+
+// They are of one recovery, which is undone as a whole.
+TEST_F(Bbr3Test, TakesBackLossesOfLaterPacketsWithThoseTheRecoveryBeganFor) {
+  reach(Mode::up);
+  const std::vector<uint64_t> first = lose_of_a_window();
+  for (int i = 0; i < 10; ++i) send(100);
+  for (const uint64_t seq : lose_of_a_window()) bbr_.on_spurious_loss(now_, {.seq = seq});
+  EXPECT_LT(longterm(), 101);
+  for (const uint64_t seq : first) bbr_.on_spurious_loss(now_, {.seq = seq});
+  EXPECT_GT(longterm(), 1e9);
+}
+
+TEST_F(Bbr3Test, LowersNothingForLossesThatWereNone) {
+  reach(Mode::cruise);
+  for (const uint64_t seq : lose_of_a_window()) bbr_.on_spurious_loss(now_, {.seq = seq});
+  round_trip();
+  round_trip();
+  EXPECT_GT(shortterm(), 1e9);
+}
+
+TEST_F(Bbr3Test, LooksForGrowthAnewAfterLossesThatWereNone) {
+  for (int i = 0; i < 3; ++i) round_trip();
+  ASSERT_EQ(bbr_.mode(), Mode::startup);
+  for (const uint64_t seq : lose_of_a_window()) bbr_.on_spurious_loss(now_, {.seq = seq});
+  for (int i = 0; i < 3; ++i) round_trip();
+  EXPECT_EQ(bbr_.mode(), Mode::startup);
+}
+
+TEST_F(Bbr3Test, RecoversFromATimeoutUntilWhatLeftAfterItArrives) {
+  reach(Mode::cruise);
+  const double before = cwnd();
+  lose({next_seq() - 1}, 0, /*timeout=*/true);
+  for (int i = 0; i < kRoundPackets - 1; ++i) ack(kLinkMbps, 1);
+  EXPECT_LT(cwnd(), before - 50);
+  for (int i = 0; i < 2; ++i) ack(kLinkMbps, 1);
+  EXPECT_NEAR(cwnd(), before, 3);
 }
 
 }  // namespace

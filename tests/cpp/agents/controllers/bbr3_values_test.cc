@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 TEST(MinRttFilter, KeepsTheSmallestAndTellsAfterFiveSecondsThatItIsOld) {
-  MinRttFilter filter;
+  MinRttFilter filter{seconds{5}};
   EXPECT_FALSE(filter.known());
   EXPECT_FALSE(filter.update(seconds{1}, milliseconds{20}));
   EXPECT_FALSE(filter.update(seconds{6}, milliseconds{30}));  // 5 s after
@@ -24,13 +24,26 @@ TEST(MinRttFilter, KeepsTheSmallestAndTellsAfterFiveSecondsThatItIsOld) {
 }
 
 TEST(MinRttFilter, ForgetsTheSmallestAfterTenSecondsForTheRecentOne) {
-  MinRttFilter filter;
+  MinRttFilter filter{seconds{5}};
   filter.update(seconds{1}, milliseconds{20});
   filter.update(seconds{7}, milliseconds{30});
   filter.on_probed(seconds{7});
   EXPECT_FALSE(filter.update(seconds{11}, milliseconds{40}));
   EXPECT_EQ(filter.min(), Time{milliseconds{20}});
   filter.update(seconds{11} + Time{1}, milliseconds{40});
+  EXPECT_EQ(filter.min(), Time{milliseconds{30}});
+}
+
+// Version 1 looks for it when it is to be forgotten.
+TEST(MinRttFilter, OfOneIntervalForgetsTheSmallestAsItTellsThatItIsOld) {
+  MinRttFilter filter{seconds{10}};
+  filter.update(seconds{1}, milliseconds{20});
+  EXPECT_FALSE(filter.update(seconds{11}, milliseconds{30}));
+  EXPECT_EQ(filter.min(), Time{milliseconds{20}});
+  EXPECT_TRUE(filter.update(seconds{11} + Time{1}, milliseconds{30}));
+  EXPECT_EQ(filter.min(), Time{milliseconds{30}});
+  filter.on_probed(seconds{12});
+  EXPECT_FALSE(filter.update(seconds{22}, milliseconds{40}));
   EXPECT_EQ(filter.min(), Time{milliseconds{30}});
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <set>
+#include <vector>
 
 #include "tests/cpp/transport/events.hh"
 
@@ -45,6 +46,25 @@ class BbrTest : public testing::Test {
 
   void round_trip(double mbps = kLinkMbps, Time queueing = {}, int64_t inflight_packets = 100) {
     for (int i = 0; i < 100; ++i) ack(mbps, queueing, inflight_packets);
+  }
+
+  void lose(const std::vector<uint64_t>& seqs, uint64_t next_seq) {
+    std::vector<LostPacket> lost;
+    for (const uint64_t seq : seqs) lost.push_back({.seq = seq, .bytes = kPacketBytes});
+    report_losses(bbr_, now_,
+                  {.packets = lost,
+                   .inflight_bytes = 90 * kPacketBytes,
+                   .delivered_bytes = delivered_,
+                   .next_seq = next_seq});
+  }
+
+  void meet_policer() {
+    for (int i = 0; i < 12 * 150; ++i) {
+      const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = 40 * kPacketBytes, .sent_at = now_ - kRtt}};
+      if (i % 150 == 0)
+        report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .next_seq = seq_});
+      ack(2 * kLinkMbps);  // the samples of bursts tell of twice the rate
+    }
   }
 
   void reach_probe_bw() {
@@ -172,6 +192,62 @@ TEST_F(BbrTest, RestoresTheWindowAfterASpuriousTimeout) {
   EXPECT_EQ(cwnd(), before);
 }
 
+TEST_F(BbrTest, GrowsAgainOnceAllThatSeemedLostHasArrived) {
+  round_trip();
+  const double before = cwnd();
+  lose({seq_ - 1}, seq_ + 100);
+  bbr_.on_spurious_loss(now_, {.seq = seq_ - 1});
+  ack();
+  EXPECT_EQ(cwnd(), before + 1);
+}
+
+TEST_F(BbrTest, KeepsTheWindowOfATimeoutUntilWhatLeftAfterItArrives) {
+  reach_probe_bw();
+  round_trip();
+  const double before = cwnd();
+  const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = kPacketBytes}};
+  report_losses(bbr_, now_, {.packets = lost, .timeout = true, .next_seq = seq_ + 2});
+  for (int i = 0; i < 2; ++i) ack(kLinkMbps, {}, 1);
+  EXPECT_LE(cwnd(), 5);
+  ack(kLinkMbps, {}, 1);
+  EXPECT_NEAR(cwnd(), before, 3);
+}
+
+// What seemed lost has all arrived: the recovery is over, and the window what it was.
+TEST_F(BbrTest, RestoresTheWindowOnceAllThatSeemedLostHasArrived) {
+  reach_probe_bw();
+  round_trip();
+  round_trip();
+  const double before = cwnd();
+  lose({seq_ - 2, seq_ - 1}, seq_ + 100);
+  ASSERT_EQ(cwnd(), 91);
+  bbr_.on_spurious_loss(now_, {.seq = seq_ - 2});
+  EXPECT_EQ(cwnd(), 91);  // one is still missing
+  bbr_.on_spurious_loss(now_, {.seq = seq_ - 1});
+  EXPECT_EQ(cwnd(), before);
+  ack(kLinkMbps, {}, 92);
+  EXPECT_NEAR(cwnd(), before, 3);  // packets are no longer conserved
+}
+
+TEST_F(BbrTest, DoesNotUndoARecoveryOfWhichAPacketIsLost) {
+  reach_probe_bw();
+  round_trip();
+  lose({seq_ - 1}, seq_ + 100);
+  lose({seq_ + 100}, seq_ + 200);  // in the same recovery
+  bbr_.on_spurious_loss(now_, {.seq = seq_ + 100});
+  EXPECT_EQ(cwnd(), 91);
+}
+
+// Linux: growth is looked for anew, so that startup goes on.
+TEST_F(BbrTest, LooksForGrowthAnewAfterLossesThatWereNone) {
+  for (int i = 0; i < 3; ++i) round_trip();
+  ASSERT_EQ(bbr_.mode(), Bbr::Mode::startup);
+  lose({seq_ - 1}, seq_ + 1);
+  bbr_.on_spurious_loss(now_, {.seq = seq_ - 1});
+  for (int i = 0; i < 3; ++i) round_trip();
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::startup);
+}
+
 // What has been lost counts as having been in flight: a probe of 5/4 that loses packets is over.
 TEST_F(BbrTest, CountsTheFirstLossOfAnEpisode) {
   reach_probe_bw();
@@ -224,15 +300,20 @@ TEST_F(BbrTest, ConservesPacketsForARoundTripAfterALossAndRestoresTheWindow) {
 // at.
 TEST_F(BbrTest, PacesAtWhatAPolicerLetsThrough) {
   reach_probe_bw();
-  for (int i = 0; i < 12 * 150; ++i) {
-    const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = 40 * kPacketBytes, .sent_at = now_ - kRtt}};
-    if (i % 150 == 0)
-      report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .next_seq = seq_});
-    ack(2 * kLinkMbps);  // the samples of bursts tell of twice the rate
-  }
+  meet_policer();
   EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_bw);
   EXPECT_EQ(bbr_.pacing_gain(), 1);
   EXPECT_NEAR(bbr_.limits().pacing_rate->mbps(), kLinkMbps * 0.99, 0.01);
+}
+
+// Linux: so that losses that were none are not taken for it.
+TEST_F(BbrTest, ForgetsAPolicerAfterLossesThatWereNone) {
+  reach_probe_bw();
+  meet_policer();
+  lose({seq_ + 1}, seq_ + 2);
+  bbr_.on_spurious_loss(now_, {.seq = seq_ + 1});
+  ack(2 * kLinkMbps);
+  EXPECT_GT(bbr_.limits().pacing_rate->mbps(), 1.4 * kLinkMbps);
 }
 
 }  // namespace

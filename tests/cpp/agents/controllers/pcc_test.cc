@@ -15,6 +15,7 @@ namespace ccgym {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 constexpr int64_t kPacketBytes = 1500;
 
@@ -37,17 +38,17 @@ class Steady final : public RateLearner {
 
 class PccTest : public testing::Test {
  protected:
-  void send(milliseconds now) { pcc_.on_sent(now, {.seq = next_seq_++, .bytes = kPacketBytes}); }
+  void send(milliseconds now) {
+    pcc_.on_sent(now, {.seq = next_seq_++, .bytes = kPacketBytes, .smoothed_rtt = rtt_.smoothed});
+  }
   // The ACK of the oldest packet.
   void acknowledge(milliseconds now, milliseconds rtt, milliseconds smoothed_rtt) {
-    report_ack(pcc_, now,
-               {.seq = next_ack_++,
-                .bytes = kPacketBytes,
-                .sent_at = now - rtt,
-                .rtt = {.latest = rtt, .smoothed = smoothed_rtt}});
+    rtt_ = {.latest = rtt, .smoothed = smoothed_rtt};
+    report_ack(pcc_, now, {.seq = next_ack_++, .bytes = kPacketBytes, .sent_at = now - rtt, .rtt = rtt_});
   }
 
   int asked_{0};
+  RttStats rtt_{};
   Pcc pcc_{kPacketBytes, 1, {.least = 2, .most = 2}, std::make_unique<Steady>(asked_)};
   uint64_t next_seq_{0};
   uint64_t next_ack_{0};
@@ -93,9 +94,21 @@ TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
     send(milliseconds{20 + 100 * i});
     const std::optional<Time> timer = pcc_.next_timer();
     ASSERT_TRUE(timer);
-    pcc_.on_timer(*timer);
+    pcc_.on_timer(*timer, rtt_);
   }
   EXPECT_EQ(asked_, 64);
+}
+
+// Its rate is held for as long as another interval would have lasted.
+TEST_F(PccTest, HoldsItsRateForTheRoundTripsThatItsTimerIsTold) {
+  send(milliseconds{0});
+  acknowledge(milliseconds{20}, milliseconds{20}, milliseconds{20});
+  for (int i = 0; i < 64; ++i) {
+    send(milliseconds{20 + 100 * i});
+    pcc_.on_timer(*pcc_.next_timer(), rtt_);
+  }
+  pcc_.on_timer(seconds{10}, {.latest = {}, .smoothed = seconds{1}});
+  EXPECT_EQ(pcc_.next_timer(), seconds{10 + 2});
 }
 
 // Two round trips where they are longer than two seconds: pacing alone decides.

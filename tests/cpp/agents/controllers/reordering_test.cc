@@ -15,6 +15,16 @@ TEST_P(ReorderingPath, CripplesNobodyForEver) {
   EXPECT_GT(flow.mbps_until(30), 0.8 * 8) << flow.sender().lost_packets() << " packets lost";
 }
 
+// Packets that only came late end no startup: up to 60 ms later, on 30 Mbit/s and 80 ms.
+TEST(Bbr3OnReorderingPath, FillsItWithinItsFirstSeconds) {
+  FlowOnChangingPath flow{"bbr3",
+                          {.rate_mbps = [](double) { return 30.0; },
+                           .delay_ms = [](double) { return 40.0; },
+                           .queue_packets = 400,
+                           .most_jitter_ms = 60}};
+  EXPECT_GT(flow.mbps_until(5), 0.75 * 30);
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, ReorderingPath,
                          testing::Values("reno", "cubic", "dctcp", "ledbat", "bbr", "bbr3", "scream"));
 

@@ -122,6 +122,14 @@ TEST_F(ScreamTest, PacesItsWindowOverARoundTripWithAPacketOfSlackBelowTheTarget)
   EXPECT_EQ(scream_.limits().cwnd_bytes, static_cast<int64_t>(scream_.cwnd_bytes()));
 }
 
+// 0.8 of 11000 bytes per 50 ms.
+TEST_F(ScreamTest, PacesTheWindowOfATimeoutOverTheRoundTripThatItTells) {
+  for (int i = 0; i < 8; ++i) ack(milliseconds{50});
+  const std::array lost{LostPacket{.seq = 0, .bytes = kPacketBytes, .sent_at = now_}};
+  scream_.on_timeout(now_, {.lost = lost, .rtt = {.smoothed = milliseconds{50}}});
+  EXPECT_NEAR(scream_.limits().pacing_rate->mbps(), 0.8 * 11 * 8 / 50, 1e-9);
+}
+
 // A delay that stays at 200 ms, twice QDELAY_TARGET_LO, for all 200 samples: average 2, variance 0.
 TEST(QdelayTarget, FollowsADelayThatStays) {
   QdelayTarget target;

@@ -120,7 +120,7 @@ TEST(Sprout, TicksEveryTwentyMillisecondsFromTheFirstAckOn) {
   report_ack(sprout, milliseconds{40},
              {.seq = 0, .rtt = {.latest = milliseconds{40}, .min = milliseconds{40}}});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{60}});
-  sprout.on_timer(milliseconds{60});
+  sprout.on_timer(milliseconds{60}, {});
   EXPECT_EQ(sprout.next_timer(), Time{milliseconds{80}});
 }
 
@@ -134,8 +134,8 @@ TEST(Sprout, TakesSilenceForAnOutageOnlyWhilePacketsAreOverdue) {
   }
   waiting.on_sent(milliseconds{41}, {.seq = 1});
   for (int ms = 60; ms <= 400; ms += 20) {
-    idle.on_timer(milliseconds{ms});
-    waiting.on_timer(milliseconds{ms});
+    idle.on_timer(milliseconds{ms}, {});
+    waiting.on_timer(milliseconds{ms}, {});
   }
   EXPECT_GT(idle.belief().mean_packets_per_second(), 300);
   EXPECT_LT(waiting.belief().mean_packets_per_second(), 30);

@@ -116,7 +116,7 @@ TEST_F(VerusTest, LeavesSlowStartWithLessThanWhatLedToTheDelay) {
   EXPECT_EQ(cwnd_packets(), 21);
   send(11);  // under 21
   ack(11, milliseconds{601});
-  verus_.on_timer(milliseconds{5});
+  verus_.on_timer(milliseconds{5}, {});
   EXPECT_LE(cwnd_packets(), 14);
 }
 
@@ -133,8 +133,21 @@ TEST_F(VerusTest, EndsAnEpochEveryFiveMilliseconds) {
   now_ = milliseconds{40};
   ack(0, milliseconds{40});
   EXPECT_EQ(verus_.next_timer(), Time{milliseconds{45}});
-  verus_.on_timer(milliseconds{45});
+  verus_.on_timer(milliseconds{45}, {});
   EXPECT_EQ(verus_.next_timer(), Time{milliseconds{50}});
+}
+
+// Eq. 5: all of the window in the first epoch of two, next to nothing of it where there are many.
+TEST_F(VerusTest, SpreadsTheWindowOverTheRoundTripThatItsTimerIsTold) {
+  for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
+  for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
+  send(10);
+  ack(10, milliseconds{601});
+  Verus spread{verus_};
+  verus_.on_timer(milliseconds{5}, {.smoothed = milliseconds{10}});
+  spread.on_timer(milliseconds{5}, {.smoothed = milliseconds{600}});
+  EXPECT_GE(cwnd_packets(), 12);
+  EXPECT_LE(spread.limits().cwnd_bytes, 2 * kPacketBytes);
 }
 
 // Section 6: R trades delay for throughput.

@@ -206,7 +206,7 @@ TEST(PolicyController, AsksOneStepAfterTheFirstAck) {
   flow.ack(milliseconds{42});
   ASSERT_EQ(flow.policy.next_timer(), Time{milliseconds{52}});
   EXPECT_FALSE(flow.policy.awaiting_action());
-  flow.policy.on_timer(milliseconds{52});
+  flow.policy.on_timer(milliseconds{52}, {});
   EXPECT_TRUE(flow.policy.awaiting_action());
   EXPECT_FALSE(flow.policy.next_timer().has_value());
 }
@@ -218,7 +218,7 @@ double window_after(ActionSet actions, float action) {
   OneAck unused = ack_of(Time{}, milliseconds{42}, 1000, milliseconds{42}, 1000);
   unused.limited_by = Limit::application;
   report_ack(flow.policy, milliseconds{42}, unused);
-  flow.policy.on_timer(milliseconds{52});
+  flow.policy.on_timer(milliseconds{52}, {});
   flow.policy.act(action);
   return flow.policy.cwnd_packets();
 }
@@ -238,7 +238,7 @@ TEST(PolicyController, AWindowGivenInPacketsIsTakenWhateverTheApplicationUses) {
 TEST(PolicyController, AStepWithoutAcksLastsUntilOneComesOrASecond) {
   Asked flow{{}};
   flow.ack(milliseconds{10});
-  flow.policy.on_timer(milliseconds{20});
+  flow.policy.on_timer(milliseconds{20}, {});
   flow.policy.act(2);
   EXPECT_EQ(flow.policy.next_timer(), Time{milliseconds{1020}});
   flow.ack(milliseconds{700});
@@ -274,10 +274,10 @@ TEST(PolicyController, ThePreviousActionIsTheOneThatWasCarriedOut) {
               .max_cwnd_packets = 12}};
   flow.ack(milliseconds{50});
   flow.policy.act(1);
-  flow.policy.on_timer(milliseconds{60});
+  flow.policy.on_timer(milliseconds{60}, {});
   EXPECT_FLOAT_EQ(flow.policy.observation()[kPreviousAction], static_cast<float>(std::log(1.2)));
   flow.policy.act(-0.5);
-  flow.policy.on_timer(milliseconds{70});
+  flow.policy.on_timer(milliseconds{70}, {});
   EXPECT_FLOAT_EQ(flow.policy.observation()[kPreviousAction], -0.5F);
 }
 

@@ -1,0 +1,22 @@
+// What a scheme without a window lets the sender do: its rate decides.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "transport/congestion_controller.hh"
+
+namespace ccgym {
+
+// The window bounds the sender's memory: by two seconds of the rate or, so that it never binds, two round
+// trips.
+inline SendLimits rate_limits(Rate rate, Time smoothed_rtt, int64_t packet_bytes) {
+  constexpr Time kWindow = std::chrono::seconds{2};
+  constexpr int kWindowRtts = 2;
+  constexpr int64_t kMinWindowPackets = 10;
+  const double window_bytes = rate.bytes_in(std::max(kWindow, kWindowRtts * smoothed_rtt));
+  return {.cwnd_bytes = std::max(static_cast<int64_t>(window_bytes), kMinWindowPackets * packet_bytes),
+          .pacing_rate = rate};
+}
+
+}  // namespace ccgym
