@@ -72,6 +72,12 @@ def test_a_sender_whose_scheme_answers_marks_asks_for_them(
     assert [value & 0b11 for value in classes] == [codepoint]
 
 
+def traffic_class(notes: list[tuple[int, int, bytes]]) -> int:
+    """Of an IPv4 datagram, by what the kernel notes beside it: there may be other notes."""
+    (value,) = (value for *kind, value in notes if kind == [socket.IPPROTO_IP, socket.IP_TOS])
+    return value[0]
+
+
 class MarkingLink:
     """A link in between, of a constant rate: packets with ECT that wait behind some others are marked.
 
@@ -80,7 +86,10 @@ class MarkingLink:
 
     PACKETS_PER_S = 400
     QUEUE = 200
+    """Fewer than the window of 300 that answers no mark, three times what slow start puts into it before the
+    first mark has come back."""
     MARKS_FROM = 10
+    """As many as leave at once in the first window (RFC 6928): only one that has grown is marked."""
 
     def __init__(self, receiver_port: int) -> None:
         self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -99,7 +108,7 @@ class MarkingLink:
             ready, _, _ = select.select([self._front, self._back], [], [], 0.5 / self.PACKETS_PER_S)
             if self._front in ready:
                 datagram, notes, _, sender = self._front.recvmsg(2000, 100)
-                self._take(datagram, notes[0][2][0] & CE)
+                self._take(datagram, traffic_class(notes) & CE)
             if self._back in ready and sender is not None:
                 self._front.sendto(self._back.recv(2000), sender)
             self._let_go()
