@@ -25,6 +25,15 @@ def set_traffic_class(sock: socket.socket, value: int) -> None:
         sock.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
 
 
+TRAFFIC_CLASS = {(socket.IPPROTO_IP, socket.IP_TOS), (socket.IPPROTO_IPV6, socket.IPV6_TCLASS)}
+
+
+def traffic_class(notes: list[tuple[int, int, bytes]]) -> int:
+    """Of a datagram, by what the kernel notes beside it: there may be other notes."""
+    (value,) = (value for level, kind, value in notes if (level, kind) in TRAFFIC_CLASS)
+    return int.from_bytes(value, "little")
+
+
 @pytest.mark.parametrize(
     ("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")], ids=["IPv4", "IPv6"]
 )
@@ -68,14 +77,7 @@ def test_a_sender_whose_scheme_answers_marks_asks_for_them(
             datagram, notes, _, _ = listening.recvmsg(2000, 200)
             if wire.kind_and_flow(datagram)[0] == wire.DATA:
                 break
-    classes = [int.from_bytes(value, "little") for _, _, value in notes]
-    assert [value & 0b11 for value in classes] == [codepoint]
-
-
-def traffic_class(notes: list[tuple[int, int, bytes]]) -> int:
-    """Of an IPv4 datagram, by what the kernel notes beside it: there may be other notes."""
-    (value,) = (value for *kind, value in notes if kind == [socket.IPPROTO_IP, socket.IP_TOS])
-    return value[0]
+    assert traffic_class(notes) & CE == codepoint
 
 
 class MarkingLink:
