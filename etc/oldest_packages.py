@@ -5,6 +5,7 @@ others is newer than what is claimed: such a claim says nothing.
 """
 
 import configparser
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,9 @@ UV = ROOT / ".venv" / "bin" / "uv"
 BUILD_TOOLS = {"cmake", "nanobind", "ninja", "setuptools"}
 TEST_TOOLS = ["hypothesis", "lz4", "pip", "pytest", "pytest-timeout", "pytest-xdist>=3.5,<4"]
 EXTRAS = ("ray", "dataset", "track")
+QUICK_S = 60
+INSTALL_S = 3600
+"""PyTorch alone is gigabytes."""
 
 
 def claims(setup: configparser.RawConfigParser) -> list[str]:
@@ -53,10 +57,32 @@ def is_version(claimed: str | None, installed: str) -> bool:
     return claimed is not None and [*claimed.split(".")] == installed.split(".")[: claimed.count(".") + 1]
 
 
+def run(argv: Sequence[str | Path], most_s: float) -> str:
+    """What a command prints; of what it complains, the terminal hears.
+
+    Raises:
+        SystemExit: it failed, or took longer than that; after one line.
+    """
+    command = " ".join(map(str, argv[:3]))
+    try:
+        done = subprocess.run(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=most_s, check=True)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"make oldest: {command}: failed with exit code {error.returncode}, see above")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"make oldest: {command}: no end after {most_s:g} s; repeat it where the network is faster")
+    return done.stdout
+
+
+def check_uv() -> None:
+    """Raises SystemExit, after one line: uv is not there."""
+    if not os.access(UV, os.X_OK):
+        print(f"make oldest: {UV}: not there, or no program: `make setup` installs it", file=sys.stderr)
+        sys.exit(2)
+
+
 def copy_project() -> None:
     """What git knows, as it is at present; what was built there before is kept."""
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in files.stdout.rstrip("\0").split("\0"):
+    for name in run(["git", "ls-files", "-z"], QUICK_S).rstrip("\0").split("\0"):
         (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_symlink():
             (FOLDER / name).unlink(missing_ok=True)
@@ -65,27 +91,28 @@ def copy_project() -> None:
 
 def install(python: Path, wanted: Sequence[str]) -> dict[str, str]:
     """The versions of what is there afterwards."""
-    uv_pip = [UV, "pip"]
+    uv_pip: list[str | Path] = [UV, "pip"]
     options = ["--quiet", "--python", python]
     oldest = [*uv_pip, "install", *options, "--resolution", "lowest-direct", *wanted]
-    subprocess.run(oldest, check=True)
-    frozen = subprocess.run([*uv_pip, "freeze", *options], capture_output=True, text=True, check=True).stdout
+    run(oldest, INSTALL_S)
+    frozen = run([*uv_pip, "freeze", *options], QUICK_S)
     packages = [line for line in frozen.splitlines() if "==" in line]
     (FOLDER / "build").mkdir(exist_ok=True)
     constraints = FOLDER / "build" / "constraints.txt"
     constraints.write_text("\n".join(packages))
-    subprocess.run([*uv_pip, "install", *options, "--constraint", constraints, *TEST_TOOLS], check=True)
+    run([*uv_pip, "install", *options, "--constraint", constraints, *TEST_TOOLS], INSTALL_S)
     return {name_of(line): line.split("==")[1] for line in packages}
 
 
 def main() -> None:
     """Copies, installs, and says what is not so."""
+    check_uv()
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg")
     wanted = claims(setup)
     copy_project()
     interpreter = setup["options"]["python_requires"].removeprefix(">=")
-    subprocess.run([UV, "venv", "--quiet", "--clear", "--python", interpreter, FOLDER / ".venv"], check=True)
+    run([UV, "venv", "--quiet", "--clear", "--python", interpreter, FOLDER / ".venv"], INSTALL_S)
     print(f"==> Python {interpreter} and the oldest packages: {' '.join(wanted)}", flush=True)
     sys.exit("\n".join(untrue(wanted, install(FOLDER / ".venv" / "bin" / "python", wanted))) or 0)
 

@@ -111,20 +111,26 @@ The next start finds in memory what the first has read from disk."""
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of a Ray cluster: two machines with one processor each."""
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Ray cluster: two machines with one processor each.
+
+    A worker that a test kills leaves its temporary files: in a folder that pytest removes.
+    """
     ray = pytest.importorskip("ray")
     cluster_utils = pytest.importorskip("ray.cluster_utils")
-    for start in range(1, STARTS_OF_RAY + 1):
-        machines = cluster_utils.Cluster()
-        try:
-            machines.add_node(num_cpus=1, include_dashboard=False, _system_config=PATIENT)
-            machines.add_node(num_cpus=1)
-            break
-        except Exception:  # of no class of its own
-            machines.shutdown()
-            ray.shutdown()
-            if start == STARTS_OF_RAY:
-                raise
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", tempfile.gettempdir())  # its own: no long path fits into a socket's name
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("workers")))
+        for start in range(1, STARTS_OF_RAY + 1):
+            machines = cluster_utils.Cluster()
+            try:
+                machines.add_node(num_cpus=1, include_dashboard=False, _system_config=PATIENT)
+                machines.add_node(num_cpus=1)
+                break
+            except Exception:  # of no class of its own
+                machines.shutdown()
+                ray.shutdown()
+                if start == STARTS_OF_RAY:
+                    raise
     yield machines.address
     machines.shutdown()

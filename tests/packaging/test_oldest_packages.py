@@ -3,6 +3,9 @@
 import configparser
 import importlib.util
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -55,6 +58,35 @@ def test_a_claim_that_cannot_be_had_is_told(oldest_packages: ModuleType) -> None
     wanted = ["torch>=2.4", "Minari[hdf5]>=0.5.3,<0.6", "setuptools>=77", "rich"]
     told = [line.split(":")[0] for line in oldest_packages.untrue(wanted, installed)]
     assert told == ["torch>=2.4", "rich"]
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_without_uv_it_says_so_in_one_line(made: bool, tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    script = shutil.copy(ROOT / "etc" / "oldest_packages.py", tmp_path / "etc")
+    uv = tmp_path / ".venv" / "bin" / "uv"
+    if made:
+        uv.parent.mkdir(parents=True)
+        uv.touch(mode=0o644)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"{uv}: not there, or no program: `make setup`" in line
+    assert not (tmp_path / "build").exists()
+
+
+def test_what_a_command_prints_is_returned_and_its_failure_is_one_line(
+    oldest_packages: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert oldest_packages.run(["echo", "torch==2.4"], 60) == "torch==2.4\n"
+    with pytest.raises(SystemExit, match=r"^make oldest: sh -c .*: failed with exit code 3, see above$"):
+        oldest_packages.run(["sh", "-c", "echo no such package >&2; exit 3"], 60)
+    assert capfd.readouterr().err == "no such package\n"
+
+
+def test_a_command_without_end_is_ended(oldest_packages: ModuleType) -> None:
+    with pytest.raises(SystemExit, match=r"^make oldest: sleep 60: no end after 0\.1 s"):
+        oldest_packages.run(["sleep", "60"], 0.1)
 
 
 def test_the_tests_that_it_runs_are_there() -> None:

@@ -3,9 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,21 +20,26 @@
 
 namespace ccgym {
 
-// What a driver has done: its kinds of calls, and its breaches, each once with the time of the first.
+// What a driver has done: its calls by kind, and its breaches, each once with the time of the first.
 class Conduct {
  public:
-  void note_call(const std::string& call) { calls_.insert(call); }
+  void note_call(const std::string& call) { ++calls_[call]; }
+  // Throws when there is no end of them, as of a driver that sends for ever: nor would there be of the test.
   void note_breach(Time now, const char* breach) {
     if (told_.insert(breach).second)
       breaches_.push_back(breach + (" at " + std::to_string(in_ms(now))) + " ms");
+    if (++breaks_ > kMostBreaks) throw std::runtime_error("no end of breaches, last " + breaches_.back());
   }
-  [[nodiscard]] const std::set<std::string>& calls() const { return calls_; }
+  [[nodiscard]] const std::map<std::string, int>& calls() const { return calls_; }
   [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
 
  private:
-  std::set<std::string> calls_{};
+  static constexpr int kMostBreaks = 1000;
+
+  std::map<std::string, int> calls_{};
   std::set<std::string> told_{};
   std::vector<std::string> breaches_{};
+  int breaks_{0};
 };
 
 class DriverContract final : public ForwardingController<Cloned<CongestionController>> {
@@ -118,6 +129,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
     unread_ &= ~kTimer;
+    check(last_, ++reads_ <= kMostReads, "the timer is read again and again, without a call");
     return ForwardingController::next_timer();
   }
   [[nodiscard]] SendLimits limits() const override {
@@ -134,6 +146,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   static constexpr unsigned kTimer = 1;
   static constexpr unsigned kLimits = 2;
   static constexpr unsigned kBoth = kTimer | kLimits;
+  static constexpr int kMostReads = 1000;  // one who does not hear of a timer that is due would ask for ever
 
   struct Departure {
     Time sent_at{};
@@ -147,13 +160,14 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     conduct_->note_call(call);
     check(now, now >= last_, "time goes back");
     last_ = now;
+    reads_ = 0;
     check(now, unread_ == 0, "window or timer were not read after a call");
     const std::string owed = std::exchange(owed_, {});
     check(now, owed.empty() || call == owed || (owed == "acknowledged" && call == "spurious"),
           "a restart without its packet, or a spurious loss without its ACK");
   }
 
-  void check(Time now, bool kept, const char* breach) {
+  void check(Time now, bool kept, const char* breach) const {
     if (!kept) conduct_->note_breach(now, breach);
   }
 
@@ -220,6 +234,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
 
   Time last_{};
   mutable unsigned unread_{0};  // since the last call
+  mutable int reads_{0};        // of the timer, since the last call
   std::string owed_{};          // the call that has to follow
   std::vector<Departure> packets_{};
   std::set<uint64_t> in_flight_{};
@@ -233,7 +248,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   int64_t marks_{0};
   Time heard_at_{};
   Time heard_or_sent_at_{};
-  Time least_rtt_{};
+  Time least_rtt_{std::chrono::seconds{1}};  // before the first ACK: RFC 6298 (2.1)
   bool ended_silence_{false};
   std::shared_ptr<Conduct> conduct_;
 };

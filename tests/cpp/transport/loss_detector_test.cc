@@ -188,37 +188,34 @@ TEST(LossDetector, WaitsForNoMoreThanThreeHundredPackets) {
   EXPECT_EQ(path.ack({1298}), Numbers{998});
 }
 
-// Section 6.1.2 the same in time, by eighths: 104 ms of 80 are 10.4 of them.
-TEST(LossDetector, WaitsAsLongAsAPacketWasLate) {
+struct Late {
+  const char* name;
+  Time age;       // at which a packet arrives that was given up after 90 ms
+  Time patience;  // with those that leave after that
+};
+
+class LossDetectorPatience : public testing::TestWithParam<Late> {};
+
+TEST_P(LossDetectorPatience, FollowsTheAgeOfAPacketThatWasLate) {
+  const auto& [name, age, patience] = GetParam();
   Path path;
-  path.send(4);
+  path.send(2);
   path.ack({1});
   ASSERT_EQ(path.detect(milliseconds{90}), Numbers{0});
-  path.arrive_late(0, milliseconds{104});
-  path.ack({3}, milliseconds{104});
-  EXPECT_EQ(path.losses.deadline(), milliseconds{110});
+  path.arrive_late(0, age);
+  path.send(2, age);
+  path.ack({3}, age + milliseconds{80});
+  EXPECT_EQ(path.losses.deadline(), age + patience);
 }
 
-TEST(LossDetector, APacketThatTookAsLongAsTheThresholdRaisesIt) {
-  Path path;
-  path.send(4);
-  path.ack({1});
-  ASSERT_EQ(path.detect(milliseconds{90}), Numbers{0});
-  path.arrive_late(0, milliseconds{90});
-  path.ack({3}, milliseconds{90});
-  EXPECT_EQ(path.losses.deadline(), milliseconds{100});
-}
-
-// RFC 8985, section 6.2: its reordering window is no more than a round trip, on top of one.
-TEST(LossDetector, WaitsNoLongerThanTwoRoundTrips) {
-  Path path;
-  path.send(4);
-  path.ack({1});
-  ASSERT_EQ(path.detect(milliseconds{90}), Numbers{0});
-  path.arrive_late(0, milliseconds{5000});
-  path.ack({3}, milliseconds{104});
-  EXPECT_EQ(path.losses.deadline(), milliseconds{160});
-}
+// Section 6.1.2: what section 6.1.1 is in packets, in time, by eighths of the round trip of 80 ms. RFC 8985,
+// section 6.2: its reordering window is no more than a round trip, on top of one.
+INSTANTIATE_TEST_SUITE_P(Ages, LossDetectorPatience,
+                         testing::Values(Late{"BetweenTwoEighths", milliseconds{104}, milliseconds{110}},
+                                         Late{"AsLongAsTheThreshold", milliseconds{90}, milliseconds{100}},
+                                         Late{"NoLongerThanTwoRoundTrips", milliseconds{5000},
+                                              milliseconds{160}}),
+                         [](const auto& late) { return late.param.name; });
 
 TEST(LossDetector, ATimeoutGivesUpOnceWhatIsInFlightAndNothingElse) {
   Path path;

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from ccgym.evaluation.metrics.intervals import (
+    CONFIDENCE,
     FEWEST_PAIRS,
     Interval,
     mean_interval,
@@ -71,6 +72,17 @@ def test_a_bar_is_held_missed_or_not_sure() -> None:
     assert Interval(-3, -1).at_most(0) is True
     assert Interval(0.3, 0.8).within(0.25, 0.75) is None
     assert Interval(-0.1, 1.2).clipped(0, 1) == Interval(0, 1)
+
+
+def test_the_interval_of_a_share_is_that_of_scipy() -> None:
+    from scipy.stats import binomtest  # late: it takes a second, for which the product does without
+
+    for of in (*range(1, 31), 100, 1000, 100_000):
+        for count in {0, 1, of // 3, of // 2, of - 1, of}:
+            theirs = binomtest(count, of).proportion_ci(CONFIDENCE, method="wilson")
+            ours = share_interval(count, of)
+            assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-12), (count, of)
+            assert 0 <= ours.low <= count / of <= ours.high <= 1
 
 
 def test_paired_differences_tell_how_sure_an_order_is() -> None:

@@ -1,5 +1,8 @@
 """An evaluation on a Ray cluster of two machines: the figures are those of this process."""
 
+import os
+import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +14,9 @@ from ccgym.evaluation.metrics.results import load_evaluation
 from ccgym.evaluation.metrics.summary import summarise
 from ccgym.evaluation.schemes import Kind, Scheme, select_schemes
 from ccgym.evaluation.sessions.cluster import open_cluster, run_on_cluster
+from ccgym.evaluation.sessions.executors import with_policies
 from ccgym.evaluation.sessions.session import Plan, open_session, run_session
-from ccgym.tests.ray_workers import workers_killed
+from ccgym.training.executors import RayExecutor
 
 pytest.importorskip("ray.cluster_utils")
 
@@ -40,6 +44,9 @@ def test_the_figures_are_those_of_this_machine(
 def test_a_killed_worker_costs_time_only(
     cluster: str, two_emulators: list[NamedEmulator], tmp_path: Path
 ) -> None:
+    # Not above: Ray's workers import this module, and do not find those beside it.
+    from ccgym.tests.ray_workers import workers_killed
+
     # Long enough that a busy machine finds a worker before all is done.
     plan = Plan(two_emulators, select_schemes("copa,indigo2"), 6, 600.0, 1, "twin", "", keep_logs=False)
     there, here = tmp_path / "there", tmp_path / "here"
@@ -50,6 +57,26 @@ def test_a_killed_worker_costs_time_only(
         run_session(plan, here, open_session(plan, here), TwinBackend()), key=str
     )
     assert summarise(load_evaluation(there)) == summarise(load_evaluation(here))
+
+
+def die_once_with_policies(policies: dict[Path, bytes], mark: Path) -> None:
+    """The first call ends its worker as the kernel would when memory is short."""
+    with with_policies([], policies):
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_a_killed_worker_leaves_lies_where_pytest_cleans_up(
+    cluster: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    policies = {tmp_path / "mine.safetensors": str(tmp_path).encode()}
+    with RayExecutor(cluster) as executor:
+        executor.submit(die_once_with_policies, policies, tmp_path / "killed").result()
+        there = Path(executor.submit(tempfile.gettempdir).result())
+    left = [file.read_bytes() for file in there.glob("ccgym-*/0.safetensors")]
+    assert left.count(str(tmp_path).encode()) == 1
+    assert there.is_relative_to(tmp_path_factory.getbasetemp())
 
 
 def test_what_runs_on_this_machine_only_is_refused(two_emulators: list[NamedEmulator]) -> None:
