@@ -9,10 +9,8 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kOthersDrained = 0.6;  // others drain, if no more than this share of the queue is left
-constexpr double kFewPackets = 30;      // a huge queue is not theirs, but on slow links
-constexpr int kRemembered = 12;         // drains of ours
-constexpr int kFewProbes = 8;           // a flow of fewer drains does not know yet whether it is alone
+constexpr double kFewPackets = 30;  // a huge queue is not theirs, but on slow links
+constexpr int kFewProbes = 8;       // a flow of fewer drains does not know yet whether it is alone
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
 // be able to: the network gives way to a queue until two packets are left. A presumption is no evidence:
@@ -26,6 +24,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   shared_queue_.on_ack(ack);
+  others_.on_ack(now, ack.rtt, cwnd_packets);
   const bool was_draining = probe_.limiting();
   competitive_.on_ack(now, ack.rtt);
   // A train empties the queue for a moment, and a probe would take that for what others do.
@@ -50,7 +49,7 @@ bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets
   const double least_packets = competitive_.has_evidence() ? kWindowToAsk : kWindowToMeasure;
   const bool train_changes =
       link_share_.on_ack(now, ack, cwnd_packets, may_hold && cwnd_packets >= least_packets);
-  if (!sees_others() && link_share_.shows_others()) drains_with_others_ = kRemembered;
+  if (!sees_others() && link_share_.shows_others()) others_.see();
   return train_changes;
 }
 
@@ -67,24 +66,20 @@ Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
 
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
-  if (result.ours) {
-    competitive_.on_probe_result(result, link_share_);
-    if (drains_with_others_ > 0) --drains_with_others_;
-  } else if (result.detected) {
-    drains_with_others_ = result.left <= kOthersDrained ? kRemembered : 0;
-  }
+  if (result.ours) competitive_.on_probe_result(result, link_share_);
+  others_.on_probe_result(result);
 }
 
 // Those that drain are no rivals.
 void Companion::on_own_kind() {
   competitive_.leave();
-  drains_with_others_ = kRemembered;
+  others_.see();
 }
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   if (rtt.smoothed == Time::zero()) return wanted_packets;
   if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
-  if (drains_with_others_ > 0 && !competitive_.on())
+  if (others_.seen() && !competitive_.on())
     wanted_packets =
         shared_queue_.window(rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());
   return competitive_.window(now, rtt, wanted_packets, link_share_);

@@ -16,6 +16,7 @@
 #include "agents/policy/competitive_mode.hh"
 #include "agents/policy/drain_watch.hh"
 #include "agents/policy/link_share.hh"
+#include "agents/policy/others.hh"
 #include "agents/policy/shared_queue.hh"
 #include "transport/congestion_controller.hh"
 
@@ -41,7 +42,7 @@ class Companion {
   [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave unpaced
   [[nodiscard]] bool probes() const { return probe_.on(); }  // no action counts, but in competitive mode
   [[nodiscard]] std::vector<Metric> metrics() const;
-  [[nodiscard]] bool sees_others() const { return drains_with_others_ > 0 || competitive_.on(); }
+  [[nodiscard]] bool sees_others() const { return others_.seen() || competitive_.on(); }
 
  private:
   bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
@@ -51,13 +52,13 @@ class Companion {
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_;
+  Others others_{};
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // in competitive mode
   LinkShare link_share_{};    // while others are seen or suspected
   bool measures_share_{false};
-  int probes_{0};              // so far, drains and observing ones
-  int drains_with_others_{0};  // of ours to come, before others count as gone unless they show again
+  int probes_{0};  // so far, drains and observing ones
 };
 
 }  // namespace ccgym

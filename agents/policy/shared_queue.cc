@@ -23,6 +23,10 @@ constexpr double kEnoughShare = 0.4;
 
 }  // namespace
 
+double own_packets(const RttStats& rtt, double cwnd_packets) {
+  return kOwnPackets * std::sqrt(cwnd_packets / in_ms(rtt.smoothed));
+}
+
 void SharedQueue::on_ack(const AckEvent& ack) {
   if (ack.rate.interval == Time::zero()) return;
   const Time interval = std::max(ack.rate.interval, ack.rtt.min);
@@ -33,15 +37,15 @@ void SharedQueue::on_ack(const AckEvent& ack) {
 double SharedQueue::window(const RttStats& rtt, double cwnd_packets, double wanted_packets,
                            const LinkShare& link_share, Time return_jitter) const {
   if (link_share.irregular()) return wanted_packets;
-  const double own_packets = kOwnPackets * std::sqrt(cwnd_packets / in_ms(rtt.smoothed));
-  const double asked_packets = wanted_packets + own_packets;
+  const double least_packets = own_packets(rtt, cwnd_packets);
+  const double asked_packets = wanted_packets + least_packets;
   // A window that does not last while the host stalls leaves the link idle, and that is then taken for a
   // rival's share: a lone flow on 100 Mbit/s had 88 % of the ideal window's throughput in place of 93.
   const double most_packets =
-      delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) + kMostOwn * own_packets;
+      delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) + kMostOwn * least_packets;
   const double share = link_share.share().value_or(0);
   const double queued_packets = cwnd_packets * (1 - in_ms(rtt.min) / in_ms(rtt.smoothed));
-  const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > own_packets;
+  const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > least_packets;
   const bool has_seen_room = most_packets < kLeastPart * asked_packets;
   return has_seen_room && !has_enough ? asked_packets : std::min(asked_packets, most_packets);
 }

@@ -15,6 +15,9 @@
 
 namespace ccgym {
 
+// Of its own, a flow keeps in the queue.
+[[nodiscard]] double own_packets(const RttStats& rtt, double cwnd_packets);
+
 class SharedQueue {
  public:
   void on_ack(const AckEvent& ack);

@@ -1,0 +1,53 @@
+#include "agents/policy/others.hh"
+
+#include "agents/policy/shared_queue.hh"
+
+namespace ccgym {
+
+namespace {
+
+constexpr double kDrained = 0.6;  // others drain, if no more than this share of the queue is left
+constexpr int kRemembered = 12;   // drains of ours
+
+// Copa keeps hardly a packet on some links, and would be forgotten there every 20 round trips: so it kept 80
+// % of what it has beside another Copa on 76 % of 160 links, with the doubling on 81, and on 85 where nobody
+// is forgotten. On 600 unseen links, alone, the policy is on the frontier on 95 % in place of 93.
+constexpr int kSoon = 100;
+constexpr int kMostPatience = 320;
+
+}  // namespace
+
+void Others::see() {
+  if (forgotten_ && !seen())
+    patience_ = since_forgotten_ < kSoon ? std::min(2 * patience_, kMostPatience) : kLeastPatience;
+  forgotten_ = false;
+  drains_left_ = kRemembered;
+}
+
+void Others::on_probe_result(const ProbeResult& result) {
+  if (result.ours) {
+    if (seen()) --drains_left_;
+  } else if (result.detected) {
+    result.left <= kDrained ? see() : void(drains_left_ = 0);
+  }
+}
+
+void Others::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
+  standing_.on_ack(now, rtt);
+  if (now <= round_ends_at_) return;
+  round_ends_at_ = now + rtt.smoothed;
+  ++since_forgotten_;
+  idle_round_trips_ = queue_stands(rtt, cwnd_packets) ? 0 : idle_round_trips_ + 1;
+  if (!seen() || idle_round_trips_ < patience_) return;
+  drains_left_ = idle_round_trips_ = since_forgotten_ = 0;
+  forgotten_ = true;
+}
+
+// At least as long as the packets that a flow of our kind keeps in it.
+bool Others::queue_stands(const RttStats& rtt, double cwnd_packets) const {
+  const Time queueing = standing_.least(rtt);
+  const double queued_packets = cwnd_packets * in_ms(queueing) / in_ms(rtt.min + queueing);
+  return queued_packets >= own_packets(rtt, cwnd_packets);
+}
+
+}  // namespace ccgym
