@@ -154,9 +154,9 @@ check: setup
 	@echo '==> clang-format'
 	@$(cpp_files) | xargs -0 .venv/bin/clang-format --dry-run -Werror
 
-tidy: build  # clang does not know gcc's -mtune-ctrl
+tidy: build  # clang knows neither gcc's -mtune-ctrl nor its precompiled headers
 	@mkdir -p build/tidy
-	@sed 's/ \\"-mtune-ctrl=[^ ]*//' build/release/compile_commands.json >build/tidy/compile_commands.json
+	@sed 's/ \\"-mtune-ctrl=[^ ]*//; s/ -Winvalid-pch -include [^ ]*//' build/release/compile_commands.json >build/tidy/compile_commands.json
 	@find transport agents envs deploy tunnel -name '*.cc' -print0 | \
 	  xargs -0 -P "$$(nproc)" -n 4 clang-tidy --quiet -p build/tidy
 

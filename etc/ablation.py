@@ -56,6 +56,7 @@ CUTS: Mapping[str, Cut] = {
     "bound of who has its share": Cut("shared_queue.cc", "kEnoughShare = 0.4;", "kEnoughShare = 1;"),
     "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
+    "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
     "rivals that new flows presume": Cut(
