@@ -50,7 +50,7 @@ KNOWN: Mapping[str, Bounds] = {
     "beside 4 cubic": Bounds(20, 34),
     # completion-times, evidence
     "short flows of 150 kB, alone": at_least(80),
-    "short flows of 1500 kB, alone": at_least(72),
+    "short flows of 1500 kB, alone": at_least(80),
     "short flows of 15 kB, beside one long cubic": at_least(84),
     "short flows of 150 kB, beside one long cubic": at_least(84),
     "short flows of 1500 kB, beside one long cubic": at_least(64),

@@ -8,7 +8,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kMinRtt{20};
-constexpr double kWindow = 100;  // 5 packets per ms: 2.7 packets of its own, 0.5 ms of queue
+constexpr double kWindow = 100;  // 5 packets per ms: two such flows keep 5.4 packets, 1.1 ms of queue
 
 class OthersTest : public testing::Test {
  protected:
@@ -61,14 +61,20 @@ TEST_F(OthersTest, AreForgottenAfterTwentyRoundTripsWithoutAQueue) { EXPECT_EQ(p
 
 TEST_F(OthersTest, AreNotForgottenWhereAQueueStands) {
   others_.see();
-  pass(500, milliseconds{1});
+  pass(500, milliseconds{2});
   EXPECT_TRUE(others_.seen());
+}
+
+TEST_F(OthersTest, AreForgottenWhereOneFlowAloneMayHaveLeftTheQueue) {
+  others_.see();
+  pass(21, milliseconds{1});
+  EXPECT_FALSE(others_.seen());
 }
 
 TEST_F(OthersTest, AQueueNowAndThenIsEnough) {
   others_.see();
   for (int i = 0; i < 20; ++i) {
-    pass(2, milliseconds{1});
+    pass(2, milliseconds{2});
     pass(18, milliseconds{0});
   }
   EXPECT_TRUE(others_.seen());
