@@ -1,8 +1,8 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). That tells of others, and where it makes a flow
-// suspect them, so does its share of the link (link_share.hh). Beside others it keeps some packets of its own
-// in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
+// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), and where it makes
+// a flow suspect them, so does its share of the link (link_share.hh). Beside others it keeps some packets of
+// its own in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
 // (competitive_mode.hh), unless they turn out to be of our kind (drain_watch.hh).
 // A flow alone hardly notices: its window is the network's.
 #pragma once

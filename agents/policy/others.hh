@@ -7,8 +7,6 @@
 // drain, so that it never forgot them.
 #pragma once
 
-#include <algorithm>
-
 #include "agents/policy/base_rtt_probe.hh"
 #include "agents/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
