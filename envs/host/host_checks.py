@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
+from ccgym.envs.mahimahi.name_servers import until_name_servers_answer
 from ccgym.envs.mahimahi.start_lock import start_lock
 
 from .host_user import HostUser
@@ -127,23 +128,22 @@ def check_shell_starts() -> Check:
     mend = "mend the other lines first; what the shell says is an error of mahimahi itself"
     try:
         try:
-            complaint = _trial()
+            until_name_servers_answer(_try_shell)
         except OutsideError:
-            complaint = _trial()
+            until_name_servers_answer(_try_shell)
     except (InputError, OutsideError, OSError) as error:
-        complaint = str(error)
-    if complaint:
-        return Check(name, False, complaint, needed_for, mend)
+        return Check(name, False, str(error), needed_for, mend)
     return Check(name, True, "mm-delay started and ended", needed_for)
 
 
-def _trial() -> str:
-    """What a shell complains of; empty: nothing."""
+def _try_shell() -> None:
+    """Raises OutsideError with what the shell complains of, or when it does not end."""
     with tempfile.TemporaryDirectory(prefix="ccgym-trial-") as folder:
         argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
         program = Path(shutil.which("mm-delay") or "mm-delay")
         with start_lock(program), ProcessGroup(argv, Path(folder), "mm-delay") as trial:
-            return "" if trial.wait(TRIAL_S) == 0 else trial.complaint() or "mm-delay failed"
+            if trial.wait(TRIAL_S) != 0:
+                raise OutsideError(trial.complaint())
 
 
 def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:

@@ -84,6 +84,13 @@ def test_a_shell_that_hangs_once_is_tried_again(programs: Path, monkeypatch: pyt
     assert host_checks.check_shell_starts().ok
 
 
+def test_a_shell_whose_name_server_is_late_is_started_again(programs: Path) -> None:
+    programs.chmod(0o777)  # shells are another user's
+    late = "echo 'Died on std::runtime_error: dnsmasq: did not start after 20 attempts' >&2; exit 1"
+    write_program(programs, "mm-delay", f"mkdir {programs}/1 || mkdir {programs}/2 || exit 0; {late}")
+    assert host_checks.check_shell_starts().ok
+
+
 def test_the_tun_device() -> None:
     assert host_checks.check_tun(Path("/dev/null")).ok
     check = host_checks.check_tun(Path("/nowhere/tun"))

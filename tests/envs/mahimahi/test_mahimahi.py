@@ -6,7 +6,9 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from ccgym.envs.errors import InputError, OutsideError
@@ -15,10 +17,12 @@ from ccgym.envs.logs.flow_metrics import measure
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.envs.logs.replay import replay_log
 from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES, settle_kernel_tcp
+from ccgym.envs.mahimahi.name_servers import MOST_STARTS
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 
 ANSWER_S = 10.0
+LATE = "Died on std::runtime_error: dnsmasq: did not start after 20 attempts"
 CODEL = {"target_ms": 5, "interval_ms": 100}
 
 
@@ -265,6 +269,24 @@ def test_shells_that_do_not_start_are_told() -> None:
         pytest.raises(MahimahiError, match="the mahimahi shells ended at once: "),
     ):
         shell.start("true")
+
+
+@pytest.mark.parametrize(("late", "stand"), [(MOST_STARTS - 1, True), (MOST_STARTS, False)])
+def test_shells_whose_name_server_is_late_are_started_again(
+    late: int, stand: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = shutil.which("mm-delay")
+    with TemporaryDirectory() as name, MahimahiShell(spec_of()) as shell:
+        folder = Path(name)
+        folder.chmod(0o777)  # shells are another user's
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        (folder / "mm-delay").write_text(f"""#!/bin/sh
+for start in $(seq {late}); do mkdir {folder}/$start && echo '{LATE}' >&2 && exit 1; done
+exec {program} "$@"
+""")
+        (folder / "mm-delay").chmod(0o755)
+        with nullcontext() if stand else pytest.raises(MahimahiError, match=LATE):
+            assert shell.start("true").wait(ANSWER_S) == 0
 
 
 def test_two_nests_start_side_by_side() -> None:

@@ -42,7 +42,9 @@ def test_the_statistics_of_many_flows_are_all_there(evaluation: Evaluation) -> N
     (run,) = scenario.runs
     pages = list(pdf_report._run_pages(scenario, run))
     assert len(pages) == 2
-    told = statistics(scenario, run).splitlines()
+    told = [
+        line for line in statistics(scenario, run).splitlines() if "generated" not in line
+    ]  # its time is new
     assert f"-- Flow {FLOWS}:" in told
     assert [line for line in lines(pages) if line in told] == told
 

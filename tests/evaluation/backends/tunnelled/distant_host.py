@@ -16,8 +16,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
+from ccgym.envs.mahimahi.name_servers import until_name_servers_answer
 
 RATE_MBPS = 12
 DELAY_MS = 20
@@ -67,7 +69,7 @@ class DistantHost:
                 _run("ip", "netns", "add", namespace)
                 stack.callback(_run, "ip", "netns", "delete", namespace)
             self._wire()
-            stack.enter_context(self._start_delay())
+            stack.enter_context(until_name_servers_answer(self._start_delay))
             self._write_keys()
             stack.enter_context(self._start_daemon())
             stack.enter_context(self._start_ntp_server())
@@ -80,7 +82,7 @@ class DistantHost:
     def _start_delay(self) -> ProcessGroup:
         """Starts the shell that is `here`, and waits until it stands."""
         user, folder = HostUser.unprivileged(), self.folder / "delay"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         user.give(folder)
         inside = [
             "sh",
@@ -97,7 +99,8 @@ class DistantHost:
         shell = ProcessGroup(argv, folder, "mm-delay")
         deadline = time.monotonic() + START_S
         while not (folder / "pid").exists():
-            assert shell.returncode is None, shell.complaint()
+            if shell.returncode is not None:
+                raise OutsideError(shell.complaint())
             assert time.monotonic() < deadline, "mm-delay does not stand"
             time.sleep(POLL_S)
         self.here = ["nsenter", f"--net=/proc/{(folder / 'pid').read_text().strip()}/ns/net"]
