@@ -71,7 +71,8 @@ ccgym_lost_packet shown(const LostPacket& packet) {
           .bytes = packet.bytes,
           .sent_ms = in_ms(packet.sent_at),
           .inflight_bytes_at_departure = packet.inflight_bytes_at_departure,
-          .lost_bytes_at_departure = packet.lost_bytes_at_departure};
+          .lost_bytes_at_departure = packet.lost_bytes_at_departure,
+          .app_limited = packet.app_limited};
 }
 
 int32_t shown(Limit limit) {
@@ -133,7 +134,7 @@ std::shared_ptr<void> LibraryController::owned(void* self) const {
 
 void LibraryController::on_sent(Time now, const SentPacket& packet) {
   if (!table_->on_sent) return;
-  const ccgym_sent_packet told{packet.seq, packet.bytes, packet.inflight_bytes};
+  const ccgym_sent_packet told{packet.seq, packet.bytes, packet.inflight_bytes, in_ms(packet.smoothed_rtt)};
   table_->on_sent(self_.get(), in_ms(now), &told, &asked_);
   read_limits();
 }
@@ -167,7 +168,15 @@ void LibraryController::on_ack(Time now, const AckEvent& ack) {
 
 void LibraryController::on_timeout(Time now, const Timeout& timeout) {
   show(timeout.lost);
-  table_->on_timeout(self_.get(), in_ms(now), lost_.data(), lost_.size(), &asked_);
+  const ccgym_timeout told{.lost = lost_.data(),
+                           .lost_packets = lost_.size(),
+                           .delivered_bytes = timeout.delivered_bytes,
+                           .declared_lost_bytes = timeout.declared_lost_bytes,
+                           .next_seq = timeout.next_seq,
+                           .rtt_ms = in_ms(timeout.rtt.latest),
+                           .smoothed_rtt_ms = in_ms(timeout.rtt.smoothed),
+                           .min_rtt_ms = in_ms(timeout.rtt.min)};
+  table_->on_timeout(self_.get(), in_ms(now), &told, &asked_);
   read_limits();
 }
 
@@ -184,8 +193,9 @@ void LibraryController::on_restart(Time now, Time idle) {
   read_limits();
 }
 
-void LibraryController::on_timer(Time now, const RttStats& /*rtt*/) {
-  table_->on_timer(self_.get(), in_ms(now), &asked_);
+void LibraryController::on_timer(Time now, const RttStats& rtt) {
+  const ccgym_rtt told{in_ms(rtt.latest), in_ms(rtt.smoothed), in_ms(rtt.min)};
+  table_->on_timer(self_.get(), in_ms(now), &told, &asked_);
   read_limits();
   check_timer_moved(name_, next_timer_, now);
 }
@@ -221,6 +231,7 @@ void LibraryController::read_limits() {
   limits_.cwnd_bytes = checked_window_bytes(name_, asked_.cwnd_packets, packet_bytes_);
   limits_.pacing_rate.reset();
   if (asked_.pacing_mbps != CCGYM_NO_PACING) limits_.pacing_rate = checked_pacing(name_, asked_.pacing_mbps);
+  limits_.holds_back = asked_.holds_back != 0;
   next_timer_.reset();
   if (table_->on_timer && asked_.next_timer_ms != CCGYM_NO_TIMER)
     next_timer_ = checked_timer(name_, asked_.next_timer_ms);

@@ -54,8 +54,10 @@ class LibraryController final : public CongestionController {
   std::string name_;  // for messages
   std::shared_ptr<const ccgym_controller_table> table_;
   int64_t packet_bytes_;
-  ccgym_limits asked_{
-      .cwnd_packets = kInitialWindowPackets, .pacing_mbps = CCGYM_NO_PACING, .next_timer_ms = CCGYM_NO_TIMER};
+  ccgym_limits asked_{.cwnd_packets = kInitialWindowPackets,
+                      .pacing_mbps = CCGYM_NO_PACING,
+                      .next_timer_ms = CCGYM_NO_TIMER,
+                      .holds_back = 0};
   std::shared_ptr<void> self_{};  // the library's own
   std::vector<ccgym_acked_packet> acked_{};
   std::vector<ccgym_lost_packet> lost_{};

@@ -33,15 +33,18 @@ nb::tuple tuple_of(std::span<const Packet> packets) {
 }
 
 // The event is in the view for as long as this is in scope.
+template <class Event>
 class Shown {
  public:
-  Shown(AckView& view, const AckEvent& event) : view_{view} { view_.event = &event; }
+  Shown(nb::handle view, const Event& event) : view_{*nb::inst_ptr<EventView<Event>>(view)} {
+    view_.event = &event;
+  }
   Shown(const Shown&) = delete;
   Shown& operator=(const Shown&) = delete;
   ~Shown() { view_.event = nullptr; }
 
  private:
-  AckView& view_;
+  EventView<Event>& view_;
 };
 
 nb::object optional(nb::handle self, const char* name) { return nb::getattr(self, name, nb::none()); }
@@ -63,9 +66,10 @@ nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromStr
 
 }  // namespace
 
-const AckEvent& AckView::get() const {
+template <class Event>
+const Event& EventView<Event>::get() const {
   if (event == nullptr)
-    throw std::runtime_error("an ack can be read during its on_ack only: keep its values");
+    throw std::runtime_error("an event can be read during its callback only: keep its values");
   return *event;
 }
 
@@ -81,19 +85,20 @@ PythonController::Methods::Methods(nb::handle self)
 PythonController::Names::Names()
     : cwnd_packets{interned("cwnd_packets")},
       pacing_mbps{interned("pacing_mbps")},
-      next_timer_ms{interned("next_timer_ms")} {}
+      next_timer_ms{interned("next_timer_ms")},
+      holds_back{interned("holds_back")} {}
 
 PythonController::PythonController(std::string name, nb::object self, int64_t packet_bytes)
     : name_{std::move(name)},
       self_{std::move(self)},
       ack_{nb::cast(AckView{})},
+      timeout_{nb::cast(TimeoutView{})},
       methods_{Methods{self_}},
       names_{Names{}},
       packet_bytes_{packet_bytes} {
   guarded("__init__", [this] {
-    const nb::object wanted = nb::getattr(self_, "wants_ecn", nb::bool_(false));
-    if (!nb::isinstance<nb::bool_>(wanted)) throw std::runtime_error(name_ + ": wants_ecn is no bool");
-    wants_ecn_ = nb::cast<bool>(wanted);
+    wants_ecn_ = bool_of("wants_ecn", nb::getattr(self_, "wants_ecn", nb::bool_(false)));
+    may_hold_back_ = nb::hasattr(self_, names_->holds_back);
     return nb::object{nb::none()};
   });
 }
@@ -102,6 +107,7 @@ PythonController::~PythonController() {
   const nb::gil_scoped_acquire locked;
   methods_.reset();
   names_.reset();
+  timeout_.reset();
   ack_.reset();
   self_.reset();
 }
@@ -112,14 +118,17 @@ void PythonController::on_sent(Time now, const SentPacket& packet) {
 
 void PythonController::on_ack(Time now, const AckEvent& ack) {
   guarded("on_ack", [&] {
-    const Shown shown{*nb::inst_ptr<AckView>(ack_), ack};
+    const Shown shown{ack_, ack};
     return methods_->on_ack(in_ms(now), ack_);
   });
 }
 
 void PythonController::on_timeout(Time now, const Timeout& timeout) {
   if (methods_->on_timeout.is_none()) return;
-  guarded("on_timeout", [&] { return methods_->on_timeout(in_ms(now), tuple_of(timeout.lost)); });
+  guarded("on_timeout", [&] {
+    const Shown shown{timeout_, timeout};
+    return methods_->on_timeout(in_ms(now), timeout_);
+  });
 }
 
 void PythonController::on_spurious_loss(Time now, const SpuriousLoss& loss) {
@@ -132,8 +141,8 @@ void PythonController::on_restart(Time now, Time idle) {
   guarded("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
 }
 
-void PythonController::on_timer(Time now, const RttStats& /*rtt*/) {
-  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now)); });
+void PythonController::on_timer(Time now, const RttStats& rtt) {
+  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now), rtt); });
   check_timer_moved(name_, next_timer_, now);
 }
 
@@ -183,6 +192,7 @@ void PythonController::read_back() {
   limits_.pacing_rate.reset();
   const nb::object pacing = self_.attr(names_->pacing_mbps);
   if (!pacing.is_none()) limits_.pacing_rate = checked_pacing(name_, number_of(names_->pacing_mbps, pacing));
+  if (may_hold_back_) limits_.holds_back = bool_of("holds_back", self_.attr(names_->holds_back));
   next_timer_.reset();
   if (methods_->on_timer.is_none()) return;
   const nb::object timer = nb::getattr(self_, names_->next_timer_ms, nb::none());
@@ -196,6 +206,11 @@ double PythonController::number_of(nb::handle attribute, nb::handle value) const
     throw std::runtime_error(name_ + ": " + nb::cast<std::string>(attribute) + " is of type " +
                              type_of(value) + ", expected a number");
   }
+}
+
+bool PythonController::bool_of(const char* attribute, nb::handle value) const {
+  if (!nb::isinstance<nb::bool_>(value)) throw std::runtime_error(name_ + ": " + attribute + " is no bool");
+  return nb::cast<bool>(value);
 }
 
 // An interrupt is the user's, whatever ran when it came.
@@ -218,9 +233,17 @@ std::unique_ptr<CongestionController> make_python(std::string_view argument, con
   return std::make_unique<PythonController>("python:" + name, std::move(self), config.packet_bytes);
 }
 
-template <class Value>
-auto ack_field(Value AckEvent::* member) {
-  return [member](const AckView& ack) { return ack.get().*member; };
+template <class Event, class Value>
+auto field(Value Event::* member) {
+  return [member](const EventView<Event>& view) { return view.get().*member; };
+}
+
+// By the same names wherever they are told.
+template <class Told, class RttOf>
+void bind_rtt(nb::class_<Told>& bound, RttOf rtt_of) {
+  bound.def_prop_ro("rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).latest); })
+      .def_prop_ro("smoothed_rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).smoothed); })
+      .def_prop_ro("min_rtt_ms", [rtt_of](const Told& told) { return in_ms(rtt_of(told).min); });
 }
 
 nb::object rate_mbps(const AckView& ack) {
@@ -250,7 +273,8 @@ void bind_packets(nb::module_& module) {
   nb::class_<SentPacket>(module, "SentPacket", "A packet that leaves; inflight_bytes with this packet.")
       .def_ro("seq", &SentPacket::seq)
       .def_ro("bytes", &SentPacket::bytes)
-      .def_ro("inflight_bytes", &SentPacket::inflight_bytes);
+      .def_ro("inflight_bytes", &SentPacket::inflight_bytes)
+      .def_prop_ro("smoothed_rtt_ms", [](const SentPacket& packet) { return in_ms(packet.smoothed_rtt); });
   nb::class_<AckedPacket>(module, "AckedPacket",
                           "A packet that has arrived. received_ms is by the receiver's clock, or None.")
       .def_ro("seq", &AckedPacket::seq)
@@ -265,7 +289,8 @@ void bind_packets(nb::module_& module) {
       .def_ro("bytes", &LostPacket::bytes)
       .def_prop_ro("sent_ms", [](const LostPacket& packet) { return in_ms(packet.sent_at); })
       .def_ro("inflight_bytes_at_departure", &LostPacket::inflight_bytes_at_departure)
-      .def_ro("lost_bytes_at_departure", &LostPacket::lost_bytes_at_departure);
+      .def_ro("lost_bytes_at_departure", &LostPacket::lost_bytes_at_departure)
+      .def_ro("app_limited", &LostPacket::app_limited);
   nb::class_<SpuriousLoss>(module, "SpuriousLoss",
                            "A packet that was given up, by a time-out or not, and arrives.")
       .def_ro("seq", &SpuriousLoss::seq)
@@ -274,27 +299,32 @@ void bind_packets(nb::module_& module) {
       .def_ro("timeout", &SpuriousLoss::timeout);
 }
 
-}  // namespace
+void bind_timeout(nb::module_& module) {
+  nb::class_<RttStats> rtt(module, "Rtt", "Round trips, as the newest ACK has left them; 0 before it.");
+  bind_rtt(rtt, [](const RttStats& told) -> const RttStats& { return told; });
+  nb::class_<TimeoutView> timeout(module, "Timeout",
+                                  "What a controller's on_timeout is told, all in flight being presumed "
+                                  "lost; to be read during the call.");
+  timeout.def_prop_ro("lost", [](const TimeoutView& view) { return tuple_of(view.get().lost); })
+      .def_prop_ro("delivered_bytes", field(&Timeout::delivered_bytes))
+      .def_prop_ro("declared_lost_bytes", field(&Timeout::declared_lost_bytes))
+      .def_prop_ro("next_seq", field(&Timeout::next_seq));
+  bind_rtt(timeout, [](const TimeoutView& view) -> const RttStats& { return view.get().rtt; });
+}
 
-void bind_controller(nb::module_& module) {
-  register_controllers("python", make_python);
-  register_library_controllers();
-  bind_packets(module);
-  nb::class_<AckView>(
+void bind_ack(nb::module_& module) {
+  nb::class_<AckView> bound(
       module, "Ack",
       "What a controller's on_ack is told; to be read during the call. The rate is None, where time alone "
-      "revealed the losses.")
-      .def_prop_ro("acked", [](const AckView& ack) { return tuple_of(ack.get().acked); })
+      "revealed the losses.");
+  bound.def_prop_ro("acked", [](const AckView& ack) { return tuple_of(ack.get().acked); })
       .def_prop_ro("lost", [](const AckView& ack) { return tuple_of(ack.get().lost); })
       .def_prop_ro("acked_bytes", [](const AckView& ack) { return ack.get().acked_bytes(); })
       .def_prop_ro("lost_bytes", [](const AckView& ack) { return ack.get().lost_bytes(); })
-      .def_prop_ro("inflight_bytes", ack_field(&AckEvent::inflight_bytes))
-      .def_prop_ro("delivered_bytes", ack_field(&AckEvent::delivered_bytes))
-      .def_prop_ro("declared_lost_bytes", ack_field(&AckEvent::declared_lost_bytes))
-      .def_prop_ro("next_seq", ack_field(&AckEvent::next_seq))
-      .def_prop_ro("rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.latest); })
-      .def_prop_ro("smoothed_rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.smoothed); })
-      .def_prop_ro("min_rtt_ms", [](const AckView& ack) { return in_ms(ack.get().rtt.min); })
+      .def_prop_ro("inflight_bytes", field(&AckEvent::inflight_bytes))
+      .def_prop_ro("delivered_bytes", field(&AckEvent::delivered_bytes))
+      .def_prop_ro("declared_lost_bytes", field(&AckEvent::declared_lost_bytes))
+      .def_prop_ro("next_seq", field(&AckEvent::next_seq))
       .def_prop_ro("rate_mbps", &rate_mbps)
       .def_prop_ro("rate_delivered_bytes", [](const AckView& ack) { return ack.get().rate.delivered_bytes; })
       .def_prop_ro("rate_prior_delivered_bytes",
@@ -303,8 +333,19 @@ void bind_controller(nb::module_& module) {
       .def_prop_ro("rate_ack_interval_ms",
                    [](const AckView& ack) { return in_ms(ack.get().rate.ack_interval); })
       .def_prop_ro("rate_app_limited", [](const AckView& ack) { return ack.get().rate.app_limited; })
-      .def_prop_ro("ce_packets", ack_field(&AckEvent::ce_packets))
+      .def_prop_ro("ce_packets", field(&AckEvent::ce_packets))
       .def_prop_ro("limited_by", &limited_by);
+  bind_rtt(bound, [](const AckView& view) -> const RttStats& { return view.get().rtt; });
+}
+
+}  // namespace
+
+void bind_controller(nb::module_& module) {
+  register_controllers("python", make_python);
+  register_library_controllers();
+  bind_packets(module);
+  bind_timeout(module);
+  bind_ack(module);
 }
 
 }  // namespace ccgym

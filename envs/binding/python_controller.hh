@@ -12,12 +12,15 @@
 
 namespace ccgym {
 
-// What Python sees of an ACK, for as long as the call lasts: the event is the sender's.
-struct AckView {
-  const AckEvent* event{nullptr};
+// What Python sees of an ACK or a time-out, for as long as the call lasts: the event is the sender's.
+template <class Event>
+struct EventView {
+  const Event* event{nullptr};
 
-  [[nodiscard]] const AckEvent& get() const;  // throws std::runtime_error after the call
+  [[nodiscard]] const Event& get() const;  // throws std::runtime_error after the call
 };
+using AckView = EventView<AckEvent>;
+using TimeoutView = EventView<Timeout>;
 
 // Every call takes the interpreter's lock; a simulation goes without it. What Python raises ends it.
 class PythonController final : public CongestionController {
@@ -51,22 +54,25 @@ class PythonController final : public CongestionController {
   struct Names {  // of the attributes that are read after each call, made once
     Names();
 
-    nanobind::object cwnd_packets, pacing_mbps, next_timer_ms;
+    nanobind::object cwnd_packets, pacing_mbps, next_timer_ms, holds_back;
   };
 
   template <class Call>
   void guarded(const char* callback, const Call& call);
   void read_back();
   [[nodiscard]] double number_of(nanobind::handle attribute, nanobind::handle value) const;
+  [[nodiscard]] bool bool_of(const char* attribute, nanobind::handle value) const;
   [[noreturn]] void rethrow(nanobind::python_error& error, const std::string& where) const;
 
   std::string name_;  // as the user gave it, for messages
   nanobind::object self_;
-  nanobind::object ack_;  // one for all calls
+  nanobind::object ack_;      // one for all calls
+  nanobind::object timeout_;  // as well
   std::optional<Methods> methods_;
   std::optional<Names> names_;
   int64_t packet_bytes_;
   bool wants_ecn_{false};
+  bool may_hold_back_{false};  // there is such an attribute
   SendLimits limits_{};
   std::optional<Time> next_timer_{};
 };

@@ -32,6 +32,6 @@ class VegasLike:
             self.cwnd_packets *= 2 if self.slow_start else 1
             self.cwnd_packets += 0 if self.slow_start else 1
 
-    def on_timeout(self, now_ms: float, lost: Any) -> None:  # noqa: ARG002
+    def on_timeout(self, now_ms: float, timeout: Any) -> None:  # noqa: ARG002
         """Begins anew."""
         self.cwnd_packets, self.slow_start = 2.0, True

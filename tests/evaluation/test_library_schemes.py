@@ -9,7 +9,7 @@ from ccgym.envs.errors import InputError
 from ccgym.evaluation.schemes import Kind, select_native, select_schemes
 
 from .controller_library import NO_CLONE, NO_ON_ACK, SYMBOL, VERSION, build_library, on_ack
-from .test_python_schemes import AIMD, run, write
+from .test_python_schemes import AIMD, LISTENER, run, run_through_silence, write
 
 pytestmark = pytest.mark.slow
 MACHINE = 18
@@ -20,6 +20,48 @@ def test_runs_as_the_same_in_python_to_the_bit(tmp_path: Path) -> None:
     library = run(select_native(f"so:{build_library(tmp_path)}"))
     python = run(select_native(write(tmp_path, AIMD)))
     assert library.delivered_packets > 0.9 * library.opportunities
+    assert list(library.departure_ms) == list(python.departure_ms)
+    assert list(library.cwnd_packets) == list(python.cwnd_packets)
+
+
+LISTENER_IN_C = (
+    on_ack(
+        "limits->cwnd_packets += 0.001 * ack->rate_app_limited;"
+        " for (size_t i = 0; i < ack->lost_packets; ++i)"
+        " limits->cwnd_packets += 0.01 * ack->lost[i].app_limited;"
+    ),
+    (
+        "limits->cwnd_packets = ((struct aimd*)self)->least_packets;",
+        "limits->cwnd_packets = 2.0 + 0.01 * timeout->lost_packets + 1e-9 * timeout->delivered_bytes"
+        " + 1e-8 * timeout->declared_lost_bytes + 1e-6 * timeout->next_seq"
+        " + HEARD(timeout);",
+    ),
+    (
+        "const struct ccgym_controller_table* ccgym_controller",
+        """static void on_sent(void* self, double now_ms, const struct ccgym_sent_packet* packet,
+                    struct ccgym_limits* limits) {
+  limits->cwnd_packets += 1e-7 * packet->smoothed_rtt_ms;
+  if (limits->next_timer_ms == CCGYM_NO_TIMER) limits->next_timer_ms = now_ms + 50.0;
+}
+static void on_timer(void* self, double now_ms, const struct ccgym_rtt* rtt, struct ccgym_limits* limits) {
+  limits->cwnd_packets += HEARD(rtt);
+  limits->next_timer_ms = CCGYM_NO_TIMER;
+  limits->holds_back = !limits->holds_back;
+}
+const struct ccgym_controller_table* ccgym_controller""",
+    ),
+    (
+        "struct aimd {",
+        "#define HEARD(told) (1e-6 * (told->rtt_ms + 2.0 * told->smoothed_rtt_ms + 4.0 * told->min_rtt_ms))\n"
+        "struct aimd {",
+    ),
+    (".clone = clone,", ".clone = clone, .on_sent = on_sent, .on_timer = on_timer,"),
+)
+
+
+def test_every_callback_tells_a_library_what_it_tells_a_class(tmp_path: Path) -> None:
+    library = run_through_silence(select_native(f"so:{build_library(tmp_path, *LISTENER_IN_C)}"))
+    python = run_through_silence(select_native(write(tmp_path, LISTENER)))
     assert list(library.departure_ms) == list(python.departure_ms)
     assert list(library.cwnd_packets) == list(python.cwnd_packets)
 
@@ -61,7 +103,7 @@ def test_the_fingerprint_says_what_runs_and_not_where_it_stands(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (VERSION, "made for version 99 of ccgym/controller.h, not 2"),
+        (VERSION, "made for version 99 of ccgym/controller.h, not 3"),
         (SYMBOL, "has no function ccgym_controller"),
         (NO_ON_ACK, "lacks create, destroy, on_ack or on_timeout"),
     ],

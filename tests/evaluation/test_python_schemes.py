@@ -17,7 +17,7 @@ AIMD = """class Aimd:
         self.cwnd_packets += len(ack.acked) / self.cwnd_packets
         if ack.lost:
             self.cwnd_packets = max(2.0, self.cwnd_packets / 2)
-    def on_timeout(self, now_ms, lost):
+    def on_timeout(self, now_ms, timeout):
         self.cwnd_packets = 2.0
 """
 
@@ -25,6 +25,66 @@ AIMD = """class Aimd:
 def run(controller: str, seconds: float = 10) -> _core.FlowRecord:
     link = _core.Link(_core.Schedule.constant(12))
     return _core.simulate(_core.Path(10, link, link), controller, seconds=seconds, seed=1)
+
+
+LISTENER = """class Aimd:
+    def __init__(self, packet_bytes):
+        self.cwnd_packets, self.pacing_mbps, self.next_timer_ms, self.holds_back = 10.0, None, None, False
+        self.rtts, self.delivered_bytes, self.declared_lost_bytes, self.next_seq = (0, 0, 0), 0, 0, 0
+        self.heard = dict.fromkeys(("timers", "timeouts", "app_limited_losses"), 0)
+
+    def on_ack(self, now_ms, ack):
+        self.rtts = self.rtts_of(ack)
+        self.delivered_bytes, self.declared_lost_bytes = ack.delivered_bytes, ack.declared_lost_bytes
+        self.cwnd_packets += 0.001 * ack.rate_app_limited
+        for packet in ack.lost:
+            self.cwnd_packets += 0.01 * packet.app_limited
+            self.heard["app_limited_losses"] += packet.app_limited
+        self.cwnd_packets += len(ack.acked) / self.cwnd_packets
+        if ack.lost:
+            self.cwnd_packets = max(2.0, self.cwnd_packets / 2)
+
+    def on_timeout(self, now_ms, timeout):
+        self.declared_lost_bytes += sum(packet.bytes for packet in timeout.lost)
+        told = timeout.delivered_bytes, timeout.declared_lost_bytes, timeout.next_seq
+        assert told == (self.delivered_bytes, self.declared_lost_bytes, self.next_seq)
+        self.cwnd_packets = (
+            2.0 + 0.01 * len(timeout.lost) + 1e-9 * timeout.delivered_bytes
+            + 1e-8 * timeout.declared_lost_bytes + 1e-6 * timeout.next_seq + self.hear(timeout)
+        )
+        self.heard["timeouts"] += 1
+
+    def on_sent(self, now_ms, packet):
+        assert packet.smoothed_rtt_ms == self.rtts[1]
+        self.next_seq = packet.seq + 1
+        self.cwnd_packets += 1e-7 * packet.smoothed_rtt_ms
+        if self.next_timer_ms is None:
+            self.next_timer_ms = now_ms + 50.0
+
+    def on_timer(self, now_ms, rtt):
+        self.cwnd_packets += self.hear(rtt)
+        self.next_timer_ms, self.holds_back = None, not self.holds_back
+        self.heard["timers"] += 1
+
+    def hear(self, told):
+        assert self.rtts_of(told) == self.rtts
+        return 1e-6 * (told.rtt_ms + 2.0 * told.smoothed_rtt_ms + 4.0 * told.min_rtt_ms)
+
+    def rtts_of(self, told):
+        return told.rtt_ms, told.smoothed_rtt_ms, told.min_rtt_ms
+
+    def metrics(self):
+        return self.heard
+"""
+"""What it hears moves its window, and is what its ACKs have told before."""
+
+
+def run_through_silence(controller: str) -> _core.FlowRecord:
+    """Over a link that loses packets and is out for seconds, for an application that pauses."""
+    link = _core.Link(_core.Schedule.constant(12), loss=0.02, mean_on_ms=1500, mean_off_ms=1500)
+    flow = _core.Flow(controller, mean_on_s=0.5, mean_off_s=0.2)
+    (record,) = _core.simulate(_core.Path(10, link, link), [flow], seconds=30, seed=1)
+    return record
 
 
 def write(folder: Path, source: str) -> str:
@@ -36,6 +96,46 @@ def test_fills_a_link_the_same_each_time(tmp_path: Path) -> None:
     record, again = (run(select_native(write(tmp_path, AIMD))) for _ in range(2))
     assert record.delivered_packets > 0.9 * record.opportunities
     assert list(record.departure_ms) == list(again.departure_ms)
+
+
+def test_every_callback_tells_what_the_last_ack_told(tmp_path: Path) -> None:
+    record = run_through_silence(select_native(write(tmp_path, LISTENER)))
+    assert {name for name, (_, values) in record.metrics.items() if values[-1] > 0} == {
+        "timers",
+        "timeouts",
+        "app_limited_losses",
+    }
+
+
+@pytest.mark.parametrize("holds_back", [True, False])
+def test_what_it_holds_back_tells_nothing_of_the_path(tmp_path: Path, holds_back: bool) -> None:
+    source = AIMD.replace("10.0, None", f"10.0, None; self.holds_back, self.limited = {holds_back}, 0")
+    counting = "def on_ack(self, now_ms, ack):\n        self.limited += ack.rate_app_limited"
+    source = source.replace("def on_ack(self, now_ms, ack):", counting)
+    source += "    def metrics(self):\n        return {'limited': self.limited}\n"
+    record = run(select_native(write(tmp_path, source)))
+    assert (record.metrics["limited"][1][-1] > 0.9 * record.delivered_packets) == holds_back
+
+
+def test_a_time_out_cannot_be_read_after_its_callback(tmp_path: Path) -> None:
+    keeping = LISTENER.replace("assert told ==", "self.kept = timeout; assert told ==").replace(
+        "def on_timer(self, now_ms, rtt):",
+        "def on_timer(self, now_ms, rtt):\n        if hasattr(self, 'kept'): self.kept.next_seq",
+    )
+    with pytest.raises(RuntimeError, match="an event can be read during its callback only"):
+        run_through_silence(select_native(write(tmp_path, keeping)))
+
+
+def test_a_class_for_what_callbacks_once_told_goes_on_or_is_told_in_a_line(tmp_path: Path) -> None:
+    former = AIMD.replace("now_ms, timeout", "now_ms, lost")
+    assert run_through_silence(select_native(write(tmp_path, former))).delivered_packets > 0
+    reading = former.replace("self.cwnd_packets = 2.0", "self.cwnd_packets = 2.0 + len(lost)")
+    with pytest.raises(
+        RuntimeError, match="on_timeout raised TypeError: object of type 'Timeout' has no len"
+    ):
+        run_through_silence(select_native(write(tmp_path, reading)))
+    with pytest.raises(InputError, match=r"on_timer\(now_ms\) is called as on_timer\(now_ms, rtt\)"):
+        select_native(write(tmp_path, AIMD + "    def on_timer(self, now_ms): pass\n"))
 
 
 def test_runs_in_two_threads_at_once(tmp_path: Path) -> None:
@@ -66,13 +166,13 @@ def test_an_exception_ends_its_run_with_the_cause(tmp_path: Path) -> None:
             "its constructor raised SystemExit",
         ),
         (
-            "def on_timeout(self, now_ms, lost)",
+            "def on_timeout(self, now_ms, timeout)",
             "@property\n    def cwnd_packets(self)",
             "its constructor raised",
         ),
         (
-            "def on_timeout(self, now_ms, lost):",
-            "@property\n    def next_timer_ms(self): 1 / 0\n    def on_timeout(self, now_ms, lost):",
+            "def on_timeout(self, now_ms, timeout):",
+            "@property\n    def next_timer_ms(self): 1 / 0\n    def on_timeout(self, now_ms, timeout):",
             "one of its attributes raised ZeroDivisionError",
         ),
     ],
@@ -111,6 +211,10 @@ def test_what_a_callback_returns_is_not_overlooked(tmp_path: Path) -> None:
         (AIMD.replace("on_timeout", "on_loss"), "on_loss is never called: losses come in ack.lost of on_ack"),
         (AIMD.replace("= 10.0,", "= None,"), "cwnd_packets is of type NoneType, expected a number"),
         (AIMD.replace("= 10.0, None", "= 10.0, None; self.next_timer_ms = 5"), "has no on_timer"),
+        (
+            AIMD.replace("if ack.lost:", "self.holds_back = True\n        if ack.lost:"),
+            "sets no attribute holds_back",
+        ),
     ],
 )
 def test_what_is_no_controller_is_refused(tmp_path: Path, source: str, said: str) -> None:

@@ -5,6 +5,7 @@
  *   - One ACK is one on_ack. Losses that only time reveals are an on_ack without acked packets and rate.
  *   - on_restart comes before the on_sent that ends an idle time.
  *   - on_timer is called once, at or after its deadline; it sets a later one, or CCGYM_NO_TIMER.
+ *   - Round trips are as the newest ACK has left them, 0 before it.
  *   - Each callback may change the limits it is given; they stay as they are until the next one.
  *   - A packet leaves while inflight + packet <= window and the pacer is due; one may always be in flight.
  * What a pointer points at is the caller's, and gone when the callback returns. State belongs into `self`,
@@ -20,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CCGYM_CONTROLLER_VERSION 2 /* of everything below: another version is refused */
+#define CCGYM_CONTROLLER_VERSION 3 /* of everything below: another version is refused */
 
 #define CCGYM_NO_PACING 0.0
 #define CCGYM_NO_TIMER (-1.0)
@@ -35,12 +36,14 @@ struct ccgym_limits {
   double cwnd_packets;  /* 10 at first; 0 to 1e9 */
   double pacing_mbps;   /* 1e-6 to 1e9 Mbit/s of UDP payload; CCGYM_NO_PACING: the window alone decides */
   double next_timer_ms; /* when on_timer is to be called; CCGYM_NO_TIMER: not at all */
+  int32_t holds_back;   /* 1: below what the path allows, on purpose: rate samples tell nothing of it */
 };
 
 struct ccgym_sent_packet {
   uint64_t seq; /* from 0 */
   int64_t bytes;
   int64_t inflight_bytes; /* with this packet */
+  double smoothed_rtt_ms;
 };
 
 struct ccgym_acked_packet {
@@ -59,6 +62,7 @@ struct ccgym_lost_packet {
   double sent_ms;
   int64_t inflight_bytes_at_departure;
   int64_t lost_bytes_at_departure;
+  int32_t app_limited; /* as rate_app_limited of an ACK */
 };
 
 enum ccgym_limit { CCGYM_LIMIT_WINDOW = 0, CCGYM_LIMIT_PACING = 1, CCGYM_LIMIT_APPLICATION = 2 };
@@ -85,6 +89,24 @@ struct ccgym_ack {
   int64_t ce_packets;       /* more have come marked "congestion experienced"; 0 without wants_ecn */
 };
 
+/* No ACK came for too long: everything in flight is presumed lost. */
+struct ccgym_timeout {
+  const struct ccgym_lost_packet* lost;
+  size_t lost_packets;
+  int64_t delivered_bytes;     /* flow total */
+  int64_t declared_lost_bytes; /* flow total, with these */
+  uint64_t next_seq;           /* of the next packet to leave */
+  double rtt_ms;
+  double smoothed_rtt_ms;
+  double min_rtt_ms;
+};
+
+struct ccgym_rtt { /* told with timers */
+  double rtt_ms;   /* latest */
+  double smoothed_rtt_ms;
+  double min_rtt_ms;
+};
+
 struct ccgym_spurious_loss {
   uint64_t seq;
   int64_t bytes;
@@ -105,8 +127,7 @@ struct ccgym_controller_table {
   void* (*create)(const struct ccgym_config* config, struct ccgym_limits* limits);
   void (*destroy)(void* self);
   void (*on_ack)(void* self, double now_ms, const struct ccgym_ack* ack, struct ccgym_limits* limits);
-  /* No ACK came for too long: everything in flight is lost. */
-  void (*on_timeout)(void* self, double now_ms, const struct ccgym_lost_packet* lost, size_t lost_packets,
+  void (*on_timeout)(void* self, double now_ms, const struct ccgym_timeout* timeout,
                      struct ccgym_limits* limits);
   /* The others may be NULL. */
   void (*on_sent)(void* self, double now_ms, const struct ccgym_sent_packet* packet,
@@ -114,7 +135,7 @@ struct ccgym_controller_table {
   void (*on_spurious_loss)(void* self, double now_ms, const struct ccgym_spurious_loss* loss,
                            struct ccgym_limits* limits);
   void (*on_restart)(void* self, double now_ms, double idle_ms, struct ccgym_limits* limits);
-  void (*on_timer)(void* self, double now_ms, struct ccgym_limits* limits);
+  void (*on_timer)(void* self, double now_ms, const struct ccgym_rtt* rtt, struct ccgym_limits* limits);
   /* For logs and plots, always the same ones: writes up to `most`, returns how many there are, 64 at most. */
   size_t (*metrics)(const void* self, struct ccgym_metric* metrics, size_t most);
   void* (*clone)(const void* self); /* without it, what copies a flow midway refuses the scheme */

@@ -21,7 +21,7 @@ class Mine:
         self.cwnd_packets, self.pacing_mbps = WINDOW, None
     def on_ack(self, now_ms, ack):
         pass
-    def on_timeout(self, now_ms, lost):
+    def on_timeout(self, now_ms, timeout):
         pass
 """
 

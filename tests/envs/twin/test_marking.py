@@ -107,6 +107,7 @@ def test_a_python_controller_speaks_ecn_when_it_says_so(tmp_path: Path) -> None:
     ("source", "wrong"),
     [
         ("wants_ecn = 1", "wants_ecn is no bool"),
+        ("holds_back = 1", "holds_back is no bool"),
         ("metrics = lambda self: 3", "metrics returns no dict"),
         ("metrics = lambda self: {3: 4}", "metrics"),
         ("metrics = lambda self: {'a': 'b'}", "metrics raised TypeError"),
