@@ -35,7 +35,8 @@ class Ledbat final : public CongestionController {
 
   int64_t packet_bytes_;
   double cwnd_packets_;
-  int64_t sent_inflight_bytes_{0};  // when a packet last left: ACKs that come in a burst have not shrunk it
+  // RFC 6817's flightsize, as of the last departure: a burst of ACKs has not shrunk that.
+  int64_t sent_inflight_bytes_{0};
   bool slow_start_{true};
   std::array<Time, kBaseHistory> base_delays_{};  // the smallest of each minute
   std::array<Time, kCurrentFilter> current_delays_{};

@@ -54,7 +54,6 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
 // Section 4.2.3.4: what was lost leaves the window, which conserves packets for the first round of an
 // episode.
 void Bbr::answer_losses(const AckEvent& ack) {
-  policer_.on_lost(ack.lost_bytes());
   if (recovery_.episode.begins_with(ack.lost)) {
     if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
     recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
@@ -69,7 +68,6 @@ void Bbr::answer_losses(const AckEvent& ack) {
 
 void Bbr::on_timeout(Time /*now*/, const Timeout& timeout) {
   if (!before_timeout_) before_timeout_ = recovery_;
-  for (const LostPacket& packet : timeout.lost) policer_.on_lost(packet.bytes);
   recovery_.episode.abandon(timeout.next_seq);
   begin_recovery();
   recovery_.conserving = false;
@@ -131,9 +129,12 @@ double Bbr::cwnd_gain() const {
 void Bbr::update_bandwidth(Time now, const AckEvent& ack) {
   const RateSample& rate = ack.rate;
   const bool probing = mode_ == Mode::probe_bw;
-  if (policer_.on_delivery({now, ack.delivered_bytes, rounds_.begins(), rate.app_limited}, probing)) {
-    enter_probe_bw(now);
-  }
+  const Policer::Delivery delivery{.now = now,
+                                   .delivered_bytes = ack.delivered_bytes,
+                                   .declared_lost_bytes = ack.declared_lost_bytes,
+                                   .round_begins = rounds_.begins(),
+                                   .app_limited = rate.app_limited};
+  if (policer_.on_delivery(delivery, probing)) enter_probe_bw(now);
   if (rate.interval < ack.rtt.min || rate.interval <= Time::zero()) return;
   const double bw_mbps = rate.rate().mbps();
   if (!rate.app_limited || bw_mbps >= bw_mbps_.best()) bw_mbps_.update(bw_mbps);

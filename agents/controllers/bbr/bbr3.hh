@@ -131,7 +131,7 @@ class Bbr3 final : public CongestionController {
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
   Random random_;
-  int64_t delivered_bytes_{0};
+  int64_t delivered_bytes_{0};  // as the last ACK told: neither restarts nor spurious losses do
   int64_t cwnd_filled_in_round_{-2};  // the last one in which nothing more was allowed in flight
   int64_t drain_began_in_round_{0};
 

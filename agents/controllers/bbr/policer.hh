@@ -14,20 +14,16 @@ class Policer {
  public:
   struct Delivery {
     Time now{};
-    int64_t delivered_bytes{};  // flow total
+    int64_t delivered_bytes{};  // flow totals
+    int64_t declared_lost_bytes{};
     bool round_begins{};
     bool app_limited{};
   };
 
-  void on_lost(int64_t bytes) {
-    lost_bytes_ += bytes;
-    lost_since_delivery_ = true;
-  }
-
   // True when the policer's bandwidth has been used for long enough: look for more.
   bool on_delivery(const Delivery& delivery, bool probing_bandwidth) {
-    const bool lost = lost_since_delivery_;
-    lost_since_delivery_ = false;
+    const bool lost = delivery.declared_lost_bytes > answered_lost_bytes_;
+    answered_lost_bytes_ = delivery.declared_lost_bytes;
     if (found_) return expires(delivery, probing_bandwidth);
     if (!sampling_ && !lost) return false;  // the first loss says that its bucket is empty
     if (!sampling_) begin_interval(delivery);
@@ -69,7 +65,7 @@ class Policer {
     if (rounds_ > kMostRounds) return forget();
     if (!lost) return;
     const auto delivered = static_cast<double>(delivery.delivered_bytes - began_delivered_bytes_);
-    const auto lost_bytes = static_cast<double>(lost_bytes_ - began_lost_bytes_);
+    const auto lost_bytes = static_cast<double>(delivery.declared_lost_bytes - began_lost_bytes_);
     const Time interval = delivery.now - began_;
     if (delivered <= 0 || lost_bytes < kLossShare * delivered || interval < kShortest) return;
     end_interval(delivery, Rate::of(delivered, interval));
@@ -88,12 +84,11 @@ class Policer {
   void begin_interval(const Delivery& delivery) {
     began_ = delivery.now;
     began_delivered_bytes_ = delivery.delivered_bytes;
-    began_lost_bytes_ = lost_bytes_;
+    began_lost_bytes_ = delivery.declared_lost_bytes;
     rounds_ = 0;
   }
 
-  int64_t lost_bytes_{0};
-  bool lost_since_delivery_{false};
+  int64_t answered_lost_bytes_{0};  // as of the delivery before
   bool sampling_{false};
   bool found_{false};
   std::optional<Rate> bandwidth_{};  // of the last interval, or of the policer

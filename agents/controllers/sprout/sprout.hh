@@ -31,6 +31,8 @@ class Sprout final : public CongestionController {
   [[nodiscard]] const RateBelief& belief() const { return belief_; }
 
  private:
+  // A packet after the last that arrived or was given up: one that later ones have overtaken no longer waits
+  // in the link's queue, though the sender has it in flight until it is given up.
   struct Outstanding {
     uint64_t seq{};
     Time sent_at{};

@@ -56,8 +56,8 @@ class Verus final : public CongestionController {
   double delay_ratio_;
   Phase phase_{Phase::slow_start};
   double window_packets_;
-  double budget_packets_{0};  // what is left to send in this epoch
-  double inflight_packets_{0};
+  double budget_packets_{0};    // what is left to send in this epoch
+  double inflight_packets_{0};  // as last told: timers, which grant more, do not tell
   std::vector<double> windows_;  // by sequence number: the window under which a packet left
   DelayProfile profile_{};
   bool window_is_used_{true};

@@ -41,6 +41,7 @@ class BbrTest : public testing::Test {
                          .interval = rtt,
                          .ack_interval = rtt,
                          .app_limited = held_back},
+                .declared_lost_bytes = lost_bytes_,
                 .lost = lost});
   }
 
@@ -51,6 +52,7 @@ class BbrTest : public testing::Test {
   void lose(const std::vector<uint64_t>& seqs, uint64_t next_seq) {
     std::vector<LostPacket> lost;
     for (const uint64_t seq : seqs) lost.push_back({.seq = seq, .bytes = kPacketBytes});
+    lost_bytes_ += std::ssize(lost) * kPacketBytes;
     report_losses(bbr_, now_,
                   {.packets = lost,
                    .inflight_bytes = 90 * kPacketBytes,
@@ -61,8 +63,10 @@ class BbrTest : public testing::Test {
   void meet_policer() {
     for (int i = 0; i < 12 * 150; ++i) {
       const std::array lost{LostPacket{.seq = seq_ - 1, .bytes = 40 * kPacketBytes, .sent_at = now_ - kRtt}};
-      if (i % 150 == 0)
+      if (i % 150 == 0) {
+        lost_bytes_ += 40 * kPacketBytes;
         report_losses(bbr_, now_, {.packets = lost, .inflight_bytes = 100 * kPacketBytes, .next_seq = seq_});
+      }
       ack(2 * kLinkMbps);  // the samples of bursts tell of twice the rate
     }
   }
@@ -81,6 +85,7 @@ class BbrTest : public testing::Test {
   Time now_{};
   uint64_t seq_{0};
   int64_t delivered_{0};
+  int64_t lost_bytes_{0};
 };
 
 // Linux: ten packets per ms until there is a round-trip time, then per round trip: 80 kbit per 100 ms.

@@ -15,8 +15,13 @@ class PolicerTest : public testing::Test {
   bool round(int delivered_packets, int lost_packets, bool app_limited = false) {
     now_ += milliseconds{100};
     delivered_bytes_ += delivered_packets * kPacketBytes;
-    if (lost_packets > 0) policer_.on_lost(lost_packets * kPacketBytes);
-    return policer_.on_delivery({now_, delivered_bytes_, true, app_limited}, probing_);
+    lost_bytes_ += lost_packets * kPacketBytes;
+    return policer_.on_delivery({.now = now_,
+                                 .delivered_bytes = delivered_bytes_,
+                                 .declared_lost_bytes = lost_bytes_,
+                                 .round_begins = true,
+                                 .app_limited = app_limited},
+                                probing_);
   }
 
   // The shortest stretch that counts is of four rounds; the round whose loss begins the first is one of them.
@@ -35,6 +40,7 @@ class PolicerTest : public testing::Test {
   bool probing_{true};
   Time now_{};
   int64_t delivered_bytes_{0};
+  int64_t lost_bytes_{0};
 };
 
 // 100 packets of 1000 bytes per 100 ms are 8 Mbit/s, 108 are 8.64: within an eighth, and their mean is 8.32.
