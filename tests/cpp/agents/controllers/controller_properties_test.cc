@@ -4,13 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agents/controllers/make_controller.hh"
 #include "envs/twin/promises.hh"
 #include "envs/twin/random_network.hh"
 #include "tests/cpp/transport/driver_contract.hh"
+#include "transport/cloned.hh"
+#include "transport/forwarding_controller.hh"
 
 namespace ccgym {
 namespace {
@@ -29,6 +34,30 @@ std::vector<std::string> schemes() {
   return schemes;
 }
 
+// As over QUIC, whose receivers tell no times.
+class WithoutReceiversClock final : public ForwardingController<Cloned<CongestionController>> {
+ public:
+  using ForwardingController::ForwardingController;
+
+  void on_ack(Time now, const AckEvent& ack) override {
+    std::vector<AckedPacket> acked{ack.acked.begin(), ack.acked.end()};
+    for (AckedPacket& packet : acked) packet.received_at.reset();
+    AckEvent told = ack;
+    told.acked = acked;
+    ForwardingController::on_ack(now, told);
+  }
+  [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
+    return std::make_unique<WithoutReceiversClock>(*this);
+  }
+};
+
+int64_t delivered_packets(std::unique_ptr<CongestionController> controller) {
+  RandomNetwork network{std::move(controller), /*seed=*/3};
+  while (network.now() < std::chrono::seconds{25} && network.step()) {
+  }
+  return network.delivered_packets();
+}
+
 class EveryController : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryController, KeepsItsPromises) {
@@ -45,6 +74,12 @@ TEST_P(EveryController, MeetsASenderThatKeepsItsContract) {
   while (network.now() < std::chrono::seconds{25} && network.step()) {
   }
   EXPECT_EQ(dynamic_cast<const DriverContract&>(network.controller()).breaches(), std::vector<std::string>{});
+}
+
+TEST_P(EveryController, NeedsNoTimesOfTheReceiver) {
+  const auto made = [] { return make_controller(GetParam(), {.packet_bytes = RandomNetwork::kPacketBytes}); };
+  EXPECT_GT(2 * delivered_packets(std::make_unique<WithoutReceiversClock>(made())),
+            delivered_packets(made()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, EveryController, testing::ValuesIn(schemes()), [](const auto& scheme) {
