@@ -27,8 +27,11 @@ class LossEpisode {
     of_losses_alone_ = true;
   }
 
-  // To packets that left since it began: the one before is not over.
-  void extend(uint64_t next_seq) { ends_at_seq_ = next_seq; }
+  // The same of losses that come while the answer to the last episode goes on: that one reaches to packets
+  // that left since it began.
+  void begin_or_extend(uint64_t next_seq, bool goes_on) {
+    goes_on ? void(ends_at_seq_ = next_seq) : begin(next_seq);
+  }
 
   // What an ACK tells: losses of the episode, and marks.
   void count(const AckEvent& ack) {

@@ -56,7 +56,7 @@ void Bbr::update_model(Time now, const AckEvent& ack) {
 void Bbr::answer_losses(const AckEvent& ack) {
   if (recovery_.episode.begins_with(ack.lost)) {
     if (!recovery_.active) rounds_.begin_at(ack.delivered_bytes - ack.acked_bytes());
-    recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
+    recovery_.episode.begin_or_extend(ack.next_seq, recovery_.active);
     begin_recovery();
     recovery_.conserving = true;
     cwnd_bytes_ = ack.inflight_bytes + packet_bytes_;

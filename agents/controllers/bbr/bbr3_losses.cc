@@ -12,7 +12,7 @@ void Bbr3::answer_losses(Time now, const AckEvent& ack) {
   if (begins) save_before_loss();
   note_losses(now, ack.lost, ack.declared_lost_bytes);
   if (!begins) return;
-  recovery_.active ? recovery_.episode.extend(ack.next_seq) : recovery_.episode.begin(ack.next_seq);
+  recovery_.episode.begin_or_extend(ack.next_seq, recovery_.active);
   recovery_.active = true;
 }
 

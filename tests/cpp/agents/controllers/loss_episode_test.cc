@@ -24,7 +24,7 @@ TEST_F(LossEpisodeTest, BeginsWithALossThatTheLastOneDoesNotCover) {
   episode_.begin(10);
   EXPECT_TRUE(episode_.begins_with(lost));
   EXPECT_FALSE(episode_.begins_with(std::span{lost}.first(1)));
-  episode_.extend(11);
+  episode_.begin_or_extend(11, /*goes_on=*/true);
   EXPECT_FALSE(episode_.begins_with(lost));
 }
 
@@ -41,7 +41,7 @@ TEST_F(LossEpisodeTest, IsUndoneOnceByTheLastOfItsLosses) {
 TEST_F(LossEpisodeTest, IsNotUndoneWhileOneOfItsLossesIsGenuine) {
   episode_.begin(10);
   lose({2, 3});
-  episode_.extend(20);
+  episode_.begin_or_extend(20, /*goes_on=*/true);
   lose({12});
   EXPECT_FALSE(episode_.undone_by(12));
   EXPECT_FALSE(episode_.undone_by(3));
@@ -50,7 +50,7 @@ TEST_F(LossEpisodeTest, IsNotUndoneWhileOneOfItsLossesIsGenuine) {
 TEST_F(LossEpisodeTest, IsNotUndoneByALossOfTheOneBefore) {
   episode_.begin(10);
   lose({2});
-  episode_.begin(20);
+  episode_.begin_or_extend(20, /*goes_on=*/false);
   lose({12});
   EXPECT_FALSE(episode_.undone_by(2));
   EXPECT_TRUE(episode_.undone_by(12));
@@ -71,7 +71,7 @@ TEST_F(LossEpisodeTest, IsNotUndoneAfterATimeOut) {
   lose({2});
   episode_.abandon(20);
   EXPECT_TRUE(episode_.is_older(19));
-  episode_.extend(30);
+  episode_.begin_or_extend(30, /*goes_on=*/true);
   lose({22});
   EXPECT_FALSE(episode_.undone_by(2));
   EXPECT_FALSE(episode_.undone_by(22));
