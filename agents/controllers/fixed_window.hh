@@ -1,4 +1,4 @@
-// A window that never changes: the oracle's candidate and the test double of every driver.
+// A window that never changes: the oracle's candidate, and what other schemes' speed is measured beside.
 #pragma once
 
 #include "transport/congestion_controller.hh"

@@ -18,7 +18,7 @@ constexpr Time kMaxDelayRise = milliseconds{16};
 }  // namespace
 
 bool HyStart::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
-  if (ack.newest().seq >= round_end_) begin_round(now, ack.next_seq);
+  if (ack.newest().seq >= round_ends_at_seq_) begin_round(now, ack.next_seq);
   if (found_ || cwnd_packets < kLowWindowPackets) return false;
   const bool train = train_is_long(now, ack.rtt.min);
   found_ = delay_has_risen(ack.rtt) || train;
@@ -26,7 +26,7 @@ bool HyStart::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
 }
 
 void HyStart::begin_round(Time now, uint64_t next_seq) {
-  round_end_ = next_seq;
+  round_ends_at_seq_ = next_seq;
   round_began_ = last_ack_ = now;
   round_min_rtt_ = Time::max();
   samples_ = 0;

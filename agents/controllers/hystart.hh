@@ -19,7 +19,7 @@ class HyStart {
   [[nodiscard]] bool train_is_long(Time now, Time min_rtt);
   [[nodiscard]] bool delay_has_risen(const RttStats& rtt);
 
-  uint64_t round_end_{0};  // the ACK of a packet from here on begins the next round
+  uint64_t round_ends_at_seq_{0};  // the ACK of a packet from here on begins the next round
   Time round_began_{};
   Time last_ack_{};
   Time round_min_rtt_{Time::max()};

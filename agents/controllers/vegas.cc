@@ -86,9 +86,9 @@ void Vegas::slow_start(const AckEvent& ack) {
   }
 }
 
-void Vegas::adjust(double queued) {
-  if (queued < kAlphaPackets) cwnd_bytes_ += packet_bytes_;
-  if (queued > kBetaPackets) cwnd_bytes_ -= packet_bytes_;
+void Vegas::adjust(double in_queue_packets) {
+  if (in_queue_packets < kAlphaPackets) cwnd_bytes_ += packet_bytes_;
+  if (in_queue_packets > kBetaPackets) cwnd_bytes_ -= packet_bytes_;
   cwnd_bytes_ = std::max(cwnd_bytes_, kMinWindowPackets * packet_bytes_);
   ssthresh_bytes_ = std::min(ssthresh_bytes_, cwnd_bytes_);
 }

@@ -30,7 +30,7 @@ class Vegas final : public CongestionController {
   void answer_losses(const AckEvent& ack);
   void end_round(const AckEvent& ack);
   void slow_start(const AckEvent& ack);
-  void adjust(double queued);
+  void adjust(double in_queue_packets);
   [[nodiscard]] double queued_packets(Time base_rtt, Time rtt) const;
 
   int64_t packet_bytes_;

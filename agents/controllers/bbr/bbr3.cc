@@ -77,9 +77,9 @@ void Bbr3::update_latest_signals(const AckEvent& ack, double bw_mbps) {
   latest_bytes_ = std::max(latest_bytes_, static_cast<double>(ack.rate.delivered_bytes));
   if (!ack.rate.app_limited || bw_mbps >= max_bw_mbps_.best()) max_bw_mbps_.update(bw_mbps);
   marked_in_round_ |= ack.ce_packets > 0;
-  loss_round_begins_ = ack.rate.prior_delivered_bytes >= loss_round_ends_;
+  loss_round_begins_ = ack.rate.prior_delivered_bytes >= loss_round_ends_at_delivered_bytes_;
   if (!loss_round_begins_) return;
-  loss_round_ends_ = ack.delivered_bytes;
+  loss_round_ends_at_delivered_bytes_ = ack.delivered_bytes;
   if ((lost_in_round_ || marked_in_round_) && !probes_bandwidth()) adapt_lower_bounds();
   lost_in_round_ = marked_in_round_ = false;
 }
@@ -170,7 +170,7 @@ double Bbr3::model_bound_bytes() const {
   const double long_term = cautious        ? headroom_bytes()
                            : in_probe_bw() ? bounds_.longterm_bytes
                                            : InflightBounds::kNone;
-  return std::min(long_term, bounds_.short_bytes);
+  return std::min(long_term, bounds_.shortterm_bytes);
 }
 
 std::vector<Metric> Bbr3::metrics() const {
@@ -179,7 +179,7 @@ std::vector<Metric> Bbr3::metrics() const {
           {"max_bw", "Mbit/s", max_bw_mbps_.best()},
           {"min_rtt", "ms", in_ms(min_rtt)},
           {"inflight_longterm", "bytes", bounds_.longterm_bytes},
-          {"inflight_shortterm", "bytes", bounds_.short_bytes},
+          {"inflight_shortterm", "bytes", bounds_.shortterm_bytes},
           {"ecn_alpha", "", marks_.alpha()}};
 }
 

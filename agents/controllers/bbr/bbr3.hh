@@ -40,7 +40,7 @@ class Bbr3 final : public CongestionController {
   enum class Mode { startup, drain, down, cruise, refill, up, probe_rtt };
   [[nodiscard]] Mode mode() const { return mode_; }
   [[nodiscard]] double longterm_bytes() const { return bounds_.longterm_bytes; }
-  [[nodiscard]] double shortterm_bytes() const { return bounds_.short_bytes; }
+  [[nodiscard]] double shortterm_bytes() const { return bounds_.shortterm_bytes; }
 
  private:
   static constexpr double kMinWindowPackets = 4;  // section 2.8: MinPipeCwnd
@@ -112,7 +112,7 @@ class Bbr3 final : public CongestionController {
   [[nodiscard]] double pacing_gain() const;
   [[nodiscard]] double cwnd_gain() const;
   [[nodiscard]] Rate bandwidth() const {
-    return Rate::from_mbps(std::min(max_bw_mbps_.best(), bounds_.short_bw_mbps));
+    return Rate::from_mbps(std::min(max_bw_mbps_.best(), bounds_.shortterm_bw_mbps));
   }
   [[nodiscard]] double bdp_bytes(Rate bw) const;
   [[nodiscard]] double with_quantum(double inflight_bytes) const;
@@ -131,7 +131,7 @@ class Bbr3 final : public CongestionController {
   RoundCounter rounds_{};
   AckAggregation aggregation_{};
   Random random_;
-  int64_t delivered_bytes_{0};  // as the last ACK told: neither restarts nor spurious losses do
+  int64_t delivered_bytes_{0};        // as the last ACK told: neither restarts nor spurious losses do
   int64_t cwnd_filled_in_round_{-2};  // the last one in which nothing more was allowed in flight
   int64_t drain_began_in_round_{0};
 
@@ -144,14 +144,14 @@ class Bbr3 final : public CongestionController {
   InflightBounds bounds_{};
   double latest_bw_mbps_{0};
   double latest_bytes_{0};
-  int64_t loss_round_ends_{0};
+  int64_t loss_round_ends_at_delivered_bytes_{0};
   bool loss_round_begins_{false};
   bool lost_in_round_{false};
   bool marked_in_round_{false};
   EcnShare marks_{};
 
   int lost_ranges_in_round_{0};  // discontiguous ones
-  uint64_t lost_range_end_{UINT64_MAX};
+  uint64_t lost_range_ends_at_seq_{UINT64_MAX};
   Recovery recovery_{};
   std::optional<Recovery> before_timeout_{};  // until the time-out has proved genuine
   bool restarts_from_idle_{false};            // until an ACK comes

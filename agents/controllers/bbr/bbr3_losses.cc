@@ -36,10 +36,10 @@ void Bbr3::note_losses(Time now, std::span<const LostPacket> lost, int64_t decla
 }
 
 void Bbr3::note_loss(const LostPacket& packet) {
-  if (!lost_in_round_) loss_round_ends_ = delivered_bytes_;
+  if (!lost_in_round_) loss_round_ends_at_delivered_bytes_ = delivered_bytes_;
   lost_in_round_ = true;
-  if (packet.seq != lost_range_end_) ++lost_ranges_in_round_;
-  lost_range_end_ = packet.seq + 1;
+  if (packet.seq != lost_range_ends_at_seq_) ++lost_ranges_in_round_;
+  lost_range_ends_at_seq_ = packet.seq + 1;
 }
 
 // Section 5.5.10.3.
@@ -48,7 +48,7 @@ void Bbr3::adapt_lower_bounds() {
   const double by_marks =
       marked_in_round_ ? bounds_.lowered_for_marks(marks_.alpha()) : InflightBounds::kNone;
   if (lost_in_round_) bounds_.lower_for_losses(latest_bytes_, latest_bw_mbps_, max_bw_mbps_.best());
-  bounds_.short_bytes = std::min(bounds_.short_bytes, by_marks);
+  bounds_.shortterm_bytes = std::min(bounds_.shortterm_bytes, by_marks);
 }
 
 // As with losses, the probing has gone too far when too much of a round comes marked.

@@ -13,29 +13,29 @@ struct InflightBounds {
   static constexpr double kMarkFactor = 1.0 / 3;  // of the share of marks: see EcnShare
 
   double longterm_bytes{kNone};
-  double short_bytes{kNone};
-  double short_bw_mbps{kNone};
+  double shortterm_bytes{kNone};
+  double shortterm_bw_mbps{kNone};
 
   // Section 5.5.10.3: after losses no less than what was delivered of late.
   void lower_for_losses(double delivered_bytes, double delivered_mbps, double max_bw_mbps) {
-    if (short_bw_mbps == kNone) short_bw_mbps = max_bw_mbps;
-    short_bw_mbps = std::max(delivered_mbps, kBeta * short_bw_mbps);
-    short_bytes = std::max(delivered_bytes, kBeta * short_bytes);
+    if (shortterm_bw_mbps == kNone) shortterm_bw_mbps = max_bw_mbps;
+    shortterm_bw_mbps = std::max(delivered_mbps, kBeta * shortterm_bw_mbps);
+    shortterm_bytes = std::max(delivered_bytes, kBeta * shortterm_bytes);
   }
   // After marks of such a share, of what was in flight alone.
   [[nodiscard]] double lowered_for_marks(double share) const {
-    return (1 - kMarkFactor * share) * short_bytes;
+    return (1 - kMarkFactor * share) * shortterm_bytes;
   }
   void begin_short_term(double cwnd_bytes) {
-    if (short_bytes == kNone) short_bytes = cwnd_bytes;
+    if (shortterm_bytes == kNone) shortterm_bytes = cwnd_bytes;
   }
-  void forget_short_term() { short_bw_mbps = short_bytes = kNone; }
+  void forget_short_term() { shortterm_bw_mbps = shortterm_bytes = kNone; }
 
   // The wider of both, in all respects: what narrowed this one was no sign of the path.
   void widen(const InflightBounds& other) {
     longterm_bytes = std::max(longterm_bytes, other.longterm_bytes);
-    short_bytes = std::max(short_bytes, other.short_bytes);
-    short_bw_mbps = std::max(short_bw_mbps, other.short_bw_mbps);
+    shortterm_bytes = std::max(shortterm_bytes, other.shortterm_bytes);
+    shortterm_bw_mbps = std::max(shortterm_bw_mbps, other.shortterm_bw_mbps);
   }
 };
 

@@ -25,14 +25,14 @@ Gcc::Gcc(int64_t packet_bytes)
       limits_{rate_limits(rate(), Time{}, packet_bytes)} {}
 
 void Gcc::on_ack(Time now, const AckEvent& ack) {
-  report_.lost += static_cast<int64_t>(ack.lost.size());
+  report_.lost_packets += static_cast<int64_t>(ack.lost.size());
   for (const AckedPacket& packet : ack.acked)
     on_packet_acked(now, packet.sent_at, packet.arrived_at(now), ack.rtt);
   limits_ = rate_limits(rate(), ack.rtt.smoothed, packet_bytes_);
 }
 
 void Gcc::on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt) {
-  ++report_.acked;
+  ++report_.acked_packets;
   arrivals_.push_back(received_at);
   if (!first_received_at_) first_received_at_ = received_at;
   const auto estimate = filter_.add(sent_at, received_at);
@@ -40,12 +40,12 @@ void Gcc::on_packet_acked(Time now, Time sent_at, Time received_at, const RttSta
     delay_based_.update(now, detector_.detect(*estimate),
                         {.incoming_mbps = incoming_mbps(received_at), .rtt = rtt.smoothed});
   }
-  if (now - report_.began >= kReportPeriod && report_.acked + report_.lost >= kReportPackets)
+  if (now - report_.began >= kReportPeriod && report_.acked_packets + report_.lost_packets >= kReportPackets)
     close_report(now);
 }
 
 void Gcc::on_timeout(Time /*now*/, const Timeout& timeout) {
-  report_.lost += static_cast<int64_t>(timeout.lost.size());
+  report_.lost_packets += static_cast<int64_t>(timeout.lost.size());
 }
 
 // R_hat tells of the path, not of the application's pause: its window begins with what comes in next.
@@ -64,7 +64,8 @@ double Gcc::incoming_mbps(Time received_at) {
 
 // Section 6: the loss-based controller is told the share that was lost.
 void Gcc::close_report(Time now) {
-  loss_based_.update(static_cast<double>(report_.lost) / static_cast<double>(report_.lost + report_.acked));
+  loss_based_.update(static_cast<double>(report_.lost_packets) /
+                     static_cast<double>(report_.lost_packets + report_.acked_packets));
   loss_based_.bound(delay_based_.rate_mbps());
   report_ = {.began = now};
 }

@@ -25,8 +25,8 @@ class Gcc final : public CongestionController {
  private:
   struct Report {  // since the last one
     Time began{};
-    int64_t acked{0};
-    int64_t lost{0};
+    int64_t acked_packets{0};
+    int64_t lost_packets{0};
   };
 
   void on_packet_acked(Time now, Time sent_at, Time received_at, const RttStats& rtt);

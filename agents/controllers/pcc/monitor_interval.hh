@@ -48,7 +48,7 @@ struct MonitorInterval {
   double rate_mbps{};
   Time began{};  // its first packet's departure
   uint64_t first_seq{};
-  int64_t sent{0};
+  int64_t sent{0};  // packets, as the next three
   int64_t acked{0};
   int64_t lost{0};
   int64_t timed_out{0};  // presumed lost by a time-out, and not heard of since

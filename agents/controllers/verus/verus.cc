@@ -30,7 +30,7 @@ Verus::Verus(int64_t packet_bytes, const Config& config)
     : packet_bytes_{packet_bytes},
       delay_ratio_{checked("verus: delay_ratio", config.delay_ratio, 1, 1e3)},
       window_packets_{static_cast<double>(kInitialWindowPackets)},
-      windows_(static_cast<std::size_t>(kMaxWindowPackets)) {}
+      windows_packets_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 
 double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
   if (max_ms / min_ms > delay_ratio_) return std::max(min_ms, estimate_ms - kDelta2Ms);
@@ -38,13 +38,13 @@ double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change
   return estimate_ms + kDelta2Ms;
 }
 
-double Verus::packets_to_send(double window, double next_window, double epochs_per_rtt) {
+double Verus::packets_to_send(double window_packets, double next_window_packets, double epochs_per_rtt) {
   const double epochs = std::max(2.0, epochs_per_rtt);
-  return std::max(0.0, next_window + (2 - epochs) / (epochs - 1) * window);
+  return std::max(0.0, next_window_packets + (2 - epochs) / (epochs - 1) * window_packets);
 }
 
 void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
-  window_of(packet.seq) = window_packets_;
+  window_packets_of(packet.seq) = window_packets_;
   budget_packets_ -= 1;
   inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
 }
@@ -74,34 +74,36 @@ void Verus::observe_min(Time now, double rtt_ms) {
 void Verus::on_packet_acked(Time now, const AckedPacket& packet) {
   const double delay_ms = in_ms(now - packet.sent_at);
   epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
-  const double sent_under = window_of(packet.seq);
-  if (phase_ != Phase::recovery) profile_.add(sent_under, delay_ms);  // section 4.3: not while recovering
-  grow(sent_under);
-  if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_) leave_slow_start(sent_under);
+  const double sent_under_packets = window_packets_of(packet.seq);
+  // Section 4.3: not while recovering.
+  if (phase_ != Phase::recovery) profile_.add(sent_under_packets, delay_ms);
+  grow(sent_under_packets);
+  if (phase_ == Phase::slow_start && delay_ms > kSlowStartExit * min_ms_)
+    leave_slow_start(sent_under_packets);
 }
 
-void Verus::grow(double sent_under) {
+void Verus::grow(double sent_under_packets) {
   if (phase_ == Phase::slow_start && window_is_used_)
     window_packets_ = std::min(window_packets_ + 1, kMaxWindowPackets);
   if (phase_ != Phase::recovery) return;
   window_packets_ += 1 / window_packets_;
-  if (sent_under > window_packets_) return;
+  if (sent_under_packets > window_packets_) return;
   phase_ = Phase::normal;  // the packets that left before the loss are through
   aim_at_window();
 }
 
 // The profile begins with what slow start has seen. As in its authors' program the window that led to such a
 // delay counts as lost.
-void Verus::leave_slow_start(double sent_under) {
+void Verus::leave_slow_start(double sent_under_packets) {
   phase_ = Phase::normal;
   profile_.interpolate();
-  decrease(sent_under);
+  decrease(sent_under_packets);
   aim_at_window();
 }
 
 // Eq. 6: the window under which the lost packet left, times M.
-void Verus::decrease(double sent_under) {
-  window_packets_ = std::max(kMinWindowPackets, kDecrease * sent_under);
+void Verus::decrease(double sent_under_packets) {
+  window_packets_ = std::max(kMinWindowPackets, kDecrease * sent_under_packets);
 }
 
 void Verus::aim_at_window() {
@@ -119,7 +121,7 @@ void Verus::answer_losses(const LostPacket& first) {
   if (phase_ == Phase::recovery) return;
   if (phase_ == Phase::slow_start) profile_.interpolate();
   phase_ = Phase::recovery;
-  decrease(window_of(first.seq));
+  decrease(window_packets_of(first.seq));
 }
 
 void Verus::on_timer(Time now, const RttStats& rtt) {
@@ -151,9 +153,9 @@ void Verus::update_window() {
 }
 
 // Eq. 5.
-void Verus::grant(double window_before, Time smoothed_rtt) {
+void Verus::grant(double before_packets, Time smoothed_rtt) {
   const double send =
-      packets_to_send(window_before, window_packets_, std::ceil(in_ms(smoothed_rtt) / kEpochMs));
+      packets_to_send(before_packets, window_packets_, std::ceil(in_ms(smoothed_rtt) / kEpochMs));
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
 }
 

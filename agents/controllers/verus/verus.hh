@@ -24,7 +24,7 @@ class Verus final : public CongestionController {
   [[nodiscard]] double next_delay_ms(double estimate_ms, double max_ms, double max_change_ms,
                                      double min_ms) const;
   // Eq. 5: how many packets to send in the next epoch, so that the window moves from one to the other.
-  static double packets_to_send(double window, double next_window, double epochs_per_rtt);
+  static double packets_to_send(double window_packets, double next_window_packets, double epochs_per_rtt);
 
   [[nodiscard]] std::string_view name() const override { return "verus"; }
   void on_sent(Time now, const SentPacket& packet) override;
@@ -42,23 +42,25 @@ class Verus final : public CongestionController {
 
   void answer_losses(const LostPacket& first);
   void on_packet_acked(Time now, const AckedPacket& packet);
-  [[nodiscard]] double& window_of(uint64_t seq) { return windows_[seq % windows_.size()]; }
-  void leave_slow_start(double sent_under);
-  void decrease(double sent_under);
+  [[nodiscard]] double& window_packets_of(uint64_t seq) {
+    return windows_packets_[seq % windows_packets_.size()];
+  }
+  void leave_slow_start(double sent_under_packets);
+  void decrease(double sent_under_packets);
   void aim_at_window();
-  void grow(double sent_under);
+  void grow(double sent_under_packets);
   void observe_min(Time now, double rtt_ms);
   void end_epoch(Time smoothed_rtt);
   void update_window();
-  void grant(double window_before, Time smoothed_rtt);
+  void grant(double before_packets, Time smoothed_rtt);
 
   int64_t packet_bytes_;
   double delay_ratio_;
   Phase phase_{Phase::slow_start};
   double window_packets_;
-  double budget_packets_{0};    // what is left to send in this epoch
-  double inflight_packets_{0};  // as last told: timers, which grant more, do not tell
-  std::vector<double> windows_;  // by sequence number: the window under which a packet left
+  double budget_packets_{0};             // what is left to send in this epoch
+  double inflight_packets_{0};           // as last told: timers, which grant more, do not tell
+  std::vector<double> windows_packets_;  // by sequence number: the window under which a packet left
   DelayProfile profile_{};
   bool window_is_used_{true};
   double min_ms_{std::numeric_limits<double>::infinity()};  // D_min

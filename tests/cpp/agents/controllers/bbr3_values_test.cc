@@ -51,11 +51,11 @@ TEST(InflightBounds, LossesLowerTheShortTermByBetaNotBelowWhatWasDelivered) {
   InflightBounds bounds;
   bounds.begin_short_term(100'000);
   bounds.lower_for_losses(60'000, 5, 10);
-  EXPECT_DOUBLE_EQ(bounds.short_bytes, 70'000);
-  EXPECT_DOUBLE_EQ(bounds.short_bw_mbps, 7);
+  EXPECT_DOUBLE_EQ(bounds.shortterm_bytes, 70'000);
+  EXPECT_DOUBLE_EQ(bounds.shortterm_bw_mbps, 7);
   bounds.lower_for_losses(60'000, 5, 10);
-  EXPECT_DOUBLE_EQ(bounds.short_bytes, 60'000);
-  EXPECT_DOUBLE_EQ(bounds.short_bw_mbps, 5);
+  EXPECT_DOUBLE_EQ(bounds.shortterm_bytes, 60'000);
+  EXPECT_DOUBLE_EQ(bounds.shortterm_bw_mbps, 5);
 }
 
 TEST(InflightBounds, MarksLowerWhatIsInFlightByAThirdOfTheirShare) {
@@ -66,13 +66,13 @@ TEST(InflightBounds, MarksLowerWhatIsInFlightByAThirdOfTheirShare) {
 }
 
 TEST(InflightBounds, WidenToWhatTheyWereInEachRespect) {
-  InflightBounds bounds{.longterm_bytes = 10, .short_bytes = 9, .short_bw_mbps = 3};
-  bounds.widen({.longterm_bytes = 20, .short_bytes = 5, .short_bw_mbps = 4});
+  InflightBounds bounds{.longterm_bytes = 10, .shortterm_bytes = 9, .shortterm_bw_mbps = 3};
+  bounds.widen({.longterm_bytes = 20, .shortterm_bytes = 5, .shortterm_bw_mbps = 4});
   EXPECT_EQ(bounds.longterm_bytes, 20);
-  EXPECT_EQ(bounds.short_bytes, 9);
-  EXPECT_EQ(bounds.short_bw_mbps, 4);
+  EXPECT_EQ(bounds.shortterm_bytes, 9);
+  EXPECT_EQ(bounds.shortterm_bw_mbps, 4);
   bounds.forget_short_term();
-  EXPECT_EQ(bounds.short_bytes, InflightBounds::kNone);
+  EXPECT_EQ(bounds.shortterm_bytes, InflightBounds::kNone);
   EXPECT_EQ(bounds.longterm_bytes, 20);
 }
 
