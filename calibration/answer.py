@@ -239,8 +239,8 @@ def _resampled_intervals(
 
     What lies between the candidates that were run counts as well, as far as a surface through them tells.
     """
-    generator = np.random.default_rng(_SEED)
-    chosen = [search.fits[place].candidate for place in _resampled(search, generator)]
+    generator, fits = np.random.default_rng(_SEED), search.fits
+    chosen = [fits[place].candidate for place in _resampled(search, generator)]
     shares = Counter(each.arrivals for each in chosen)
     surfaces = [_surface(search, kind, generator) for kind, count in shares.items() if count > _RARE]
     found = {}
