@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import torch
 import yaml
 from ccgym.dagger.train import criterion_of, train
 from ccgym.envs.errors import InputError
+from ccgym.tests.training.conftest import tiny_config_in
 from ccgym.training.config import TrainingConfig, load_config, save_config
 from ccgym.training.runs.run_directory import RunDirectory
 from safetensors.torch import load_file
@@ -39,6 +41,24 @@ def assert_same_bits(ours: Weights, theirs: Weights) -> None:
     assert ours.keys() == theirs.keys()
     for name, tensor in ours.items():
         assert torch.equal(tensor, theirs[name]), name
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainingConfig, Path]:
+    """A run that several tests look at, and change only copies of."""
+    folder = tmp_path_factory.mktemp("finished")
+    config = tiny_config_in(folder)()
+    train_in(folder / "run", config)
+    return config, folder / "run"
+
+
+@pytest.fixture(scope="module")
+def unhurt(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainingConfig, Weights]:
+    """A longer run that nothing befell."""
+    folder = tmp_path_factory.mktemp("unhurt")
+    config = tiny_config_in(folder)(iterations=12, environments=16)
+    train_in(folder / "run", config)
+    return config, weights(folder / "run")
 
 
 def metrics(folder: Path) -> list[dict[str, float]]:
@@ -140,10 +160,9 @@ def test_stopped_and_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(
 
 @pytest.mark.parametrize(("sign", "exit_code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_killed_or_interrupted_process_resumes_exactly(
-    tiny_config: TinyConfig, tmp_path: Path, sign: signal.Signals, exit_code: int
+    unhurt: tuple[TrainingConfig, Weights], tmp_path: Path, sign: signal.Signals, exit_code: int
 ) -> None:
-    config = tiny_config(iterations=12, environments=16)
-    train_in(tmp_path / "whole", config)
+    config, wanted = unhurt
     save_config(config, tmp_path / "config.yaml")
     program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "train", "--config", str(tmp_path / "config.yaml")]
@@ -158,23 +177,23 @@ def test_killed_or_interrupted_process_resumes_exactly(
     assert process.wait(60) == exit_code
     assert RunDirectory(tmp_path / "hurt", TrainingConfig).load().iterations < 12
     train_in(tmp_path / "hurt", config, resume=True)
-    assert_same_bits(weights(tmp_path / "whole"), weights(tmp_path / "hurt"))
+    assert_same_bits(wanted, weights(tmp_path / "hurt"))
     assert [line["iteration"] for line in metrics(tmp_path / "hurt")] == list(range(12))
     assert shown(tmp_path / "hurt", "loss").keys() == set(range(12)), "TensorBoard lost nothing"
 
 
-def test_resuming_a_finished_run_changes_nothing(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    config = tiny_config()
-    train_in(tmp_path / "run", config)
+def test_resuming_a_finished_run_changes_nothing(
+    finished: tuple[TrainingConfig, Path], tmp_path: Path
+) -> None:
+    config, run = finished
+    shutil.copytree(run, tmp_path / "run")
     before = (tmp_path / "run" / "checkpoints" / "latest.pt").read_bytes()
     train_in(tmp_path / "run", config, resume=True)
     assert (tmp_path / "run" / "checkpoints" / "latest.pt").read_bytes() == before
 
 
-def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    config = tiny_config()
-    train_in(tmp_path / "run", config)
-    run = tmp_path / "run"
+def test_run_directory_holds_what_is_documented(finished: tuple[TrainingConfig, Path]) -> None:
+    config, run = finished
     assert load_config(run / "config.yaml", {}, TrainingConfig) == config
     assert yaml.safe_load((run / "config.yaml").read_text())["hidden"] == [16]
     tensors = load_file(run / "best" / "policy.safetensors")
@@ -184,9 +203,9 @@ def test_run_directory_holds_what_is_documented(tiny_config: TinyConfig, tmp_pat
     assert not list(run.rglob(".ccgym-*"))
 
 
-def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig, tmp_path: Path) -> None:
-    train_in(tmp_path / "run", tiny_config())
-    lines = metrics(tmp_path / "run")
+def test_tensorboard_shows_the_numbers_of_metrics_jsonl(finished: tuple[TrainingConfig, Path]) -> None:
+    _, run = finished
+    lines = metrics(run)
     for name in (
         "loss",
         "agreement",
@@ -196,14 +215,14 @@ def test_tensorboard_shows_the_numbers_of_metrics_jsonl(tiny_config: TinyConfig,
         "seconds",
     ):
         written = {line["iteration"]: line[name] for line in lines if name in line}
-        assert shown(tmp_path / "run", name) == pytest.approx(written)
+        assert shown(run, name) == pytest.approx(written)
 
 
 def test_tensorboard_shows_pictures_of_evaluations_and_of_the_end(
-    tiny_config: TinyConfig, tmp_path: Path
+    finished: tuple[TrainingConfig, Path],
 ) -> None:
-    train_in(tmp_path / "run", tiny_config())
-    events = EventAccumulator(str(tmp_path / "run"))
+    _, run = finished
+    events = EventAccumulator(str(run))
     events.Reload()
     steps = {name: [image.step for image in events.Images(name)] for name in events.Tags()["images"]}
     assert steps == {"rollouts": [1, 3], "windows": [1, 3], "curves": [3], "quality": [3]}

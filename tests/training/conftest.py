@@ -1,6 +1,6 @@
 """A training run small enough for a test: one emulator, few environments, short episodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,16 @@ TINY = {
 TinyConfig = Callable[..., TrainingConfig]
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+@pytest.fixture(autouse=True, scope="module")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
 
 
-@pytest.fixture
-def tiny_config(tmp_path: Path) -> TinyConfig:
-    """Makes the tiny configuration, with the options given instead of its own."""
-    emulators = tmp_path / "emulators.yaml"
+def tiny_config_in(folder: Path) -> TinyConfig:
+    """Makes the tiny configuration, with the options given instead of its own; its emulators in `folder`."""
+    emulators = folder / "emulators.yaml"
     emulators.write_text(EMULATORS)
 
     def make(**options: Any) -> TrainingConfig:
@@ -55,3 +56,9 @@ def tiny_config(tmp_path: Path) -> TinyConfig:
         )
 
     return make
+
+
+@pytest.fixture
+def tiny_config(tmp_path: Path) -> TinyConfig:
+    """Of the test's own folder."""
+    return tiny_config_in(tmp_path)
