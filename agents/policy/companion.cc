@@ -77,11 +77,12 @@ void Companion::on_own_kind() {
 }
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
+  const Time step = now - std::exchange(decided_at_, now);
   if (rtt.smoothed == Time::zero()) return wanted_packets;
   if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
   if (others_.seen() && !competitive_.on())
     wanted_packets =
-        shared_queue_.window(rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());
+        shared_queue_.window(step, rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());
   return competitive_.window(now, rtt, wanted_packets, link_share_);
 }
 

@@ -57,6 +57,7 @@ class Companion {
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // in competitive mode
   LinkShare link_share_{};    // while others are seen or suspected
+  Time decided_at_{};         // the window, last
   bool measures_share_{false};
   int probes_{0};  // so far, drains and observing ones
 };

@@ -9,9 +9,14 @@ namespace {
 
 constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; as the root of the rate
 
-// Times as many at most. With twice as many, two flows of which one has twice the other's round trip have a
-// Jain index of 0.96 on 96 links in place of 0.97.
-constexpr double kMostOwn = 3;
+// Times as many at most; with three times as many the link beside one Copa is used to 94.6 % in place
+// of 95.1. A flow with more than half of the link keeps fewer, so that the others come to theirs: without
+// that Copa keeps 80 % of what it has beside another Copa on 80 % of 160 links in place of 93, and two flows
+// of which one has eight times the other's round trip have a Jain index of 0.886 on 96 links in place of
+// 0.908.
+constexpr double kMostOwn = 5;
+constexpr double kMostOwnOfLargest = 1.3;
+constexpr double kLargestShare = 0.5;
 
 // The network wants far more if the bound is less than this part of it.
 constexpr double kLeastPart = 0.85;
@@ -20,6 +25,20 @@ constexpr double kLeastPart = 0.85;
 // that counts its packets loses by it: without this Copa kept 80 % of what it has beside another Copa on 53 %
 // of 96 links, so on 91 %.
 constexpr double kEnoughShare = 0.4;
+
+// Parts of its way that a window goes within a round trip: it falls all the way, and rises half of it. Fall
+// and rise as fast as each other, and a slow rival keeps less: Copa 80 % on 73 to 83 % of 120 links in place
+// of 89. A flow that knows of no part of its own, or of a small one, takes what it wants at once: without
+// that two flows, one of eight times the other's round trip, have a Jain index of 0.868 on 96 links in place
+// of 0.891.
+constexpr double kRise = 0.5;
+constexpr double kFall = 1.5;
+constexpr double kSmallShare = 0.3;
+
+double moved(double from_packets, double to_packets, double round_trips) {
+  const double part = (to_packets > from_packets ? kRise : kFall) * std::min(1.0, round_trips);
+  return from_packets + std::min(1.0, part) * (to_packets - from_packets);
+}
 
 }  // namespace
 
@@ -34,16 +53,24 @@ void SharedQueue::on_ack(const AckEvent& ack) {
                               static_cast<double>(ack.newest().bytes) / in_ms(interval);
 }
 
-double SharedQueue::window(const RttStats& rtt, double cwnd_packets, double wanted_packets,
+double SharedQueue::window(Time step, const RttStats& rtt, double cwnd_packets, double wanted_packets,
                            const LinkShare& link_share, Time return_jitter) const {
   if (link_share.irregular()) return wanted_packets;
+  const double share = link_share.share().value_or(0);
+  const double to_packets =
+      target(rtt, cwnd_packets, wanted_packets + own_packets(rtt, cwnd_packets), share, return_jitter);
+  const bool has_part = share > kSmallShare && share < kAloneShare;
+  return has_part ? moved(cwnd_packets, to_packets, in_ms(step) / in_ms(rtt.smoothed)) : to_packets;
+}
+
+double SharedQueue::target(const RttStats& rtt, double cwnd_packets, double asked_packets, double share,
+                           Time return_jitter) const {
   const double least_packets = own_packets(rtt, cwnd_packets);
-  const double asked_packets = wanted_packets + least_packets;
+  const bool has_largest = share > kLargestShare && share < kAloneShare;
   // A window that does not last while the host stalls leaves the link idle, and that is then taken for a
   // rival's share: a lone flow on 100 Mbit/s had 88 % of the ideal window's throughput in place of 93.
-  const double most_packets =
-      delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) + kMostOwn * least_packets;
-  const double share = link_share.share().value_or(0);
+  const double most_packets = delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) +
+                              (has_largest ? kMostOwnOfLargest : kMostOwn) * least_packets;
   const double queued_packets = cwnd_packets * (1 - in_ms(rtt.min) / in_ms(rtt.smoothed));
   const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > least_packets;
   const bool has_seen_room = most_packets < kLeastPart * asked_packets;

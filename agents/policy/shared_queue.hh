@@ -8,6 +8,10 @@
 // A network that wants far more than that has seen the rate rise or the queue run empty. It gets it, unless
 // the flow has its share of the link, and of the queue. Where the link's own rate varies there is no division
 // of it to keep.
+//
+// It goes there in parts of the way, as in FAST TCP. The network is of a flow alone, whose window the queue
+// follows within a round trip, and it answers in full. Beside a flow that is slower its window would go from
+// half to twice and back: the link stands idle in between, and each peak drives the other one back.
 #pragma once
 
 #include "agents/policy/link_share.hh"
@@ -22,12 +26,15 @@ class SharedQueue {
  public:
   void on_ack(const AckEvent& ack);
 
-  // The window where the network wants `wanted_packets` and has `cwnd_packets`; `return_jitter` is by how
-  // much the ACKs' way back varies (return_jitter.hh).
-  [[nodiscard]] double window(const RttStats& rtt, double cwnd_packets, double wanted_packets,
+  // The window where the network wants `wanted_packets` and has had `cwnd_packets` for the time of a `step`;
+  // `return_jitter` is by how much the ACKs' way back varies (return_jitter.hh).
+  [[nodiscard]] double window(Time step, const RttStats& rtt, double cwnd_packets, double wanted_packets,
                               const LinkShare& link_share, Time return_jitter) const;
 
  private:
+  [[nodiscard]] double target(const RttStats& rtt, double cwnd_packets, double asked_packets, double share,
+                              Time return_jitter) const;
+
   double delivered_packets_per_ms_{0};  // in the last round trip
 };
 

@@ -12,6 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int64_t kBytes = 1000;
+constexpr Time kLong = std::chrono::seconds{1};  // since the decision before: many round trips
 constexpr RttStats kRtt{milliseconds{100}, milliseconds{100}, milliseconds{90}};
 
 class SharedQueueTest : public testing::Test {
@@ -30,7 +31,7 @@ class SharedQueueTest : public testing::Test {
   }
 
   double window(double cwnd_packets, double wanted_packets) {
-    return queue_.window(kRtt, cwnd_packets, wanted_packets, link_share_, {});
+    return queue_.window(kLong, kRtt, cwnd_packets, wanted_packets, link_share_, {});
   }
 
   SharedQueue queue_{};
@@ -38,10 +39,17 @@ class SharedQueueTest : public testing::Test {
   Time now_{std::chrono::seconds{1}};
 };
 
-// A packet per ms: 90 of the path, and 3 x 1.2 in the queue.
+// A packet per ms: 90 of the path, and 5 x 1.2 in the queue.
 TEST_F(SharedQueueTest, KeepsNotManyMorePacketsThanItsOwn) {
   deliver(100);
-  EXPECT_NEAR(window(100, 105), 93.6, 1e-9);
+  EXPECT_NEAR(window(100, 105), 96, 1e-9);
+}
+
+// 1.3 x 1.2.
+TEST_F(SharedQueueTest, WhoHasMoreThanHalfOfTheLinkKeepsFewer) {
+  deliver(100);
+  measure(0.6);
+  EXPECT_NEAR(window(100, 105), 91.56, 1e-9);
 }
 
 TEST_F(SharedQueueTest, AddsItsOwnToAWindowThatLeavesNoQueue) {
@@ -63,17 +71,17 @@ TEST_F(SharedQueueTest, ANetworkThatWantsFarMoreHasSeenRoom) {
 // A packet per ms: 10 more.
 TEST_F(SharedQueueTest, LeavesRoomForAHostThatStalls) {
   deliver(100);
-  EXPECT_NEAR(queue_.window(kRtt, 100, 110, link_share_, milliseconds{10}), 103.6, 1e-9);
+  EXPECT_NEAR(queue_.window(kLong, kRtt, 100, 110, link_share_, milliseconds{10}), 106, 1e-9);
 }
 
 TEST_F(SharedQueueTest, WhoHasItsShareOfTheLinkIsBoundWhateverTheNetworkWants) {
   deliver(100);
-  measure(0.5);
-  EXPECT_NEAR(window(100, 130), 93.6, 1e-9);
+  measure(0.45);
+  EXPECT_NEAR(window(100, 130), 96, 1e-9);
 }
 
 TEST_F(SharedQueueTest, WhoHasLessOrTheLinkAloneGetsWhatItsNetworkSeesRoomFor) {
-  for (const double share : {0.3, 1.0}) {
+  for (const double share : {0.2, 1.0}) {
     deliver(100);
     link_share_ = {};
     measure(share);
@@ -84,9 +92,32 @@ TEST_F(SharedQueueTest, WhoHasLessOrTheLinkAloneGetsWhatItsNetworkSeesRoomFor) {
 // Of 100 packets 1 is in the queue.
 TEST_F(SharedQueueTest, WhoHasItsShareButNotItsPacketsInTheQueueGetsWhatItsNetworkSeesRoomFor) {
   deliver(100);
-  measure(0.5);
+  measure(0.45);
   const RttStats rtt{milliseconds{100}, milliseconds{100}, milliseconds{99}};
-  EXPECT_NEAR(queue_.window(rtt, 100, 130, link_share_, {}), 131.2, 1e-9);
+  EXPECT_NEAR(queue_.window(kLong, rtt, 100, 130, link_share_, {}), 115.6, 1e-9);  // half of the way to 131.2
+}
+
+// From 100 to 131.2 and from 100 to 96, in round trips of 100 ms.
+TEST_F(SharedQueueTest, WhoHasItsPartGoesAPartOfTheWayInARoundTrip) {
+  deliver(100);
+  measure(0.35);
+  const auto after = [&](int ms, double wanted_packets) {
+    return queue_.window(milliseconds{ms}, kRtt, 100, wanted_packets, link_share_, {});
+  };
+  EXPECT_NEAR(after(10, 130), 101.56, 1e-9);
+  EXPECT_NEAR(after(100, 130), 115.6, 1e-9);
+  EXPECT_NEAR(after(300, 130), 115.6, 1e-9);
+  EXPECT_NEAR(after(10, 105), 99.4, 1e-9);
+  EXPECT_NEAR(after(100, 105), 96, 1e-9);
+}
+
+TEST_F(SharedQueueTest, WhoHasNoPartYetOrTheLinkAloneGoesAllOfIt) {
+  for (const double share : {0.2, 1.0}) {
+    deliver(100);
+    link_share_ = {};
+    measure(share);
+    EXPECT_NEAR(queue_.window(milliseconds{10}, kRtt, 100, 130, link_share_, {}), 131.2, 1e-9);
+  }
 }
 
 TEST_F(SharedQueueTest, OnALinkWhoseRateVariesTheNetworkDecides) {
