@@ -227,8 +227,9 @@ class EmulatorSpec(SpecModel):
 
     def _varying_delay(self) -> _core.StepFunction | None:
         if self.delay_steps is not None:
-            steps = [(step.at_s, step.delay_ms) for step in self.delay_steps]
-            return step_function(self.delay_ms, steps, self.delay_period_s)
+            starts_s = [step.at_s for step in self.delay_steps]
+            delays_ms = [step.delay_ms for step in self.delay_steps]
+            return step_function(self.delay_ms, starts_s, delays_ms, self.delay_period_s)
         if self.delay_walk is None:
             return None
         bounds = (self.delay_walk.low_ms, self.delay_walk.high_ms)

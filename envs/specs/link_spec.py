@@ -1,6 +1,7 @@
 """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
 
@@ -34,7 +35,7 @@ from .spec_fields import (
     ThresholdPackets,
     TracePath,
 )
-from .variation_spec import MS_PER_S, RateStep, RateWalk, drawn_seed, step_function, walk_function
+from .variation_spec import MS_PER_S, RateStep, RateSteps, RateWalk, drawn_seed, step_function, walk_function
 
 _QUEUE_KEYS = sorted({key for keys in QUEUES.values() for key in keys})
 _CAPACITY = (
@@ -79,7 +80,7 @@ class LinkSpec(SpecModel):
     period_s: PeriodSeconds = 60.0  # after it, what is drawn or goes in steps begins anew
     rates_mbps: Annotated[tuple[RateOrNoneMbps, ...], AsTuple] | None = None  # markov: between these
     mean_stay_ms: PositiveMs | None = None  # markov: exponential, at each of them
-    rate_steps: Annotated[tuple[RateStep, ...], AsTuple] | None = None  # from `rate_mbps` on
+    rate_steps: Annotated[Sequence[RateStep], RateSteps] | None = None  # from `rate_mbps` on
     rate_walk: RateWalk | None = None  # from `rate_mbps` on
     trace: TracePath | None = None  # mahimahi trace file
     loss: Probability = 0.0  # of each packet, independently
@@ -187,7 +188,7 @@ class LinkSpec(SpecModel):
         if self.rates_mbps is not None:
             changes["rates_mbps"] = tuple(rate * rate_factor for rate in self.rates_mbps)
         if self.rate_steps is not None:
-            changes["rate_steps"] = tuple(step.scaled(rate_factor) for step in self.rate_steps)
+            changes["rate_steps"] = RateSteps.of(self.rate_steps).scaled(rate_factor)
         if self.rate_walk is not None:
             changes["rate_walk"] = self.rate_walk.scaled(rate_factor)
         return self.model_copy(update=changes)
@@ -252,8 +253,8 @@ class LinkSpec(SpecModel):
         """Returns the rate in Mbit/s over time, of a link with `rate_steps` or `rate_walk`."""
         assert self.rate_mbps is not None
         if self.rate_walk is None:
-            steps = [(step.at_s, step.rate_mbps) for step in self.rate_steps or ()]
-            return step_function(self.rate_mbps, steps, self.period_s)
+            steps = RateSteps.of(self.rate_steps or ())
+            return step_function(self.rate_mbps, steps.at_s, steps.rate_mbps, self.period_s)
         bounds = (self.rate_walk.low_mbps, self.rate_walk.high_mbps)
         return walk_function(self.rate_mbps, self.rate_walk, bounds, self.period_s)
 

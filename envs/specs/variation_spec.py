@@ -1,12 +1,26 @@
 """How a rate or a delay changes with time: in given steps, or in a seeded random walk."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, floor
+from typing import Annotated, Any, overload
 
+import numpy as np
 from ccgym.envs import _core
-from pydantic import model_validator
+from pydantic import GetCoreSchemaHandler, ValidatorFunctionWrapHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
 
-from .spec_fields import DelayMs, PositiveMs, RateMbps, RateOrNoneMbps, Seconds, Seed, SpecModel, Spread
+from .spec_fields import (
+    AsTuple,
+    DelayMs,
+    PositiveMs,
+    RateMbps,
+    RateOrNoneMbps,
+    Seconds,
+    Seed,
+    SpecModel,
+    Spread,
+)
 
 MS_PER_S = 1000.0
 
@@ -17,9 +31,68 @@ class RateStep(SpecModel):
     at_s: Seconds
     rate_mbps: RateOrNoneMbps
 
-    def scaled(self, factor: float) -> "RateStep":
-        """At the same time `factor` times the rate."""
-        return self.model_copy(update={"rate_mbps": self.rate_mbps * factor})
+
+@dataclass(frozen=True)
+class RateSteps(Sequence[RateStep]):
+    """Steps as two columns: the fading links of one training have 360,000, and specs are compared often."""
+
+    at_s: tuple[float, ...]
+    rate_mbps: tuple[float, ...]
+
+    @classmethod
+    def within_bounds(cls, at_s: Sequence[float], rate_mbps: Sequence[float]) -> "RateSteps":
+        """The steps of these columns, checked as a whole: what holds for the extremes holds for all.
+
+        Raises:
+            ValueError: a value is out of the bounds of `RateStep`.
+        """
+        for extreme in (np.min, np.max):  # which are NaN where any is
+            RateStep(at_s=extreme(at_s), rate_mbps=extreme(rate_mbps))
+        return cls(tuple(at_s), tuple(rate_mbps))
+
+    @classmethod
+    def of(cls, steps: Sequence[RateStep]) -> "RateSteps":
+        """These steps as columns."""
+        if isinstance(steps, cls):
+            return steps
+        return cls(tuple(step.at_s for step in steps), tuple(step.rate_mbps for step in steps))
+
+    def __len__(self) -> int:
+        return len(self.at_s)
+
+    @overload
+    def __getitem__(self, index: int) -> RateStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> "RateSteps": ...
+    def __getitem__(self, index: int | slice) -> "RateStep | RateSteps":
+        if isinstance(index, slice):
+            return RateSteps(self.at_s[index], self.rate_mbps[index])
+        return RateStep(at_s=self.at_s[index], rate_mbps=self.rate_mbps[index])
+
+    def scaled(self, factor: float) -> "RateSteps":
+        """At the same times `factor` times the rates."""
+        return RateSteps(self.at_s, tuple(rate_mbps * factor for rate_mbps in self.rate_mbps))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """As the annotation of a field with steps: it takes and gives a list of them, and holds columns."""
+        return core_schema.no_info_wrap_validator_function(
+            cls._validated,
+            handler.generate_schema(Annotated[tuple[RateStep, ...], AsTuple]),
+            serialization=core_schema.plain_serializer_function_ser_schema(cls._dumped),
+        )
+
+    @classmethod
+    def _validated(cls, given: Any, validate: ValidatorFunctionWrapHandler) -> "RateSteps":
+        return given if isinstance(given, cls) else cls.of(validate(given))
+
+    @staticmethod
+    def _dumped(steps: Sequence[RateStep]) -> tuple[dict[str, float], ...]:
+        columns = RateSteps.of(steps)
+        return tuple(
+            {"at_s": at_s, "rate_mbps": rate_mbps}
+            for at_s, rate_mbps in zip(columns.at_s, columns.rate_mbps, strict=True)
+        )
 
 
 class DelayStep(SpecModel):
@@ -80,18 +153,19 @@ def drawn_seed(seed: int | None) -> int:
     return 1 if seed is None else seed
 
 
-def step_function(first: float, steps: Sequence[tuple[float, float]], period_s: float) -> _core.StepFunction:
-    """`first` until the first of `steps` (at s, value); begins anew after `period_s`.
+def step_function(
+    first: float, starts_s: Sequence[float], values: Sequence[float], period_s: float
+) -> _core.StepFunction:
+    """`first` until the first of `starts_s`, from each of them on its value; begins anew after `period_s`.
 
     Raises:
-        ValueError: the steps do not increase from above 0 to below the period.
+        ValueError: the times do not increase from above 0 to below the period.
     """
-    starts_s = [0.0, *(at_s for at_s, _ in steps)]
-    if any(after <= before for before, after in zip(starts_s, [*starts_s[1:], period_s], strict=True)):
+    edges_s = np.array([0.0, *starts_s, period_s])
+    if (edges_s[1:] <= edges_s[:-1]).any():
         raise ValueError(f"the times at_s must increase, from above 0 to below period_s {period_s:g}")
-    starts_ms = [MS_PER_S * start_s for start_s in starts_s]
     return _core.StepFunction(
-        starts_ms, [first, *(value for _, value in steps)], period_ms=MS_PER_S * period_s
+        (MS_PER_S * edges_s[:-1]).tolist(), [first, *values], period_ms=MS_PER_S * period_s
     )
 
 

@@ -6,11 +6,12 @@ the time nothing is delivered.
 """
 
 import math
+from itertools import accumulate
 
 import numpy as np
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.splits import Family, Split, split_generator
-from ccgym.envs.specs.variation_spec import RateStep
+from ccgym.envs.specs.variation_spec import RateSteps
 from numpy.typing import NDArray
 
 TICK_S = 0.04
@@ -52,13 +53,11 @@ def _fading_emulator(name: str, rng: np.random.Generator) -> EmulatorSpec:
 
 def _fading_link(rate_mbps: float, rng: np.random.Generator) -> LinkSpec:
     rates = rate_mbps * _levels(round(PERIOD_S / TICK_S), rng)
-    steps = tuple(
-        RateStep(at_s=round(tick * TICK_S, 3), rate_mbps=round(rate, 4))
-        for tick, rate in enumerate(rates.tolist())
-    )
+    first_mbps, *rates_mbps = (round(rate, 4) for rate in rates.tolist())
+    times_s = [round(tick * TICK_S, 3) for tick in range(1, len(rates))]
     return LinkSpec(
-        rate_mbps=max(steps[0].rate_mbps, 0.01),
-        rate_steps=steps[1:],
+        rate_mbps=max(first_mbps, 0.01),
+        rate_steps=RateSteps.within_bounds(times_s, rates_mbps),
         arrivals="poisson",
         seed=int(rng.integers(2**31)),
         period_s=PERIOD_S,
@@ -80,12 +79,9 @@ def _levels(ticks: int, rng: np.random.Generator) -> NDArray[np.float64]:
 def _noise(ticks: int, horizon_s: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """Normal noise of variance 1 whose correlation falls to 1 / e within the horizon."""
     keep = math.exp(-TICK_S / horizon_s)
-    steps = rng.standard_normal(ticks)
-    noise = np.empty(ticks)
-    noise[0] = steps[0]
-    for tick in range(1, ticks):
-        noise[tick] = keep * noise[tick - 1] + np.sqrt(1 - keep**2) * steps[tick]
-    return noise
+    fresh = math.sqrt(1 - keep**2)
+    first, *steps = rng.standard_normal(ticks).tolist()
+    return np.array(list(accumulate(steps, lambda noise, step: keep * noise + fresh * step, initial=first)))
 
 
 def _log_uniform(rng: np.random.Generator, bounds: tuple[float, float]) -> float:

@@ -12,6 +12,7 @@ from ccgym.envs.specs.emulators import select_emulators
 from ccgym.envs.specs.link_spec import LinkSpec
 from ccgym.envs.specs.schedules import opportunities_through
 from ccgym.envs.specs.spec_errors import first_mistake
+from ccgym.envs.specs.variation_spec import RateStep, RateSteps
 from pydantic import ValidationError
 
 SECONDS = 20.0
@@ -190,6 +191,29 @@ def test_rates_change_in_steps() -> None:
     times_ms = opportunities_through(link.schedule(), 12_000)
     per_s = np.bincount((times_ms - 1) // 1000, minlength=12)
     assert per_s.tolist() == [1000, 1000, 0, 0, 10_000, 10_000] * 2
+
+
+def test_steps_in_columns_are_those_of_a_list() -> None:
+    listed = [{"at_s": 2.0, "rate_mbps": 0.0}, {"at_s": 4.0, "rate_mbps": 120.0}]
+    link = LinkSpec.model_validate({"rate_mbps": 12, "rate_steps": listed})
+    columns = RateSteps.within_bounds([2.0, 4.0], [0.0, 120.0])
+    same = LinkSpec(rate_mbps=12.0, rate_steps=columns)
+    assert same == link
+    assert hash(same) == hash(link)
+    assert same.model_dump(mode="json")["rate_steps"] == listed
+    assert list(columns) == [RateStep.model_validate(step) for step in listed]
+    assert list(columns[1:]) == list(columns)[1:]
+
+
+@pytest.mark.parametrize(
+    ("at_s", "rate_mbps"),
+    [((1.0, -2.0), (1.0, 1.0)), ((1.0, 2.0), (1.0, 2e4)), ((1.0, 2.0), (1.0, float("nan")))],
+)
+def test_steps_in_columns_keep_within_the_bounds_of_a_step(
+    at_s: tuple[float, ...], rate_mbps: tuple[float, ...]
+) -> None:
+    with pytest.raises(ValueError, match="is not within"):
+        RateSteps.within_bounds(at_s, rate_mbps)
 
 
 def test_a_rate_walks_within_its_bounds() -> None:
