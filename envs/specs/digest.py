@@ -12,6 +12,8 @@ from .emulator_spec import EmulatorSpec, LinkSpec
 DIGEST_BYTES = 6
 """Beside the 3000 links of a training one link in 10^11 is taken for seen by chance."""
 _OF_A_DRAW = ("seed", "begin_s")
+_STEPS = ("rate_steps", "delay_steps")
+"""Nothing in them is of a draw; to look through the hundreds of a fading link takes longer than all else."""
 
 
 def spec_digest(spec: EmulatorSpec) -> str:
@@ -55,7 +57,11 @@ def _given(part: EmulatorSpec | LinkSpec, exclude: set[str]) -> dict[str, Any]:
 
 def _without_draw(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_draw(member) for key, member in value.items() if key not in _OF_A_DRAW}
+        return {
+            key: member if key in _STEPS else _without_draw(member)
+            for key, member in value.items()
+            if key not in _OF_A_DRAW
+        }
     return [_without_draw(member) for member in value] if isinstance(value, list) else value
 
 
