@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.logs.flow_metrics import NothingToMeasureError, measure
+from ccgym.envs.logs.flow_metrics import NothingToMeasureError, throughput_and_delay
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.envs.specs.link_spec import DATA_IP_BYTES
@@ -155,12 +155,11 @@ def _run_once(
         departure_delay_ms=log.departure_delay_ms[warm],
     )
     try:
-        metrics = measure(warm_log, spec.delay_ms)
+        return throughput_and_delay(warm_log, spec.delay_ms)
     except NothingToMeasureError:
         raise InputError(
             f"{spec.name}: next to nothing comes through in {seconds:g} s: no window is better than another"
         ) from None
-    return metrics.throughput_mbps, metrics.p95_delay_ms
 
 
 def _is_random(spec: EmulatorSpec) -> bool:
