@@ -52,10 +52,10 @@ CUTS: Mapping[str, Cut] = {
     "a first second without drains": Cut("base_rtt_probe.cc", "chrono::seconds{1};", "chrono::seconds{0};"),
     "slow start": Cut("slow_start.hh", "on_{true};", "on_{false};"),
     "own packets in the queue": Cut("shared_queue.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
-    "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 5;", "kMostOwn = 1e9;"),
+    "bound of the packets in the queue": Cut("shared_queue.cc", "kMostOwn = 3;", "kMostOwn = 1e9;"),
     "bound of who has its share": Cut("shared_queue.cc", "kEnoughShare = 0.4;", "kEnoughShare = 1;"),
     "fewer packets of the largest share": Cut(
-        "shared_queue.cc", "kMostOwnOfLargest = 1.3;", "kMostOwnOfLargest = 5;"
+        "shared_queue.cc", "kMostOwnOfLargest = 1.3;", "kMostOwnOfLargest = 3;"
     ),
     "parts of the way": Cut("shared_queue.cc", "kSmallShare = 0.3;", "kSmallShare = 1;"),
     "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
