@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import NoReturn
 
@@ -64,6 +65,7 @@ def starting_deaf_to_interrupts() -> Iterator[None]:
 
     A terminal's Ctrl-C goes to all processes of the command: one of them is to say what happened.
     """
+    resource_tracker.ensure_running()  # multiprocessing's, whose start would let interrupts in again in here
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,5 +1,6 @@
 """Runs in virtual time on all cores: each in a worker process, whose end costs that run only."""
 
+import io
 import multiprocessing
 import os
 import signal
@@ -129,7 +130,7 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if (parent := multiprocessing.parent_process()) is not None:
         end_with_parent(parent.pid or 0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what controllers print is no answer of the command
+    _show_what_controllers_print()
     backend = make_backend(plan.backend)
     while True:
         try:
@@ -141,6 +142,13 @@ def _serve(connection: Connection, plan: Plan, folder: Path, workers: int) -> No
         except KeyboardInterrupt:  # of a controller: a terminal's reaches no worker
             outcome = failed(planned, planned.files(folder), "a controller raised KeyboardInterrupt")
         connection.send(outcome)
+
+
+def _show_what_controllers_print() -> None:
+    """It is no answer of the command; line by line, for what waits in a buffer goes with a worker's end."""
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
 
 
 def _how_it_ended(code: int | None) -> str:

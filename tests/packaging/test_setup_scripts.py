@@ -131,7 +131,12 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     (tmp_path / "setup.cfg").write_text(SETUP)
     (tmp_path / "etc").mkdir()
     shutil.copy(ETC / "make_venv.py", tmp_path / "etc")
-    told = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "UV_NO_INDEX": "1"}
+    (tmp_path / "uv.toml").write_text("no-index = true\n")  # of which uv knows no variable
+    told = {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(packages),
+        "UV_CONFIG_FILE": str(tmp_path / "uv.toml"),
+    }
     told |= {"UV_FIND_LINKS": str(packages)} if uv_finds_packages else {}
     program = [sys.executable, str(tmp_path / "etc" / "make_venv.py")]
     told["PYTHONDONTWRITEBYTECODE"] = "1"  # as in most containers

@@ -110,7 +110,8 @@ def test_a_controller_of_ones_own_ends_its_run_in_one_line(
     assert "Traceback" not in told.err
 
 
-def test_a_worker_ends_with_a_command_that_is_killed(tmp_path: Path) -> None:
+def test_a_worker_ends_with_a_command_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # lines are shown at once without it
     (tmp_path / "odd.py").write_text(CONTROLLER.format(ends="time.sleep(1000)"))
     program = "import sys; from ccgym.cli.main import main; sys.exit(main())"
     words = ["eval", "--schemes", "python:odd.py:Odd", "--emulators", "synthetic/5mbps-10ms", "--out", "out"]
