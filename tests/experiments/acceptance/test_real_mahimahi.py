@@ -1,6 +1,7 @@
 """What a policy holds in real mahimahi: the arithmetic of its checks, and a few short runs in real shells."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -112,8 +113,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("real") / "runs"
     with pytest.MonkeyPatch.context() as patch:
         with_few_cells(patch)
-        assert main(command(out)) == 1, "of one run no check is sure"
+        assert carried_out(out) == 1, "of one run no check is sure"
     return out
+
+
+def carried_out(out: Path) -> int:
+    """The exit code, once all runs stand."""
+    code = 2  # where a run is missing: its flow began too late, for the link had dropped its first packets
+    for _ in range(5):
+        if (code := main(command(out))) != 2:
+            break
+    return code
 
 
 @pytest.fixture
@@ -156,8 +166,9 @@ def test_what_is_missing_is_run_again_alone(runs: Path, capsys: pytest.CaptureFi
         f"ccgym reproduce: {runs}: runs of {CELL} are missing, 1 in all, as {CELL} kernel-bbr run 1: "
         f"`ccgym reproduce real-mahimahi --out {runs}` goes on\n"
     )
-    assert main(command(runs)) == 1
-    assert capsys.readouterr().err.count(f"] {CELL} kernel-bbr run 1: ") == 1
+    assert carried_out(runs) == 1
+    again = re.findall(r"\] (\S+ \S+ run \d+): \d", capsys.readouterr().err)
+    assert again == [f"{CELL} kernel-bbr run 1"]
 
 
 def test_a_busy_machine_is_told(runs: Path) -> None:
