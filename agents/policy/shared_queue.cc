@@ -35,11 +35,11 @@ constexpr double kLeastPart = 0.85;
 // of 96 links, so on 91 %.
 constexpr double kEnoughShare = 0.4;
 
-// Parts of its way that a window goes within a round trip: it falls all the way, and rises half of it. Fall
-// and rise as fast as each other, and a slow rival keeps less: Copa 80 % on 73 to 83 % of 120 links in place
-// of 89. A flow that knows of no part of its own, or of a small one, takes what it wants at once: without
-// that two flows, one of eight times the other's round trip, have a Jain index of 0.868 on 96 links in place
-// of 0.891.
+// Parts of its way that a window goes within a round trip: it rises half of it, and falls all of it within
+// two thirds of one. With falls no faster than rises, or of one, a slow rival keeps less: Copa 80 % on 78 to
+// 83 % of 120 links in place of 89. A flow that knows of no part of its own, or of a small one, takes what it
+// wants at once: without that two flows, one of eight times the other's round trip, have a Jain index of
+// 0.868 on 96 links in place of 0.891.
 constexpr double kRise = 0.5;
 constexpr double kFall = 1.5;
 

@@ -11,7 +11,7 @@ from ccgym.envs.errors import OutsideError
 Started = TypeVar("Started")
 
 MOST_STARTS = 5
-"""With a quarter of the starts too late, all of five are once in a thousand times."""
+"""Were a quarter of the starts too late, five in a row would be once in a thousand times."""
 
 _LATE = "dnsmasq: did not start"
 """What mahimahi 0.98 says after 20 attempts, 10 ms apart."""

@@ -12,6 +12,7 @@ from ccgym.envs.host.termination import (
     leaving_at_termination,
     starting_deaf_to_interrupts,
 )
+from ccgym.tests.signals import blocks_interrupts
 
 
 def test_a_termination_leaves_the_contexts_within() -> None:
@@ -49,6 +50,27 @@ def test_what_came_meanwhile_is_heard_afterwards() -> None:
         interrupted()
     assert steps == ["held"]
     assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+
+
+SPAWNED = """import multiprocessing, time
+from ccgym.envs.host.termination import starting_deaf_to_interrupts
+first = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
+with starting_deaf_to_interrupts():
+    first.start()
+print(first.pid, flush=True)
+input()
+first.kill()
+"""
+
+
+def test_the_first_process_that_multiprocessing_starts_hears_none_either() -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", SPAWNED], stdin=pipe, stdout=pipe, text=True) as command:
+        assert command.stdout is not None
+        first = int(command.stdout.readline())
+        blocks = blocks_interrupts(first)
+        command.communicate("\n", timeout=60)
+    assert blocks
 
 
 def test_an_interrupt_of_all_processes_is_heard_by_the_first_only() -> None:

@@ -42,9 +42,8 @@ def test_the_statistics_of_many_flows_are_all_there(evaluation: Evaluation) -> N
     (run,) = scenario.runs
     pages = list(pdf_report._run_pages(scenario, run))
     assert len(pages) == 2
-    told = [
-        line for line in statistics(scenario, run).splitlines() if "generated" not in line
-    ]  # its time is new
+    # A page says when it was made, and is made anew each time.
+    told = [line for line in statistics(scenario, run).splitlines() if "generated" not in line]
     assert f"-- Flow {FLOWS}:" in told
     assert [line for line in lines(pages) if line in told] == told
 
