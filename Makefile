@@ -81,7 +81,8 @@ bench: setup
 # In a copy of the project. The newest packages are those of `make test`.
 oldest_tests := envs/gym/test_path_env.py envs/gym/test_vector_env.py envs/gym/test_parallel_env.py \
   envs/gym/test_registration.py envs/specs/test_emulator_spec.py training/runs/test_tracking.py \
-  rl/test_learning.py deploy/test_sb3_models.py cli/making/test_train_and_oracle.py
+  rl/test_learning.py deploy/test_sb3_models.py cli/making/test_train_and_oracle.py \
+  envs/host/test_progress_bar.py evaluation/test_dataset.py::test_bad_input_is_one_line
 oldest: .venv/packages.installed
 	@.venv/bin/python etc/oldest_packages.py
 	@echo '==> C++ core, endpoint programs, Python binding with the oldest tools'

@@ -13,4 +13,6 @@ def progress_bar(what: str, console: Console) -> Progress:
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
+    if console.is_terminal:
+        return Progress(*columns, console=console)
+    return Progress(console=Console(quiet=True), disable=True)  # older rich ends even this with a line

@@ -91,6 +91,7 @@ def test_a_command_without_end_is_ended(oldest_packages: ModuleType) -> None:
 
 def test_the_tests_that_it_runs_are_there() -> None:
     (named,) = re.findall(r"^oldest_tests := ((?:.*\\\n)*.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    files = named.replace("\\\n", "").split()
-    assert files
-    assert [file for file in files if not (ROOT / "tests" / file).is_file()] == []
+    tests = [test.partition("::") for test in named.replace("\\\n", "").split()]
+    assert tests
+    assert [file for file, *_ in tests if not (ROOT / "tests" / file).is_file()] == []
+    assert [name for file, _, name in tests if name not in (ROOT / "tests" / file).read_text()] == []
