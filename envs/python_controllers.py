@@ -13,7 +13,7 @@ CALLBACKS = {
     "on_sent": ("now_ms", "packet"),
     "on_spurious_loss": ("now_ms", "loss"),
     "on_restart": ("now_ms", "idle_ms"),
-    "on_timer": ("now_ms", "rtt"),
+    "on_timer": ("now_ms", "timer"),
 }
 """What each is called with."""
 
@@ -58,7 +58,7 @@ def _check_callbacks(name: str, made: object, used: set[str]) -> None:
                 f"python:{name}: {other} is never called{hint}; known are {', '.join(CALLBACKS)}"
             )
     if getattr(made, "next_timer_ms", None) is not None and not hasattr(made, "on_timer"):
-        raise InputError(f"python:{name}: sets next_timer_ms, but has no on_timer(now_ms, rtt)")
+        raise InputError(f"python:{name}: sets next_timer_ms, but has no on_timer(now_ms, timer)")
     for callback, told in CALLBACKS.items():
         _check_signature(name, callback, getattr(made, callback, None), told)
 

@@ -96,6 +96,12 @@ struct Timeout {
   RttStats rtt{};
 };
 
+// A deadline of the controller's: nothing has changed since the last event.
+struct Timer {
+  int64_t inflight_bytes{};
+  RttStats rtt{};
+};
+
 // A packet that was given up arrives. With a time-out's first, all that left after it is in flight again
 // (RFC 5682): the time-out was spurious. That is reported once, and never after a later packet has arrived.
 struct SpuriousLoss {
@@ -123,7 +129,7 @@ class CongestionController {
   virtual void on_spurious_loss(Time /*now*/, const SpuriousLoss& /*loss*/) {}
   virtual void on_restart(Time /*now*/, Time /*idle*/) {}  // the application has data again
   [[nodiscard]] virtual std::optional<Time> next_timer() const { return std::nullopt; }  // absolute deadline
-  virtual void on_timer(Time /*now*/, const RttStats& /*rtt*/) {}
+  virtual void on_timer(Time /*now*/, const Timer& /*timer*/) {}
   [[nodiscard]] virtual SendLimits limits() const = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const { return {}; }  // always the same ones
   [[nodiscard]] virtual std::unique_ptr<CongestionController> clone() const = 0;

@@ -25,7 +25,7 @@ class ForwardingController : public CongestionController {
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override { inner().on_spurious_loss(now, loss); }
   void on_restart(Time now, Time idle) override { inner().on_restart(now, idle); }
   [[nodiscard]] std::optional<Time> next_timer() const override { return inner().next_timer(); }
-  void on_timer(Time now, const RttStats& rtt) override { inner().on_timer(now, rtt); }
+  void on_timer(Time now, const Timer& timer) override { inner().on_timer(now, timer); }
   [[nodiscard]] SendLimits limits() const override { return inner().limits(); }
   [[nodiscard]] std::vector<Metric> metrics() const override { return inner().metrics(); }
 

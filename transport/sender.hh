@@ -98,7 +98,7 @@ class Sender {
 
   void on_timer(Time now) {
     if (controller_timer_ <= now) {
-      controller_.get().on_timer(now, rtt_.stats());
+      controller_.get().on_timer(now, {.inflight_bytes = inflight_bytes(), .rtt = rtt_.stats()});
       read_controller(now);
     }
     if (losses_.deadline() <= now) find_overdue(now);

@@ -193,8 +193,11 @@ void LibraryController::on_restart(Time now, Time idle) {
   read_limits();
 }
 
-void LibraryController::on_timer(Time now, const RttStats& rtt) {
-  const ccgym_rtt told{in_ms(rtt.latest), in_ms(rtt.smoothed), in_ms(rtt.min)};
+void LibraryController::on_timer(Time now, const Timer& timer) {
+  const ccgym_timer told{.inflight_bytes = timer.inflight_bytes,
+                         .rtt_ms = in_ms(timer.rtt.latest),
+                         .smoothed_rtt_ms = in_ms(timer.rtt.smoothed),
+                         .min_rtt_ms = in_ms(timer.rtt.min)};
   table_->on_timer(self_.get(), in_ms(now), &told, &asked_);
   read_limits();
   check_timer_moved(name_, next_timer_, now);

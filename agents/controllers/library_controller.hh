@@ -37,7 +37,7 @@ class LibraryController final : public CongestionController {
   void on_spurious_loss(Time now, const SpuriousLoss& loss) override;
   void on_restart(Time now, Time idle) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return next_timer_; }
-  void on_timer(Time now, const RttStats& rtt) override;
+  void on_timer(Time now, const Timer& timer) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::vector<Metric> metrics() const override;
   // Throws NotCopyableError when the library has no clone.

@@ -10,7 +10,7 @@ PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes,
       decider_{spec.actions, std::move(network)},
       actuator_{make_actuator(spec, packet_bytes, seed)} {}
 
-void PolicyController::on_timer(Time now, const RttStats& /*rtt*/) {
+void PolicyController::on_timer(Time now, const Timer& /*timer*/) {
   observer_.close_step(now, actuator_->own_state());
   awaiting_action_ = true;
   if (const auto action = decider_.decide(observer_.observation())) act(*action);

@@ -41,7 +41,7 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] std::optional<Time> next_timer() const override {
     return awaiting_action_ ? std::nullopt : observer_.step_ends_at();
   }
-  void on_timer(Time now, const RttStats& rtt) override;
+  void on_timer(Time now, const Timer& timer) override;
   [[nodiscard]] SendLimits limits() const override { return actuator_->limits(); }
   [[nodiscard]] std::vector<Metric> metrics() const override { return actuator_->metrics(); }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {

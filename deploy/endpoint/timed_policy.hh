@@ -15,9 +15,9 @@ class TimedPolicy final : public ForwardingController<Cloned<CongestionControlle
   explicit TimedPolicy(std::unique_ptr<CongestionController> policy)
       : ForwardingController{std::move(policy)} {}
 
-  void on_timer(Time now, const RttStats& rtt) override {
+  void on_timer(Time now, const Timer& timer) override {
     const Time start = monotonic_now();
-    inner().on_timer(now, rtt);
+    inner().on_timer(now, timer);
     decision_times_.add(monotonic_now() - start);
   }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {

@@ -141,8 +141,8 @@ void PythonController::on_restart(Time now, Time idle) {
   guarded("on_restart", [&] { return methods_->on_restart(in_ms(now), in_ms(idle)); });
 }
 
-void PythonController::on_timer(Time now, const RttStats& rtt) {
-  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now), rtt); });
+void PythonController::on_timer(Time now, const Timer& timer) {
+  guarded("on_timer", [&] { return methods_->on_timer(in_ms(now), timer); });
   check_timer_moved(name_, next_timer_, now);
 }
 
@@ -299,9 +299,10 @@ void bind_packets(nb::module_& module) {
       .def_ro("timeout", &SpuriousLoss::timeout);
 }
 
-void bind_timeout(nb::module_& module) {
-  nb::class_<RttStats> rtt(module, "Rtt", "Round trips, as the newest ACK has left them; 0 before it.");
-  bind_rtt(rtt, [](const RttStats& told) -> const RttStats& { return told; });
+void bind_timers(nb::module_& module) {
+  nb::class_<Timer> timer(module, "Timer", "What a controller's on_timer is told.");
+  timer.def_ro("inflight_bytes", &Timer::inflight_bytes);
+  bind_rtt(timer, [](const Timer& told) -> const RttStats& { return told.rtt; });
   nb::class_<TimeoutView> timeout(module, "Timeout",
                                   "What a controller's on_timeout is told, all in flight being presumed "
                                   "lost; to be read during the call.");
@@ -344,7 +345,7 @@ void bind_controller(nb::module_& module) {
   register_controllers("python", make_python);
   register_library_controllers();
   bind_packets(module);
-  bind_timeout(module);
+  bind_timers(module);
   bind_ack(module);
 }
 

@@ -99,14 +99,25 @@ void AckStream::replay(std::string_view scheme) const {
     timer = controller->next_timer().value_or(Time::max());
   };
   Position next{};
+  Kind last = Kind::restart;
   for (const auto& [now, kind] : calls_) {
     while (timer <= now) {
-      controller->on_timer(std::max(timer, Time{}), next.ack > 0 ? acks_[next.ack - 1].rtt : RttStats{});
+      controller->on_timer(std::max(timer, Time{}), timer_after(last, next));
       read();
     }
     make(now, kind, next, *controller);
+    last = kind;
     read();
   }
+}
+
+// After a time-out, and where a restart is due, nothing is in flight.
+Timer AckStream::timer_after(Kind last, const Position& next) const {
+  Timer timer{};
+  if (next.ack > 0) timer.rtt = acks_[next.ack - 1].rtt;
+  if (last == Kind::sent) timer.inflight_bytes = sent_[next.sent - 1].inflight_bytes;
+  if (last == Kind::ack) timer.inflight_bytes = acks_[next.ack - 1].inflight_bytes;
+  return timer;
 }
 
 void AckStream::make(Time now, Kind kind, Position& next, CongestionController& controller) const {

@@ -56,9 +56,9 @@ class StepRecorder final : public ForwardingController<Cloned<CongestionControll
     decide_before(now);
     inner().on_restart(now, idle);
   }
-  void on_timer(Time now, const RttStats& rtt) override {
+  void on_timer(Time now, const Timer& timer) override {
     decide_before(now);
-    inner().on_timer(now, rtt);
+    inner().on_timer(now, timer);
   }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<StepRecorder>(*this);

@@ -43,8 +43,9 @@ LISTENER_IN_C = (
   limits->cwnd_packets += 1e-7 * packet->smoothed_rtt_ms;
   if (limits->next_timer_ms == CCGYM_NO_TIMER) limits->next_timer_ms = now_ms + 50.0;
 }
-static void on_timer(void* self, double now_ms, const struct ccgym_rtt* rtt, struct ccgym_limits* limits) {
-  limits->cwnd_packets += HEARD(rtt);
+static void on_timer(void* self, double now_ms, const struct ccgym_timer* timer,
+                     struct ccgym_limits* limits) {
+  limits->cwnd_packets += HEARD(timer) + 1e-8 * timer->inflight_bytes;
   limits->next_timer_ms = CCGYM_NO_TIMER;
   limits->holds_back = !limits->holds_back;
 }
@@ -103,7 +104,7 @@ def test_the_fingerprint_says_what_runs_and_not_where_it_stands(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (VERSION, "made for version 99 of ccgym/controller.h, not 3"),
+        (VERSION, "made for version 99 of ccgym/controller.h, not 4"),
         (SYMBOL, "has no function ccgym_controller"),
         (NO_ON_ACK, "lacks create, destroy, on_ack or on_timeout"),
     ],

@@ -31,11 +31,13 @@ LISTENER = """class Aimd:
     def __init__(self, packet_bytes):
         self.cwnd_packets, self.pacing_mbps, self.next_timer_ms, self.holds_back = 10.0, None, None, False
         self.rtts, self.delivered_bytes, self.declared_lost_bytes, self.next_seq = (0, 0, 0), 0, 0, 0
+        self.inflight_bytes = 0
         self.heard = dict.fromkeys(("timers", "timeouts", "app_limited_losses"), 0)
 
     def on_ack(self, now_ms, ack):
         self.rtts = self.rtts_of(ack)
         self.delivered_bytes, self.declared_lost_bytes = ack.delivered_bytes, ack.declared_lost_bytes
+        self.inflight_bytes = ack.inflight_bytes
         self.cwnd_packets += 0.001 * ack.rate_app_limited
         for packet in ack.lost:
             self.cwnd_packets += 0.01 * packet.app_limited
@@ -53,16 +55,19 @@ LISTENER = """class Aimd:
             + 1e-8 * timeout.declared_lost_bytes + 1e-6 * timeout.next_seq + self.hear(timeout)
         )
         self.heard["timeouts"] += 1
+        self.inflight_bytes = 0
 
     def on_sent(self, now_ms, packet):
         assert packet.smoothed_rtt_ms == self.rtts[1]
+        self.inflight_bytes = packet.inflight_bytes
         self.next_seq = packet.seq + 1
         self.cwnd_packets += 1e-7 * packet.smoothed_rtt_ms
         if self.next_timer_ms is None:
             self.next_timer_ms = now_ms + 50.0
 
-    def on_timer(self, now_ms, rtt):
-        self.cwnd_packets += self.hear(rtt)
+    def on_timer(self, now_ms, timer):
+        assert timer.inflight_bytes == self.inflight_bytes
+        self.cwnd_packets += self.hear(timer) + 1e-8 * timer.inflight_bytes
         self.next_timer_ms, self.holds_back = None, not self.holds_back
         self.heard["timers"] += 1
 
@@ -119,8 +124,8 @@ def test_what_it_holds_back_tells_nothing_of_the_path(tmp_path: Path, holds_back
 
 def test_a_time_out_cannot_be_read_after_its_callback(tmp_path: Path) -> None:
     keeping = LISTENER.replace("assert told ==", "self.kept = timeout; assert told ==").replace(
-        "def on_timer(self, now_ms, rtt):",
-        "def on_timer(self, now_ms, rtt):\n        if hasattr(self, 'kept'): self.kept.next_seq",
+        "def on_timer(self, now_ms, timer):",
+        "def on_timer(self, now_ms, timer):\n        if hasattr(self, 'kept'): self.kept.next_seq",
     )
     with pytest.raises(RuntimeError, match="an event can be read during its callback only"):
         run_through_silence(select_native(write(tmp_path, keeping)))
@@ -134,7 +139,7 @@ def test_a_class_for_what_callbacks_once_told_goes_on_or_is_told_in_a_line(tmp_p
         RuntimeError, match="on_timeout raised TypeError: object of type 'Timeout' has no len"
     ):
         run_through_silence(select_native(write(tmp_path, reading)))
-    with pytest.raises(InputError, match=r"on_timer\(now_ms\) is called as on_timer\(now_ms, rtt\)"):
+    with pytest.raises(InputError, match=r"on_timer\(now_ms\) is called as on_timer\(now_ms, timer\)"):
         select_native(write(tmp_path, AIMD + "    def on_timer(self, now_ms): pass\n"))
 
 

@@ -46,14 +46,14 @@ void Pcc::take_feedback(Time now, const AckEvent& ack) {
 }
 
 // Without feedback for many intervals nothing new is tried.
-void Pcc::on_timer(Time now, const RttStats& rtt) {
+void Pcc::on_timer(Time now, const Timer& timer) {
   if (intervals_.outstanding() < kMaxOutstanding) {
     next_interval();
-    limits_ = limits_at(rtt.smoothed);
+    limits_ = limits_at(timer.rtt.smoothed);
     return;
   }
   interval_began_ = now;
-  interval_ends_ = end_of_interval(rtt.smoothed);
+  interval_ends_ = end_of_interval(timer.rtt.smoothed);
 }
 
 void Pcc::start(Time rtt) {

@@ -36,7 +36,7 @@ class Pcc final : public CongestionController {
     intervals_.on_spurious_loss(loss);
   }
   [[nodiscard]] std::optional<Time> next_timer() const override { return interval_ends_; }
-  void on_timer(Time now, const RttStats& rtt) override;
+  void on_timer(Time now, const Timer& timer) override;
   [[nodiscard]] SendLimits limits() const override { return limits_; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Pcc>(*this);

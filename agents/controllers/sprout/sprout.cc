@@ -38,7 +38,7 @@ void Sprout::settle(uint64_t seq) {
 }
 
 // Section 3.2: evolve, observe, forecast.
-void Sprout::on_timer(Time now, const RttStats& /*rtt*/) {
+void Sprout::on_timer(Time now, const Timer& /*timer*/) {
   belief_.evolve();
   if (link_is_backlogged(now)) {
     belief_.observe(packets_in_tick_);

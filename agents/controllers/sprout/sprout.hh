@@ -22,7 +22,7 @@ class Sprout final : public CongestionController {
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return next_tick_; }
-  void on_timer(Time now, const RttStats& rtt) override;
+  void on_timer(Time now, const Timer& timer) override;
   [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Sprout>(*this);

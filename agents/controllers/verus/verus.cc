@@ -30,6 +30,7 @@ Verus::Verus(int64_t packet_bytes, const Config& config)
     : packet_bytes_{packet_bytes},
       delay_ratio_{checked("verus: delay_ratio", config.delay_ratio, 1, 1e3)},
       window_packets_{static_cast<double>(kInitialWindowPackets)},
+      cwnd_bytes_{kInitialWindowPackets * packet_bytes},
       windows_packets_(static_cast<std::size_t>(kMaxWindowPackets)) {}
 
 double Verus::next_delay_ms(double estimate_ms, double max_ms, double max_change_ms, double min_ms) const {
@@ -46,13 +47,16 @@ double Verus::packets_to_send(double window_packets, double next_window_packets,
 void Verus::on_sent(Time /*now*/, const SentPacket& packet) {
   window_packets_of(packet.seq) = window_packets_;
   budget_packets_ -= 1;
-  inflight_packets_ = static_cast<double>(packet.inflight_bytes) / static_cast<double>(packet_bytes_);
+  allow(packet.inflight_bytes);
 }
 
 void Verus::on_ack(Time now, const AckEvent& ack) {
   if (!ack.lost.empty()) answer_losses(ack.lost.front());
-  inflight_packets_ = static_cast<double>(ack.inflight_bytes) / static_cast<double>(packet_bytes_);
-  if (ack.acked.empty()) return;
+  if (!ack.acked.empty()) take_delivery(now, ack);
+  allow(ack.inflight_bytes);
+}
+
+void Verus::take_delivery(Time now, const AckEvent& ack) {
   if (!epoch_ends_) epoch_ends_ = now + kEpoch;
   window_is_used_ = ack.limited_by != Limit::application;  // else it does not grow: RFC 9002, section 7.8
   observe_min(now, in_ms(ack.rtt.latest));
@@ -111,10 +115,10 @@ void Verus::aim_at_window() {
 }
 
 void Verus::on_timeout(Time /*now*/, const Timeout& /*timeout*/) {
-  inflight_packets_ = 0;
   phase_ = Phase::slow_start;
   profile_.clear();
   window_packets_ = kMinWindowPackets;
+  allow(0);
 }
 
 void Verus::answer_losses(const LostPacket& first) {
@@ -124,13 +128,14 @@ void Verus::answer_losses(const LostPacket& first) {
   decrease(window_packets_of(first.seq));
 }
 
-void Verus::on_timer(Time now, const RttStats& rtt) {
+void Verus::on_timer(Time now, const Timer& timer) {
   if (now >= interpolate_at_) {
     profile_.interpolate();
     interpolate_at_ = now + kInterpolationPeriod;
   }
-  end_epoch(rtt.smoothed);
+  end_epoch(timer.rtt.smoothed);
   epoch_ends_ = now + kEpoch;
+  allow(timer.inflight_bytes);
 }
 
 // Section 4: an epoch in which no ACK came changes nothing of the window, but as many packets may leave in it
@@ -159,12 +164,12 @@ void Verus::grant(double before_packets, Time smoothed_rtt) {
   budget_packets_ = send + std::clamp(budget_packets_, 0.0, 1.0);  // fractions add up, bursts do not
 }
 
-SendLimits Verus::limits() const {
+// The window, and in normal operation no more than is left to send in this epoch.
+void Verus::allow(int64_t inflight_bytes) {
+  const double inflight_packets = static_cast<double>(inflight_bytes) / static_cast<double>(packet_bytes_);
   double packets = window_packets_;
-  if (phase_ == Phase::normal)
-    packets = std::min(packets, inflight_packets_ + std::max(0.0, budget_packets_));
-  packets = std::max(packets, kMinWindowPackets);
-  return {.cwnd_bytes = static_cast<int64_t>(packets) * packet_bytes_};
+  if (phase_ == Phase::normal) packets = std::min(packets, inflight_packets + std::max(0.0, budget_packets_));
+  cwnd_bytes_ = static_cast<int64_t>(std::max(packets, kMinWindowPackets)) * packet_bytes_;
 }
 
 }  // namespace ccgym

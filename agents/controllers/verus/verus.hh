@@ -31,8 +31,8 @@ class Verus final : public CongestionController {
   void on_ack(Time now, const AckEvent& ack) override;
   void on_timeout(Time now, const Timeout& timeout) override;
   [[nodiscard]] std::optional<Time> next_timer() const override { return epoch_ends_; }
-  void on_timer(Time now, const RttStats& rtt) override;
-  [[nodiscard]] SendLimits limits() const override;
+  void on_timer(Time now, const Timer& timer) override;
+  [[nodiscard]] SendLimits limits() const override { return {.cwnd_bytes = cwnd_bytes_}; }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {
     return std::make_unique<Verus>(*this);
   }
@@ -41,6 +41,7 @@ class Verus final : public CongestionController {
   enum class Phase { slow_start, normal, recovery };
 
   void answer_losses(const LostPacket& first);
+  void take_delivery(Time now, const AckEvent& ack);
   void on_packet_acked(Time now, const AckedPacket& packet);
   [[nodiscard]] double& window_packets_of(uint64_t seq) {
     return windows_packets_[seq % windows_packets_.size()];
@@ -53,13 +54,14 @@ class Verus final : public CongestionController {
   void end_epoch(Time smoothed_rtt);
   void update_window();
   void grant(double before_packets, Time smoothed_rtt);
+  void allow(int64_t inflight_bytes);
 
   int64_t packet_bytes_;
   double delay_ratio_;
   Phase phase_{Phase::slow_start};
   double window_packets_;
+  int64_t cwnd_bytes_;                   // what may be in flight in this epoch
   double budget_packets_{0};             // what is left to send in this epoch
-  double inflight_packets_{0};           // as last told: timers, which grant more, do not tell
   std::vector<double> windows_packets_;  // by sequence number: the window under which a packet left
   DelayProfile profile_{};
   bool window_is_used_{true};

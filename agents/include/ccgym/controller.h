@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define CCGYM_CONTROLLER_VERSION 3 /* of everything below: another version is refused */
+#define CCGYM_CONTROLLER_VERSION 4 /* of everything below: another version is refused */
 
 #define CCGYM_NO_PACING 0.0
 #define CCGYM_NO_TIMER (-1.0)
@@ -101,8 +101,10 @@ struct ccgym_timeout {
   double min_rtt_ms;
 };
 
-struct ccgym_rtt { /* told with timers */
-  double rtt_ms;   /* latest */
+/* next_timer_ms is reached: nothing has changed since the last event. */
+struct ccgym_timer {
+  int64_t inflight_bytes;
+  double rtt_ms; /* latest */
   double smoothed_rtt_ms;
   double min_rtt_ms;
 };
@@ -135,7 +137,7 @@ struct ccgym_controller_table {
   void (*on_spurious_loss)(void* self, double now_ms, const struct ccgym_spurious_loss* loss,
                            struct ccgym_limits* limits);
   void (*on_restart)(void* self, double now_ms, double idle_ms, struct ccgym_limits* limits);
-  void (*on_timer)(void* self, double now_ms, const struct ccgym_rtt* rtt, struct ccgym_limits* limits);
+  void (*on_timer)(void* self, double now_ms, const struct ccgym_timer* timer, struct ccgym_limits* limits);
   /* For logs and plots, always the same ones: writes up to `most`, returns how many there are, 64 at most. */
   size_t (*metrics)(const void* self, struct ccgym_metric* metrics, size_t most);
   void* (*clone)(const void* self); /* without it, what copies a flow midway refuses the scheme */

@@ -56,6 +56,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     was_restarted_ = false;
     in_flight_.insert(packets_.size());
     packets_.push_back({now, packet.inflight_bytes, lost_bytes_, delivered_bytes_});
+    packet_bytes_ = packet.bytes;
     check(now, packet.inflight_bytes == bytes_in_flight(packet.bytes), "another number of bytes in flight");
     check(now, is_probe(now) || has_room(packet), "sent beyond the window");
     check(now, packet.smoothed_rtt == rtt_.smoothed, "sent with another round trip than the last ACK's");
@@ -119,12 +120,14 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
     ForwardingController::on_restart(now, idle);
     owed_ = "sent";
   }
-  void on_timer(Time now, const RttStats& rtt) override {
+  void on_timer(Time now, const Timer& timer) override {
     begin(now, "timer");
     const std::optional<Time> due = ForwardingController::next_timer();
     check(now, due && *due <= now, "a timer that is not due");
-    check(now, is_last_told(rtt), "a timer with other round trips than the last ACK's");
-    ForwardingController::on_timer(now, rtt);
+    check(now, is_last_told(timer.rtt), "a timer with other round trips than the last ACK's");
+    check(now, timer.inflight_bytes == bytes_in_flight(packet_bytes_),
+          "a timer with another number in flight");
+    ForwardingController::on_timer(now, timer);
     unread_ = kBoth;
   }
   [[nodiscard]] std::optional<Time> next_timer() const override {
@@ -237,6 +240,7 @@ class DriverContract final : public ForwardingController<Cloned<CongestionContro
   mutable int reads_{0};        // of the timer, since the last call
   std::string owed_{};          // the call that has to follow
   std::vector<Departure> packets_{};
+  int64_t packet_bytes_{0};
   std::set<uint64_t> in_flight_{};
   std::set<uint64_t> lost_{};
   std::set<uint64_t> timed_out_{};

@@ -34,8 +34,9 @@ class RecordingController final : public CongestionController {
   void on_restart(Time now, Time idle) override { note(now, "restart " + std::to_string(idle.count())); }
   [[nodiscard]] bool wants_ecn() const override { return true; }
   [[nodiscard]] std::optional<Time> next_timer() const override { return timer; }
-  void on_timer(Time now, const RttStats& /*rtt*/) override {
+  void on_timer(Time now, const Timer& told) override {
     note(now, "timer");
+    timers.push_back(told);
     timer.reset();
   }
   [[nodiscard]] SendLimits limits() const override { return {cwnd_bytes, pacing_rate, holds_back}; }
@@ -52,6 +53,7 @@ class RecordingController final : public CongestionController {
   std::optional<Time> timer{};
   std::vector<std::string> story{};
   std::vector<Time> times{};
+  std::vector<Timer> timers{};
   std::vector<AckEvent> acks{};       // their spans are of the past
   std::vector<AckedPacket> newest{};  // of each of them
 

@@ -408,6 +408,17 @@ TEST(Sender, TheControllersTimerFiresOnce) {
   EXPECT_EQ(flow.sender.next_timer(), Time{milliseconds{1000}});
 }
 
+TEST(Sender, ATimerTellsWhatIsInFlightAndTheRoundTripsOfTheLastAck) {
+  Flow flow{3};
+  flow.controller.timer = milliseconds{50};
+  flow.send_all(milliseconds{0});
+  flow.sender.on_ack(milliseconds{40}, 0, milliseconds{20});
+  flow.sender.on_timer(milliseconds{50});
+  ASSERT_EQ(flow.controller.timers.size(), 1U);
+  EXPECT_EQ(flow.controller.timers[0].inflight_bytes, 2 * kBytes);
+  EXPECT_EQ(flow.controller.timers[0].rtt.latest, Time{milliseconds{40}});
+}
+
 TEST(Sender, PacesWhenTheControllerAsksForIt) {
   Flow flow{100};
   flow.controller.pacing_rate = Rate::from_mbps(8);  // 1000 bytes a millisecond

@@ -94,7 +94,7 @@ TEST_F(PccTest, TriesNothingNewWhileManyIntervalsAreWithoutAnswer) {
     send(milliseconds{20 + 100 * i});
     const std::optional<Time> timer = pcc_.next_timer();
     ASSERT_TRUE(timer);
-    pcc_.on_timer(*timer, rtt_);
+    pcc_.on_timer(*timer, {.rtt = rtt_});
   }
   EXPECT_EQ(asked_, 64);
 }
@@ -105,9 +105,9 @@ TEST_F(PccTest, HoldsItsRateForTheRoundTripsThatItsTimerIsTold) {
   acknowledge(milliseconds{20}, milliseconds{20}, milliseconds{20});
   for (int i = 0; i < 64; ++i) {
     send(milliseconds{20 + 100 * i});
-    pcc_.on_timer(*pcc_.next_timer(), rtt_);
+    pcc_.on_timer(*pcc_.next_timer(), {.rtt = rtt_});
   }
-  pcc_.on_timer(seconds{10}, {.latest = {}, .smoothed = seconds{1}});
+  pcc_.on_timer(seconds{10}, {.rtt = {.smoothed = seconds{1}}});
   EXPECT_EQ(pcc_.next_timer(), seconds{10 + 2});
 }
 

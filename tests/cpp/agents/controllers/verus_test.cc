@@ -144,10 +144,24 @@ TEST_F(VerusTest, SpreadsTheWindowOverTheRoundTripThatItsTimerIsTold) {
   send(10);
   ack(10, milliseconds{601});
   Verus spread{verus_};
-  verus_.on_timer(milliseconds{5}, {.smoothed = milliseconds{10}});
-  spread.on_timer(milliseconds{5}, {.smoothed = milliseconds{600}});
+  verus_.on_timer(milliseconds{5}, {.rtt = {.smoothed = milliseconds{10}}});
+  spread.on_timer(milliseconds{5}, {.rtt = {.smoothed = milliseconds{600}}});
   EXPECT_GE(cwnd_packets(), 12);
   EXPECT_LE(spread.limits().cwnd_bytes, 2 * kPacketBytes);
+}
+
+// What an epoch may send comes on top of what is in flight, however that has changed since the last ACK.
+TEST_F(VerusTest, AnEpochAddsToWhatItsTimerSaysIsInFlight) {
+  for (uint64_t seq = 0; seq < 10; ++seq) send(seq);
+  for (uint64_t seq = 0; seq < 10; ++seq) ack(seq, milliseconds{40});
+  send(10);
+  ack(10, milliseconds{601});
+  Verus fuller{verus_};
+  const RttStats long_rtt{.smoothed = milliseconds{600}};
+  verus_.on_timer(milliseconds{5}, {.inflight_bytes = 0, .rtt = long_rtt});
+  fuller.on_timer(milliseconds{5}, {.inflight_bytes = 5 * kPacketBytes, .rtt = long_rtt});
+  EXPECT_EQ(cwnd_packets(), 1);  // no epoch of so many sends a whole packet, but one may always be in flight
+  EXPECT_EQ(fuller.limits().cwnd_bytes, 5 * kPacketBytes);
 }
 
 // Section 6: R trades delay for throughput.
