@@ -1,4 +1,5 @@
-// Spaces packets in time at a rate, forgiving a driver that wakes up late.
+// Spaces packets in time at a rate, forgiving a driver that wakes up late. Fractions of a nanosecond add up:
+// cut off, they would make a gigabit a few hundred-thousandths too fast.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,10 @@ class Pacer {
     if (!rate) {
       release_ = Time{};
     } else if (release_ > now && rate_) {
-      const double left = static_cast<double>((release_ - now).count()) * (rate_->mbps() / rate->mbps());
-      release_ = now + capped(left);
+      const double left_ns = static_cast<double>((release_ - now).count()) + fraction_ns_;
+      release_ = now;
+      fraction_ns_ = 0;
+      wait(left_ns * (rate_->mbps() / rate->mbps()));
     }
     rate_ = rate;
   }
@@ -30,17 +33,25 @@ class Pacer {
   void on_window_opened(Time now) { release_ = std::max(release_, now); }
 
   void on_sent(Time now, int64_t bytes) {
-    if (rate_) release_ = std::max(release_, now - kMaxCredit) + capped(rate_->ns_for(bytes));
+    if (!rate_) return;
+    release_ = std::max(release_, now - kMaxCredit);
+    wait(rate_->ns_for(bytes));
   }
 
  private:
   static constexpr Time kMaxCredit = std::chrono::milliseconds{1};  // what a late wake-up may send in a burst
   static constexpr double kMaxGapNs = 1e9;  // a rate near zero still sends a packet a second
 
-  static Time capped(double gap_ns) { return Time{static_cast<int64_t>(std::min(gap_ns, kMaxGapNs))}; }
+  void wait(double gap_ns) {
+    const double exact_ns = std::min(gap_ns, kMaxGapNs) + fraction_ns_;
+    const auto whole_ns = static_cast<int64_t>(exact_ns);
+    release_ += Time{whole_ns};
+    fraction_ns_ = exact_ns - static_cast<double>(whole_ns);
+  }
 
   std::optional<Rate> rate_{};
   Time release_{};
+  double fraction_ns_{0};  // of a nanosecond, that the release is later
 };
 
 }  // namespace ccgym

@@ -51,18 +51,20 @@ def test_the_whole_link_is_its_own_when_cubic_has_left() -> None:
     assert _used_after_cubic_has_left() > 0.95
 
 
-def _fairness_of_unequal_round_trips(rate_mbps: float, delay_ms: int, bdps: float) -> float:
+def _fairness_of_unequal_round_trips(rate_mbps: float, delay_ms: int, bdps: float, seed: int) -> float:
     """Jain's index of two of its flows, one with twice the other's round trip, after 15 s."""
     scheme = select_native("indigo2")
     flows = [_core.Flow(scheme), _core.Flow(scheme, extra_delay_ms=float(delay_ms))]
     path = _path(rate_mbps, delay_ms, round(bdps * rate_mbps * 2 * delay_ms / 12))
-    packets = [_departed(record, 15, 30) for record in _core.simulate(path, flows, seconds=30, seed=0)]
+    packets = [_departed(record, 15, 30) for record in _core.simulate(path, flows, seconds=30, seed=seed)]
     return float(jain_index(np.array(packets, float)[:, None])[0])
 
 
 def test_flows_of_unequal_round_trips_share_evenly() -> None:
     links = product((10.0, 30.0, 100.0), (5, 12, 30), (1.0, 3.0))
-    fairness = [_fairness_of_unequal_round_trips(*link) for link in links]
+    fairness = [
+        np.mean([_fairness_of_unequal_round_trips(*link, seed) for seed in range(6)]) for link in links
+    ]
     assert np.mean(fairness) > 0.98  # it was 0.94
     assert min(fairness) > 0.9  # it was 0.75: neither knew of the other
 

@@ -50,12 +50,13 @@ def test_reno_grows_a_queue_without_end_where_nothing_is_lost() -> None:
     assert run("reno", 12, 30).p95_delay_ms > 1000
 
 
-# What Copa's authors' program does over the same links: experiments/cross_validation/copa.py.
+# What Copa's authors' program does over the same links: experiments/cross_validation/copa.py. In the mean of
+# links all but the same: on each of them Copa has from 10.3 to 11.5 Mbit/s, by chance.
 def test_copa_keeps_a_queue_as_short_as_its_authors() -> None:
-    record = run("copa", 12, 30, queue_packets=60)
-    assert record.mbps == pytest.approx(10.70, rel=0.05)
-    assert record.p95_delay_ms == pytest.approx(50, abs=4)
-    assert record.lost_share == 0
+    records = [run("copa", rate_mbps, 30, queue_packets=60) for rate_mbps in np.linspace(11.9, 12.1, 11)]
+    assert np.mean([record.mbps for record in records]) == pytest.approx(10.70, rel=0.05)
+    assert np.mean([record.p95_delay_ms for record in records]) == pytest.approx(50, abs=4)
+    assert max(record.lost_share for record in records) == 0
 
 
 def test_copa_alone_on_a_shallow_queue_does_not_fight_itself() -> None:

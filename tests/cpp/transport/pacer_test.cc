@@ -42,6 +42,30 @@ TEST(Pacer, FollowsAChangedRateAtOnce) {
   EXPECT_EQ(pacer.next_release(milliseconds{11}), Time{milliseconds{11}});
 }
 
+// Of a driver that is never late.
+double long_run_mbps(double mbps, int64_t bytes, double other_mbps) {
+  constexpr int kPackets = 200'000;
+  Pacer pacer = pacer_at(mbps);
+  Time now{};
+  for (int i = 0; i < kPackets; ++i) {
+    pacer.on_sent(now, bytes);
+    pacer.set_rate(now, Rate::from_mbps(other_mbps));  // and back, as a controller does between two ACKs
+    pacer.set_rate(now, Rate::from_mbps(mbps));
+    now = pacer.next_release(now);
+  }
+  return Rate::of(static_cast<double>(kPackets * bytes), now).mbps();
+}
+
+// 12,256.48 ns a packet at 937.3 Mbit/s: without the fraction 39 millionths too fast.
+TEST(Pacer, KeepsItsRateOverManyPacketsToAMillionth) {
+  for (const double mbps : {0.937, 93.73, 937.3, 9373.0, 81'111.0}) {
+    for (const int64_t bytes : {1000, 1436, 1448}) {
+      EXPECT_NEAR(long_run_mbps(mbps, bytes, mbps) / mbps, 1, 1e-6) << mbps << ", " << bytes;
+      EXPECT_NEAR(long_run_mbps(mbps, bytes, 0.7 * mbps) / mbps, 1, 1e-6) << mbps << ", " << bytes;
+    }
+  }
+}
+
 TEST(Pacer, ALateDriverCatchesUpByNoMoreThanAMillisecond) {
   Pacer pacer = pacer_at(120);
   for (int i = 0; i < 5; ++i) pacer.on_sent(milliseconds{0}, 1500);

@@ -49,8 +49,6 @@ def test_the_kernel_is_compared_with_only_what_it_has(
 
 
 KNOWN_TO_DIFFER = {
-    "100 Mbit/s, 20 ms, 166 packets": "keeps 17 ms at p95 where genericCC keeps 13 to 14",
-    "100 Mbit/s, 40 ms, 333 packets": "keeps 29 ms at p95 where genericCC keeps 24 to 25",
     "calibrated/brazil": "keeps a longer queue for less throughput under random loss and Poisson arrivals",
     "calibrated/india": "the twin's least RTT is 0.25 ms below a real shell's; with it ours has 85.6 Mbit/s",
 }
@@ -59,6 +57,8 @@ SAME_AS_GENERIC_CC = [
     "12 Mbit/s, 40 ms, 40 packets",
     "46 Mbit/s, 20 ms, 76 packets",
     "46 Mbit/s, 40 ms, 153 packets",
+    "100 Mbit/s, 20 ms, 166 packets",
+    "100 Mbit/s, 40 ms, 333 packets",  # by chance: 99 to 101 Mbit/s keep 27 to 35 ms
     "calibrated/nepal",
     "calibrated/mexico",
     "calibrated/china",
