@@ -465,6 +465,40 @@ TEST_F(Bbr3Test, GoesBackToStartupOnceAllThatSeemedLostHasArrived) {
   EXPECT_GT(longterm(), 1e9);
 }
 
+// Section 5.5.11.2, bw_shortterm: what the losses had made slower is as fast as before.
+TEST_F(Bbr3Test, PacesAsBeforeLossesThatWereNone) {
+  reach(Mode::cruise);
+  round_trip(0.6 * kLinkMbps);
+  const std::vector<uint64_t> lost = lose_of_a_window();
+  for (int i = 0; i < 2; ++i) round_trip(0.6 * kLinkMbps);
+  ASSERT_NEAR(pacing_gain(), 0.7, 0.01);
+  for (const uint64_t seq : lost) bbr_.on_spurious_loss(now_, {.seq = seq});
+  ack();
+  EXPECT_NEAR(pacing_gain(), 1, 0.01);
+}
+
+// Section 5.5.11.2: the smallest RTT is still looked for, and the bounds are taken back all the same.
+TEST_F(Bbr3Test, DoesNotLeaveProbeRttForLossesThatWereNone) {
+  reach(Mode::up);
+  const std::vector<uint64_t> lost = lose_of_a_window();
+  while (bbr_.mode() != Mode::probe_rtt) ack(kLinkMbps, kInflight, milliseconds{5});
+  for (const uint64_t seq : lost) bbr_.on_spurious_loss(now_, {.seq = seq});
+  EXPECT_EQ(bbr_.mode(), Mode::probe_rtt);
+  EXPECT_GT(longterm(), 1e9);
+}
+
+// Section 5.5.11.2: full_bw_reached is false again, so that startup goes on once the RTT is known.
+TEST_F(Bbr3Test, GoesBackToStartupAfterProbeRttOnceAllThatSeemedLostHasArrived) {
+  round_trip(2);
+  const uint64_t first = next_seq();
+  send_and_lose(6, 200);
+  while (bbr_.mode() != Mode::probe_rtt) ack(4, 200, milliseconds{5});
+  for (uint64_t seq = first; seq < first + 12; seq += 2) bbr_.on_spurious_loss(now_, {.seq = seq});
+  ASSERT_EQ(bbr_.mode(), Mode::probe_rtt);
+  while (bbr_.mode() == Mode::probe_rtt) ack(4, 4, milliseconds{5});
+  EXPECT_EQ(bbr_.mode(), Mode::startup);
+}
+
 TEST_F(Bbr3Test, KeepsWhatLossesTaughtWhereMarksTellOfCongestionToo) {
   reach(Mode::up);
   const std::vector<uint64_t> lost = lose_of_a_window();

@@ -243,6 +243,19 @@ TEST_F(BbrTest, DoesNotUndoARecoveryOfWhichAPacketIsLost) {
   EXPECT_EQ(cwnd(), 91);
 }
 
+// Linux, bbr_set_cwnd: four packets until the smallest RTT is known, whatever the undone recovery had before.
+TEST_F(BbrTest, KeepsTheWindowOfProbeRttAfterLossesThatWereNone) {
+  reach_probe_bw();
+  lose({seq_ - 1}, seq_ + 100);
+  now_ += seconds{11};
+  ack();
+  ASSERT_EQ(bbr_.mode(), Bbr::Mode::probe_rtt);
+  bbr_.on_spurious_loss(now_, {.seq = seq_ - 1});
+  ack();
+  EXPECT_EQ(bbr_.mode(), Bbr::Mode::probe_rtt);
+  EXPECT_EQ(cwnd(), 4);
+}
+
 // Linux: growth is looked for anew, so that startup goes on.
 TEST_F(BbrTest, LooksForGrowthAnewAfterLossesThatWereNone) {
   for (int i = 0; i < 3; ++i) round_trip();
