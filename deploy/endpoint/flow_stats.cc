@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "deploy/endpoint/errors.hh"
 
@@ -21,6 +22,12 @@ nlohmann::ordered_json quantiles(const DurationHistogram& times,
   return {{"p50", times.quantile(0.5) / unit},
           {"p95", times.quantile(0.95) / unit},
           {"p99", times.quantile(0.99) / unit}};
+}
+
+std::vector<double> in_ms_of(const std::vector<Time>& times) {
+  std::vector<double> ms;
+  for (const Time time : times) ms.push_back(in_ms(time));
+  return ms;
 }
 
 double throughput_mbps(const FlowSummary& summary, int64_t packets) {
@@ -55,6 +62,7 @@ std::string to_json(const FlowSummary& summary, const UdpFlow& flow,
                               {"ignored_datagrams", flow.ignored_datagrams()},
                               {"throughput_mbps", throughput_mbps(summary, sender.delivered_packets())},
                               {"rtt_ms", quantiles(flow.rtts(), std::chrono::milliseconds{1})},
+                              {"completion_ms", in_ms_of(flow.traffic().completion_times())},
                               {"cpu_seconds", summary.cpu_seconds}};
   if (decision_times != nullptr) {
     json["decisions"] = decision_times->count();

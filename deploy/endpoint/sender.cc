@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: ccgym-sender IP PORT --scheme NAME[:ARG] [--seconds S] [--bytes N] [--on-off ON,OFF]\n"
-    "                    [--seed N] [--stats FILE]\n"
+    "                    [--think S] [--seed N] [--stats FILE]\n"
     "       ccgym-sender --check --scheme NAME[:ARG]\n";
 
 constexpr std::string_view kHelp = R"(
@@ -40,9 +40,12 @@ Sends full-size UDP datagrams to the ccgym-receiver at IP PORT as fast as the sc
   --bytes N        the flow ends when N bytes, rounded up to whole datagrams, have arrived
   --on-off ON,OFF  send now and then: spells with and without data, of exponential length with these means
                    in seconds
-  --seed N         seed of what the scheme and the spells draw by chance (default: the system's choice)
+  --think S        with --bytes: answers of that size to requests, which come an exponential time of that mean
+                   in seconds after the last answer has arrived
+  --seed N         seed of what the scheme and the traffic draw by chance (default: the system's choice)
   --stats FILE     at the end write JSON: packets; throughput_mbps (Mbit/s of acknowledged IP bytes);
-                   rtt_ms; for a policy decision_us (microseconds a decision took); cpu_seconds
+                   rtt_ms; completion_ms (how long a flow of --bytes took, or each answer); for a policy
+                   decision_us (microseconds a decision took); cpu_seconds
   --gym SOCKET     instead of --scheme: whoever listens at this Unix socket decides (see gym_link.hh)
   --features SET   what it is shown: indigo (default), scale_free, aurora, raw
   --actions SET    what it answers: indigo (default), log_window, rate, window, window_and_rate
@@ -107,8 +110,15 @@ int64_t packets_of(const CommandLine& line) {
   return (parse_count("--bytes", *bytes) + kPacketBytes - 1) / kPacketBytes;
 }
 
+std::optional<Time> mean_think_of(const CommandLine& line) {
+  const auto seconds = line.value("--think");
+  if (!seconds) return std::nullopt;
+  if (!line.value("--bytes")) throw InputError{"--think needs --bytes, the size of an answer"};
+  return parse_seconds("--think", *seconds);
+}
+
 TrafficSpec traffic_of(const CommandLine& line) {
-  TrafficSpec traffic{.packets = packets_of(line)};
+  TrafficSpec traffic{.packets = packets_of(line), .mean_think = mean_think_of(line)};
   const auto means = line.value("--on-off");
   if (!means) return traffic;
   const std::size_t comma = means->find(',');
@@ -221,10 +231,11 @@ int help() {
 }
 
 int run(std::span<char* const> arguments) {
-  const CommandLine line{arguments,
-                         {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--seed", "--stats",
-                                         "--gym", "--features", "--actions", "--min-window", "--secret"},
-                          .switches = {"--check", "--companion", "--help", "--version"}}};
+  const CommandLine line{
+      arguments,
+      {.with_value = {"--scheme", "--seconds", "--bytes", "--on-off", "--think", "--seed", "--stats", "--gym",
+                      "--features", "--actions", "--min-window", "--secret"},
+       .switches = {"--check", "--companion", "--help", "--version"}}};
   know_libraries();
   if (line.has("--help")) return help();
   if (line.has("--version")) {

@@ -27,6 +27,7 @@ class UdpFlow {
 
   [[nodiscard]] Time now() const;  // since the flow began
   [[nodiscard]] const Sender<>& sender() const { return sender_; }
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] const DurationHistogram& rtts() const { return rtts_; }
   [[nodiscard]] uint64_t received_packets() const { return received_packets_; }  // as the receiver counts
   [[nodiscard]] uint64_t ignored_datagrams() const { return ignored_datagrams_; }

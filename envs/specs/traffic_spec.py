@@ -8,7 +8,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import did_you_mean, excerpt
 from pydantic import field_validator, model_validator
 
-from .spec_fields import DelayMs, IpBytes, RateMbps, Seconds, Seed, SojournSeconds, SpecModel
+from .spec_fields import DelayMs, FlowBytes, IpBytes, RateMbps, Seconds, Seed, SojournSeconds, SpecModel
 from .variation_spec import drawn_seed
 
 
@@ -19,6 +19,10 @@ class FlowSpec(SpecModel):
     start_s: Seconds = 0.0
     stop_s: Seconds | None = None  # None: with the run
     extra_delay_ms: DelayMs = 0.0  # one way, each direction, of this flow alone
+    bytes: FlowBytes | None = None  # all that it has to send, or each answer; None: without end
+    mean_think_s: Seconds | None = None  # from an answer's arrival to the next request; None: one answer
+    mean_on_s: SojournSeconds | None = None  # it has data now and then, for exponential times; None: always
+    mean_off_s: SojournSeconds | None = None
 
     @field_validator("scheme")
     @classmethod
@@ -32,6 +36,14 @@ class FlowSpec(SpecModel):
         _check_order(self.start_s, self.stop_s)
         return self
 
+    @model_validator(mode="after")
+    def _check_traffic(self) -> "FlowSpec":
+        if self.mean_think_s is not None and self.bytes is None:
+            raise ValueError("mean_think_s needs bytes, the size of an answer")
+        if (self.mean_on_s is None) != (self.mean_off_s is None):
+            raise ValueError("has one of mean_on_s and mean_off_s; give both or neither")
+        return self
+
     def to_flow(self) -> _core.Flow:
         """Returns the twin of this flow."""
         return _core.Flow(
@@ -39,6 +51,10 @@ class FlowSpec(SpecModel):
             start_s=self.start_s,
             stop_s=inf if self.stop_s is None else self.stop_s,
             extra_delay_ms=self.extra_delay_ms,
+            bytes=self.bytes or 0,
+            mean_on_s=self.mean_on_s or 0.0,
+            mean_off_s=self.mean_off_s or 0.0,
+            mean_think_s=self.mean_think_s,
         )
 
 

@@ -100,6 +100,8 @@ def test_a_whole_policy_passes_the_check(steady_policy: Path) -> None:
         ["--scheme", "copa", "--bytes", "1e6"],
         ["--scheme", "copa", "--on-off", "1"],
         ["--scheme", "copa", "--on-off", "1,0"],
+        ["--scheme", "copa", "--think", "1"],
+        ["--scheme", "copa", "--bytes", "1000", "--think", "-1"],
         ["--scheme", "copa", "--seed", "-1"],
     ],
 )

@@ -99,6 +99,19 @@ def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
     stats = json.loads((tmp_path / "s.json").read_text())
     assert stats["acked_packets"] == -(-1_000_000 // DATA_BYTES)
+    assert stats["completion_ms"] == [pytest.approx(1000 * stats["seconds"], rel=0.2)]
+
+
+def test_a_flow_answers_requests(two_hosts: TwoHosts, tmp_path: Path) -> None:
+    """Answers of 7 packets, with 20 ms between them in the mean: some 100 in 2 s; a busy host has fewer."""
+    with receiver(PORT, prefix=two_hosts.receiver):
+        flow = ("--scheme", "reno", "--seconds", "2", "--bytes", "10000", "--think", "0.02")
+        options = (*flow, "--seed", "3", "--stats", str(tmp_path / "s.json"))
+        run_sender(two_hosts.RECEIVER_IP, str(PORT), *options, prefix=two_hosts.sender)
+    stats = json.loads((tmp_path / "s.json").read_text())
+    assert 10 < len(stats["completion_ms"]) < 150
+    assert stats["acked_packets"] // 7 == len(stats["completion_ms"])
+    assert min(stats["completion_ms"]) > 0
 
 
 def test_a_flow_with_spells_sends_part_of_the_time(two_hosts: TwoHosts, tmp_path: Path) -> None:

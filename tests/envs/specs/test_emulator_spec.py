@@ -111,8 +111,14 @@ def run(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord
         ({"flows": [{"start_s": 3, "stop_s": 3}]}, "flows.0: stop_s 3 is not after start_s 3"),
         (
             {"flows": [{"delay_ms": 3}]},
-            "flows.0.delay_ms: unknown key; known: scheme, start_s, stop_s, extra_delay_ms, "
-            "did you mean extra_delay_ms?",
+            "flows.0.delay_ms: unknown key; known: scheme, start_s, stop_s, extra_delay_ms, bytes, "
+            "mean_think_s, mean_on_s, mean_off_s, did you mean extra_delay_ms?",
+        ),
+        ({"flows": [{"bytes": 0}]}, "flows.0.bytes: 0 is not within [1, 1000000000000]"),
+        ({"flows": [{"mean_think_s": 1}]}, "flows.0: mean_think_s needs bytes, the size of an answer"),
+        (
+            {"flows": [{"mean_off_s": 1}]},
+            "flows.0: has one of mean_on_s and mean_off_s; give both or neither",
         ),
         (
             {"cross_traffic": [{"kind": "onoff", "rate_mbps": 1}]},
@@ -136,6 +142,17 @@ def test_a_mistake_is_told_in_one_line(fields: dict[str, Any], message: str) -> 
     with pytest.raises(ValidationError) as caught:
         spec_of(**fields)
     assert first_mistake(caught.value, EmulatorSpec) == message
+
+
+def test_a_flow_that_answers_requests_says_how_long_each_took() -> None:
+    record = run(spec_of(flows=[{"bytes": 10_000, "mean_think_s": 0.1}]))
+    assert len(record.completion_ms) > 10
+    assert len(record.completion_ms) == record.delivered_packets // 7  # of 1436 bytes
+
+
+def test_a_flow_with_spells_leaves_part_of_the_link() -> None:
+    now_and_then = run(spec_of(flows=[{"mean_on_s": 0.05, "mean_off_s": 0.05}]))
+    assert 100 < now_and_then.delivered_packets < 0.8 * run(spec_of()).delivered_packets
 
 
 def test_loss_inside_the_link_takes_packets_before_the_queue() -> None:

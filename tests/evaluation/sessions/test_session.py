@@ -298,6 +298,17 @@ def test_what_no_shell_can_do_runs_in_the_twin(tmp_path: Path) -> None:
     assert len(load_evaluation(tmp_path).scenarios) == len(emulators)
 
 
+def test_a_scheme_is_flown_under_the_application_of_its_spec(tmp_path: Path) -> None:
+    flows = [{"bytes": 150_000, "mean_think_s": 0.2}]
+    fields = {"name": "requests", "delay_ms": 10, "uplink": {"rate_mbps": 12}, "flows": flows}
+    emulator = NamedEmulator("test/requests", EmulatorSpec.model_validate(fields))
+    plan = Plan([emulator], select_schemes("fixed:30"), 1, 10.0, 1, "twin", "ccgym eval ...")
+    (outcome,) = run_all(plan, tmp_path)
+    assert outcome.metrics is not None
+    # An answer takes 0.12 s of a link that it fills, then nothing is sent for 0.2 s in the mean.
+    assert outcome.metrics.utilisation == pytest.approx(0.12 / 0.32, abs=0.1)
+
+
 def test_traces_that_are_not_there_are_refused() -> None:
     uplink = {"trace": "$CCGYM_NO_SUCH_FOLDER/a.up"}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
