@@ -13,7 +13,7 @@ made_with := $(realpath .venv/bin/python)
 ifeq ($(origin PYTHON),undefined)
   PYTHON := $(or $(made_with),python3)
 else ifneq ($(made_with),$(shell $(PYTHON) -c 'import os, sys; print(os.path.realpath(sys.executable))'))
-  .venv/packages.installed: another-interpreter
+  .venv/tools.installed: another-interpreter
 endif
 export PYTHON
 # Most containers forbid Python to keep what it compiles: each of the tests' thousand processes would compile anew.
@@ -54,7 +54,7 @@ one_file_one_process := --dist loadfile --no-loadscope-reorder
 share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
 ends_what_hangs := --timeout 900 -o faulthandler_timeout=960
 test:
-	@$(MAKE) --no-print-directory --jobs 2 setup test-packages  # the packages come while the compiler works
+	@$(MAKE) --no-print-directory --jobs 3 setup test-packages  # packages come while the compiler works
 	@mkdir -p build
 	@nice -n 15 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
 	  timeout 3000 .venv/bin/pytest $(ends_what_hangs) --numprocesses 3 $(one_file_one_process) -m programs \
@@ -96,7 +96,7 @@ docs: build .venv/ccgym.installed
 
 setup: build .venv/ccgym.installed network
 
-build: .venv/packages.installed
+build: .venv/tools.installed
 	@echo '==> C++ core, endpoint programs, Python binding'
 	@$(in_venv) python setup.py --quiet build_ext --inplace
 
@@ -107,7 +107,11 @@ build: .venv/packages.installed
 	@$(in_venv) python -m pip --disable-pip-version-check install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
 
-.venv/packages.installed: setup.cfg etc/make_venv.py | system-packages
+.venv/tools.installed: setup.cfg etc/make_venv.py | system-packages
+	@$(PYTHON) etc/make_venv.py tools
+	@touch $@
+
+.venv/packages.installed: .venv/tools.installed
 	@$(PYTHON) etc/make_venv.py
 	@touch $@
 

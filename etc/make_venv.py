@@ -1,5 +1,6 @@
 """Makes .venv with all the packages that setup.cfg asks for; again when it is there already: an update.
 
+make_venv.py tools: makes it, with what the C++ build needs; make_venv.py: the others, while that compiles.
 Runs on any Python 3, to be able to say which one is needed.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".venv"
+BUILD_TOOLS = ("cmake", "nanobind", "ninja", "setuptools")
 IMPORT_ALL = """
 from contextlib import suppress
 from importlib import import_module
@@ -37,15 +39,22 @@ def main():
     # type: () -> None
     setup = configparser.RawConfigParser()
     setup.read(str(ROOT / "setup.cfg"))
-    check_python(setup["options"]["python_requires"])
-    print("==> .venv with Python " + sys.version.split()[0], flush=True)
-    venv.create(str(FOLDER), with_pip=True, symlinks=True, clear=is_of_another())
     wanted = setup["options"]["install_requires"].split() + setup["options.extras_require"]["dev"].split()
+    if sys.argv[1:] == ["tools"]:
+        check_python(setup["options"]["python_requires"])
+        print("==> .venv with Python " + sys.version.split()[0], flush=True)
+        venv.create(str(FOLDER), with_pip=True, symlinks=True, clear=is_of_another())
+        wanted = [requirement for requirement in wanted if name_of(requirement) in BUILD_TOOLS]
     print("==> its packages: " + " ".join(wanted), flush=True)
     failed = install(wanted)
     if not failed:
         compile_packages(wanted)
     sys.exit(failed)
+
+
+def name_of(requirement):
+    # type: (str) -> str
+    return re.split("[^A-Za-z0-9_.-]", requirement)[0]
 
 
 def is_of_another():
@@ -62,13 +71,17 @@ def is_of_another():
 
 def install(wanted):
     # type: (list[str]) -> int
-    """uv takes half a minute where pip takes two. Only pip knows what it was told of a package index."""
+    """uv takes half a minute where pip takes two. Only pip knows what it was told of a package index.
+
+    uv trusts its own certificates; some machines have that of their index in the system's store only.
+    """
     python = str(FOLDER / "bin" / "python")
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install"]
     if subprocess.call([*pip, "--quiet", "uv"]) == 0:
         uv = [str(FOLDER / "bin" / "uv"), "pip", "install", "--no-progress", "--python", python]
-        if subprocess.call(uv + wanted) == 0:
-            return 0
+        for certificates in ({}, {"UV_SYSTEM_CERTS": "1"}):
+            if subprocess.call(uv + wanted, env=dict(os.environ, **certificates)) == 0:
+                return 0
         print("==> uv could not: with pip", flush=True)
     return subprocess.call(pip + wanted)
 
@@ -80,7 +93,7 @@ def compile_packages(wanted):
     By importing each, for most of what they hold is never imported.
     """
     print("==> what is imported of them is compiled", flush=True)
-    names = [re.split("[^A-Za-z0-9_.-]", requirement)[0] for requirement in wanted]
+    names = [name_of(requirement) for requirement in wanted]
     keeping = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     python = str(FOLDER / "bin" / "python")
     subprocess.call([python, "-c", IMPORT_ALL, *names], env=keeping)

@@ -69,7 +69,7 @@ def test_make_goes_on_with_the_interpreter_of_the_environment_until_another_is_n
         cwd=tmp_path, capture_output=True, text=True, check=True,
     ).stdout.strip()  # fmt: skip
     (tmp_path / ".venv" / "bin" / "python").symlink_to(interpreter)
-    (tmp_path / ".venv" / "packages.installed").touch()
+    (tmp_path / ".venv" / "tools.installed").touch()
     environment = {
         name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "PYTHON")
     }
@@ -87,6 +87,7 @@ install_requires =
     odd-name
 [options.extras_require]
 dev =
+    ninja
     tested
 """
 
@@ -101,14 +102,25 @@ def wheel(folder: Path, name: str, module: str) -> None:
         package.writestr(f"{about}/RECORD", "")
 
 
-def wheel_of_uv(folder: Path) -> None:
+UV_THAT_LACKS_A_CERTIFICATE = """#!/bin/sh
+test "$UV_SYSTEM_CERTS" && exec {} "$@"
+"""
+"""But for those of the system, as where the index is an organisation's own."""
+
+
+def wheel_of_uv(folder: Path, *, lacks_a_certificate: bool) -> None:
     """The one that is installed here, as the registry gives it."""
     uv = distribution("uv")
     about = f"uv-{uv.version}"
     with ZipFile(folder / f"{about}-py3-none-any.whl", "w") as package:
         for file in uv.files or []:
             if file.name == "uv":
-                package.write(str(uv.locate_file(file)), f"{about}.data/scripts/uv")
+                program = Path(str(uv.locate_file(file)))
+                if lacks_a_certificate:
+                    program = folder / "uv"
+                    program.write_text(UV_THAT_LACKS_A_CERTIFICATE.format(uv.locate_file(file)))
+                    program.chmod(0o755)
+                package.write(str(program), f"{about}.data/scripts/uv")
             elif ".." not in file.parts and file.name != "RECORD":
                 package.write(str(uv.locate_file(file)), str(file))
         package.writestr(f"{about}.dist-info/RECORD", "")
@@ -118,16 +130,17 @@ def wheel_of_uv(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("has_uv", "uv_finds_packages", "installer"),
     [(True, True, "uv"), (True, False, "pip"), (False, False, "pip")],
+    ids=["uv, at the second attempt", "pip after uv", "pip"],
 )
 def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     has_uv: bool, uv_finds_packages: bool, installer: str, tmp_path: Path
 ) -> None:
     packages = tmp_path / "packages"
     packages.mkdir()
-    for name, module in {"used": "used", "Odd_Name": "odd", "tested": "tested"}.items():
+    for name, module in {"used": "used", "Odd_Name": "odd", "ninja": "ninja", "tested": "tested"}.items():
         wheel(packages, name, module)
     if has_uv:
-        wheel_of_uv(packages)
+        wheel_of_uv(packages, lacks_a_certificate=uv_finds_packages)
     (tmp_path / "setup.cfg").write_text(SETUP)
     (tmp_path / "etc").mkdir()
     shutil.copy(ETC / "make_venv.py", tmp_path / "etc")
@@ -140,9 +153,12 @@ def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
     told |= {"UV_FIND_LINKS": str(packages)} if uv_finds_packages else {}
     program = [sys.executable, str(tmp_path / "etc" / "make_venv.py")]
     told["PYTHONDONTWRITEBYTECODE"] = "1"  # as in most containers
-    subprocess.run(program, env={**os.environ, **told}, check=True)
+    subprocess.run([*program, "tools"], env={**os.environ, **told}, check=True)
     python = tmp_path / ".venv" / "bin" / "python"
-    subprocess.run([python, "-c", "import used, odd, tested"], check=True)
+    subprocess.run([python, "-c", "import ninja"], check=True)
+    assert not list((tmp_path / ".venv").rglob("used.py"))
+    subprocess.run(program, env={**os.environ, **told}, check=True)
+    subprocess.run([python, "-c", "import used, odd, ninja, tested"], check=True)
     said_by = [path.read_text() for path in (tmp_path / ".venv").rglob("used-1.dist-info/INSTALLER")]
     assert [each.strip() for each in said_by] == [installer]
     compiled = [path.name.split(".")[0] for path in (tmp_path / ".venv").rglob("__pycache__/*.pyc")]
