@@ -8,11 +8,20 @@ from pathlib import Path
 import pytest
 from ccgym.agents.shipped import policy_path
 from ccgym.cli.main import main
-from ccgym.experiments.acceptance import evidence
+from ccgym.experiments.acceptance import drawn_runs, evidence, given_links, sharing
 
 STATES = ("| held |", "| **missed** |", "| unsure |")
 
 
+@pytest.fixture
+def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For what a page says, and not how well it is known."""
+    monkeypatch.setattr(drawn_runs, "DRAWS", 2)
+    monkeypatch.setattr(given_links, "DRAWS", 2)
+    monkeypatch.setattr(sharing, "JOINING_RUNS", 10)
+
+
+@pytest.mark.usefixtures("few_runs")
 @pytest.mark.timeout(600)
 def test_the_page_holds_every_check_and_its_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
