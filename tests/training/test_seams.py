@@ -290,10 +290,10 @@ def test_dagger_on_features_network_oracle_and_links_of_ones_own_is_resumed_to_t
 ) -> None:
     seams = ["features=seen:Four", "network=nets:Nested", "oracle=right:ideal_windows", "links=paths:slow"]
     settings = [word for seam in seams for word in ("--set", seam)]
-    assert main(["train", "--config", "tiny.yaml", *settings, "--out", "whole"]) == 0
+    training = ["train", "--config", "tiny.yaml", *settings, "--out"]
+    assert main([*training, "whole"]) == 0
     assert "best/network.pt" in capsys.readouterr().out
-    first = ccgym("train", "--config", "tiny.yaml", *settings, "--out", "parts", "--minutes", "0.0001")
-    assert first.returncode == 0, first.stderr
+    assert main([*training, "parts", "--minutes", "0.0001"]) == 0
     rest = ccgym("train", "--resume", "--out", "parts")
     assert rest.returncode == 0, rest.stderr
     ours, theirs = weights("whole"), weights("parts")
