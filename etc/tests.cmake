@@ -12,19 +12,26 @@ if(NOT SODIUM OR NOT URING)
   message(FATAL_ERROR "the C++ tests need libsodium and liburing: install libsodium-dev liburing-dev")
 endif()
 
-add_library(core_sanitized STATIC ${CORE_SOURCES} ${ENDPOINT_SOURCES} ${TUNNEL_SOURCES})
-target_include_directories(core_sanitized PUBLIC ${PROJECT_SOURCE_DIR})
-target_include_directories(core_sanitized SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
-target_link_libraries(core_sanitized PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
-target_compile_options(core_sanitized PRIVATE -O1)
+# What takes time here is the compiler, not the tests: the tests are not optimised, nor is what they hardly run, what
+# instantiates the templates of JSON, or those of the twin more than once.
+set(UNOPTIMISED ${CORE_SOURCES})
+list(FILTER UNOPTIMISED INCLUDE REGEX "/envs/logs/|/(gym_path|json_checks|library_controller|make_controller|\
+policy_file|remy_table|safetensors)\\.cc$")
+set(OPTIMISED ${CORE_SOURCES})
+list(REMOVE_ITEM OPTIMISED ${UNOPTIMISED})
 
-# What takes time here is the compiler, not the tests: the tests are not optimised, nor is what instantiates the
-# templates of JSON, or those of the twin more than once.
-target_precompile_headers(core_sanitized PRIVATE ${STANDARD_HEADERS})
-set(MANY_TEMPLATES agents/controllers/remy_table.cc agents/policy/json_checks.cc agents/policy/policy_file.cc
-  agents/policy/safetensors.cc deploy/endpoint/flow_stats.cc envs/twin/gym_path.cc)
-set_property(SOURCE ${MANY_TEMPLATES} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Debug>:-O0>)
-set_property(SOURCE ${MANY_TEMPLATES} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+function(add_sanitized name type)
+  add_library(${name} ${type} ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} SYSTEM PUBLIC ${PROJECT_SOURCE_DIR}/third_party)
+  target_link_libraries(${name} PUBLIC warnings numerics sanitizers ${SODIUM} ${URING})
+  target_precompile_headers(${name} PRIVATE ${STANDARD_HEADERS})
+endfunction()
+
+add_sanitized(unoptimised OBJECT ${UNOPTIMISED} ${ENDPOINT_SOURCES} ${TUNNEL_SOURCES})
+add_sanitized(core_sanitized STATIC ${OPTIMISED})
+target_sources(core_sanitized PRIVATE $<TARGET_OBJECTS:unoptimised>)
+target_compile_options(core_sanitized PRIVATE -O1)
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*/*_test.cc tests/cpp/*/*/*_test.cc tests/cpp/fuzz/*.cc)
 list(FILTER TEST_SOURCES EXCLUDE REGEX fuzz_target.cc)
