@@ -47,7 +47,8 @@ class BaseRttProbe {
   // Of the drain, or the observing, whose effect has been seen by now.
   std::optional<ProbeResult> on_ack(Time now, const AckEvent& ack, double cwnd_packets, Urgency urgency);
 
-  [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
+  [[nodiscard]] double limit(double cwnd_packets) const;              // what of a window may be used now
+  [[nodiscard]] bool drains() const { return on() && before_.ours; }  // or has, and its effect is to be seen
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
   [[nodiscard]] Time return_jitter() const { return jitter_.spread(); }
   // A decision before the effect of a drain has been seen would answer to the drain itself.

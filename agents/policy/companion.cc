@@ -18,6 +18,10 @@ constexpr int kFewProbes = 8;       // a flow of fewer drains does not know yet 
 constexpr double kWindowToMeasure = 8;
 constexpr double kWindowToAsk = 2;
 
+// Of the link. Who has no more of it, and sees an unsteady queue fall, may be beside a flow that makes it so:
+// without this Copa has its part on 94 % of 110 links in place of 97.
+constexpr double kLargeShare = 0.4;
+
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -33,6 +37,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
     if (drain_watch_.on_ack(now, ack.rtt)) on_own_kind();
     return train_changes;
   }
+  probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
   drain_watch_ = {};  // what was before the next contest says nothing of it
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
     on_probe_result(*result);
@@ -67,7 +72,11 @@ Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
   if (result.ours) competitive_.on_probe_result(result, link_share_);
-  others_.on_probe_result(result);
+  others_.on_probe_result(result, doubts_others());
+}
+
+bool Companion::doubts_others() const {
+  return steadiness_.is_unsteady() && link_share_.share().value_or(1) > kLargeShare;
 }
 
 // Those that drain are no rivals.

@@ -1,7 +1,8 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), and where it makes
-// a flow suspect them, so does its share of the link (link_share.hh). Beside others it keeps some packets of
+// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), if the queue is
+// steady else (queue_steadiness.hh), and where it makes a flow suspect them, so does its share of the link
+// (link_share.hh). Beside others it keeps some packets of
 // its own in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
 // (competitive_mode.hh), unless they turn out to be of our kind (drain_watch.hh).
 // A flow alone hardly notices: its window is the network's.
@@ -17,6 +18,7 @@
 #include "agents/policy/drain_watch.hh"
 #include "agents/policy/link_share.hh"
 #include "agents/policy/others.hh"
+#include "agents/policy/queue_steadiness.hh"
 #include "agents/policy/shared_queue.hh"
 #include "transport/congestion_controller.hh"
 
@@ -49,10 +51,12 @@ class Companion {
   [[nodiscard]] bool suspects_others() const;
   void on_probe_result(const ProbeResult& result);
   void on_own_kind();
+  [[nodiscard]] bool doubts_others() const;
   [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
 
   BaseRttProbe probe_;
   Others others_{};
+  QueueSteadiness steadiness_{};  // while it does nothing about the queue
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // in competitive mode

@@ -1,0 +1,47 @@
+#include "agents/policy/queue_steadiness.hh"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace ccgym {
+
+namespace {
+
+constexpr Time kClock = std::chrono::milliseconds{1};  // of mahimahi's links: by so much any queue changes
+constexpr int kSameTimes = 3;                          // the same: by no more than a third
+constexpr int kRemembered = 32;                        // round trips
+constexpr int kPresumed = 3;                           // half of so many, of a flow that has seen none
+
+// Where a flow is alone on cellular, wandering and Poisson links, a queue that falls without its doing stays
+// the same in 30 % of the round trips at the median. Beside one Copa it does in 57 %, beside one of its own
+// kind with twice or half the round trip in 64 %.
+constexpr double kUnsteady = 0.36;
+
+}  // namespace
+
+void QueueSteadiness::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
+  least_ = std::min(least_, rtt.latest - rtt.min);
+  if (now <= round_ends_at_) return;
+  round_ends_at_ = now + rtt.smoothed;
+  const auto packet_time = static_cast<int64_t>(static_cast<double>(rtt.smoothed.count()) / cwnd_packets);
+  compare(std::exchange(least_, Time::max()), std::max(kClock, Time{packet_time}));
+}
+
+void QueueSteadiness::on_own_drain() {
+  before_.reset();
+  least_ = Time::max();
+}
+
+// What is no queue does not stay.
+void QueueSteadiness::compare(Time least, Time noise) {
+  const std::optional<Time> before = std::exchange(before_, least);
+  if (!before || *before < noise) return;
+  round_trips_ = std::min(round_trips_ + 1, kRemembered - kPresumed);
+  const bool is_same = std::chrono::abs(least - *before) < std::max(*before / kSameTimes, kClock);
+  steady_part_ += ((is_same ? 1 : 0) - steady_part_) / (round_trips_ + kPresumed);
+}
+
+bool QueueSteadiness::is_unsteady() const { return steady_part_ < kUnsteady; }
+
+}  // namespace ccgym
