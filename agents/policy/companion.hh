@@ -1,11 +1,10 @@
 // How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), if the queue is
-// steady else (queue_steadiness.hh), and where it makes a flow suspect them, so does its share of the link
-// (link_share.hh). Beside others it keeps some packets of
-// its own in the queue, and not many more (shared_queue.hh); flows that fill every queue are answered
-// (competitive_mode.hh), unless they turn out to be of our kind (drain_watch.hh).
-// A flow alone hardly notices: its window is the network's.
+// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), unless the queue
+// goes up and down by itself (queue_steadiness.hh). Where a flow suspects others, so does its share of the
+// link (link_share.hh). Beside others it keeps some packets of its own in the queue, and not many more
+// (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh), unless they turn out to
+// be of our kind (drain_watch.hh). A flow alone hardly notices: its window is the network's.
 #pragma once
 
 #include <algorithm>

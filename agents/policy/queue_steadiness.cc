@@ -11,7 +11,7 @@ namespace {
 constexpr Time kClock = std::chrono::milliseconds{1};  // of mahimahi's links: by so much any queue changes
 constexpr int kSameTimes = 3;                          // the same: by no more than a third
 constexpr int kRemembered = 32;                        // round trips
-constexpr int kPresumed = 3;                           // half of so many, of a flow that has seen none
+constexpr int kPresumed = 3;  // round trips, half of them the same: what a new flow goes by
 
 // Where a flow is alone on cellular, wandering and Poisson links, a queue that falls without its doing stays
 // the same in 30 % of the round trips at the median. Beside one Copa it does in 57 %, beside one of its own

@@ -111,7 +111,8 @@ void AckStream::replay(std::string_view scheme) const {
   }
 }
 
-// After a time-out, and where a restart is due, nothing is in flight.
+// After a time-out, and where a restart is due, nothing is in flight; a spurious loss is told just before its
+// ACK.
 Timer AckStream::timer_after(Kind last, const Position& next) const {
   Timer timer{};
   if (next.ack > 0) timer.rtt = acks_[next.ack - 1].rtt;

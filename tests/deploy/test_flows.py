@@ -99,7 +99,8 @@ def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
     stats = json.loads((tmp_path / "s.json").read_text())
     assert stats["acked_packets"] == -(-1_000_000 // DATA_BYTES)
-    assert stats["completion_ms"] == [pytest.approx(1000 * stats["seconds"], rel=0.2)]
+    (completion_ms,) = stats["completion_ms"]
+    assert 0 < completion_ms <= 1000 * stats["seconds"]
 
 
 def test_a_flow_answers_requests(two_hosts: TwoHosts, tmp_path: Path) -> None:

@@ -128,19 +128,24 @@ def wheel_of_uv(folder: Path, *, lacks_a_certificate: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("has_uv", "uv_finds_packages", "installer"),
-    [(True, True, "uv"), (True, False, "pip"), (False, False, "pip")],
-    ids=["uv, at the second attempt", "pip after uv", "pip"],
+    ("has_uv", "lacks_a_certificate", "uv_finds_packages", "installer"),
+    [
+        (True, False, True, "uv"),
+        (True, True, True, "uv"),
+        (True, False, False, "pip"),
+        (False, False, False, "pip"),
+    ],
+    ids=["uv", "uv, at the second attempt", "pip after uv", "pip"],
 )
 def test_the_packages_come_by_uv_and_where_it_cannot_by_pip(
-    has_uv: bool, uv_finds_packages: bool, installer: str, tmp_path: Path
+    has_uv: bool, lacks_a_certificate: bool, uv_finds_packages: bool, installer: str, tmp_path: Path
 ) -> None:
     packages = tmp_path / "packages"
     packages.mkdir()
     for name, module in {"used": "used", "Odd_Name": "odd", "ninja": "ninja", "tested": "tested"}.items():
         wheel(packages, name, module)
     if has_uv:
-        wheel_of_uv(packages, lacks_a_certificate=uv_finds_packages)
+        wheel_of_uv(packages, lacks_a_certificate=lacks_a_certificate)
     (tmp_path / "setup.cfg").write_text(SETUP)
     (tmp_path / "etc").mkdir()
     shutil.copy(ETC / "make_venv.py", tmp_path / "etc")
