@@ -109,14 +109,10 @@ QueueSpec queue_of(const std::string& kind, int64_t packets, int64_t bytes,
   return checked({kind, packets, bytes, {parameters.begin(), parameters.end()}});
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> names_of_queues() {
-  std::vector<std::pair<std::string, std::vector<std::string>>> names;
-  for (const QueueKind& kind : known_queues()) {
-    std::vector<std::string> keys;
-    for (const QueueKey& key : kind.keys) keys.emplace_back(key.name);
-    names.emplace_back(kind.name, keys);
-  }
-  return names;
+std::vector<std::pair<std::string, std::vector<QueueKey>>> keys_of_queues() {
+  std::vector<std::pair<std::string, std::vector<QueueKey>>> queues;
+  for (const QueueKind& kind : known_queues()) queues.emplace_back(kind.name, kind.keys);
+  return queues;
 }
 
 CrossTraffic make_cross_traffic(const std::string& kind, double rate_mbps, double mean_on_ms,
@@ -243,7 +239,16 @@ void bind_link(nb::module_& module) {
           "mean_off_ms"_a = 0.0,
           "queue and its parameters: see known_queues. Loss is independent; with mean_on_ms and mean_off_ms "
           "packets pass and are dropped in turns, for exponential times.");
-  module.def("known_queues", &names_of_queues, "(name, names of its parameters) of every queue.");
+  nb::enum_<QueueValue>(module, "QueueValue", "What a parameter of a queue is.")
+      .value("real", QueueValue::real)
+      .value("whole", QueueValue::whole)
+      .value("flag", QueueValue::flag);
+  nb::class_<QueueKey>(module, "QueueKey", "A parameter of a queue, as specs name it.")
+      .def_prop_ro("name", [](const QueueKey& key) { return std::string{key.name}; })
+      .def_ro("value", &QueueKey::value)
+      .def_ro("least", &QueueKey::least)
+      .def_ro("most", &QueueKey::most);
+  module.def("known_queues", &keys_of_queues, "(name, its parameters) of every queue.");
   module.def(
       "check_queue",
       [](const std::string& queue, int64_t queue_packets, int64_t queue_bytes,

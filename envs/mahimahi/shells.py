@@ -85,7 +85,7 @@ def _require_expressible(spec: EmulatorSpec) -> None:
         "delay_walk": spec.delay_walk is not None,
         "flows": bool(spec.flows),
         "cross_traffic": bool(spec.cross_traffic),
-        "ecn": any(link.ecn for _, link in _links(spec)),
+        "ecn": any(link.queue_parameters.get("ecn") for _, link in _links(spec)),
         **{f"queue: {link.queue}": link.queue not in _QUEUES for _, link in _links(spec)},
     }
     for key, given in beyond.items():

@@ -9,6 +9,7 @@ from ccgym.envs import _core
 from ccgym.envs.errors import InputError
 from pydantic import model_validator
 
+from .queue_keys import QUEUE_KEYS, with_queue_keys
 from .schedules import (
     cellular_schedule,
     constant_schedule,
@@ -18,7 +19,6 @@ from .schedules import (
     trace_schedule,
 )
 from .spec_fields import (
-    QUEUES,
     Arrivals,
     AsTuple,
     PeriodSeconds,
@@ -32,12 +32,10 @@ from .spec_fields import (
     Seed,
     SojournSeconds,
     SpecModel,
-    ThresholdPackets,
     TracePath,
 )
 from .variation_spec import MS_PER_S, RateStep, RateSteps, RateWalk, drawn_seed, step_function, walk_function
 
-_QUEUE_KEYS = sorted({key for keys in QUEUES.values() for key in keys})
 _CAPACITY = (
     "rate_mbps",
     "arrivals",
@@ -70,6 +68,7 @@ class OnOff(SpecModel):
     mean_off_s: SojournSeconds
 
 
+@with_queue_keys
 class LinkSpec(SpecModel):
     """One direction of a path: when it may deliver, what it loses, what waits in front of it."""
 
@@ -88,17 +87,6 @@ class LinkSpec(SpecModel):
     queue: Queue = "infinite"
     packets: QueueLimit | None = None  # most packets that wait
     bytes: QueueLimit | None = None  # most bytes that wait, each packet with its 4-byte TUN header
-    target_ms: PositiveMs | None = None  # codel
-    interval_ms: PositiveMs | None = None  # codel
-    qdelay_ref_ms: PositiveMs | None = None  # pie
-    max_burst_ms: PositiveMs | None = None  # pie
-    min_threshold_packets: ThresholdPackets | None = None  # red: of the mean length
-    max_threshold_packets: ThresholdPackets | None = None  # red
-    max_probability: Probability | None = None  # red: at the upper threshold; 0.1
-    weight: Probability | None = None  # red: of an arrival in the mean length; 0.002
-    gentle: bool | None = None  # red: from the upper threshold to twice of it ever more, not all; true
-    threshold_packets: QueueLimit | None = None  # step
-    ecn: bool | None = None  # codel, pie, red: mark, instead of dropping, packets of flows that speak ECN
 
     @model_validator(mode="after")
     def _check_capacity(self) -> "LinkSpec":
@@ -169,7 +157,7 @@ class LinkSpec(SpecModel):
     @property
     def queue_parameters(self) -> dict[str, float]:
         """What the queue is given beyond its limits."""
-        given = {key: getattr(self, key) for key in _QUEUE_KEYS}
+        given = {key: getattr(self, key) for key in QUEUE_KEYS}
         return {key: float(value) for key, value in given.items() if value is not None}
 
     @property

@@ -11,7 +11,7 @@ from ccgym.envs.errors import excerpt
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo, model_validator
 
 QUEUES = dict(_core.known_queues())
-"""By name, the keys that each takes beyond a limit in packets or bytes."""
+"""By name, what each takes beyond a limit in packets or bytes."""
 
 
 class SpecModel(BaseModel):
@@ -31,7 +31,9 @@ class SpecModel(BaseModel):
         }
 
 
-def _within(low: float, high: float) -> AfterValidator:
+def within(low: float, high: float) -> AfterValidator:
+    """Of a number: it lies within these bounds."""
+
     def check(value: float) -> float:
         if not low <= value <= high:
             raise ValueError(f"{value} is not within [{low}, {high}]")
@@ -63,7 +65,7 @@ def _trace_path(value: object, info: ValidationInfo) -> object:
     return Path(info.context["folder"], expanded)
 
 
-def _plain(value: float) -> float:
+def plain(value: float) -> float:
     """Whole numbers as such: mahimahi takes no 20.0."""
     return int(value) if float(value).is_integer() else value
 
@@ -75,20 +77,19 @@ def _as_tuple(value: Any) -> Any:
 
 # Slower than one packet per 60 s, the period of a generated schedule, there is nothing to emulate; the upper
 # end bounds the memory of a Poisson schedule.
-RateMbps = Annotated[float, _within(0.0002, 10_000)]
-RateOrNoneMbps = Annotated[float, _within(0, 10_000)]  # of a link that may also stand still
-Probability = Annotated[float, _within(0, 1)]
-DelayMs = Annotated[float, _within(0, 60_000), AfterValidator(_plain)]
-PositiveMs = Annotated[int, _within(1, 60_000)]
-Seconds = Annotated[float, _within(0, 1e6)]
-SojournSeconds = Annotated[float, _within(0.001, 1e6)]
-PeriodSeconds = Annotated[float, _within(0.1, 3600)]
-Spread = Annotated[float, _within(0, 10)]
-Seed = Annotated[int, _within(0, 2**63 - 1)]
-QueueLimit = Annotated[int, _within(1, 2**31 - 1)]
-ThresholdPackets = Annotated[float, _within(0, 1e6)]
-FlowBytes = Annotated[int, _within(1, 10**12)]
-IpBytes = Annotated[int, _within(28, 1500)]
+RateMbps = Annotated[float, within(0.0002, 10_000)]
+RateOrNoneMbps = Annotated[float, within(0, 10_000)]  # of a link that may also stand still
+Probability = Annotated[float, within(0, 1)]
+DelayMs = Annotated[float, within(0, 60_000), AfterValidator(plain)]
+PositiveMs = Annotated[int, within(1, 60_000)]
+Seconds = Annotated[float, within(0, 1e6)]
+SojournSeconds = Annotated[float, within(0.001, 1e6)]
+PeriodSeconds = Annotated[float, within(0.1, 3600)]
+Spread = Annotated[float, within(0, 10)]
+Seed = Annotated[int, within(0, 2**63 - 1)]
+QueueLimit = Annotated[int, within(1, 2**31 - 1)]
+FlowBytes = Annotated[int, within(1, 10**12)]
+IpBytes = Annotated[int, within(28, 1500)]
 EmulatorName = Annotated[str, AfterValidator(_emulator_name)]
 TracePath = Annotated[Path, BeforeValidator(_trace_path)]
 AsTuple = BeforeValidator(_as_tuple)

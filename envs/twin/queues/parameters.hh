@@ -8,13 +8,20 @@
 
 namespace ccgym {
 
+enum class QueueValue { real, whole, flag };
+
 struct QueueKey {
   std::string_view name;  // with its unit
+  QueueValue value;
   double least;
   double most;
-  bool whole;
   bool needed;
 };
+
+template <class Value>
+constexpr QueueValue kQueueValue = std::is_same_v<Value, double> ? QueueValue::real
+                                   : std::is_same_v<Value, bool> ? QueueValue::flag
+                                                                 : QueueValue::whole;
 
 template <class Parameters>
 struct QueueParameter {
@@ -34,14 +41,14 @@ struct QueueParameter {
 template <class Parameters, class Value>
 constexpr QueueParameter<Parameters> needed(std::string_view name, Value Parameters::* member, double least,
                                             double most) {
-  return {{name, least, most, !std::is_same_v<Value, double>, true}, member};
+  return {{name, kQueueValue<Value>, least, most, true}, member};
 }
 
 // One that may be left out, for what it is in Parameters.
 template <class Parameters, class Value>
 constexpr QueueParameter<Parameters> optional(std::string_view name, Value Parameters::* member, double least,
                                               double most) {
-  return {{name, least, most, !std::is_same_v<Value, double>, false}, member};
+  return {{name, kQueueValue<Value>, least, most, false}, member};
 }
 
 }  // namespace ccgym

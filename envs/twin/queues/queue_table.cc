@@ -87,8 +87,9 @@ void check_limits(const QueueSpec& queue) {
 }
 
 void check_value(const QueueKey& key, double value) {
-  if (!(value >= key.least && value <= key.most) || (key.whole && value != std::floor(value)))
-    refuse(key.name, ": ", value, " is not ", key.whole ? "a whole number " : "", "within [", key.least, ", ",
+  const bool whole = key.value != QueueValue::real;
+  if (!(value >= key.least && value <= key.most) || (whole && value != std::floor(value)))
+    refuse(key.name, ": ", value, " is not ", whole ? "a whole number " : "", "within [", key.least, ", ",
            key.most, "]");
 }
 

@@ -225,7 +225,7 @@ RATE = "is not within [0.0002, 10000]"
         ),
         (
             changed(queue="red", min_threshold_packets=5, max_threshold_packets=9, weight=2.0),
-            "uplink.weight: 2.0 is not within [0, 1]",
+            "uplink.weight: 2.0 is not within [1e-06, 1]",
         ),
         (
             changed(ratembps=5),
