@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 in_venv := MAKEFLAGS= PATH="$(CURDIR)/.venv/bin:$$PATH"
 cpp_files := find agents deploy envs tests transport tunnel \( -name '*.cc' -o -name '*.hh' \) -print0
 
-.PHONY: another-interpreter help train test quick bench docs oldest setup build check tidy cpp-tests fuzz fuzz-cpp fuzz-python format system-packages test-packages network
+.PHONY: another-interpreter help train test quick bench docs oldest setup build check tidy cpp-tests cpp-tests-build fuzz fuzz-cpp fuzz-python format system-packages test-packages network
 
 help:
 	@echo 'make train   set up, then train on the synthetic and calibrated emulators'
@@ -44,17 +44,18 @@ train: setup
 # A recipe that names MAKE itself is carried out even by `make -n`.
 plain_make := $(MAKE)
 
-# The Python tests that start programs, runs in real time above all, wait for most of their time: three at a time take
-# half a processor. Beside them linters run and the C++ tests are compiled, then come the Python tests that compute, a
-# process for each core; all of these give way. One of the first kind waits for the QUIC programs, built in the
-# background: with the share of those that compute, or it would wait for their end. What is in one file stays in one
-# process. A test whose program hangs fails after 15 minutes; should it not end even then, what it does is printed a
-# minute later, and all of these tests end after 50, five times what they take.
+# The C++ tests are compiled with what the set-up, which waits for packages and the disk, leaves of the processors. The
+# Python tests that start programs, runs in real time above all, wait for most of their time: three at a time take a
+# processor or less. Beside them linters and C++ tests run, then the Python tests that compute, a process for each core;
+# all of these give way. One of the first kind waits for the QUIC programs, built in the background: with the share of
+# those that compute, or it would wait for their end. What is in one file stays in one process. A test whose program
+# hangs fails after 15 minutes; should it not end even then, what it does is printed a minute later, and all of these
+# tests end after 50, five times what they take.
 one_file_one_process := --dist loadfile --no-loadscope-reorder
 share_cores := --numprocesses logical --maxprocesses 4 $(one_file_one_process)
 ends_what_hangs := --timeout 900 -o faulthandler_timeout=960
 test:
-	@$(MAKE) --no-print-directory --jobs 3 setup test-packages  # packages come while the compiler works
+	@$(MAKE) --no-print-directory --jobs 4 setup test-packages cpp-tests-build
 	@mkdir -p build
 	@nice -n 15 .venv/bin/ccgym schemes install quic-cubic &>build/quic.log & quic=$$!; \
 	  timeout 3000 .venv/bin/pytest $(ends_what_hangs) --numprocesses 3 $(one_file_one_process) -m programs \
@@ -115,11 +116,14 @@ build: .venv/tools.installed
 	@$(PYTHON) etc/make_venv.py
 	@touch $@
 
-cpp-tests: .venv/packages.installed test-packages
+cpp-tests: cpp-tests-build
 	@echo '==> C++ tests under ASan and UBSan'
-	@$(in_venv) CXX=$$(etc/clang.sh) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
-	@$(in_venv) cmake --build build/tests --target cpp_tests
 	@$(in_venv) ctest --test-dir build/tests --output-on-failure --parallel 2
+
+cpp-tests-build: .venv/tools.installed test-packages
+	@echo '==> C++ tests: the compiler'
+	@$(in_venv) CXX=$$(etc/clang.sh) cmake -S . -B build/tests -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCCGYM_TESTS=ON
+	@$(in_venv) nice -n 15 cmake --build build/tests --target cpp_tests
 
 # A finding is a file crash-*, and a failure.
 FUZZ_SECONDS ?= 600

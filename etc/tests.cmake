@@ -48,7 +48,7 @@ target_link_libraries(mains PRIVATE core_sanitized)
 add_dependencies(cpp_tests mains)
 
 # In a few processes: one for each test would spend most of its time on starting with the sanitizers.
-set(SHARDS 4)
+set(SHARDS 8)
 math(EXPR LAST_SHARD "${SHARDS} - 1")
 foreach(shard RANGE ${LAST_SHARD})
   add_test(NAME cpp_tests_${shard} COMMAND cpp_tests --gtest_brief=1)

@@ -1,12 +1,12 @@
 #include "agents/controllers/remy_table.hh"
 
 #include <algorithm>
-#include <initializer_list>
-#include <nlohmann/json.hpp>
+#include <array>
 #include <stdexcept>
 #include <string>
 
 #include "agents/controllers/checked.hh"
+#include "agents/policy/json_checks.hh"
 #include "agents/policy/regular_file.hh"
 
 namespace ccgym {
@@ -21,19 +21,6 @@ constexpr double kMaxSignal = 1e9;
 constexpr double kMaxMultiple = 1e3;
 constexpr double kMaxIncrementPackets = 1e6;
 constexpr double kMaxIntersendMs = 1e3;  // no pacer waits for longer
-
-[[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
-
-void check_keys(const json& object, const std::string& where, std::initializer_list<const char*> keys) {
-  if (!object.is_object()) refuse(where + " should be an object");
-  for (const char* key : keys) {
-    if (!object.contains(key)) refuse(where + " has no '" + key + "'");
-  }
-  for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(keys, std::string_view{key}) == keys.end())
-      refuse(where + " has an unknown " + json(key).dump());
-  }
-}
 
 double number(const json& object, const std::string& where, const char* key) {
   if (!object[key].is_number()) refuse(where + ": " + key + " should be a number");
@@ -103,7 +90,7 @@ const Whisker& RemyTable::find(const RemyMemory& memory) const {
 }
 
 RemyTable parse_remy_table(std::string_view text) {
-  const json table = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const json table = parse_json(text);
   if (table.is_discarded()) refuse("is no JSON, should be a RemyCC table");
   check_keys(table, "the table", {"format", "version", "whiskers"});
   if (table["format"] != "ccgym-remy" || table["version"] != 1)

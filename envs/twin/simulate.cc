@@ -9,7 +9,6 @@
 
 #include "agents/controllers/fixed_window.hh"
 #include "agents/controllers/make_controller.hh"
-#include "agents/controllers/new_reno.hh"
 #include "agents/policy/policy.hh"
 #include "envs/twin/flow_slot.hh"
 #include "envs/twin/twin.hh"
@@ -169,7 +168,7 @@ std::vector<FlowRecord> simulate(const PathSpec& path, std::string_view scheme, 
   const RunSettings run{path, flows, Time{static_cast<int64_t>(seconds * 1e9)}, seed, log};
   const Controllers controllers = make_controllers(flows, seed);
   if (log == Log::packets) return record(run, controllers);
-  return simulate_as<FixedWindow, NewReno, PolicyController, CongestionController>(run, controllers);
+  return simulate_as<FixedWindow, PolicyController, CongestionController>(run, controllers);
 }
 
 }  // namespace ccgym

@@ -11,7 +11,12 @@ from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.load_target import load_target
 from ccgym.cli.main import main
 
-TABLE = "scheme,throughput_mbps,p95_delay_ms,loss\ncopa,0.9,45,0\ncubic,1,139,0\nvegas,1,52,0\nreno,1,138,0\n"
+TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
+copa,0.45,75,0
+cubic,0.5,260,0
+vegas,0.5,85,0
+reno,0.5,255,0
+"""
 """Of a link so slow that a search takes seconds."""
 
 

@@ -22,15 +22,15 @@ KILLS = int(os.environ.get("CCGYM_KILLS", "4"))
 MOST_SECONDS = 600
 MOST_KILLS_OF_ONE = 3
 SETTINGS = {
-    "iterations": 4, "environments": 4, "variations": 0, "random_emulators": 2, "fading_emulators": 0,
+    "iterations": 3, "environments": 4, "variations": 0, "random_emulators": 2, "fading_emulators": 0,
     "evaluation_seconds": 1, "evaluation_interval": 2, "hidden": [4], "validation": "validation/7mbps-15ms",
     "monitored": "validation/7mbps-15ms",
 }  # fmt: skip
 TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
-fixed:2,0.3,75,0
-fixed:20,0.5,400,0
-fixed:9,0.5,220,0
-fixed:40,0.5,800,0.01
+fixed:2,0.2,115,0
+fixed:6,0.25,290,0
+fixed:9,0.25,400,0
+fixed:20,0.25,800,0.01
 """
 
 

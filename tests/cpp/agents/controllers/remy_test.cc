@@ -60,7 +60,8 @@ TEST(RemyTable, FindsTheNearestWhiskerOutsideOfEveryBox) {
 
 TEST(RemyTable, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(refusal("{"), "is no JSON, should be a RemyCC table");
-  EXPECT_EQ(refusal("[]"), "the table should be an object");
+  EXPECT_EQ(refusal(std::string(100'000, '[')), "its JSON is nested deeper than 16");
+  EXPECT_EQ(refusal("[]"), "the table should be an object with format, version, whiskers");
   EXPECT_EQ(refusal(table_with("\"version\": 1", "\"version\": 2")),
             "format and version should be \"ccgym-remy\" and 1");
   EXPECT_EQ(refusal(R"({"format": "ccgym-remy", "version": 1, "whiskers": []})"),
@@ -69,9 +70,11 @@ TEST(RemyTable, SaysWhatIsWrongWithAFile) {
             "whisker 2: window_multiple is -1, should be from 0 to 1000");
   EXPECT_EQ(refusal(table_with("\"rtt_ratio\": 1.25, \"slow", "\"rtt_ratio\": 0, \"slow")),
             "whisker 1: rtt_ratio should be smaller in 'from' than in 'to'");
-  EXPECT_EQ(refusal(table_with("\"intersend_ms\"", "\"intersend\"")), "whisker 1 has no 'intersend_ms'");
+  EXPECT_EQ(refusal(table_with("\"intersend_ms\"", "\"intersend\"")),
+            "whisker 1 has no 'intersend_ms', should have from, to, window_multiple, window_increment, "
+            "intersend_ms");
   EXPECT_EQ(refusal(table_with("\"window_increment\": 1,", "\"window_increment\": 1, \"speed\": 1,")),
-            "whisker 1 has an unknown \"speed\"");
+            "whisker 1 has \"speed\", known are from, to, window_multiple, window_increment, intersend_ms");
 }
 
 TEST(RemyTable, IsCheckedAlikeWithoutAFile) {
