@@ -121,7 +121,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         "ccgym reproduce competition --fresh",
     ),
     "experiments/acceptance/test_evidence.py::test_the_page_holds_every_check_and_its_command": (
-        "ccgym reproduce evidence --seed 1 --random 400 --contested 300",
+        "ccgym reproduce evidence --seed 1 --random 400 --contested 300 --real-mahimahi real",
         "ccgym reproduce policy-checks",
         "ccgym reproduce policy-checks --fresh",
         "ccgym reproduce policy-checks --scheme run:mlp",
@@ -131,6 +131,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     ),
     "experiments/acceptance/test_real_mahimahi.py::test_the_cells_are_run_and_checked": (
         "ccgym reproduce real-mahimahi --out real",
+        "ccgym reproduce real-mahimahi --runs 3 --out real",
     ),
     "experiments/acceptance/test_real_mahimahi.py::test_the_page_of_evidence_has_a_section": (
         "ccgym reproduce evidence --real-mahimahi real",
