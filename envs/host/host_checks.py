@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccgym.envs.errors import InputError, OutsideError
-from ccgym.envs.mahimahi.name_servers import until_name_servers_answer
+from ccgym.envs.mahimahi.shell_starts import until_shells_stand
 from ccgym.envs.mahimahi.start_lock import start_lock
 
 from .host_user import HostUser
@@ -128,9 +128,9 @@ def check_shell_starts() -> Check:
     mend = "mend the other lines first; what the shell says is an error of mahimahi itself"
     try:
         try:
-            until_name_servers_answer(_try_shell)
+            until_shells_stand(_try_shell)
         except OutsideError:
-            until_name_servers_answer(_try_shell)
+            until_shells_stand(_try_shell)
     except (InputError, OutsideError, OSError) as error:
         return Check(name, False, str(error), needed_for, mend)
     return Check(name, True, "mm-delay started and ended", needed_for)

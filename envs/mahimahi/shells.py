@@ -25,8 +25,8 @@ from ccgym.envs.specs.emulator_spec import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.traces import write_trace
 
 from .kernel_tcp import settle_kernel_tcp
-from .name_servers import until_name_servers_answer
 from .nat_rules import remove_nat_rules
+from .shell_starts import STILL, until_shells_stand
 from .start_lock import start_lock
 
 START_S = 20.0
@@ -196,7 +196,7 @@ class MahimahiShell:
         waiting = f"until [ -e {settled.name} ]; do sleep {POLL_S}; done"
         inner = ["sh", "-c", f"{standing}; {waiting}; {script}", *arguments]
         with start_lock(_program()):
-            shells = until_name_servers_answer(lambda: self._standing(inner, ready))
+            shells = until_shells_stand(lambda: self._standing(inner, ready))
         if os.geteuid() == 0:
             settle_kernel_tcp(self._namespace())
         settled.touch()
@@ -204,10 +204,12 @@ class MahimahiShell:
 
     def _standing(self, inner: list[str], ready: Path) -> ProcessGroup:
         command = shells_first(self._user.command([*shell_command(self._spec), *within_shells(inner)]))
-        shells = ProcessGroup(command, self.folder, "mahimahi")
-        self._stack.callback(remove_nat_rules, shells.pid)
-        self._stack.enter_context(shells)
-        _await(ready.exists, shells, "the mahimahi shells ended at once", "the mahimahi shells do not stand")
+        with ExitStack() as started:  # what does not stand is ended, before others are started
+            shells = ProcessGroup(command, self.folder, "mahimahi")
+            started.callback(remove_nat_rules, shells.pid)
+            started.enter_context(shells)
+            _await(ready.exists, shells, "the mahimahi shells ended at once", f"the mahimahi shells {STILL}")
+            self._stack.enter_context(started.pop_all())
         return shells
 
     def _namespace(self) -> Path:

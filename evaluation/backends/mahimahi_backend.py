@@ -29,6 +29,7 @@ from ccgym.evaluation.backends.tunnelled.two_ends import matched_flow
 from ccgym.evaluation.run_files import RunFiles, write_merged_log
 from ccgym.evaluation.schemes import Kind, Scheme
 
+from .answers import broken_off
 from .backend import EmulatorsOrPaths, PlannedFlow
 from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, check_real_time, flow_programs, sender_listens
@@ -75,14 +76,22 @@ class MahimahiBackend:
                 log, acks_log = shell.uplink_log(), shell.downlink_log()
                 if mirrored:
                     log, acks_log = acks_log, log
-                logs = [log.without_background()]
-                _write_ack_log(acks_log.without_background(), spec.delay_ms, files)
+                log, acks_log = log.without_background(), acks_log.without_background()
+                _require_answers(flows[0].scheme, log, acks_log, spec)
+                logs = [log]
+                _write_ack_log(acks_log, spec.delay_ms, files)
             else:
                 logs = _run_together(shell, spec, flows)
             data, acks = ("downlink", "uplink") if mirrored else ("uplink", "downlink")
             shutil.copyfile(shell.folder / f"{data}.log", files.link_data_log)
             shutil.copyfile(shell.folder / f"{acks}.log", files.link_ack_log)
             return logs
+
+
+def _require_answers(scheme: Scheme, data: LinkLog, answers: LinkLog, spec: EmulatorSpec) -> None:
+    """Raises MahimahiError where they ended before the flow; what Pantheon's schemes answer is their own."""
+    if scheme.kind is not Kind.PANTHEON and (said := broken_off(data, answers, spec)) is not None:
+        raise MahimahiError(f"{scheme.label}: {said}")
 
 
 def _write_ack_log(acks: LinkLog, delay_ms: float, files: RunFiles) -> None:

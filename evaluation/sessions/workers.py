@@ -23,6 +23,9 @@ STALL_FACTOR = 10.0
 """By how much real time may exceed that, as on a busy machine it does."""
 EXIT_S = 10.0
 """A worker that has hung up is at its end, and says how in no time."""
+PATIENCE_S = 2.0
+"""What one worker has done by then it does sooner than several, which take a second to start."""
+POLL_S = 0.5
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -101,23 +104,26 @@ class _Worker:
 
 def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> Iterator[Outcome]:
     """Runs what is left on all cores; outcomes come as they are ready. See `run_session`."""
-    waiting = deque(planned_runs)
-    count = min(len(os.sched_getaffinity(0)), len(planned_runs))
-    busy = [_Worker(plan, folder, count) for _ in range(count)]
+    waiting, busy = deque(planned_runs), list[_Worker]()
+    cores = len(os.sched_getaffinity(0))
+    patient_until_s = time.monotonic() + PATIENCE_S
+
+    def begin(worker: _Worker) -> None:
+        worker.give(waiting.popleft())
+        busy.append(worker)
+
     try:
-        for worker in busy:
-            worker.give(waiting.popleft())
-        while busy:
-            wait([worker.connection for worker in busy], timeout=1.0)
+        while waiting or busy:
+            wanted = 1 if time.monotonic() < patient_until_s else cores
+            while waiting and len(busy) < wanted:
+                begin(_Worker(plan, folder, min(cores, len(planned_runs))))
+            wait([worker.connection for worker in busy], timeout=POLL_S)
             for worker in list(busy):
                 if (outcome := worker.outcome()) is None:
                     continue
                 busy.remove(worker)
-                if waiting:
-                    busy.append(worker if worker.alive else _Worker(plan, folder, count))
-                    busy[-1].give(waiting.popleft())
-                elif worker.alive:
-                    worker.end()
+                if worker.alive:
+                    begin(worker) if waiting else worker.end()
                 yield outcome
     finally:
         for worker in busy:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ccgym.cli.main import main
@@ -156,16 +157,26 @@ def test_report_names_a_broken_log(
     assert f"{log}:42: 'oops'" in capsys.readouterr().err
 
 
+def evaluated(command: list[str], capsys: pytest.CaptureFixture[str]) -> Any:
+    """What it prints; it goes on where a flow was broken off, which happens on a crowded machine."""
+    for _ in range(3):
+        code, told = main(command), capsys.readouterr()
+        if "nothing was answered" not in told.err:
+            break
+    assert code == 0, told.err
+    return json.loads(told.out)
+
+
 def test_real_mahimahi(
     tmp_path: Path, emulators: str, write_policy: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = write_policy(tmp_path / "learner.safetensors")
     out = tmp_path / "out"
     argv = ["eval", "--schemes", f"fixed:40,policy:{policy},kernel-reno", "--emulators", emulators]
-    assert main([*argv, "--backend", "mahimahi", "--seconds", "2", "--out", str(out), "--json"]) == 0
-    entries = {
-        entry["scheme"]: entry for entry in json.loads(capsys.readouterr().out)["scenarios"][0]["schemes"]
-    }
+    report = evaluated(
+        [*argv, "--backend", "mahimahi", "--seconds", "2", "--out", str(out), "--json"], capsys
+    )
+    entries = {entry["scheme"]: entry for entry in report["scenarios"][0]["schemes"]}
     assert set(entries) == {"fixed-40", "learner", "kernel-reno"}
     # 40 packets on a round trip of 20 ms keep 12 Mbit/s busy; the band is wide for a crowded machine.
     assert 0.3 < entries["fixed-40"]["utilisation"] <= 1

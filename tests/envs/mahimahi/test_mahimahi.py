@@ -17,7 +17,7 @@ from ccgym.envs.logs.flow_metrics import measure
 from ccgym.envs.logs.link_log import read_link_log
 from ccgym.envs.logs.replay import replay_log
 from ccgym.envs.mahimahi.kernel_tcp import FIRST_CONTROL, SEND_BUFFER_BYTES, settle_kernel_tcp
-from ccgym.envs.mahimahi.name_servers import MOST_STARTS
+from ccgym.envs.mahimahi.shell_starts import MOST_STARTS
 from ccgym.envs.mahimahi.shells import MahimahiError, MahimahiShell, free_port, shell_command
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 
@@ -287,6 +287,28 @@ exec {program} "$@"
         (folder / "mm-delay").chmod(0o755)
         with nullcontext() if stand else pytest.raises(MahimahiError, match=LATE):
             assert shell.start("true").wait(ANSWER_S) == 0
+
+
+@pytest.mark.parametrize(("still", "start_s", "stand"), [(1, 5.0, True), (MOST_STARTS, 0.3, False)])
+def test_shells_that_stand_still_are_ended_and_started_again(
+    still: int, start_s: float, stand: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccgym.envs.mahimahi.shells.START_S", start_s)
+    program = shutil.which("mm-delay")
+    with TemporaryDirectory() as name, MahimahiShell(spec_of()) as shell:
+        folder = Path(name)
+        folder.chmod(0o777)  # shells are another user's
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        (folder / "mm-delay").write_text(f"""#!/bin/sh
+for start in $(seq {still}); do mkdir {folder}/$start && echo $$ >>{folder}/pids && exec sleep 600; done
+exec {program} "$@"
+""")
+        (folder / "mm-delay").chmod(0o755)
+        with nullcontext() if stand else pytest.raises(MahimahiError, match="do not stand after"):
+            assert shell.start("true").wait(ANSWER_S) == 0
+        pids = (folder / "pids").read_text().split()
+        assert len(pids) == still
+        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_two_nests_start_side_by_side() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from ccgym.envs.errors import OutsideError
 from ccgym.envs.host.host_user import HostUser
 from ccgym.envs.host.process_group import POLL_S, ProcessGroup
-from ccgym.envs.mahimahi.name_servers import until_name_servers_answer
+from ccgym.envs.mahimahi.shell_starts import until_shells_stand
 
 RATE_MBPS = 12
 DELAY_MS = 20
@@ -69,7 +69,7 @@ class DistantHost:
                 _run("ip", "netns", "add", namespace)
                 stack.callback(_run, "ip", "netns", "delete", namespace)
             self._wire()
-            stack.enter_context(until_name_servers_answer(self._start_delay))
+            stack.enter_context(until_shells_stand(self._start_delay))
             self._write_keys()
             stack.enter_context(self._start_daemon())
             stack.enter_context(self._start_ntp_server())

@@ -1,0 +1,131 @@
+"""A flow whose receiver fell silent is a run that failed, and no figure."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ccgym.cli.main import main
+from ccgym.envs.logs.link_log import LinkLog, LinkLogHeader, QueueSettings
+from ccgym.envs.specs.emulator_spec import EmulatorSpec
+from ccgym.evaluation.backends.answers import broken_off
+
+DELAY_MS = 20
+EMULATORS = f"emulators: [{{name: a, delay_ms: {DELAY_MS}, uplink: {{rate_mbps: 6}}}}]"
+WAIT_S = 60.0
+
+
+def spec(**uplink: Any) -> EmulatorSpec:
+    return EmulatorSpec.model_validate(
+        {"name": "a", "delay_ms": DELAY_MS, "uplink": {"rate_mbps": 6, **uplink}}
+    )
+
+
+def log(times_ms: list[float], init_ms: int = 1000) -> LinkLog:
+    """Packets that come and leave at these times, over a link of 3 s."""
+    times = np.array(times_ms)
+    sizes, header = np.full(len(times), 1468), LinkLogHeader(QueueSettings("infinite", {}), False, init_ms, 0)
+    return LinkLog(times, sizes, times, sizes, np.zeros(len(times)), np.arange(3000.0), header=header)
+
+
+EVERY_20_MS = [float(ms) for ms in range(0, 2900, 20)]
+
+
+def answers_until(end_ms: float, later_by_ms: float = 2 * DELAY_MS, init_ms: int = 1000) -> LinkLog:
+    return log([ms + later_by_ms for ms in EVERY_20_MS if ms + later_by_ms <= end_ms], init_ms)
+
+
+def test_who_is_answered_to_the_end_is_well() -> None:
+    assert broken_off(log(EVERY_20_MS), answers_until(3000), spec()) is None
+
+
+def test_from_when_on_nothing_was_answered_is_told() -> None:
+    said = broken_off(log(EVERY_20_MS), answers_until(1000), spec())
+    assert said == "nothing was answered from 1.0 s on, though 74 packets left the link"
+
+
+def test_who_was_never_answered_is_told() -> None:
+    said = broken_off(log([100, 300, 700, 1500]), log([]), spec())
+    assert said == "nothing was answered from 0.0 s on, though 4 packets left the link"
+
+
+def test_the_clocks_of_both_logs_are_brought_together() -> None:
+    early = answers_until(2000, 2 * DELAY_MS - 900, init_ms=1900)
+    assert broken_off(log(EVERY_20_MS), early, spec()) is None
+
+
+def test_a_machine_that_stalls_for_a_moment_breaks_nothing() -> None:
+    assert broken_off(log(EVERY_20_MS), answers_until(2100), spec()) is None
+
+
+def test_a_silence_in_which_nothing_was_due_is_none() -> None:
+    assert broken_off(log([0, 20, 40]), answers_until(80), spec()) is None
+
+
+@pytest.mark.parametrize(("loss", "told"), [(0.01, True), (0.9, False)])
+def test_what_loss_may_have_taken_is_not_told(loss: float, told: bool) -> None:
+    said = broken_off(log(EVERY_20_MS), answers_until(1000), spec(loss=loss))
+    assert (said is not None) == told
+
+
+def test_of_loss_that_comes_in_spells_nothing_is_said() -> None:
+    spells = spec(onoff={"mean_on_s": 1.0, "mean_off_s": 1.0})
+    assert broken_off(log(EVERY_20_MS), answers_until(1000), spells) is None
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def is_ours(pid: int) -> bool:
+    """Whether this process has started it, or one that it has started."""
+    while pid > 1 and pid != os.getpid():
+        pid = parent_of(pid)
+    return pid == os.getpid()
+
+
+def receivers() -> Iterator[int]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            program = (folder / "cmdline").read_bytes().partition(b"\0")[0]
+            if program.endswith(b"ccgym-receiver") and is_ours(int(folder.name)):
+                yield int(folder.name)
+
+
+def stop_receiver(stopped: list[int]) -> None:
+    """Once it has run for a while."""
+    deadline = time.monotonic() + WAIT_S
+    while not stopped and time.monotonic() < deadline:
+        time.sleep(0.05)
+        stopped += receivers()
+    time.sleep(0.7)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+
+
+@pytest.mark.slow
+def test_a_receiver_that_stops_is_a_failed_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.yaml").write_text(EMULATORS)
+    stopped: list[int] = []
+    watcher = threading.Thread(target=stop_receiver, args=(stopped,))
+    watcher.start()
+    command = [
+        "eval",
+        "--schemes",
+        "fixed:10",
+        "--emulators",
+        f"file:{tmp_path / 'a.yaml'}",
+        "--seconds",
+        "3",
+    ]
+    assert main([*command, "--backend", "mahimahi", "--out", str(tmp_path / "out")]) == 1
+    watcher.join()
+    assert stopped
+    assert "fixed-10: nothing was answered from " in capsys.readouterr().err
+    assert not any(Path(f"/proc/{pid}").exists() for pid in stopped)
