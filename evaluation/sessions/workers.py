@@ -122,8 +122,10 @@ def run_in_workers(plan: Plan, folder: Path, planned_runs: list[PlannedRun]) -> 
                 if (outcome := worker.outcome()) is None:
                     continue
                 busy.remove(worker)
-                if worker.alive:
-                    begin(worker) if waiting else worker.end()
+                if worker.alive and waiting:
+                    begin(worker)
+                elif worker.alive:
+                    worker.end()
                 yield outcome
     finally:
         for worker in busy:

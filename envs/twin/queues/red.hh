@@ -17,11 +17,11 @@ class Red final : public QueueDiscipline {
  public:
   static constexpr std::string_view kName = "red";
   struct Parameters {
-    double min_threshold_packets{};
+    double min_threshold_packets{};  // of the mean length
     double max_threshold_packets{};
-    double max_probability{0.1};
-    double weight{0.002};  // of a packet's arrival in the mean length
-    bool gentle{true};     // from the maximum to twice of it, ever more packets rather than all
+    double max_probability{0.1};  // at the upper threshold
+    double weight{0.002};         // of a packet's arrival in the mean length
+    bool gentle{true};            // from the maximum to twice of it, ever more packets rather than all
     bool ecn{false};
   };
   static constexpr std::array kParameters{

@@ -36,6 +36,19 @@ def test_figures_are_those_of_one_after_the_other(plan: Plan, tmp_path: Path) ->
     assert open_session(plan, tmp_path / "a") == []
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one worker")
+@pytest.mark.parametrize(("patience_s", "several"), [(1000.0, False), (0.0, True)])
+def test_others_start_once_one_has_not_done_it_all(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience_s: float, several: bool
+) -> None:
+    monkeypatch.setattr(workers, "PATIENCE_S", patience_s)
+    outcomes = run_in_workers(plan, tmp_path, open_session(plan, tmp_path))
+    next(outcomes)
+    assert (len(multiprocessing.active_children()) > 1) == several
+    assert len(list(outcomes)) == 3
+    assert multiprocessing.active_children() == []
+
+
 def test_a_crash_costs_its_own_run_only(plan: Plan, tmp_path: Path) -> None:
     long = dataclasses.replace(plan, schemes=select_schemes("fixed:5000,fixed:20"), seconds=1000.0)
     planned_runs = sorted(open_session(long, tmp_path), key=lambda planned: -len(planned.scheme.label))
