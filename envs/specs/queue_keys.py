@@ -15,7 +15,8 @@ _Model = TypeVar("_Model", bound=SpecModel)
 def with_queue_keys(model: type[_Model]) -> type[_Model]:
     """Returns the model with a key for each parameter of some queue, behind its own; None: it is not given.
 
-    So the class of a queue in C++ is the one place that names what it takes.
+    So the class of a queue in C++ is the one place that names what it takes. A type checker does not see
+    these keys: they are given as a mapping.
     """
     fields: dict[str, Any] = {name: (_field(key) | None, None) for name, key in QUEUE_KEYS.items()}
     return create_model(

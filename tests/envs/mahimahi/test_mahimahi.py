@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -271,39 +271,47 @@ def test_shells_that_do_not_start_are_told() -> None:
         shell.start("true")
 
 
-@pytest.mark.parametrize(("late", "stand"), [(MOST_STARTS - 1, True), (MOST_STARTS, False)])
-def test_shells_whose_name_server_is_late_are_started_again(
-    late: int, stand: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, str], Path]]:
+    """Puts a mm-delay in the place of mahimahi's whose first starts do something else; returns its folder."""
     program = shutil.which("mm-delay")
-    with TemporaryDirectory() as name, MahimahiShell(spec_of()) as shell:
+    with TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)  # shells are another user's
         monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-        (folder / "mm-delay").write_text(f"""#!/bin/sh
-for start in $(seq {late}); do mkdir {folder}/$start && echo '{LATE}' >&2 && exit 1; done
+
+        def write(starts: int, script: str) -> Path:
+            (folder / "mm-delay").write_text(f"""#!/bin/sh
+for start in $(seq {starts}); do mkdir {folder}/$start && {script}; done
 exec {program} "$@"
 """)
-        (folder / "mm-delay").chmod(0o755)
-        with nullcontext() if stand else pytest.raises(MahimahiError, match=LATE):
-            assert shell.start("true").wait(ANSWER_S) == 0
+            (folder / "mm-delay").chmod(0o755)
+            return folder
+
+        yield write
+
+
+@pytest.mark.parametrize(("late", "stand"), [(MOST_STARTS - 1, True), (MOST_STARTS, False)])
+def test_shells_whose_name_server_is_late_are_started_again(
+    late: int, stand: bool, failing: Callable[[int, str], Path]
+) -> None:
+    failing(late, f"echo '{LATE}' >&2 && exit 1")
+    told = nullcontext() if stand else pytest.raises(MahimahiError, match=LATE)
+    with MahimahiShell(spec_of()) as shell, told:
+        assert shell.start("true").wait(ANSWER_S) == 0
 
 
 @pytest.mark.parametrize(("still", "start_s", "stand"), [(1, 5.0, True), (MOST_STARTS, 0.3, False)])
 def test_shells_that_stand_still_are_ended_and_started_again(
-    still: int, start_s: float, stand: bool, monkeypatch: pytest.MonkeyPatch
+    still: int,
+    start_s: float,
+    stand: bool,
+    failing: Callable[[int, str], Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ccgym.envs.mahimahi.shells.START_S", start_s)
-    program = shutil.which("mm-delay")
-    with TemporaryDirectory() as name, MahimahiShell(spec_of()) as shell:
-        folder = Path(name)
-        folder.chmod(0o777)  # shells are another user's
-        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-        (folder / "mm-delay").write_text(f"""#!/bin/sh
-for start in $(seq {still}); do mkdir {folder}/$start && echo $$ >>{folder}/pids && exec sleep 600; done
-exec {program} "$@"
-""")
-        (folder / "mm-delay").chmod(0o755)
+    folder = failing(still, 'echo $$ >>"$(dirname "$0")"/pids && exec sleep 600')
+    with MahimahiShell(spec_of()) as shell:
         with nullcontext() if stand else pytest.raises(MahimahiError, match="do not stand after"):
             assert shell.start("true").wait(ANSWER_S) == 0
         pids = (folder / "pids").read_text().split()

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 QUEUES = dict(_core.known_queues())
 KEYS = [(queue, key) for queue, keys in QUEUES.items() for key in keys]
-BEYOND = 2e6
+BEYOND = 2_000_000
 VALUES = {_core.QueueValue.flag: True, _core.QueueValue.whole: 20, _core.QueueValue.real: 0.5}
 
 
@@ -32,9 +32,21 @@ def test_what_a_queue_takes_reaches_the_twin(queue: str) -> None:
 
 @pytest.mark.parametrize(("queue", "key"), KEYS, ids=lambda part: getattr(part, "name", part))
 def test_a_value_of_another_type_or_out_of_bounds_is_refused(queue: str, key: _core.QueueKey) -> None:
-    for value in ("much", BEYOND):
-        with pytest.raises(ValidationError, match=key.name):
-            link(queue, **{key.name: value})
+    with pytest.raises(ValidationError, match=f"{key.name}\n.*should be a valid"):
+        link(queue, **{key.name: "much"})
+    beyond = "should be a valid boolean" if key.value is _core.QueueValue.flag else "is not within"
+    with pytest.raises(ValidationError, match=f"{key.name}\n.*{beyond}"):
+        link(queue, **{key.name: BEYOND})
+
+
+def test_a_key_that_queues_share_is_the_same_for_all() -> None:
+    shared: dict[str, tuple[object, ...]] = {}
+    for _, key in KEYS:
+        assert shared.setdefault(key.name, (key.value, key.least, key.most)) == (
+            key.value,
+            key.least,
+            key.most,
+        )
 
 
 def test_a_whole_number_and_a_switch_are_no_others() -> None:
