@@ -66,6 +66,11 @@ class RunFiles:
         return self.folder / f"{self.scheme}_measured_run{self.run}.json"
 
     @property
+    def completions(self) -> Path:
+        """How long what its flows had to send took, where that had an end; logs do not tell."""
+        return self.folder / f"{self.scheme}_completions_run{self.run}.json"
+
+    @property
     def clock(self) -> Path:
         """How far apart the clocks of both ends were, where they have two."""
         return self.folder / f"{self.scheme}_clock_run{self.run}.json"

@@ -51,6 +51,11 @@ class FlowMetrics:
     pantheon_utilisation: float
     pantheon_p95_delay_ms: float
     pantheon_loss: float
+    completions: float = 0.0
+    """How often a flow has sent all that it had, once or with each answer; what had not ended is left out."""
+    mean_completion_ms: float = math.nan
+    """Until the last ACK; NaN: none has ended."""
+    p95_completion_ms: float = math.nan
 
     @property
     def delivers(self) -> bool:
@@ -121,6 +126,9 @@ def measure(
         pantheon_utilisation=_ratio(whole_throughput_mbps, whole_capacity_mbps),
         pantheon_p95_delay_ms=_nearest_percentile(log.departure_delay_ms + delay_ms, 95),
         pantheon_loss=_whole_loss(log),
+        completions=float(len(log.completion_ms)),
+        mean_completion_ms=_mean(log.completion_ms),
+        p95_completion_ms=_nearest_percentile(log.completion_ms, 95),
     )
 
 

@@ -7,7 +7,7 @@ everywhere alike). Times are whole ms, sizes include the 4-byte header of the TU
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import BufferedReader
 from itertools import zip_longest
 from pathlib import Path
@@ -74,6 +74,8 @@ class LinkLog:
     header: LinkLogHeader | None = None
     unrecorded_bytes: int = 0
     """Of arrivals beyond those above: who floods a link would fill any memory."""
+    completion_ms: Array = field(default_factory=lambda: np.zeros(0))
+    """How long all that the flow had to send took until its last ACK, or each of its answers."""
 
     @classmethod
     def from_record(cls, record: Any, schedule: _core.Schedule, until_ms: float = 0.0) -> "LinkLog":
@@ -87,6 +89,7 @@ class LinkLog:
             record.departure_delay_ms,
             opportunities_through(schedule, end_ms),
             unrecorded_bytes=record.unrecorded_bytes,
+            completion_ms=record.completion_ms,
         )
 
     @classmethod
@@ -150,6 +153,7 @@ def merged_log(flows: list[LinkLog]) -> LinkLog:
         header_bytes=first.header_bytes,
         header=first.header,
         unrecorded_bytes=sum(flow.unrecorded_bytes for flow in flows),
+        completion_ms=np.concatenate([flow.completion_ms for flow in flows]),
     )
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
@@ -14,6 +14,7 @@ from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.logs.link_log import LinkLog
 from ccgym.evaluation.backends.backend import run_seconds, unseen_loss
 from ccgym.evaluation.backends.tunnelled.remote_path import Network
+from ccgym.evaluation.completions import read_completions
 from ccgym.evaluation.host_load import busy_remarks
 from ccgym.evaluation.run_files import FlowLogs, RunFiles, read_lone_link_log, read_merged_log
 
@@ -136,8 +137,11 @@ def _load_run(files: RunFiles, conditions: Conditions) -> RunResult:
 
 
 def _from_logs(read: FlowLogs, files: RunFiles, conditions: Conditions) -> RunResult:
-    delay_ms = conditions.delay_ms
-    logs = {number: log.shifted(-delay_ms) for number, log in _measured(read, files, conditions).items()}
+    delay_ms, completions = conditions.delay_ms, read_completions(files.completions)
+    logs = {
+        number: replace(log.shifted(-delay_ms), completion_ms=completions.get(number, log.completion_ms))
+        for number, log in _measured(read, files, conditions).items()
+    }
     if not logs:
         raise ValueError("no flow to measure: no data packets came through")
     _check_clocks(list(logs.values()), delay_ms)

@@ -31,6 +31,8 @@ _FIGURES = (
     "utilisation",
     "queueing_delay_ms",
 )
+_FIGURES_OF_ENDS = ("completions", "mean_completion_ms", "p95_completion_ms")
+"""Of a flow whose application has sent all, or answers."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,8 @@ def _run_entries(run: RunResult) -> list[dict[str, Any]]:
 
 
 def _entry(run: RunResult, flow: int | str, metrics: FlowMetrics) -> dict[str, Any]:
-    figures = {name: known(getattr(metrics, name)) for name in _FIGURES}
+    names = _FIGURES + _FIGURES_OF_ENDS * (metrics.completions > 0)
+    figures = {name: known(getattr(metrics, name)) for name in names}
     return {"scheme": run.scheme, "run": run.run, "flow": flow, **figures}
 
 

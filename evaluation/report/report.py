@@ -39,7 +39,7 @@ MOST_OPEN = 12
 """Scenarios whose sections are shown open; of more they are closed, and filled once opened."""
 MOST_PACKETS, FEWEST_PACKETS = 300_000, 40
 """Of all flows together; of each."""
-COLUMNS = {
+_COLUMNS = {
     "throughput_mbps": ("throughput", "Mbit/s", 1, 2, max),
     "utilisation": ("utilisation", "%", 100, 1, max),
     "p95_delay_ms": ("p95 delay", "ms", 1, 1, min),
@@ -51,6 +51,13 @@ COLUMNS = {
     "power": ("power", "kbit/s per ms", 1000, 1, max),
 }
 """Metric -> its heading, unit, factor to that unit, decimals, and which end is best."""
+_COLUMNS_OF_ENDS = {
+    "completions": ("ended", "flows or answers", 1, 0, max),
+    "mean_completion_ms": ("mean completion", "ms", 1, 1, min),
+    "p95_completion_ms": ("p95 completion", "ms", 1, 1, min),
+}
+"""The same, where the application of a flow has sent all, or answers."""
+_ALL_COLUMNS = _COLUMNS | _COLUMNS_OF_ENDS
 
 
 _SEEN = {
@@ -142,7 +149,7 @@ def _section(index: int, scenario: Scenario, colours: dict[str, str], figures: d
     content = {
         "scenario": _scenario_content(index, scenario),
         "colours": colours,
-        "columns": COLUMNS,
+        "columns": _columns(scenario),
         "picture": static_plot(frontier) if frontier else "",
     }
     return page_environment().get_template("scenario.html").render(content)
@@ -184,20 +191,26 @@ def _runs(scenario: Scenario) -> list[int]:
     return sorted({run.run for run in scenario.runs if has_series(run)})
 
 
+def _columns(scenario: Scenario) -> dict[str, tuple[Any, ...]]:
+    ends = any(run.total.completions for run in scenario.runs)
+    return _ALL_COLUMNS if ends else _COLUMNS
+
+
 def _rows(scenario: Scenario) -> list[dict[str, Any]]:
     """One row per scheme: mean and 95 % interval of every metric over its runs, the best marked."""
     schemes = dict.fromkeys(run.scheme for run in scenario.runs)
     by_scheme = {scheme: [run for run in scenario.runs if run.scheme == scheme] for scheme in schemes}
+    columns = _columns(scenario)
     best = {
         metric: best_of(_known_means(by_scheme.values(), metric), default=math.nan)
-        for metric, (_, _, _, _, best_of) in COLUMNS.items()
+        for metric, (_, _, _, _, best_of) in columns.items()
     }
     return [
         {
             "scheme": scheme,
             "runs": len(runs),
-            "cells": [_cell(runs, metric, best[metric]) for metric in COLUMNS],
-            "flows": _flow_rows(runs),
+            "cells": [_cell(runs, metric, best[metric]) for metric in columns],
+            "flows": _flow_rows(runs, columns),
             "jain": _mean_jain(runs),
         }
         for scheme, runs in by_scheme.items()
@@ -205,7 +218,7 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _cell(runs: list[RunResult], metric: str, best: float) -> dict[str, Any]:
-    _, unit, factor, decimals, _ = COLUMNS[metric]
+    _, unit, factor, decimals, _ = _ALL_COLUMNS[metric]
     if _is_unknown([run.total for run in runs], metric):
         return {"text": UNKNOWN, "interval": "", "best": False}
     mean, values = _mean(runs, metric), [getattr(run.total, metric) for run in runs]
@@ -229,13 +242,13 @@ def _mean(runs: list[RunResult], metric: str) -> float:
     return mean_of_known([getattr(run.total, metric) for run in runs])
 
 
-def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
+def _flow_rows(runs: list[RunResult], columns: Iterable[str]) -> list[dict[str, Any]]:
     """The means of each flow of a scheme that ran several."""
     flows = {flow.flow: flow.flow_scheme for run in runs for flow in run.flows}
     if len(flows) == 1:
         return []
     return [
-        {"name": f"flow {number}, {scheme}", "cells": [_figure(of_flow, metric) for metric in COLUMNS]}
+        {"name": f"flow {number}, {scheme}", "cells": [_figure(of_flow, metric) for metric in columns]}
         for number, scheme in sorted(flows.items())
         for of_flow in [[flow.metrics for run in runs for flow in run.flows if flow.flow == number]]
     ]
@@ -244,7 +257,7 @@ def _flow_rows(runs: list[RunResult]) -> list[dict[str, Any]]:
 def _figure(metrics: list[FlowMetrics], metric: str) -> str:
     if _is_unknown(metrics, metric):
         return UNKNOWN
-    _, _, factor, decimals, _ = COLUMNS[metric]
+    _, _, factor, decimals, _ = _ALL_COLUMNS[metric]
     mean = mean_of_known([getattr(each, metric) for each in metrics])
     return UNKNOWN if math.isnan(mean) else f"{factor * mean:.{decimals}f}"
 

@@ -36,6 +36,7 @@ from ccgym.evaluation.backends.backend import (
 )
 from ccgym.evaluation.backends.tunnelled.clock_offset import remote_offset_ms
 from ccgym.evaluation.backends.tunnelled.remote_path import NamedPath, Network, RemotePathSpec
+from ccgym.evaluation.completions import write_completions
 from ccgym.evaluation.host_load import write_others_cores
 from ccgym.evaluation.metrics.measured_run import MeasuredRun, measure_run, write_measured_run
 from ccgym.evaluation.report.statistics_page import statistics_page
@@ -218,6 +219,7 @@ def _run(plan: Plan, planned: PlannedRun, files: RunFiles, backend: Backend) -> 
     if plan.keep_logs:
         init_ms = 1000 * started if header is None else header.init_timestamp_ms
         write_merged_log(files.data_log, logs, planned.emulator.spec.delay_ms, init_ms)
+        write_completions(files.completions, logs)
     else:
         write_measured_run(measured, files.measured)
     spec = planned.emulator.spec

@@ -255,6 +255,7 @@ def test_run_of_the_twin_becomes_a_log() -> None:
         departure_ms=np.array([1, 2, 3], np.int32),
         departure_bytes=np.full(3, 1468, np.int32),
         departure_delay_ms=np.ones(3, np.int32),
+        completion_ms=np.zeros(0),
     )
     log = LinkLog.from_record(record, _core.Schedule.constant(12))
     assert log.opportunity_ms.tolist() == [1, 2, 3]
