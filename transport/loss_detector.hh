@@ -78,7 +78,9 @@ class LossDetector {
                     std::max(rtt.smoothed, rtt.latest) * patience_eighths_ / 8);
   }
 
-  void give_up(PacketState state, PacketRing& ring, int64_t packet_bytes, std::vector<LostPacket>& lost) {
+  // Rare, so not inline: its vector would take registers from what every packet passes through.
+  [[gnu::noinline]] void give_up(PacketState state, PacketRing& ring, int64_t packet_bytes,
+                                 std::vector<LostPacket>& lost) {
     PacketRecord& record = ring[oldest_];
     record.state = state;
     lost.push_back({.seq = oldest_,

@@ -20,12 +20,12 @@ class RestartPace {
     rate_ = Rate::of(static_cast<double>(cwnd_bytes), smoothed_rtt);
   }
 
+  [[nodiscard]] bool is_over(Time now) const { return now >= ends_at_; }
   // Of packet `next_seq`, where the controller asks for `pacing_rate`.
-  [[nodiscard]] const std::optional<Rate>& rate(Time now, uint64_t next_seq,
-                                                const std::optional<Rate>& pacing_rate) const {
-    if (now >= ends_at_) [[likely]]
-      return pacing_rate;
-    return next_seq < paced_from_ || pacing_rate ? pacing_rate : rate_;
+  [[nodiscard]] std::optional<Rate> rate(Time now, uint64_t next_seq,
+                                         const std::optional<Rate>& pacing_rate) const {
+    if (is_over(now) || next_seq < paced_from_ || pacing_rate) return pacing_rate;
+    return rate_;
   }
 
  private:

@@ -137,13 +137,20 @@ class Sender {
 
   [[nodiscard]] bool window_has_room() const {
     const bool silence = silent_probes_ > kMostSilentProbes;
-    const int64_t window = silence ? packet_bytes_ : std::max(limits_.cwnd_bytes, packet_bytes_);
+    const int64_t window = silence ? packet_bytes_ : std::max(cwnd_bytes_, packet_bytes_);
     return (inflight_packets_ + 1) * packet_bytes_ <= window;
   }
 
   void read_controller(Time now) {
-    limits_ = controller_.get().limits();
-    pacer_.set_rate(now, restart_pace_.rate(now, ring_.next_seq(), limits_.pacing_rate));
+    const SendLimits limits = controller_.get().limits();
+    cwnd_bytes_ = limits.cwnd_bytes;
+    holds_back_ = limits.holds_back;
+    // The controller's rate itself: one chosen from two would be copied, for every packet.
+    if (restart_pace_.is_over(now)) [[likely]] {
+      pacer_.set_rate(now, limits.pacing_rate);
+    } else {
+      pacer_.set_rate(now, restart_pace_.rate(now, ring_.next_seq(), limits.pacing_rate));
+    }
     controller_timer_ = controller_.get().next_timer().value_or(Time::max());
     set_timer();
   }
@@ -163,7 +170,7 @@ class Sender {
     if (limited_by_ != Limit::application || silent_probes_ > 0 || ring_.next_seq() == 0) return;
     const Time idle = now - last_activity_;
     if (idle > rtt_.probe_timeout())
-      restart_pace_.begin(now, ring_.next_seq(), limits_.cwnd_bytes, rtt_.stats().smoothed);
+      restart_pace_.begin(now, ring_.next_seq(), cwnd_bytes_, rtt_.stats().smoothed);
     controller_.get().on_restart(now, idle);
   }
 
@@ -195,7 +202,7 @@ class Sender {
     const RateSample rate = sampler_.sample(now, newest.sent_at, ring_[newest.seq].rate_mark);
     detect_losses(now);
     report_ack(now, acked, rate, take_ce(ce_count));
-    if (limits_.holds_back) mark_app_limited();
+    if (holds_back_) mark_app_limited();
     note_window(now);
   }
 
@@ -211,16 +218,19 @@ class Sender {
   // Takes a packet out of flight; one that was given up comes back to life first.
   void settle(Time now, uint64_t seq, PacketRecord& record) {
     const PacketState was = std::exchange(record.state, PacketState::delivered);
-    if (was == PacketState::in_flight) {
-      --inflight_packets_;
-    } else {
-      ++late_packets_;
-      const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
-      if (timeout) revive_after(seq);
-      if (was == PacketState::lost) losses_.on_spurious_loss(seq, now - record.sent_at, rtt_.stats());
-      controller_.get().on_spurious_loss(now, {seq, packet_bytes_, record.sent_at, timeout});
-      if (timeout) timed_out_end_ = 0;
-    }
+    if (was != PacketState::in_flight) return take_late(now, seq, was, record.sent_at);
+    --inflight_packets_;
+  }
+
+  // What is rare stands in functions of its own here: inline, it would take registers from what every packet
+  // passes through.
+  [[gnu::noinline]] void take_late(Time now, uint64_t seq, PacketState was, Time sent_at) {
+    ++late_packets_;
+    const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
+    if (timeout) revive_after(seq);
+    if (was == PacketState::lost) losses_.on_spurious_loss(seq, now - sent_at, rtt_.stats());
+    controller_.get().on_spurious_loss(now, {seq, packet_bytes_, sent_at, timeout});
+    if (timeout) timed_out_end_ = 0;
   }
 
   // RFC 5682, section 3.1, step 3 (B): an ACK of what was sent before the first of the time-outs shows them
@@ -266,7 +276,7 @@ class Sender {
     read_controller(now);
   }
 
-  void find_overdue(Time now) {
+  [[gnu::noinline]] void find_overdue(Time now) {
     detect_losses(now);
     if (!lost_.empty()) report_ack(now, {}, {}, 0);
   }
@@ -280,7 +290,7 @@ class Sender {
     owes_probe_ = true;
   }
 
-  void time_out(Time now) {
+  [[gnu::noinline]] void time_out(Time now) {
     if (silent_probes_ == kMostSilentProbes + 1) timed_out_end_ = ring_.next_seq();
     lost_.clear();
     losses_.time_out(ring_, packet_bytes_, lost_);
@@ -308,11 +318,12 @@ class Sender {
   LossDetector losses_{};
   std::vector<AckedPacket> acked_{};  // of an ACK of many
   std::vector<LostPacket> lost_{};
-  SendLimits limits_{};
+  int64_t cwnd_bytes_{0};
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
   Time last_activity_{};     // a packet left, or an ACK came
   int silent_probes_{0};     // without an ACK since; after a time-out one packet at a time
+  bool holds_back_{false};
   bool owes_probe_{false};
   bool window_open_{true};  // after all that has been called; asked for more often than it changes
   Limit limited_by_{Limit::window};

@@ -3,7 +3,8 @@
 namespace ccgym {
 
 void IndigoFeatures::observe(Time /*now*/, const OwnState& own, std::span<float> observation) {
-  const std::array<double, 4> raw{ewmas_[0], ewmas_[1], ewmas_[2], own.cwnd_packets};
+  const std::array<double, 4> raw{ewmas_.queueing_ms, ewmas_.delivery_mbps, ewmas_.sending_mbps,
+                                  own.cwnd_packets};
   ewmas_ = {};
   heard_in_step_ = false;
   for (std::size_t i = 0; i < raw.size(); ++i) observation[i] = static_cast<float>(raw[i]) / kDivisors[i];

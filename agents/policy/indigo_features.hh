@@ -31,14 +31,26 @@ class IndigoFeatures {
   void observe(Time now, const OwnState& own, std::span<float> observation);
 
  private:
-  using Ewmas = std::array<double, 3>;  // of queueing delay in ms, delivery and sending rate in Mbit/s
+  struct Ewmas {
+    double queueing_ms{0};
+    double delivery_mbps{0};
+    double sending_mbps{0};
+  };
 
   // They begin anew with every step: the first sample initialises them.
   void add(const Ewmas& sample) {
+    if (!heard_in_step_) {
+      ewmas_ = sample;
+      heard_in_step_ = true;
+      return;
+    }
+    blend(ewmas_.queueing_ms, sample.queueing_ms);
+    blend(ewmas_.delivery_mbps, sample.delivery_mbps);
+    blend(ewmas_.sending_mbps, sample.sending_mbps);
+  }
+  static void blend(double& ewma, double sample) {
     constexpr double kKeep = 0.875;
-    for (std::size_t i = 0; i < sample.size(); ++i)
-      ewmas_[i] = heard_in_step_ ? kKeep * ewmas_[i] + (1 - kKeep) * sample[i] : sample[i];
-    heard_in_step_ = true;
+    ewma = kKeep * ewma + (1 - kKeep) * sample;
   }
 
   // Without a sign, which no time of a flow has: half the price.
