@@ -83,28 +83,20 @@ class MarkingComparison(Comparison):
         return f"  {told}{super().remark(bounds)}"
 
 
-def compare_with_ns3(seconds: float) -> list[Comparison]:
+def compare_with_ns3(ns3: Ns3, seconds: float) -> list[Comparison]:
     """Every scheme over every dumbbell for `seconds`, of which the first half warms up."""
     rows = []
-    with Ns3() as ns3:
-        for dumbbell in DUMBBELLS:
-            for scheme in SCHEMES:
-                reference_mbps, reference_ms = _run_ns3(ns3, scheme, dumbbell, seconds, 1)
-                mbps, queueing_ms = _run_twin(scheme, dumbbell, seconds, 1)
-                label = dumbbell.label
-                rows.append(Comparison(label, scheme, mbps, reference_mbps, queueing_ms, reference_ms))
+    for dumbbell in DUMBBELLS:
+        for scheme in SCHEMES:
+            reference_mbps, reference_ms = _run_ns3(ns3, scheme, dumbbell, seconds, 1)
+            mbps, queueing_ms = _run_twin(scheme, dumbbell, seconds, 1)
+            label = dumbbell.label
+            rows.append(Comparison(label, scheme, mbps, reference_mbps, queueing_ms, reference_ms))
     return rows
 
 
-def compare_marking_with_ns3(
-    cases: Sequence[tuple[str, Dumbbell]], seconds: float
-) -> list[MarkingComparison]:
-    """Flows that answer marks, each for `seconds`, of which the first half warms up; means of runs."""
-    with Ns3() as ns3:
-        return [_compare_marking(ns3, scheme, dumbbell, seconds) for scheme, dumbbell in cases]
-
-
-def _compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) -> MarkingComparison:
+def compare_marking(ns3: Ns3, scheme: str, dumbbell: Dumbbell, seconds: float) -> MarkingComparison:
+    """A flow that answers marks, for `seconds`, of which the first half warms up; means of runs."""
     runs = range(1, 1 + (MARKING_RUNS if dumbbell.marking.get("queue") == "red" else 1))
     theirs = np.array([_run_ns3(ns3, scheme, dumbbell, seconds, run) for run in runs])
     ours = np.array([_run_twin(scheme, dumbbell, seconds, run) for run in runs])
@@ -176,9 +168,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs every scheme over every dumbbell, in both."""
-    plain = compare_with_ns3(args.seconds)
-    marked = compare_marking_with_ns3(MARKING_CASES, args.seconds)
-    incomparable = compare_marking_with_ns3(INCOMPARABLE_CASES, args.seconds)
+    with Ns3() as ns3:
+        plain = compare_with_ns3(ns3, args.seconds)
+        marked = [compare_marking(ns3, *case, args.seconds) for case in MARKING_CASES]
+        incomparable = [compare_marking(ns3, *case, args.seconds) for case in INCOMPARABLE_CASES]
     heads = {"reference": "ns-3", "delay": "queue ms"}
     tables: dict[str, tuple[Sequence[Comparison], Bounds]] = {
         "the twin": (plain, NS3_BOUNDS),

@@ -1,8 +1,10 @@
 """Flows that answer marks beside ns-3's: which cases are held to the bounds, and how sure a figure is."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
-from ccgym.bench.ns3 import _HEADER, Dumbbell
+from ccgym.bench.ns3 import _HEADER, Dumbbell, Ns3
 from ccgym.envs.specs.emulator_spec import LinkSpec
 from ccgym.experiments.cross_validation import ns3
 from ccgym.experiments.cross_validation.ns3 import (
@@ -11,11 +13,18 @@ from ccgym.experiments.cross_validation.ns3 import (
     MARKING_CASES,
     MARKING_RUNS,
     MarkingComparison,
-    compare_marking_with_ns3,
+    compare_marking,
     error_interval,
 )
 
 needs_ns3 = pytest.mark.skipif(not _HEADER.is_file(), reason="libns3-dev is not installed")
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[Ns3]:
+    """Compiled once: that takes as long as most of the flows."""
+    with Ns3() as simulator:
+        yield simulator
 
 
 def cubic_is_first(dumbbell: Dumbbell) -> bool:
@@ -67,8 +76,8 @@ def test_what_runs_once_has_no_interval() -> None:
         pytest.param(MARKING_CASES[2], 120, id="reno"),  # in less time it cuts too few times
     ],
 )
-def test_a_step_is_answered_as_in_ns3(case: tuple[str, Dumbbell], seconds: float) -> None:
-    (row,) = compare_marking_with_ns3([case], seconds)
+def test_a_step_is_answered_as_in_ns3(simulator: Ns3, case: tuple[str, Dumbbell], seconds: float) -> None:
+    row = compare_marking(simulator, *case, seconds)
     assert row.agrees(MARKING_BOUNDS), row
 
 
@@ -94,7 +103,7 @@ def test_a_step_is_answered_as_in_ns3(case: tuple[str, Dumbbell], seconds: float
         ),
     ],
 )
-def test_cubic_over_red(case: tuple[str, Dumbbell], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cubic_over_red(simulator: Ns3, case: tuple[str, Dumbbell], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ns3, "MARKING_RUNS", 2)
-    (row,) = compare_marking_with_ns3([case], 60)
+    row = compare_marking(simulator, *case, 40)
     assert row.agrees(MARKING_BOUNDS), row
