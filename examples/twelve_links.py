@@ -5,9 +5,6 @@ from collections.abc import Callable
 import ccgym.envs  # noqa: F401  registers the environments
 import gymnasium as gym
 import numpy as np
-import torch
-from ccgym.agents.policy_file import load_policy
-from ccgym.agents.shipped import policy_path
 
 LINKS = "random:validation:12"
 STEPS = 1000
@@ -38,6 +35,10 @@ def mean_log_power(act: Callable[[np.ndarray], np.ndarray], features: str, actio
 
 def shipped() -> float:
     """The same of the policy that ships, its network alone."""
+    import torch  # late, and what brings it: random actions do without, and it takes longer than they do
+    from ccgym.agents.policy_file import load_policy
+    from ccgym.agents.shipped import policy_path
+
     network, spec = load_policy(policy_path("indigo2"))
     state = network.initial_state(12)
 

@@ -107,7 +107,11 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "examples/test_search.py::test_a_search_goes_uphill": (
         "python examples/search/search.py --generations 50 --out found.py --figure search.svg",
     ),
-    "examples/test_training_examples.py::test_an_example_runs_to_its_end": ("python examples/sb3_ppo.py",),
+    "examples/test_training_examples.py::test_an_example_runs_to_its_end": (
+        "python examples/random_agent.py",
+        "python examples/sb3_ppo.py",
+        "python examples/twelve_links.py",
+    ),
     "experiments/acceptance/test_adversary.py::test_what_is_found_can_be_run": (
         "ccgym reproduce adversary --scheme indigo2,copa --out worst",
         "ccgym reproduce adversary --scheme indigo2,copa,bbr,cubic --generations 6 --seed 20261123 "
