@@ -83,10 +83,13 @@ class Work:
 
 
 def trained(folder: Path) -> Any:
-    """The weights, to the bit: of the best iteration, and of the last, which need not be the best."""
-    files = ("best/policy.safetensors", "checkpoints/learner.safetensors")
-    tensors = [sorted(load_file(folder / "out" / file).items()) for file in files]
-    return [(name, values.tobytes()) for each in tensors for name, values in each]
+    """The weights, to the bit: of the best iteration, and after the last, which need not be the best."""
+    import torch  # late: of all kinds of work only this one needs it
+
+    best = load_file(folder / "out" / "best" / "policy.safetensors")
+    last = torch.load(folder / "out" / "checkpoints" / "latest.pt")["policy"]
+    tensors = [*sorted(best.items()), *((name, values.numpy()) for name, values in sorted(last.items()))]
+    return [(name, values.tobytes()) for name, values in tensors]
 
 
 def measured(folder: Path) -> Any:
