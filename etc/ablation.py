@@ -52,13 +52,15 @@ CUTS: Mapping[str, Cut] = {
     "a first second without drains": Cut("base_rtt_probe.cc", "chrono::seconds{1};", "chrono::seconds{0};"),
     "slow start": Cut("slow_start.hh", "on_{true};", "on_{false};"),
     "own packets in the queue": Cut("shared_queue.cc", "kOwnPackets = 1.2;", "kOwnPackets = 0;"),
-    "bound of the packets in the queue": Cut("shared_queue.cc", "most_own(share) * least", "1e9 * least"),
+    "bound of the packets in the queue": Cut(
+        "shared_queue.cc", "most_own(share) * least", "1e9 * most_own(share) * least"
+    ),
     "more packets of who has its part": Cut("shared_queue.cc", "OfPart = 5;", "OfPart = 3;"),
     "bound of who has its share": Cut("shared_queue.cc", "kEnoughShare = 0.4;", "kEnoughShare = 1;"),
     "fewer packets of the largest share": Cut(
         "shared_queue.cc", "kMostOwnOfLargest = 1.3;", "kMostOwnOfLargest = 5;"
     ),
-    "parts of the way": Cut("shared_queue.cc", "std::min(1.0, part)", "1.0"),
+    "parts of the way": Cut("shared_queue.cc", "std::min(1.0, part)", "std::max(1.0, part)"),
     "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
