@@ -34,6 +34,8 @@ def read_completions(path: Path) -> dict[int, Array]:
         return {}
     content: Any = read_json(path, "the completion times")
     try:
+        if not isinstance(content, list):
+            raise TypeError("there should be a list for each flow")
         flows = {number: np.array(times, np.float64) for number, times in enumerate(content, 1)}
         if not all(map(_are_times, flows.values())):
             raise ValueError("each flow should have a list of times in ms, above 0")

@@ -21,7 +21,7 @@ RUN: Mapping[str, str] = {
         "--set monitored=validation/7mbps-15ms --emulators calibrated/nepal --out mlp"
     ),
     'python -c "import ccgym.envs.gym.path_env as e; help(e.PathEnv)"': "",
-    "python examples/SCRIPT.py --help": "python examples/dagger_in_pytorch.py --help",  # all run
+    "python examples/SCRIPT.py --help": "python examples/dagger_in_pytorch.py --help",  # all run in tests
 }
 """As a page shows it: as it is run, where placeholders or sizes make a difference."""
 

@@ -26,27 +26,39 @@ LEAST_MS = 150_000 * 8 / 12e3 + 2 * 20
 """What an answer takes at the rate of the link, with a round trip."""
 
 
-def evaluated(folder: Path, *options: str) -> Path:
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The same evaluation twice: with logs, and with figures only."""
+    folder = tmp_path_factory.mktemp("answers")
     (folder / "web.yaml").write_text(ANSWERS)
-    command = ["eval", "--schemes", "cubic", "--emulators", f"file:{folder / 'web.yaml'}", "--seconds", "20"]
-    assert main([*command, *options, "--out", str(folder / "out")]) == 0
-    return folder / "out"
+    words = ["eval", "--schemes", "cubic", "--emulators", f"file:{folder / 'web.yaml'}", "--seconds", "20"]
+    assert main([*words, "--out", str(folder / "logs")]) == 0
+    assert main([*words, "--no-logs", "--out", str(folder / "figures")]) == 0
+    return [folder / "logs", folder / "figures"]
 
 
-@pytest.mark.parametrize("options", [(), ("--no-logs",)])
-def test_they_are_figures_where_a_flow_has_an_end(tmp_path: Path, options: tuple[str, ...]) -> None:
-    out = evaluated(tmp_path, *options)
-    answers, endless = json.loads((out / "summary.json").read_text())["scenarios"]
-    flow = answers["schemes"][0]
-    assert flow["completions"] > 10
-    assert LEAST_MS < flow["mean_completion_ms"] < flow["p95_completion_ms"] < 20_000
-    assert "completions" not in endless["schemes"][0]
-    sections = (out / "report.html").read_text().split("<table")
-    assert sum("p95 completion" in section for section in sections) == 1
-    assert main(["report", str(out), "--format", "csv"]) == 0
-    rows = list(csv.DictReader((out / "report.csv").open()))
-    assert [row["completions"] for row in rows] == [str(float(flow["completions"])), "0.0"]
-    assert [bool(row["p95_completion_ms"]) for row in rows] == [True, False]
+def test_they_are_figures_where_a_flow_has_an_end(evaluated: list[Path]) -> None:
+    for out in evaluated:
+        answers, endless = json.loads((out / "summary.json").read_text())["scenarios"]
+        flow = answers["schemes"][0]
+        assert flow["completions"] > 10
+        assert LEAST_MS < flow["mean_completion_ms"] < flow["p95_completion_ms"] < 20_000
+        assert "completions" not in endless["schemes"][0]
+        sections = (out / "report.html").read_text().split("<table")
+        assert sum("p95 completion" in section for section in sections) == 1
+        assert main(["report", str(out), "--format", "csv"]) == 0
+        rows = list(csv.DictReader((out / "report.csv").open()))
+        assert [row["completions"] for row in rows] == [str(flow["completions"]), "0.0"]
+        assert [bool(row["p95_completion_ms"]) for row in rows] == [True, False]
+
+
+def test_with_logs_they_are_those_without(evaluated: list[Path]) -> None:
+    logs, figures = (
+        json.loads((out / "summary.json").read_text())["scenarios"][0]["schemes"][0] for out in evaluated
+    )
+    assert logs["completions"] == figures["completions"]
+    for name in ("mean_completion_ms", "p95_completion_ms"):
+        assert logs[name] == pytest.approx(figures[name], abs=1e-3)  # kept to the microsecond
 
 
 def log_of(times_ms: list[float]) -> LinkLog:
@@ -72,6 +84,8 @@ def test_endless_flows_leave_no_file(tmp_path: Path) -> None:
     "content",
     [
         "3",
+        "{}",
+        '""',
         "[3]",
         '[["x"]]',
         "[[[1]]]",
