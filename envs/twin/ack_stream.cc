@@ -122,18 +122,16 @@ Timer AckStream::timer_after(Kind last, const Position& next) const {
 }
 
 void AckStream::make(Time now, Kind kind, Position& next, CongestionController& controller) const {
-  switch (kind) {
-    case Kind::sent:
-      return controller.on_sent(now, sent_[next.sent++]);
-    case Kind::ack:
-      return controller.on_ack(now, acks_[next.ack++]);
-    case Kind::timeout:
-      return controller.on_timeout(now, timeouts_[next.timeout++]);
-    case Kind::spurious_loss:
-      return controller.on_spurious_loss(now, spurious_losses_[next.spurious_loss++]);
-    case Kind::restart:
-      return controller.on_restart(now, idle_times_[next.restart++]);
-  }
+  if (kind == Kind::sent) return controller.on_sent(now, sent_[next.sent++]);
+  if (kind == Kind::ack) return controller.on_ack(now, acks_[next.ack++]);
+  make_rare(now, kind, next, controller);
+}
+
+void AckStream::make_rare(Time now, Kind kind, Position& next, CongestionController& controller) const {
+  if (kind == Kind::timeout) return controller.on_timeout(now, timeouts_[next.timeout++]);
+  if (kind == Kind::spurious_loss)
+    return controller.on_spurious_loss(now, spurious_losses_[next.spurious_loss++]);
+  controller.on_restart(now, idle_times_[next.restart++]);
 }
 
 }  // namespace ccgym

@@ -41,6 +41,7 @@ class AckStream {
 
   void point_at_packets();
   void make(Time now, Kind kind, Position& next, CongestionController& controller) const;
+  void make_rare(Time now, Kind kind, Position& next, CongestionController& controller) const;
   [[nodiscard]] Timer timer_after(Kind last, const Position& next) const;
 
   std::vector<std::pair<Time, Kind>> calls_{};
