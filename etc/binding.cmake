@@ -1,5 +1,5 @@
 # The Python binding ccgym.envs._core and its type stub.
-find_package(Python 3.10 COMPONENTS Interpreter Development.Module REQUIRED)
+find_package(Python 3.10 COMPONENTS Interpreter Development.Module NumPy REQUIRED)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
@@ -7,7 +7,8 @@ find_package(nanobind CONFIG REQUIRED)
 file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS envs/binding/*.cc)
 nanobind_add_module(_core NB_STATIC ${BINDING_SOURCES})
 target_link_libraries(_core PRIVATE core)
-target_include_directories(_core SYSTEM PRIVATE ${NB_DIR}/include ${Python_INCLUDE_DIRS})  # not our warnings
+target_include_directories(_core SYSTEM PRIVATE ${NB_DIR}/include ${Python_INCLUDE_DIRS}
+  ${Python_NumPy_INCLUDE_DIRS})  # not our warnings
 target_precompile_headers(_core PRIVATE <nanobind/nanobind.h> <nanobind/ndarray.h> <nanobind/stl/string.h>
   <nanobind/stl/vector.h> ${STANDARD_HEADERS})
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CCGYM_BINDING_DIR})

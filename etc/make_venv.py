@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".venv"
-BUILD_TOOLS = ("cmake", "nanobind", "ninja", "setuptools")
+BUILD_TOOLS = ("cmake", "nanobind", "ninja", "numpy", "setuptools")
 IMPORT_ALL = """
 from contextlib import suppress
 from importlib import import_module

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "oldest"
 UV = ROOT / ".venv" / "bin" / "uv"
-BUILD_TOOLS = {"cmake", "nanobind", "ninja", "setuptools"}
+BUILD_TOOLS = {"cmake", "nanobind", "ninja", "numpy", "setuptools"}
 TEST_TOOLS = ["hypothesis", "lz4", "pip", "pytest", "pytest-timeout", "pytest-xdist>=3.5,<4"]
 EXTRAS = ("ray", "dataset", "track")
 QUICK_S = 60

@@ -116,5 +116,6 @@ def test_no_folder_of_the_root_is_called_ccgym() -> None:
 def test_the_build_asks_for_the_same_tools_with_and_without_isolation() -> None:
     requires = re.search(r"^requires = (\[.*\])$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert requires is not None
-    developers = setup_cfg()["options.extras_require"]["dev"].split()
-    assert set(ast.literal_eval(requires[1])) <= set(developers)
+    setup = setup_cfg()
+    installed = setup["options"]["install_requires"] + setup["options.extras_require"]["dev"]
+    assert set(ast.literal_eval(requires[1])) <= set(installed.split())

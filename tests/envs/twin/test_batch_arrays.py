@@ -1,5 +1,6 @@
 """Which arrays a step of a batch takes: what it writes must be the caller's memory, never a copy of it."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,24 @@ def _begun() -> tuple[Any, np.ndarray]:
     return batch, observations
 
 
+def _unaligned(shape: tuple[int, int], dtype: type, value: float) -> np.ndarray:
+    size = np.dtype(dtype).itemsize * math.prod(shape)
+    numbers = np.zeros(size + 1, dtype=np.uint8)[1:].view(dtype).reshape(shape)
+    numbers[...] = value
+    assert not numbers.flags.aligned
+    return numbers
+
+
 def test_actions_are_taken_in_any_type_and_layout() -> None:
     wide = np.full((ROWS, 2), 3, dtype=np.float32)
     read_only = np.full((ROWS, 1), 3, dtype=np.float32)
     read_only.flags.writeable = False
+    subclass = np.full((ROWS, 1), 3, dtype=np.float32).view(np.recarray)
     seen = []
-    for actions in (read_only, wide[:, :1], np.full((ROWS, 1), 3.0), np.full((ROWS, 1), 3)):
+    for actions in (
+        *(read_only, wide[:, :1], _unaligned((ROWS, 1), np.float32, 3), subclass),
+        *(np.full((ROWS, 1), 3.0), np.full((ROWS, 1), 3)),
+    ):
         batch, observations = _begun()
         telemetry = np.zeros((ROWS, COLUMNS))
         batch.step(actions, observations, telemetry)
@@ -47,6 +60,7 @@ def test_a_state_of_other_features_or_learners_is_refused(features: str, flows: 
     [
         np.zeros((ROWS, COLUMNS), dtype=np.float32),
         np.zeros((ROWS, COLUMNS), dtype=">f8"),
+        np.zeros((ROWS, COLUMNS), dtype=np.int64),
         np.zeros((ROWS, COLUMNS), order="F"),
         np.zeros((ROWS, 2 * COLUMNS))[:, ::2],
         np.zeros(ROWS * COLUMNS),
