@@ -48,6 +48,9 @@ CUTS: Mapping[str, Cut] = {
         "random_.chance(0 * observed_share)",
     ),
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
+    "pauses of its own": Cut(
+        "base_rtt_probe.cc", "if (own_pause && !drained.ours)", "if (own_pause && drained.ours)"
+    ),
     "fewer drains of new flows": Cut("base_rtt_probe.cc", "return {10, 0.3};", "return {10, 0.15};"),
     "a first second without drains": Cut("base_rtt_probe.cc", "chrono::seconds{1};", "chrono::seconds{0};"),
     "slow start": Cut("slow_start.hh", "on_{true};", "on_{false};"),
@@ -62,20 +65,57 @@ CUTS: Mapping[str, Cut] = {
     ),
     "parts of the way": Cut("shared_queue.cc", "std::min(1.0, part)", "std::max(1.0, part)"),
     "irregular links": Cut("link_share.cc", "kOddByChance = 1;", "kOddByChance = 1e9;"),
+    "falls faster than rises": Cut("shared_queue.cc", "kFall = 1.5;", "kFall = 0.5;"),
+    "parts of the way with a part only": Cut(
+        "shared_queue.cc", "return has_part(share) ? moved(", "return share >= 0 ? moved("
+    ),
+    "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
     "doubts of who has a large share alone": Cut("companion.cc", "kLargeShare = 0.4;", "kLargeShare = 0;"),
+    "times for the next time that others show": Cut(
+        "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
+    ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
+    "long queues count more": Cut(
+        "competitive_mode.cc",
+        "kLongQueue = std::chrono::milliseconds{30}",
+        "kLongQueue = std::chrono::hours{1}",
+    ),
+    "huge queues tell at once": Cut("competitive_mode.cc", "if (is_huge(", "if (1 < 0 && is_huge("),
+    "starving counts double": Cut("competitive_mode.cc", "kStarvedShare = 0.1;", "kStarvedShare = 0;"),
+    "earlier probes after failures": Cut(
+        "competitive_mode.cc", "EarlyProbeEvidence = 4;", "EarlyProbeEvidence = 1000;"
+    ),
+    "earlier probes of huge queues": Cut("companion.cc", "kFewPackets = 30;", "kFewPackets = 0;"),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
+    "a second look at presumed rivals": Cut(
+        "presumed_rival.cc", "kWatchedRoundTrips = 100;", "kWatchedRoundTrips = 0;"
+    ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),
+    "an answer to losses at once": Cut(
+        "companion.hh",
+        "return competitive_.on_loss(now, lost, cwnd_packets);",
+        "(void)competitive_.on_loss(now, lost, cwnd_packets);\n    return cwnd_packets;",
+    ),
+    "a start above two packets": Cut("competitive_mode.cc", "kFirstPart = 0.25;", "kFirstPart = 0;"),
+    "what an empty queue leaves": Cut(
+        "competitive_mode.cc",
+        "kStandingQueue = std::chrono::milliseconds{5}",
+        "kStandingQueue = -std::chrono::hours{1}",
+    ),
     "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
+    "rarer trains where they are lost": Cut("link_share.cc", "kMostDoublings = 10;", "kMostDoublings = 0;"),
+    "rate of the time with a queue": Cut(
+        "link_share.cc", "contends_ ? contended_ : waited_", "contends_ && false ? contended_ : waited_"
+    ),
     "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
     "trains apart from probes": Cut("companion.cc", "!probe_.on());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),

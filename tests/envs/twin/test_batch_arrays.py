@@ -22,7 +22,7 @@ def _begun() -> tuple[Any, np.ndarray]:
 
 def _unaligned(shape: tuple[int, int], dtype: type, value: float) -> np.ndarray:
     size = np.dtype(dtype).itemsize * math.prod(shape)
-    numbers = np.zeros(size + 1, dtype=np.uint8)[1:].view(dtype).reshape(shape)
+    numbers: np.ndarray = np.zeros(size + 1, dtype=np.uint8)[1:].view(dtype).reshape(shape)
     numbers[...] = value
     assert not numbers.flags.aligned
     return numbers
