@@ -79,6 +79,9 @@ CUTS: Mapping[str, Cut] = {
     ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
+    "no evidence where a queue is unsteady": Cut(
+        "competitive_mode.cc", "if (unsteady) {", "if (unsteady && 1 < 0) {"
+    ),
     "long queues count more": Cut(
         "competitive_mode.cc",
         "kLongQueue = std::chrono::milliseconds{30}",

@@ -71,7 +71,7 @@ Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
 
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
-  if (result.ours) competitive_.on_probe_result(result, link_share_);
+  if (result.ours) competitive_.on_probe_result(result, link_share_, steadiness_.is_unsteady());
   others_.on_probe_result(result, doubts_others());
 }
 

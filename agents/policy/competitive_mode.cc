@@ -44,9 +44,13 @@ double even_packets(const RttStats& rtt, const LinkShare& link_share) {
 
 }  // namespace
 
-void CompetitiveMode::on_probe_result(const ProbeResult& result, const LinkShare& link_share) {
+void CompetitiveMode::on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady) {
   presumed_.on_probe_result();
   if (result.left <= kStayed || result.queueing <= kQueue) return on_probe_success();
+  if (unsteady) {
+    wants_probe_ = false;
+    return;
+  }
   wants_probe_ = result.queueing > kLongQueue || evidence_ >= kEarlyProbeEvidence;
   evidence_ = std::min(evidence_ + evidence_of_failure(result, link_share), kMostEvidence);
 }

@@ -24,10 +24,10 @@ class CompetitiveModeTest : public testing::Test {
   }
 
  protected:
-  void probe(double left, milliseconds queueing = kLong) {
+  void probe(double left, milliseconds queueing = kLong, bool unsteady = false) {
     mode_.on_probe_result(
         {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left},
-        link_share_);
+        link_share_, unsteady);
   }
 
   // A rival, beside whom we have 0.3 of the link until the presumption ends.
@@ -116,6 +116,27 @@ TEST_F(CompetitiveModeTest, AProbeThatEmptiesTheQueueTakesBackOneThatFailed) {
 TEST_F(CompetitiveModeTest, AQueueOfAMillisecondOrTwoIsNobodys) {
   fail(20, milliseconds{2});
   measure(0.25);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+}
+
+// An outage leaves a longer queue than any rival.
+TEST_F(CompetitiveModeTest, AQueueThatIsUnsteadyByItselfIsNobodys) {
+  fail(4);
+  measure(0.25);
+  for (int i = 0; i < 20; ++i) probe(kFull, milliseconds{500}, /*unsteady=*/true);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+  EXPECT_FALSE(mode_.wants_probe());
+  fail(1);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AProbeThatEmptiesAnUnsteadyQueueTakesBackOneThatFailed) {
+  fail(5);
+  measure(0.25);
+  probe(kEmpty, kLong, /*unsteady=*/true);
   decide(5);
   EXPECT_FALSE(mode_.on());
 }
