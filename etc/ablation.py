@@ -73,31 +73,24 @@ CUTS: Mapping[str, Cut] = {
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
-    "doubts of who has a large share alone": Cut("companion.cc", "kLargeShare = 0.4;", "kLargeShare = 0;"),
     "times for the next time that others show": Cut(
         "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
     ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
-    "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
+    "evidence in numbers": Cut("competitive_mode.cc", "evidence_ == 0) leave", "evidence_ >= 0) leave"),
     "no evidence where a queue is unsteady": Cut(
-        "competitive_mode.cc", "if (unsteady) {", "if (unsteady && 1 < 0) {"
+        "competitive_mode.cc", "if (!unsteady) evidence_", "evidence_"
     ),
     "long queues count more": Cut(
         "competitive_mode.cc",
         "kLongQueue = std::chrono::milliseconds{30}",
         "kLongQueue = std::chrono::hours{1}",
     ),
-    "huge queues tell at once": Cut("competitive_mode.cc", "if (is_huge(", "if (1 < 0 && is_huge("),
-    "starving counts double": Cut("competitive_mode.cc", "kStarvedShare = 0.1;", "kStarvedShare = 0;"),
-    "earlier probes after failures": Cut(
-        "competitive_mode.cc", "EarlyProbeEvidence = 4;", "EarlyProbeEvidence = 1000;"
+    "huge queues tell at once": Cut(
+        "competitive_mode.cc", "if (result.queueing > std::max(", "if (1 < 0 && result.queueing > std::max("
     ),
-    "earlier probes of huge queues": Cut("companion.cc", "kFewPackets = 30;", "kFewPackets = 0;"),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
-    ),
-    "a second look at presumed rivals": Cut(
-        "presumed_rival.cc", "kWatchedRoundTrips = 100;", "kWatchedRoundTrips = 0;"
     ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),

@@ -9,18 +9,13 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kFewPackets = 30;  // a huge queue is not theirs, but on slow links
-constexpr int kFewProbes = 8;       // a flow of fewer drains does not know yet whether it is alone
+constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet whether it is alone
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
 // be able to: the network gives way to a queue until two packets are left. A presumption is no evidence:
 // asked of two packets, it costs 0.02 of log power on unseen links, slow ones above all.
 constexpr double kWindowToMeasure = 8;
 constexpr double kWindowToAsk = 2;
-
-// Of the link. Who has no more of it, and sees an unsteady queue fall, may be beside a flow that makes it so:
-// without this Copa has its part on 94 % of 110 links in place of 97.
-constexpr double kLargeShare = 0.4;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -39,8 +34,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   }
   probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
   drain_watch_ = {};  // what was before the next contest says nothing of it
-  if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt, cwnd_packets)))
-    on_probe_result(*result);
+  if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency())) on_probe_result(*result);
   return train_changes || probe_.limiting() != was_draining;
 }
 
@@ -62,21 +56,17 @@ bool Companion::suspects_others() const {
   return sees_others() || competitive_.suspects() || link_share_.hints_at_others();
 }
 
-Urgency Companion::urgency(const RttStats& rtt, double cwnd_packets) const {
-  const bool queue_dominates = cwnd_packets <= kFewPackets && is_huge(rtt.smoothed - rtt.min, rtt.min);
-  if (competitive_.wants_probe() || queue_dominates) return Urgency::high;
+Urgency Companion::urgency() const {
+  if (competitive_.wants_probe()) return Urgency::high;
   if (sees_others()) return Urgency::normal;
   return probes_ < kFewProbes ? Urgency::of_new_flow : Urgency::low;
 }
 
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
-  if (result.ours) competitive_.on_probe_result(result, link_share_, steadiness_.is_unsteady());
-  others_.on_probe_result(result, doubts_others());
-}
-
-bool Companion::doubts_others() const {
-  return steadiness_.is_unsteady() && link_share_.share().value_or(1) > kLargeShare;
+  const bool unsteady = steadiness_.is_unsteady();
+  if (result.ours) competitive_.on_probe_result(result, unsteady);
+  others_.on_probe_result(result, unsteady);
 }
 
 // Those that drain are no rivals.

@@ -50,8 +50,7 @@ class Companion {
   [[nodiscard]] bool suspects_others() const;
   void on_probe_result(const ProbeResult& result);
   void on_own_kind();
-  [[nodiscard]] bool doubts_others() const;
-  [[nodiscard]] Urgency urgency(const RttStats& rtt, double cwnd_packets) const;
+  [[nodiscard]] Urgency urgency() const;
 
   BaseRttProbe probe_;
   Others others_{};

@@ -26,9 +26,9 @@ void Others::see() {
   drains_left_ = kRemembered;
 }
 
-void Others::on_probe_result(const ProbeResult& result, bool doubtful) {
+void Others::on_probe_result(const ProbeResult& result, bool unsteady) {
   if (result.ours) {
-    if (seen()) drains_left_ = doubtful ? 0 : drains_left_ - 1;
+    if (seen()) drains_left_ = unsteady ? 0 : drains_left_ - 1;
   } else if (result.detected) {
     result.left <= kDrained ? see() : void(drains_left_ = 0);
   }

@@ -11,11 +11,6 @@ namespace {
 constexpr Time kMetQueue = std::chrono::milliseconds{20};
 constexpr int kPresumedRoundTrips = 20;
 
-// Without the second look a flow beside NewReno gave way for a minute on long paths: its part on 85 % of 48
-// links in place of 98.
-constexpr int kWatchedRoundTrips = 100;
-constexpr double kConfirmingPart = 0.5;
-
 }  // namespace
 
 bool PresumedRival::look(Time now, const RttStats& rtt) {
@@ -25,13 +20,5 @@ bool PresumedRival::look(Time now, const RttStats& rtt) {
   until_ = now + kPresumedRoundTrips * rtt.smoothed;
   return true;
 }
-
-void PresumedRival::step_back(Time now, Time smoothed_rtt, std::optional<double> share) {
-  phase_ = Phase::watching;
-  until_ = now + kWatchedRoundTrips * smoothed_rtt;
-  had_share_ = share.value_or(0);
-}
-
-bool PresumedRival::confirmed_by(double share) const { return share < kConfirmingPart * had_share_; }
 
 }  // namespace ccgym

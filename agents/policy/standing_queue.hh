@@ -2,18 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
-
-// Longer than what flows of our kind keep together, even while some of them join: more than the path itself
-// holds, and than a tenth of a second.
-inline bool is_huge(Time queueing, Time min_rtt) {
-  return queueing > std::max<Time>(std::chrono::milliseconds{100}, min_rtt);
-}
 
 class StandingQueue {
  public:

@@ -254,7 +254,9 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     ),
     "recorded cellular traces, which come with mahimahi": ("ccgym reproduce verizon-lte",),
     "a quiet machine": (".venv/bin/python etc/measure_scale.py",),
-    "half an hour, and a tree to compile anew": (".venv/bin/python etc/ablation.py --seed 1795705056",),
+    "half an hour, and a tree to compile anew": (
+        ".venv/bin/python etc/ablation.py --links 48 --seed 1795834000",
+    ),
     "a browser, and pictures that differ from machine to machine": (
         ".venv/bin/python etc/docs_figures.py report",
         ".venv/bin/python etc/docs_figures.py tensorboard",

@@ -35,32 +35,32 @@ class OthersTest : public testing::Test {
 
 TEST_F(OthersTest, AreSeenWhereAQueueFallsWithoutOurDoing) {
   EXPECT_FALSE(others_.seen());
-  others_.on_probe_result({.left = 0.7, .ours = false}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.7, .ours = false}, /*unsteady=*/false);
   EXPECT_FALSE(others_.seen());
-  others_.on_probe_result({.left = 0.5, .ours = true}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.5, .ours = true}, /*unsteady=*/false);
   EXPECT_FALSE(others_.seen());
-  others_.on_probe_result({.left = 0.5, .detected = false, .ours = false}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.5, .detected = false, .ours = false}, /*unsteady=*/false);
   EXPECT_FALSE(others_.seen());
-  others_.on_probe_result({.left = 0.5, .ours = false}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.5, .ours = false}, /*unsteady=*/false);
   EXPECT_TRUE(others_.seen());
-  others_.on_probe_result({.left = 0.7, .detected = false, .ours = false}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.7, .detected = false, .ours = false}, /*unsteady=*/false);
   EXPECT_TRUE(others_.seen());
-  others_.on_probe_result({.left = 0.7, .ours = false}, /*doubtful=*/false);
+  others_.on_probe_result({.left = 0.7, .ours = false}, /*unsteady=*/false);
   EXPECT_FALSE(others_.seen());
 }
 
 TEST_F(OthersTest, AreRememberedForTwelveDrainsOfOurs) {
   others_.see();
-  for (int i = 0; i < 11; ++i) others_.on_probe_result({.ours = true}, /*doubtful=*/false);
+  for (int i = 0; i < 11; ++i) others_.on_probe_result({.ours = true}, /*unsteady=*/false);
   EXPECT_TRUE(others_.seen());
-  others_.on_probe_result({.ours = true}, /*doubtful=*/false);
+  others_.on_probe_result({.ours = true}, /*unsteady=*/false);
   EXPECT_FALSE(others_.seen());
 }
 
-TEST_F(OthersTest, AreRememberedForOneDrainWhereTheyAreDoubtful) {
-  others_.on_probe_result({.left = 0.5, .ours = false}, /*doubtful=*/true);
+TEST_F(OthersTest, AreRememberedForOneDrainWhereTheQueueIsUnsteady) {
+  others_.on_probe_result({.left = 0.5, .ours = false}, /*unsteady=*/true);
   EXPECT_TRUE(others_.seen());
-  others_.on_probe_result({.ours = true}, /*doubtful=*/true);
+  others_.on_probe_result({.ours = true}, /*unsteady=*/true);
   EXPECT_FALSE(others_.seen());
 }
 
