@@ -77,7 +77,7 @@ CUTS: Mapping[str, Cut] = {
         "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
     ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
-    "evidence in numbers": Cut("competitive_mode.cc", "evidence_ == 0) leave", "evidence_ >= 0) leave"),
+    "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
     "no evidence where a queue is unsteady": Cut(
         "competitive_mode.cc", "if (!unsteady) evidence_", "evidence_"
     ),
@@ -89,8 +89,15 @@ CUTS: Mapping[str, Cut] = {
     "huge queues tell at once": Cut(
         "competitive_mode.cc", "if (result.queueing > std::max(", "if (1 < 0 && result.queueing > std::max("
     ),
+    "starving counts double": Cut("competitive_mode.cc", "kStarvedShare = 0.1;", "kStarvedShare = 0;"),
+    "earlier probes after failures": Cut(
+        "competitive_mode.cc", "EarlyProbeEvidence = 4;", "EarlyProbeEvidence = 1000;"
+    ),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
+    ),
+    "a second look at presumed rivals": Cut(
+        "presumed_rival.cc", "kWatchedRoundTrips = 100;", "kWatchedRoundTrips = 0;"
     ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),

@@ -10,12 +10,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import numpy as np
+from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, select_emulators
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.schemes import select_native
-from ccgym.experiments.acceptance.competition import Rivalry, delivered_packets, run_contested
+from ccgym.experiments.acceptance.competition import LATE_S, Rivalry, delivered_packets, run_contested
 from ccgym.experiments.acceptance.completion_times import ShortFlows, ratio_to_rival
 from ccgym.experiments.acceptance.contested_links import contested_link
 from ccgym.experiments.acceptance.sharing import early_group_case, joining_run, unequal_case
@@ -23,6 +25,7 @@ from ccgym.training.rollouts import run_as_drawn, run_measured
 
 ALONE_S = 10.0
 STALLING_S = 30.0
+EARLY_S = 30.0
 RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
 COPA = Rivalry("copa", 1, 0)
 SHORT_FLOWS = (ShortFlows(150, beside_long=False), ShortFlows(1500, beside_long=True))
@@ -49,6 +52,15 @@ def share_percent(scheme: str, rivalry: Rivalry, seed: int, number: int) -> floa
     return 100 * packets[-1] / max(1, sum(packets))
 
 
+def early_share_percent(scheme: str, seed: int, number: int) -> float:
+    """Of what is delivered in the first half minute beside a Cubic that was there before."""
+    flows = [_core.Flow("cubic"), _core.Flow(scheme, start_s=LATE_S)]
+    path = contested_link(seed, number).to_path()
+    records = _core.simulate(path, flows, seconds=LATE_S + EARLY_S, seed=0)
+    rival, ours = (int(np.count_nonzero(record.departure_ms >= 1e3 * LATE_S)) for record in records)
+    return 100 * ours / max(1, rival + ours)
+
+
 def figures(links: int, seed: int) -> dict[str, list[float]]:
     """Every column's."""
     scheme = select_native("indigo2")
@@ -61,6 +73,8 @@ def figures(links: int, seed: int) -> dict[str, list[float]]:
         for rivalry in RIVALRIES:
             shares = executor.map(partial(share_percent, scheme, rivalry, seed), range(links))
             columns[f"% beside {rivalry.label}"] = list(shares)
+        early = executor.map(partial(early_share_percent, scheme, seed), range(links))
+        columns["% beside cubic, first 30 s"] = list(early)
         specs = [contested_link(seed, number) for number in range(links)]
         beside_copa = list(executor.map(partial(run_contested, scheme, COPA), specs))
         columns["% that copa keeps"] = [100 * run.rivals_keep for run in beside_copa]

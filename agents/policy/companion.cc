@@ -65,7 +65,7 @@ Urgency Companion::urgency() const {
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
   const bool unsteady = steadiness_.is_unsteady();
-  if (result.ours) competitive_.on_probe_result(result, unsteady);
+  if (result.ours) competitive_.on_probe_result(result, link_share_, unsteady);
   others_.on_probe_result(result, unsteady);
 }
 

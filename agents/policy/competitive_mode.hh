@@ -21,7 +21,7 @@ class CompetitiveMode {
   // Of a probe of ours. Where a queue is `unsteady` by itself, that it stays tells of nobody: after an outage
   // of 1.7 s a lone flow on a recorded cellular link took itself for one of two, and had 76 % of the link
   // over its 30 s in place of 91.
-  void on_probe_result(const ProbeResult& result, bool unsteady);
+  void on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
   // The window from now on. An answer that waited for the network's next decision would lose packets
   // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
@@ -33,14 +33,16 @@ class CompetitiveMode {
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
                               const LinkShare& link_share);
   [[nodiscard]] bool on() const { return on_; }
-  [[nodiscard]] bool suspects() const { return evidence_ > 0; }  // somebody
+  [[nodiscard]] bool suspects() const { return evidence_ > 0 || presumed_.watches(); }  // somebody
   [[nodiscard]] bool has_evidence() const;  // enough of it: only the share of the link is still asked
-  // The last probe failed in a long queue: the next one shall not wait.
+  // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 
  private:
   void on_probe_success();
+  void watch(Time now, const LinkShare& link_share);
   void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
+  void step_back(Time now, Time smoothed_rtt, const LinkShare& link_share);
 
   bool on_{false};
   bool wants_probe_{false};

@@ -1,10 +1,12 @@
 // A rival that a new flow presumes by the queue that it meets.
 //
 // A short flow has ended before its probes have told whether somebody fills the queue. So one that meets a
-// long queue takes a rival for certain, for some round trips.
+// long queue takes a rival for certain, for some round trips. Then it steps back, as beside its own kind, and
+// watches for some more: if its share of the link falls by half, the rival has not stepped back.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "agents/policy/standing_queue.hh"
 #include "transport/congestion_controller.hh"
@@ -18,18 +20,23 @@ class PresumedRival {
   void on_probe_result() {  // tells more than the queue that was met
     if (phase_ == Phase::looking) end();
   }
+  // After the presumption: `share` is what the flow has had of the link meanwhile, if it knows.
+  void step_back(Time now, Time smoothed_rtt, std::optional<double> share);
   void end() { phase_ = Phase::ended; }
 
   [[nodiscard]] bool on() const { return phase_ == Phase::presumed; }
-  [[nodiscard]] bool expired(Time now) const { return on() && now > until_; }
+  [[nodiscard]] bool watches() const { return phase_ == Phase::watching; }
+  [[nodiscard]] bool expired(Time now) const { return now > until_; }  // either of them
+  [[nodiscard]] bool confirmed_by(double share) const;                 // while it watches
 
  private:
-  enum class Phase : uint8_t { looking, presumed, ended };
+  enum class Phase : uint8_t { looking, presumed, watching, ended };
 
   bool look(Time now, const RttStats& rtt);
 
   Phase phase_{Phase::looking};
   Time until_{};
+  double had_share_{0};
   StandingQueue met_queue_{};
 };
 

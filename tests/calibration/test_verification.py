@@ -28,7 +28,7 @@ def test_a_better_answer_is_verified_beside_the_one_before(
     right, half = (Candidate(rate, DELAY_MS, 100, 0.0, "constant").spec("path") for rate in (RATE_MBPS, 3.0))
     errors = verify_in_mahimahi(TARGET, right, tmp_path)
     told = capsys.readouterr().err
-    assert "failed" not in told, told
+    assert "FAILED" not in told, told
     assert set(errors) == {"Vegas", "Reno", "mean"}
     assert errors["mean"] < 0.25
     assert verify_in_mahimahi(TARGET, half, tmp_path)["mean"] > 2 * errors["mean"]

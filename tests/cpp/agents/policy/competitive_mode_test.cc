@@ -27,7 +27,16 @@ class CompetitiveModeTest : public testing::Test {
   void probe(double left, milliseconds queueing = kLong, bool unsteady = false) {
     mode_.on_probe_result(
         {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left},
-        unsteady);
+        link_share_, unsteady);
+  }
+
+  // A rival, beside whom we have 0.3 of the link until the presumption ends.
+  void presume() {
+    measure(0.3, 2);
+    decide(5);
+    EXPECT_TRUE(mode_.on());
+    measure(0.3, 5);
+    now_ += 20 * PacketTrains::kRtt;
   }
 
   // Trains over a link of 2 packets per ms, of which we have `share`.
@@ -80,9 +89,10 @@ TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMost
 
 TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
   fail(1, kShort);
+  EXPECT_FALSE(mode_.wants_probe());
   measure(0.25);
   fail(8, kShort);
-  EXPECT_FALSE(mode_.wants_probe());
+  EXPECT_TRUE(mode_.wants_probe());
   decide(5);
   EXPECT_FALSE(mode_.on());
   fail(1, kShort);
@@ -94,6 +104,7 @@ TEST_F(CompetitiveModeTest, AProbeThatEmptiesTheQueueTakesBackOneThatFailed) {
   fail(9, kShort);
   measure(0.25);
   probe(kEmpty);
+  EXPECT_FALSE(mode_.wants_probe());
   fail(1, kShort);
   decide(5);
   EXPECT_FALSE(mode_.on());
@@ -199,11 +210,24 @@ TEST_F(CompetitiveModeTest, AQueueThatEmptiesRefutesAPresumption) {
   EXPECT_FALSE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, AFlowStepsBackFromAPresumedRivalAfterTwentyRoundTrips) {
-  measure(0.3, 2);
+TEST_F(CompetitiveModeTest, AFlowStepsBackFromAPresumedRival) {
+  presume();
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShareThatFallsByHalfConfirmsAPresumption) {
+  presume();
+  decide(5);
+  measure(0.1, 6);
   decide(5);
   EXPECT_TRUE(mode_.on());
-  now_ += 20 * PacketTrains::kRtt;
+}
+
+TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
+  presume();
+  decide(5);
+  measure(0.25, 6);
   EXPECT_EQ(decide(5), 5);
   EXPECT_FALSE(mode_.on());
 }
