@@ -1,6 +1,6 @@
 """What each mechanism of the companion is worth: `.venv/bin/python etc/ablation.py [--seed S] [NAME ...]`.
 
-Takes one after the other out of agents/policy/, compiles, and measures the shipped indigo2 in the twin:
+Takes one after the other out of agents/companion/, compiles, and measures the shipped indigo2 in the twin:
 alone, beside others and among its own kind. Prints a table in Markdown: the means of the whole, and of each
 cut the mean difference on the same links with its 95 % interval. Leaves the source as it was, and compiled.
 """
@@ -20,7 +20,7 @@ from ccgym.envs.host.termination import leaving_at_termination
 from ccgym.evaluation.metrics.intervals import mean_interval
 
 ROOT = Path(__file__).resolve().parent.parent
-POLICY = ROOT / "agents" / "policy"
+COMPANION = ROOT / "agents" / "companion"
 COMPILE_S, MEASURE_S = 1800, 3600
 
 _WHOLE = ".whole"
@@ -130,7 +130,7 @@ CUTS: Mapping[str, Cut] = {
 @contextmanager
 def without(cut: Cut) -> Iterator[None]:
     """The source with the change, and as it was afterwards; a copy stands beside it meanwhile."""
-    path = POLICY / cut.file
+    path = COMPANION / cut.file
     source = path.read_text()
     if source.count(cut.old) != 1:
         raise SystemExit(f"{path}: {cut.old!r} should stand there once: has the mechanism changed?")
@@ -144,7 +144,7 @@ def without(cut: Cut) -> Iterator[None]:
 
 def restore() -> None:
     """Puts back every source that was left changed, be it by a process that was killed."""
-    for copy in POLICY.glob(f"*{_WHOLE}"):
+    for copy in COMPANION.glob(f"*{_WHOLE}"):
         copy.with_suffix("").write_text(copy.read_text())  # not renamed: the compiler goes by its time
         copy.unlink()
 

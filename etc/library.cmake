@@ -47,7 +47,8 @@ install(TARGETS numerics EXPORT ccgym COMPONENT library)
 
 add_floor(transport FOLDERS transport)
 add_floor(controllers ON transport FOLDERS agents/controllers agents/controllers/bbr agents/controllers/gcc
-  agents/controllers/pcc agents/controllers/scream agents/controllers/sprout agents/controllers/verus agents/policy agents/learning)
+  agents/controllers/pcc agents/controllers/scream agents/controllers/sprout agents/controllers/verus agents/companion
+  agents/policy agents/learning)
 target_link_libraries(controllers PUBLIC ${CMAKE_DL_LIBS})
 add_floor(twin ON controllers FOLDERS envs/twin envs/twin/queues envs/logs)
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "agents/policy/companion.hh"
-#include "agents/policy/shallow_queue.hh"
-#include "agents/policy/slow_start.hh"
+#include "agents/companion/companion.hh"
+#include "agents/companion/shallow_queue.hh"
+#include "agents/companion/slow_start.hh"
 
 namespace ccgym {
 

@@ -21,16 +21,16 @@ def ablation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "ablation", module)  # its dataclass looks there
     spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "POLICY", shutil.copytree(module.POLICY, tmp_path / "policy"))
+    monkeypatch.setattr(module, "COMPANION", shutil.copytree(module.COMPANION, tmp_path / "companion"))
     return module
 
 
 def test_every_mechanism_is_taken_out_and_put_back(ablation: ModuleType) -> None:
     for cut in ablation.CUTS.values():
-        before = (ablation.POLICY / cut.file).read_text()
+        before = (ablation.COMPANION / cut.file).read_text()
         with ablation.without(cut):
-            assert (ablation.POLICY / cut.file).read_text() == before.replace(cut.old, cut.new) != before
-        assert (ablation.POLICY / cut.file).read_text() == before
+            assert (ablation.COMPANION / cut.file).read_text() == before.replace(cut.old, cut.new) != before
+        assert (ablation.COMPANION / cut.file).read_text() == before
 
 
 def test_a_mechanism_that_has_changed_is_named(ablation: ModuleType) -> None:
@@ -43,19 +43,19 @@ def test_a_mechanism_that_has_changed_is_named(ablation: ModuleType) -> None:
 
 def test_what_a_killed_process_left_changed_is_put_back(ablation: ModuleType) -> None:
     cut = ablation.CUTS["slow start"]
-    before = {path: path.read_text() for path in ablation.POLICY.iterdir()}
+    before = {path: path.read_text() for path in ablation.COMPANION.iterdir()}
     killed = ablation.without(cut)
     killed.__enter__()
-    assert (ablation.POLICY / cut.file).read_text() != before[ablation.POLICY / cut.file]
+    assert (ablation.COMPANION / cut.file).read_text() != before[ablation.COMPANION / cut.file]
     ablation.restore()
-    assert {path: path.read_text() for path in ablation.POLICY.iterdir()} == before
+    assert {path: path.read_text() for path in ablation.COMPANION.iterdir()} == before
 
 
 def test_a_termination_leaves_source_and_core_as_they_were(
     ablation: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = []
-    cut = ablation.POLICY / ablation.CUTS["slow start"].file
+    cut = ablation.COMPANION / ablation.CUTS["slow start"].file
     whole = cut.read_text()
 
     def compile_core() -> None:

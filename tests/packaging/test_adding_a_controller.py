@@ -73,7 +73,7 @@ def places_named_on_the_page() -> list[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for folder in ("transport", "agents/controllers", "agents/policy"):
+    for folder in ("transport", "agents/controllers", "agents/companion", "agents/policy"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "tests/cpp/agents/controllers").mkdir(parents=True)
     return tmp_path

@@ -1,4 +1,4 @@
-#include "agents/policy/shared_queue.hh"
+#include "agents/companion/shared_queue.hh"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "agents/policy/others.hh"
+#include "agents/companion/others.hh"
 
 #include <gtest/gtest.h>
 

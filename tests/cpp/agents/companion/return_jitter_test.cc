@@ -1,4 +1,4 @@
-#include "agents/policy/return_jitter.hh"
+#include "agents/companion/return_jitter.hh"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "agents/policy/link_share.hh"
+#include "agents/companion/link_share.hh"
 
 #include <gtest/gtest.h>
 
-#include "tests/cpp/agents/policy/packet_trains.hh"
+#include "tests/cpp/agents/companion/packet_trains.hh"
 
 namespace ccgym {
 namespace {

@@ -1,4 +1,4 @@
-#include "agents/policy/base_rtt_probe.hh"
+#include "agents/companion/base_rtt_probe.hh"
 
 #include <algorithm>
 #include <chrono>

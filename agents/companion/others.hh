@@ -13,8 +13,8 @@
 // changes.
 #pragma once
 
-#include "agents/policy/base_rtt_probe.hh"
-#include "agents/policy/standing_queue.hh"
+#include "agents/companion/base_rtt_probe.hh"
+#include "agents/companion/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {

@@ -1,8 +1,8 @@
-#include "agents/policy/others.hh"
+#include "agents/companion/others.hh"
 
 #include <algorithm>
 
-#include "agents/policy/shared_queue.hh"
+#include "agents/companion/shared_queue.hh"
 
 namespace ccgym {
 

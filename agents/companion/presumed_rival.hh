@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "agents/policy/standing_queue.hh"
+#include "agents/companion/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {

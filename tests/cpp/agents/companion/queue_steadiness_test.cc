@@ -1,4 +1,4 @@
-#include "agents/policy/queue_steadiness.hh"
+#include "agents/companion/queue_steadiness.hh"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agents/policy/link_share.hh"
+#include "agents/companion/link_share.hh"
 
 #include <algorithm>
 #include <chrono>

@@ -14,7 +14,7 @@
 // half to twice and back: the link stands idle in between, and each peak drives the other one back.
 #pragma once
 
-#include "agents/policy/link_share.hh"
+#include "agents/companion/link_share.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {

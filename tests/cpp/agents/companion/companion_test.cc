@@ -1,4 +1,4 @@
-#include "agents/policy/companion.hh"
+#include "agents/companion/companion.hh"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agents/policy/presumed_rival.hh"
+#include "agents/companion/presumed_rival.hh"
 
 #include <chrono>
 

@@ -8,10 +8,10 @@
 
 #include <span>
 
-#include "agents/policy/base_rtt_probe.hh"
-#include "agents/policy/cubic_window.hh"
-#include "agents/policy/link_share.hh"
-#include "agents/policy/presumed_rival.hh"
+#include "agents/companion/base_rtt_probe.hh"
+#include "agents/companion/cubic_window.hh"
+#include "agents/companion/link_share.hh"
+#include "agents/companion/presumed_rival.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {

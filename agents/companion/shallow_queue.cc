@@ -1,4 +1,4 @@
-#include "agents/policy/shallow_queue.hh"
+#include "agents/companion/shallow_queue.hh"
 
 #include <algorithm>
 

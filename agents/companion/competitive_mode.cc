@@ -1,4 +1,4 @@
-#include "agents/policy/competitive_mode.hh"
+#include "agents/companion/competitive_mode.hh"
 
 #include <algorithm>
 #include <chrono>

@@ -1,10 +1,10 @@
-#include "agents/policy/shared_queue.hh"
+#include "agents/companion/shared_queue.hh"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "tests/cpp/agents/policy/packet_trains.hh"
+#include "tests/cpp/agents/companion/packet_trains.hh"
 
 namespace ccgym {
 namespace {

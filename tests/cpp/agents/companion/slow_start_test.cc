@@ -1,4 +1,4 @@
-#include "agents/policy/slow_start.hh"
+#include "agents/companion/slow_start.hh"
 
 #include <gtest/gtest.h>
 

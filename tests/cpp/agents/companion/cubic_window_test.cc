@@ -1,4 +1,4 @@
-#include "agents/policy/cubic_window.hh"
+#include "agents/companion/cubic_window.hh"
 
 #include <gtest/gtest.h>
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "agents/policy/return_jitter.hh"
-#include "agents/policy/standing_queue.hh"
+#include "agents/companion/return_jitter.hh"
+#include "agents/companion/standing_queue.hh"
 #include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 

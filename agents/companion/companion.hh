@@ -12,13 +12,13 @@
 #include <span>
 #include <vector>
 
-#include "agents/policy/base_rtt_probe.hh"
-#include "agents/policy/competitive_mode.hh"
-#include "agents/policy/drain_watch.hh"
-#include "agents/policy/link_share.hh"
-#include "agents/policy/others.hh"
-#include "agents/policy/queue_steadiness.hh"
-#include "agents/policy/shared_queue.hh"
+#include "agents/companion/base_rtt_probe.hh"
+#include "agents/companion/competitive_mode.hh"
+#include "agents/companion/drain_watch.hh"
+#include "agents/companion/link_share.hh"
+#include "agents/companion/others.hh"
+#include "agents/companion/queue_steadiness.hh"
+#include "agents/companion/shared_queue.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {

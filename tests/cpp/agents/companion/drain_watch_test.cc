@@ -1,4 +1,4 @@
-#include "agents/policy/drain_watch.hh"
+#include "agents/companion/drain_watch.hh"
 
 #include <gtest/gtest.h>
 
