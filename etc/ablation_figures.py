@@ -7,11 +7,10 @@ or run, in the same order whatever is compiled.
 import json
 import math
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import numpy as np
-from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, select_emulators
 from ccgym.envs.specs.random_emulators import random_emulators
@@ -26,9 +25,12 @@ from ccgym.training.rollouts import run_as_drawn, run_measured
 ALONE_S = 10.0
 STALLING_S = 30.0
 EARLY_S = 30.0
-RIVALRIES = (Rivalry("cubic", 1, 0), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
-COPA = Rivalry("copa", 1, 0)
-SHORT_FLOWS = (ShortFlows(150, beside_long=False), ShortFlows(1500, beside_long=True))
+CUBIC, COPA = Rivalry("cubic", 1, 0), Rivalry("copa", 1, 0)
+RIVALRIES = (CUBIC, Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
+SHORT_FLOWS = {
+    "150 kB, alone": ShortFlows(150, beside_long=False),
+    "1500 kB, beside cubic": ShortFlows(1500, beside_long=True),
+}
 
 
 def log_power(metrics: FlowMetrics) -> float:
@@ -48,17 +50,18 @@ def log_power_on_stalling_host(scheme: str, seed: int, spec: EmulatorSpec) -> fl
 
 def share_percent(scheme: str, rivalry: Rivalry, seed: int, number: int) -> float:
     """Of all that is delivered beside rivals that were there first."""
-    packets = delivered_packets(scheme, rivalry, contested_link(seed, number))
-    return 100 * packets[-1] / max(1, sum(packets))
+    return last_percent(delivered_packets(scheme, rivalry, contested_link(seed, number)))
 
 
 def early_share_percent(scheme: str, seed: int, number: int) -> float:
-    """Of what is delivered in the first half minute beside a Cubic that was there before."""
-    flows = [_core.Flow("cubic"), _core.Flow(scheme, start_s=LATE_S)]
-    path = contested_link(seed, number).to_path()
-    records = _core.simulate(path, flows, seconds=LATE_S + EARLY_S, seed=0)
-    rival, ours = (int(np.count_nonzero(record.departure_ms >= 1e3 * LATE_S)) for record in records)
-    return 100 * ours / max(1, rival + ours)
+    """The same of the first half minute beside a Cubic."""
+    link = contested_link(seed, number)
+    return last_percent(delivered_packets(scheme, CUBIC, link, LATE_S + EARLY_S, EARLY_S))
+
+
+def last_percent(packets: Sequence[int]) -> float:
+    """What the last one has of all."""
+    return 100 * packets[-1] / max(1, sum(packets))
 
 
 def figures(links: int, seed: int) -> dict[str, list[float]]:
@@ -79,9 +82,9 @@ def figures(links: int, seed: int) -> dict[str, list[float]]:
         beside_copa = list(executor.map(partial(run_contested, scheme, COPA), specs))
         columns["% that copa keeps"] = [100 * run.rivals_keep for run in beside_copa]
         columns["% used beside copa"] = [100 * run.used for run in beside_copa]
-        for case in SHORT_FLOWS:
+        for name, case in SHORT_FLOWS.items():
             ratios = executor.map(partial(ratio_to_rival, scheme, case, seed), range(links))
-            columns[f"ln time of {case.label[15:]}"] = [math.log(ratio) for ratio in ratios]
+            columns[f"ln time of {name}"] = [math.log(ratio) for ratio in ratios]
         joins = executor.map(partial(joining_run, scheme, seed), range(links))
         columns["Jain, ten that join"] = [jain for jain, _ in joins]
         columns["2 to 16 flows, 30 s"] = list(

@@ -18,7 +18,7 @@ struct PolicySpec {
   double max_cwnd_packets{100000};
   double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
   bool companion{false};   // of log_window alone: changes the window for others on the bottleneck, see
-                           // companion.hh, shallow_queue.hh
+                           // agents/companion/
 };
 
 // Throws std::invalid_argument for what does not go together, and for a preference outside 0 to 1.

@@ -52,7 +52,7 @@ class type_caster<ccgym::MatrixArgument<T>> {
 
   bool read_numpy(handle source) noexcept {
     if (!source.type().is(numpy_array_type())) return false;
-    const auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());
+    auto* array = reinterpret_cast<PyArrayObject*>(source.ptr());  // not const: numpy 1 asks for that
     if (PyArray_NDIM(array) != 2 || PyArray_TYPE(array) != kNumber || !PyArray_CHKFLAGS(array, kFlags) ||
         !PyArray_ISNOTSWAPPED(array))
       return false;

@@ -77,12 +77,14 @@ def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Conteste
     )
 
 
-def delivered_packets(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> list[int]:
-    """Packets of each flow in the time that counts, the late-comer's last."""
+def delivered_packets(
+    scheme: str, rivalry: Rivalry, spec: EmulatorSpec, seconds: float = SECONDS, counted_s: float = COUNTED_S
+) -> list[int]:
+    """Packets of each flow in the time that counts, which ends the run, the late-comer's last."""
     flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     flows.append(_core.Flow(scheme, start_s=LATE_S))
-    records = _core.simulate(spec.to_path(), flows, seconds=SECONDS, seed=0)
-    counted_ms = 1e3 * (SECONDS - COUNTED_S)
+    records = _core.simulate(spec.to_path(), flows, seconds=seconds, seed=0)
+    counted_ms = 1e3 * (seconds - counted_s)
     return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
 
 

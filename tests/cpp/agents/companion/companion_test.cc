@@ -42,6 +42,27 @@ class CompanionTest : public testing::Test {
     }
   }
 
+  static Time between_probes(bool unsteady, int acks) {
+    constexpr int kAcksOfARound = 65;  // one a millisecond
+    constexpr std::array kQueueing{milliseconds{16}, milliseconds{8}, milliseconds{4}};
+    return unsteady ? kStanding.min + kQueueing[acks / kAcksOfARound % 3] : kStanding.latest;
+  }
+
+  // Of trains, by which it asks for its share, beside a queue that no drain of its own but the first makes
+  // fall: between the probes it stays, or falls by half with each round trip and is back with the fourth.
+  int trains(bool unsteady) {
+    constexpr int kFirst = 1000;  // it drains once by then, and knows too little of the queue yet
+    bool in_train = false;
+    int trains = 0;
+    for (int acks = 0; acks < 60'000; ++acks) {
+      const bool was_in_train = std::exchange(in_train, !limited() && companion_.limit(64) < 64);
+      trains += in_train && !was_in_train ? 1 : 0;
+      const Time probed = acks < kFirst ? kStanding.min : kStanding.latest;
+      ack(companion_.probes() ? probed : between_probes(unsteady, acks), 64);
+    }
+    return trains;
+  }
+
   static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
   Companion companion_{1};
@@ -71,6 +92,10 @@ TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
   EXPECT_TRUE(waits());
   EXPECT_TRUE(companion_.probes());
 }
+
+TEST_F(CompanionTest, AQueueThatStaysThoughItIsDrainedTellsOfARival) { EXPECT_GT(trains(false), 0); }
+
+TEST_F(CompanionTest, AQueueThatIsUnsteadyByItselfTellsOfNobody) { EXPECT_EQ(trains(true), 0); }
 
 // It would empty the queue for a moment, and the probe take that for what others do.
 TEST_F(CompanionTest, NoTrainBeginsWhileAProbeIsOn) {
