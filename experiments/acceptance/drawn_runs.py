@@ -16,7 +16,8 @@ SECONDS = 30.0
 DRAWS = 16
 """Of each link: each begins elsewhere in its schedule, with other losses and stalls.
 
-Of five, the intervals of the recorded cellular links are as wide as half of the figure: they decide nothing.
+Of five, the intervals of the delay on recorded cellular links reach half of it to either side: they decide
+nothing.
 """
 
 Link = TypeVar("Link")
