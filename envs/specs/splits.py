@@ -29,6 +29,7 @@ class Family(IntEnum):
     SHORT_FLOWS = 7
     TIME_OF_STEP = 8
     LINK_OF_A_GROUP = 9
+    LINK_IN_SEGMENTS = 10
 
 
 _SALTS = {Split.TRAIN: 0x7261696E, Split.VALIDATION: 0x76616C69, Split.TEST: 0x74657374}

@@ -5,7 +5,7 @@ log-uniform.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 
@@ -44,9 +44,14 @@ def contested_link(seed: int, number: int) -> EmulatorSpec:
 
 def next_link(generator: np.random.Generator, name: str) -> EmulatorSpec:
     """What the generator draws next."""
-    rate_mbps, delay_ms, bdps = (
-        float(np.exp(generator.uniform(*np.log(bounds)))) for bounds in (RATE_MBPS, DELAY_MS, QUEUE_BDP)
-    )
+    return link_within(generator, name, (RATE_MBPS, DELAY_MS, QUEUE_BDP))
+
+
+def link_within(
+    generator: np.random.Generator, name: str, bounds: Sequence[tuple[float, float]]
+) -> EmulatorSpec:
+    """A link of constant rate: Mbit/s, ms one way and droptail queue in BDP, log-uniform within `bounds`."""
+    rate_mbps, delay_ms, bdps = (float(np.exp(generator.uniform(*np.log(each)))) for each in bounds)
     packets = max(2, round(bdps * rate_mbps * 2e3 * delay_ms / OPPORTUNITY_BITS))
     uplink = LinkSpec(rate_mbps=round(rate_mbps, 3), queue="droptail", packets=packets)
     return EmulatorSpec(name=name, delay_ms=max(1, round(delay_ms)), uplink=uplink)

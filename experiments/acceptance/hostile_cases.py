@@ -17,6 +17,7 @@ from ccgym.envs.logs.link_log import LinkLog
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.traffic_spec import CrossTraffic, FlowSpec
 from ccgym.envs.specs.variation_spec import RateStep
+from ccgym.experiments.difficulty import describe
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -26,9 +27,9 @@ from optuna.distributions import (
 
 from .competition import BETWEEN_RIVALS_S, LATE_S, Rivalry, run_contested
 from .contested_links import DELAY_MS, OPPORTUNITY_BITS, QUEUE_BDP, RATE_MBPS
-from .difficulty import describe
-from .policy_checks import RIVALS
 
+CLASSIC = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
+"""The classic schemes that a deficit alone is measured by: a search that was kept goes on with the same."""
 ALONE_SECONDS = 15.0
 ITSELF = "itself"
 """A rival of the scheme's own kind."""
@@ -105,7 +106,7 @@ class Alone:
 
     def deficit(self, scheme: str, case: Case) -> float:
         """How far behind the best of the classic schemes it is, by power."""
-        others = (_power(rival, case.emulator) for rival in RIVALS if rival != scheme)
+        others = (_power(rival, case.emulator) for rival in CLASSIC if rival != scheme)
         return math.log(max(others) / _power(scheme, case.emulator))
 
 

@@ -5,7 +5,7 @@ policy's training, or fixed ones.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from ccgym.envs import _core
 from ccgym.envs.logs.flow_metrics import FlowMetrics
 from ccgym.envs.specs.emulators import EmulatorSpec, select_emulators
 from ccgym.evaluation.metrics.frontier import clearly_beats
-from ccgym.evaluation.metrics.intervals import share_interval
+from ccgym.evaluation.metrics.intervals import UNKNOWN, mean_interval, share_interval
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import (
     add_policy_argument,
@@ -25,15 +25,20 @@ from ccgym.experiments.arguments import (
     policy_file_of,
 )
 from ccgym.experiments.check import Check, Links
+from ccgym.experiments.difficulty import describe, difficulty_tags, longest_silence_ms
 from ccgym.experiments.json_text import json_text
 from ccgym.training.rollouts import run_as_drawn
 
 from . import given_links
-from .difficulty import describe, difficulty_tags, longest_silence_ms
+from .contested_links import Draw
 from .drawn_runs import SECONDS
 from .sharing import sharing_checks
+from .winning_rate import RIVALS, winning_rate
 
-RIVALS = ("copa", "reno", "cubic", "vegas", "ledbat", "bbr", "vivace")
+ON_FRONTIER = 0.96
+"""Wanted share of the emulators."""
+LOG_POWER = -2.05
+"""Wanted in the mean, ln of Mbit/s per ms."""
 STARVATION_SECONDS = 10.0
 STARVATION_UTILISATION = 0.1
 SILENT_MS = 2e3
@@ -50,6 +55,16 @@ class Deficit:
     reason: str
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """The policy and its rivals, each alone on one emulator."""
+
+    on_frontier: bool
+    log_power: float
+    """ln(throughput in Mbit/s / p95 delay in ms) of the policy."""
+    deficit: Deficit
+
+
 class RandomLinkChecks:
     """The measurements of one policy file over drawn links, which follow from the seed."""
 
@@ -58,30 +73,25 @@ class RandomLinkChecks:
         self._seed = seed
         self._executor = executor
 
-    def frontier(self, count: int) -> tuple[Check, list[Deficit]]:
-        """Random unseen emulators, against the native schemes."""
+    def against_rivals(self, count: int) -> tuple[list[Check], list[Deficit]]:
+        """Random unseen emulators, beside the native schemes on the same; the largest deficit comes first."""
         specs = [emulator.spec for emulator in select_emulators(f"random:{count}:{self._seed}")]
-        rows = list(self._executor.map(self._against_rivals, specs))
-        held = sum(on_frontier for on_frontier, _ in rows)
-        interval = share_interval(held, len(rows))
-        losses = sorted((loss for _, loss in rows), key=lambda loss: -loss.score)
-        check = Check(
-            f"frontier share on unseen emulators against {', '.join(RIVALS)}",
-            ">= 95 %",
-            f"{held / len(rows):.1%} ({interval.low:.1%} to {interval.high:.1%}) of {count}",
-            interval.at_least(0.95),
-            Links.UNSEEN,
-        )
-        return check, losses
+        rows = list(self._executor.map(self._compared, specs))
+        losses = sorted((row.deficit for row in rows), key=lambda loss: -loss.score)
+        return [
+            _frontier_share([row.on_frontier for row in rows]),
+            _mean_log_power([row.log_power for row in rows]),
+        ], losses
 
-    def _against_rivals(self, spec: EmulatorSpec) -> tuple[bool, Deficit]:
+    def _compared(self, spec: EmulatorSpec) -> Comparison:
         ours = run_as_drawn(spec, self._scheme, SECONDS)
         rivals = {name: run_as_drawn(spec, name, SECONDS) for name in RIVALS}
         beaten = any(clearly_beats(*rival.compared, *ours.compared) for rival in rivals.values())
         best = max(rivals, key=lambda name: rivals[name].power)
         behind = float(np.log(rivals[best].power / ours.power))
         reason = "; ".join([_reason(ours, rivals[best], best), *difficulty_tags(spec)])
-        return ours.delivers and not beaten, Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
+        deficit = Deficit(f"{spec.name}: {describe(spec)}", behind, reason)
+        return Comparison(ours.delivers and not beaten, float(np.log(ours.power)), deficit)
 
     def starvation(self, count: int) -> Check:
         """How many of many random emulators, none of them silent for seconds, starve it.
@@ -106,6 +116,29 @@ class RandomLinkChecks:
         path = spec.drawn(self._seed).to_path()
         record = _core.simulate(path, self._scheme, seconds=STARVATION_SECONDS, seed=self._seed)
         return float(len(record.departure_ms) / max(1, record.opportunities))
+
+
+def _frontier_share(on_frontier: Sequence[bool]) -> Check:
+    held, count = sum(on_frontier), len(on_frontier)
+    interval = share_interval(held, count)
+    return Check(
+        f"frontier share on unseen emulators against {', '.join(RIVALS)}",
+        f">= {ON_FRONTIER:.0%}",
+        f"{held / count:.1%} ({interval.low:.1%} to {interval.high:.1%}) of {count}",
+        interval.at_least(ON_FRONTIER),
+        Links.UNSEEN,
+    )
+
+
+def _mean_log_power(log_powers: Sequence[float]) -> Check:
+    interval = mean_interval(log_powers) or UNKNOWN
+    return Check(
+        "mean log power on unseen emulators",
+        f"ln(Mbit/s / ms of p95) >= {LOG_POWER:g} in the mean",
+        f"{np.mean(log_powers):.3f} ({interval.low:.3f} to {interval.high:.3f}) of {len(log_powers)}",
+        interval.at_least(LOG_POWER),
+        Links.UNSEEN,
+    )
 
 
 def _reason(ours: FlowMetrics, rival: FlowMetrics, name: str) -> str:
@@ -150,8 +183,9 @@ def measure_checks(
     keep(*given.cellular())
     keep(given.outside())
     keep(given.steps())
-    frontier, losses = drawn.frontier(emulators)
-    keep(frontier)
+    compared, losses = drawn.against_rivals(emulators)
+    keep(*compared)
+    keep(winning_rate(f"policy:{policy_file}", Draw(emulators, seed, executor)))
     keep(*sharing_checks(policy_file, max(1, emulators // 2), seed, executor))
     keep(drawn.starvation(starvation))
     return measured, losses[:WORST]

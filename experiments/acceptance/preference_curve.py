@@ -21,14 +21,13 @@ from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.experiments.arguments import add_policy_argument, policy_file_of
 from ccgym.experiments.check import Check, Links
+from ccgym.experiments.difficulty import describe
 from ccgym.experiments.json_text import json_text
 from ccgym.oracle.preference import PREFERENCES
 from ccgym.oracle.window import bdp_packets
 from ccgym.training.rollouts import run_measured
 from ccgym.training.runs.monitoring import FIXED_BDPS
 from numpy.typing import NDArray
-
-from .difficulty import describe
 
 SECONDS = 30.0
 UNSEEN_SEED = 779

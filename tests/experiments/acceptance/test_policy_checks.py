@@ -15,6 +15,7 @@ from ccgym.experiments.acceptance.drawn_runs import DRAWS
 from ccgym.experiments.acceptance.given_links import GivenLinkChecks, settling_step
 from ccgym.experiments.acceptance.policy_checks import RandomLinkChecks
 from ccgym.experiments.check import Check, all_met
+from ccgym.experiments.known import KNOWN
 from ccgym.training import rollouts
 
 
@@ -84,6 +85,33 @@ def test_a_policy_that_starves_is_on_no_frontier(
         return replace(figures, **starved) if scheme.startswith("policy:") else figures
 
     monkeypatch.setattr(policy_checks, "run_as_drawn", run_as_drawn)
-    check, (deficit, *_) = RandomLinkChecks(policy_path("indigo2"), SEED, executor).frontier(2)
-    assert check.measured.startswith("0.0% ")
+    checks, (deficit, *_) = RandomLinkChecks(policy_path("indigo2"), SEED, executor).against_rivals(2)
+    assert [check.measured.split(" (")[0] for check in checks] == ["0.0%", "-18.133"]
     assert "nan" not in deficit.reason
+
+
+@pytest.mark.parametrize(
+    ("log_powers", "met"), [([-2.0, -1.9, -2.1], None), ([-2.0] * 3, True), ([-2.06] * 3, False)]
+)
+def test_the_mean_log_power_is_held_by_its_interval(log_powers: list[float], met: bool | None) -> None:
+    check = policy_checks._mean_log_power(log_powers)
+    assert check.met is met
+    assert check.measured.startswith(f"{np.mean(log_powers):.3f} (")
+
+
+def test_every_native_scheme_for_any_link_is_a_rival(
+    executor: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def run_as_drawn(spec: EmulatorSpec, scheme: str, _: float) -> FlowMetrics:
+        seen.append(scheme.partition(":")[0])
+        return rollouts.run_as_drawn(spec, "fixed:2", 1.0, seed=1)
+
+    monkeypatch.setattr(policy_checks, "run_as_drawn", run_as_drawn)
+    frontier, power = RandomLinkChecks(policy_path("indigo2"), SEED, executor).against_rivals(1)[0]
+    assert set(seen) == {
+        "policy", "copa", "reno", "cubic", "vegas", "ledbat", "bbr", "bbr3", "allegro", "vivace",
+    }  # fmt: skip
+    assert frontier.wanted == ">= 96%"
+    assert {frontier.name, power.name} <= KNOWN.keys()

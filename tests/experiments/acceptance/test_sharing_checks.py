@@ -1,6 +1,7 @@
 """Flows of the policy that comes along share a bottleneck, also with one that fills the queue."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.experiments.acceptance import sharing
+from ccgym.experiments.known import KNOWN
 from numpy.typing import NDArray
 
 SCHEME = f"policy:{policy_path('indigo2')}"
@@ -54,7 +56,25 @@ def test_a_crowd_on_a_link_of_few_packets_each_loses_few_of_them() -> None:
     assert lost <= 0.1 * sent  # Cubic's lose 5 %, BBR 3's 10 %
 
 
-@pytest.mark.parametrize("case", [sharing.group_case, sharing.early_group_case])
+@dataclass(frozen=True)
+class Record:
+    """As much of a flow's record as the checks read."""
+
+    departure_ms: NDArray[np.float64]
+    departure_delay_ms: NDArray[np.float64]
+
+
+def record(*departures: tuple[float, float]) -> Record:
+    """Of packets that left the link at these times, in s, after these times in the queue, in ms."""
+    times_s, delays_ms = np.array(departures, np.float64).reshape(-1, 2).T
+    return Record(1e3 * times_s, delays_ms)
+
+
+def jain_of_group(scheme: str, seed: int, number: int) -> float:
+    return sharing.group_case(scheme, seed, number).jain
+
+
+@pytest.mark.parametrize("case", [jain_of_group, sharing.early_group_case])
 @pytest.mark.parametrize(
     ("rates", "index"),
     [
@@ -69,26 +89,57 @@ def test_a_flow_that_delivers_nothing_counts(
     index: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sharing, "_rates", lambda *_: np.array(rates, np.float64))
+    monkeypatch.setattr(sharing, "_run", lambda *_: [record()])
+    monkeypatch.setattr(sharing, "_while_there", lambda *_: np.array(rates, np.float64))
     assert case("copa", 1, 1) == pytest.approx(index)
 
 
 def test_groups_meet_on_links_as_beside_rivals_for_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[EmulatorSpec, Sequence[_core.Flow], float]] = []
 
-    def rates(*run: Any) -> NDArray[np.float64]:
-        seen.append(run)
-        return np.ones((2, 2))
+    def run(*asked: Any) -> list[Record]:
+        seen.append(asked)
+        return [record((61.0, 5.0))] * len(asked[1])
 
-    monkeypatch.setattr(sharing, "_rates", rates)
+    monkeypatch.setattr(sharing, "_run", run)
     for number in range(200):
         sharing.group_case("copa", 1, number)
+    groups, alone = seen[::2], seen[1::2]
     assert {seconds for _, _, seconds in seen} == {120}
-    assert {len(flows) for _, flows, _ in seen} == set(range(2, 17))
-    rates_mbps = [spec.uplink.rate_mbps or 0 for spec, _, _ in seen]
+    assert {len(flows) for _, flows, _ in groups} == set(range(2, 17))
+    assert {len(flows) for _, flows, _ in alone} == {1}
+    assert [spec for spec, _, _ in groups] == [spec for spec, _, _ in alone]
+    rates_mbps = [spec.uplink.rate_mbps or 0 for spec, _, _ in groups]
     assert 6 <= min(rates_mbps) < 10
     assert 200 < max(rates_mbps) <= 300
-    assert {spec.delay_ms for spec, _, _ in seen} <= set(range(3, 121))
+    assert {spec.delay_ms for spec, _, _ in groups} <= set(range(3, 121))
+
+
+@pytest.mark.parametrize(
+    ("alone", "queueing_ms", "alone_ms"),
+    [
+        (record((1.0, 900.0), (70.0, 20.0)), 38.0, 20.0),  # the first half does not count
+        (record((70.0, 0.0)), 38.0, 1.0),  # no time in a record is between 0 and 1 ms
+        (record((1.0, 900.0)), 38.0, 60e3),  # nothing in the second half
+    ],
+)
+def test_the_queue_of_a_group_is_that_of_all_its_packets(
+    alone: Record, queueing_ms: float, alone_ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = [record((59.0, 500.0), (60.0, 0.0)), record((119.0, 40.0))]
+    monkeypatch.setattr(sharing, "_run", lambda _, flows, __: [alone] if len(flows) == 1 else group)
+    monkeypatch.setattr(sharing, "_group", lambda scheme, _: [_core.Flow(scheme)] * 2)
+    found = sharing.group_case("copa", 1, 1)
+    assert (found.queueing_ms, found.alone_ms) == pytest.approx((queueing_ms, alone_ms))
+
+
+@pytest.mark.parametrize(("times", "met"), [((2, 2, 2), True), ((1, 2, 4), None), ((9, 9, 9), False)])
+def test_the_queue_of_groups_is_held_by_the_interval(times: Sequence[int], met: bool | None) -> None:
+    groups = [sharing.Group(1.0, 4.0 * each, 4.0) for each in times]
+    check = sharing._group_queue("2 to 16 flows on unseen links, 120 s", groups)
+    assert check.met is met
+    assert check.name in KNOWN
+    assert check.measured.startswith(f"{np.mean(times):.1f} (")
 
 
 def test_a_second_in_which_nobody_delivers_is_not_fair(monkeypatch: pytest.MonkeyPatch) -> None:

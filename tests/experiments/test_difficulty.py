@@ -3,7 +3,7 @@
 import pytest
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.envs.specs.variation_spec import RateStep, RateWalk
-from ccgym.experiments.acceptance.difficulty import describe, difficulty_tags, longest_silence_ms
+from ccgym.experiments.difficulty import describe, difficulty_tags, longest_silence_ms
 
 
 def path(**uplink: object) -> EmulatorSpec:
