@@ -57,6 +57,10 @@ KNOWN: Mapping[str, Bounds] = {
     "short flows of 15 kB, beside one long cubic": at_least(84),
     "short flows of 150 kB, beside one long cubic": at_least(84),
     "short flows of 1500 kB, beside one long cubic": at_least(64),
+    # preference-curve, evidence
+    "the preference": at_least(65),
+    "the preference's whole curve beside Copa, delta swept": at_least(70),
+    "the preference's whole curve beside fixed windows": at_least(48),
     # replay-rate-trace
     "cov_throughput_l4": at_least(0.4),
     "mean_network_power_l4 (Mbit/s per s)": at_most(4.0),

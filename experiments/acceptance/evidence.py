@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ccgym.configs.arguments import add_ray_argument, count, seed
+from ccgym.envs.errors import InputError
 from ccgym.envs.outside_files import check_replaceable, replace_file
+from ccgym.envs.specs.emulators import select_emulators
 from ccgym.evaluation.schemes import select_schemes
 from ccgym.evaluation.sessions.executors import open_executor
 from ccgym.evaluation.sessions.provenance import provenance
@@ -23,6 +25,7 @@ from .competition import RIVALRIES, competition_checks
 from .completion_times import CASES, completion_checks
 from .contested_links import Draw
 from .policy_checks import Deficit, measure_checks
+from .preference_curve import SEEDS, preference_checks, preference_rows
 from .real_results import RealResults, policy_label, read_results
 
 _STATES = {True: "held", False: "**missed**", None: "unsure"}
@@ -40,6 +43,8 @@ class Evidence:
     alone: list[Check]
     competing: list[Check]
     short: list[Check]
+    preference: list[Check]
+    """Empty: it takes none."""
     farthest_behind: list[Deficit]
     real: RealResults | None = None
     """In real mahimahi, where it has been run there."""
@@ -48,7 +53,7 @@ class Evidence:
     def checks(self) -> list[Check]:
         """All of them."""
         real = [] if self.real is None else self.real.checks
-        return [*self.alone, *self.competing, *self.short, *real]
+        return [*self.alone, *self.competing, *self.short, *self.preference, *real]
 
 
 def measure_evidence(
@@ -66,10 +71,10 @@ def measure_evidence(
     """Measures everything in the twin.
 
     Args:
-        policy_file: of a policy with a preference.
+        policy_file: of the policy.
         executor: runs side by side.
         label: what the policy is called.
-        links: random ones that a check takes.
+        links: random ones that a check takes; half as many where each takes many runs.
         starvation: how many the one on starvation takes.
         contested: links that each rivalry takes, and each size of short flows.
         seed: of the links.
@@ -82,7 +87,19 @@ def measure_evidence(
     scheme, draw = f"policy:{policy_file}", Draw(contested, seed, executor)
     competing = _told(competition_checks(RIVALRIES, scheme, draw), say)
     short = _told(completion_checks(CASES, scheme, draw), say)
-    return Evidence(label, seed, seed_given, alone, competing, short, behind)
+    preference = _told(_preference_checks(policy_file, max(1, links // 2), seed, executor), say)
+    return Evidence(label, seed, seed_given, alone, competing, short, preference, behind)
+
+
+def _preference_checks(policy_file: Path, links: int, seed: int, executor: Executor) -> list[Check]:
+    """None of a policy that takes no preference."""
+    try:
+        select_schemes(f"policy:{policy_file}:0.5")
+    except InputError:
+        return []
+    return preference_checks(
+        preference_rows(policy_file, select_emulators(f"random:{links}:{seed}"), SEEDS, executor)
+    )
 
 
 def _told(checks: Iterable[Check], say: Callable[[Check], None]) -> list[Check]:
@@ -119,6 +136,7 @@ def page(evidence: Evidence, command: str) -> str:
         *_table("Alone and among its own kind", evidence.alone),
         *_table("Beside other schemes", evidence.competing),
         *_table("Short flows", evidence.short),
+        *(_table("The preference", evidence.preference) if evidence.preference else []),
         *([] if evidence.real is None else _real_section(evidence.real)),
         "## Where it is farthest behind",
         "",
@@ -166,9 +184,10 @@ def _real_section(real: RealResults) -> list[str]:
 
 
 DESCRIPTION = (
-    "Measures what policy-checks, competition and completion-times do, on links that are drawn now unless "
-    "--seed names others, and writes the page of the documentation, with what real-mahimahi has measured "
-    "before. Exit code 1: a check is missed or not sure, and worse than is known; the page says which."
+    "Measures what policy-checks, competition, completion-times and preference-curve do, on links that are "
+    "drawn now unless --seed names others, and writes the page of the documentation, with what "
+    "real-mahimahi has measured before. Exit code 1: a check is missed or not sure, and worse than is "
+    "known; the page says which."
 )
 
 
@@ -176,7 +195,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which policy, on how many links, and where the page goes."""
     add_policy_argument(parser)
     parser.add_argument(
-        "--random", type=count, default=200, metavar="N", help="random links of a check (default: 200)"
+        "--random",
+        type=count,
+        default=200,
+        metavar="N",
+        help="random links of a check, half as many for groups and the preference (default: 200)",
     )
     parser.add_argument(
         "--starvation",

@@ -31,6 +31,8 @@ from numpy.typing import NDArray
 
 SECONDS = 30.0
 UNSEEN_SEED = 779
+SEEDS = 3
+"""Runs of each setting on an emulator."""
 COPA_DELTAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02)
 """From little to much delay; 0.5 is Copa's default."""
 NOISE_SHARE = 0.01
@@ -153,20 +155,21 @@ def _run(schemes: Sequence[str], seeds: int, emulator: NamedEmulator) -> Curve:
     return Curve(compared[:, :, 0], compared[:, :, 1], used)
 
 
-def preference_rows(policy_file: Path, count: int, seeds: int, executor: Executor) -> list[PreferenceRow]:
-    """A row for each of so many random emulators; the policy has a preference."""
-    emulators = select_emulators(f"random:{count}:{UNSEEN_SEED}")
+def preference_rows(
+    policy_file: Path, emulators: Sequence[NamedEmulator], seeds: int, executor: Executor
+) -> list[PreferenceRow]:
+    """A row for each emulator, with so many runs of each setting; the policy has a preference."""
     return list(executor.map(partial(_run_row, policy_file, seeds), emulators))
 
 
 def preference_checks(rows: Sequence[PreferenceRow]) -> list[Check]:
     """Whether the curve rises, and lies above the others."""
     return [
-        _share_check("preference", "monotone", [row.preference.is_monotone for row in rows]),
+        _share_check("the preference", "monotone", [row.preference.is_monotone for row in rows]),
         *(
             _share_check(
-                "the preference's whole curve",
-                f"on or above that of {name}",
+                f"the preference's whole curve beside {name}",
+                "on or above it",
                 [bool(row.preference.above(getattr(row, rival)).all()) for row in rows],
             )
             for rival, name in (("copa", "Copa, delta swept"), ("fixed", "fixed windows"))
@@ -174,12 +177,12 @@ def preference_checks(rows: Sequence[PreferenceRow]) -> list[Check]:
     ]
 
 
-def _share_check(what: str, wanted: str, held: Sequence[bool]) -> Check:
+def _share_check(name: str, wanted: str, held: Sequence[bool]) -> Check:
     interval = share_interval(sum(held), len(held))
     return Check(
-        f"{what} on {len(held)} random unseen emulators",
-        f"{wanted} on >= {WANTED_SHARE:.0%}",
-        f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%})",
+        name,
+        f"{wanted} on >= {WANTED_SHARE:.0%} of random emulators",
+        f"{np.mean(held):.1%} ({interval.low:.1%} to {interval.high:.1%}) of {len(held)}",
         interval.at_least(WANTED_SHARE),
         Links.UNSEEN,
     )
@@ -220,9 +223,10 @@ def _shares_above(rows: Sequence[PreferenceRow], place: int) -> str:
 DESCRIPTION = (
     "Runs a policy at every preference in the twin, over random emulators that no training sees, beside "
     "Copa with its delta swept and fixed windows swept around the BDP. Exit code 1: on more than 5 % of the "
-    "emulators a higher preference has less throughput or less p95 delay, or one of its points has less "
-    "throughput than the other curve, interpolated, at the same delay. 1 % of throughput or delay, 1 ms of "
-    "delay and, between preferences, one standard error of the differences over the seeds count for nothing."
+    "emulators, and on more than is known, a higher preference has less throughput or less p95 delay, or one "
+    "of its points has less throughput than the other curve, interpolated, at the same delay. 1 % of "
+    "throughput or delay, 1 ms of delay and, between preferences, one standard error of the differences over "
+    "the seeds count for nothing."
 )
 
 
@@ -230,7 +234,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which policy, on how many emulators, how often."""
     add_policy_argument(parser)
     parser.add_argument("--random", type=count, default=200, metavar="N", help="emulators (default: 200)")
-    parser.add_argument("--seeds", type=count, default=3, metavar="N", help="runs of each (default: 3)")
+    parser.add_argument(
+        "--seeds", type=count, default=SEEDS, metavar="N", help=f"runs of each (default: {SEEDS})"
+    )
     add_ray_argument(parser)
 
 
@@ -238,8 +244,9 @@ def run(args: argparse.Namespace) -> int:
     """Runs all three curves over every emulator."""
     policy_file = policy_file_of(args.scheme)
     select_schemes(f"policy:{policy_file}:0.5")  # refuses a policy without a preference
+    emulators = select_emulators(f"random:{args.random}:{UNSEEN_SEED}")
     with open_executor(args.ray) as executor:
-        rows = preference_rows(policy_file, args.random, args.seeds, executor)
+        rows = preference_rows(policy_file, emulators, args.seeds, executor)
     checks = preference_checks(rows)
     if args.json:
         print(

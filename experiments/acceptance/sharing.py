@@ -128,7 +128,7 @@ def _groups(scheme: str, count: int, seed: int, executor: Executor) -> list[Chec
 
 def _group_queue(name: str, groups: Sequence[Group]) -> Check:
     times = [group.queueing_ms / group.alone_ms for group in groups]
-    interval = _interval(times)
+    interval = _interval(times).clipped(0, np.inf)
     return Check(
         f"queue of {name}",
         f"p95 of the queueing delay <= {QUEUE_OF_ONE:g} x that of one flow alone there, in the mean",

@@ -226,7 +226,7 @@ def test_a_folder_without_runs_is_refused(tmp_path: Path, capsys: pytest.Capture
 def test_the_page_of_evidence_has_a_section(runs: Path) -> None:
     results = read_results(runs, "indigo2")
     text = evidence.page(
-        evidence.Evidence("indigo2", 1, True, [], [], [], [], results), "ccgym reproduce evidence"
+        evidence.Evidence("indigo2", 1, True, [], [], [], [], [], results), "ccgym reproduce evidence"
     )
     section = text.partition("## In real mahimahi\n")[2].partition("\n## ")[0]
     assert "What `indigo2` holds and misses in the twin and in real mahimahi." in text
