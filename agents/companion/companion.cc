@@ -49,6 +49,7 @@ bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets
   const bool train_changes =
       link_share_.on_ack(now, ack, cwnd_packets, may_hold && cwnd_packets >= least_packets);
   if (!sees_others() && link_share_.shows_others()) others_.see();
+  if (link_share_.share() > kAloneShare) others_.forget();
   return train_changes;
 }
 

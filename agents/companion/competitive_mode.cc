@@ -71,7 +71,7 @@ bool CompetitiveMode::has_evidence() const { return evidence_ >= kEnoughEvidence
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets,
                                const LinkShare& link_share) {
-  if (presumed_.watches() && !on_) watch(now, link_share);
+  if (!on_ && !presumed_.on()) reconsider(now, link_share);
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt, link_share);
@@ -81,9 +81,15 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
 }
 
-void CompetitiveMode::watch(Time now, const LinkShare& link_share) {
+// Who has the link for itself has nobody to suspect. A drain that failed by chance, on a slow link for a tick
+// of its clock, was remembered until the next one, which a lone flow makes after a hundred round trips, and
+// its trains took a packet of the queue each time. Without this mean log power on 2,000 random links is 0.002
+// lower (95 % interval 0.001 to 0.003).
+void CompetitiveMode::reconsider(Time now, const LinkShare& link_share) {
   const std::optional<double> share = link_share.share();
-  if (presumed_.expired(now) || share > kAloneShare) return leave();
+  if (suspects() && share > kAloneShare) return leave();
+  if (!presumed_.watches()) return;
+  if (presumed_.expired(now)) return leave();
   if (share && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
 }
 

@@ -40,7 +40,7 @@ class CompetitiveMode {
 
  private:
   void on_probe_success();
-  void watch(Time now, const LinkShare& link_share);
+  void reconsider(Time now, const LinkShare& link_share);
   void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
   void step_back(Time now, Time smoothed_rtt, const LinkShare& link_share);
 

@@ -4,7 +4,8 @@
 // go there are no signs. But where no queue stands any more, flows that all keep packets in it are not there:
 // what fell was a link whose service varies by itself, as mahimahi's Poisson links do. A flow that believed
 // in others held itself back there until it used 60 % of a link of 200 Mbit/s, and without a queue it did not
-// drain, so that it never forgot them.
+// drain, so that it never forgot them. Nor is anybody there where the flow has the link for itself: with
+// that, mean log power on 2,000 random links is 0.004 (95 % interval 0.002 to 0.005) higher.
 //
 // Where a queue does not stay as it is (queue_steadiness.hh), that it falls is as good as no sign: it is
 // believed until the flow's next drain, and no longer.
@@ -23,6 +24,7 @@ class Others {
  public:
   [[nodiscard]] bool seen() const { return drains_left_ > 0; }
   void see();
+  void forget() { drains_left_ = 0; }
   // Where the queue is `unsteady` by itself, they are remembered until the next drain only.
   void on_probe_result(const ProbeResult& result, bool unsteady);
   void on_ack(Time now, const RttStats& rtt, double cwnd_packets);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tests/cpp/agents/companion/packet_trains.hh"
+
 namespace ccgym {
 namespace {
 
@@ -17,6 +19,11 @@ TEST(Companion, TheNetworkAloneDecidesBeforeTheFirstAck) {
 }
 
 class CompanionTest : public testing::Test {
+ public:
+  void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool /*may_hold*/) {  // for PacketTrains
+    companion_.on_ack(now, ack, cwnd_packets);
+  }
+
  protected:
   void ack(Time rtt, double cwnd_packets) {
     now_ += milliseconds{1};
@@ -63,6 +70,19 @@ class CompanionTest : public testing::Test {
     return trains;
   }
 
+  // Whether a flow that has seen others drain still does once its trains have told its share.
+  bool sees_others_with_share(double share) {
+    companion_ = Companion{1};
+    observe(milliseconds{50});
+    EXPECT_TRUE(companion_.sees_others());
+    constexpr int kTrains = 7;
+    PacketTrains trains{2, 2 * share, now_};
+    trains.idle_for(PacketTrains::kRtt);  // or a probe would be on when the next train is due
+    for (int train = 0; train < kTrains; ++train) trains.send(*this);
+    now_ = trains.now();
+    return companion_.sees_others();
+  }
+
   static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
   Companion companion_{1};
@@ -83,6 +103,11 @@ TEST_F(CompanionTest, WhoSeesOthersDrainKeepsPacketsOfItsOwnInTheQueue) {
   EXPECT_DOUBLE_EQ(companion_.window(now_, kStanding, 16, 20), 20.6);
   observe(milliseconds{64});
   EXPECT_FALSE(companion_.sees_others());
+}
+
+TEST_F(CompanionTest, WhoHasTheLinkForItselfForgetsOthers) {
+  EXPECT_TRUE(sees_others_with_share(0.5));
+  EXPECT_FALSE(sees_others_with_share(1));
 }
 
 TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {

@@ -100,6 +100,20 @@ TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
   EXPECT_TRUE(mode_.on());
 }
 
+TEST_F(CompetitiveModeTest, WhoHasTheLinkForItselfSuspectsNobody) {
+  fail(4);
+  measure(0.5);
+  decide(5);
+  EXPECT_TRUE(mode_.suspects());
+  measure(1);
+  decide(5);
+  EXPECT_FALSE(mode_.suspects());
+  measure(0.25);
+  fail(1);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+}
+
 TEST_F(CompetitiveModeTest, AProbeThatEmptiesTheQueueTakesBackOneThatFailed) {
   fail(9, kShort);
   measure(0.25);
