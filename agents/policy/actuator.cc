@@ -135,8 +135,6 @@ class SharingActuator final : public Actuator {
   }
   [[nodiscard]] SendLimits decide_limits() const override;
 
-  [[nodiscard]] int64_t limit_bytes() const;
-
   RttStats rtt_{};
   Companion companion_;
   ShallowQueue shallow_queue_{};
@@ -158,22 +156,8 @@ void SharingActuator::on_loss(Time now, std::span<const LostPacket> lost, int64_
   if (shallow_queue_.on_loss(lost, inflight_bytes, rtt_)) renew_limits();
 }
 
-// Alone, a fraction of no more than a quarter admits no whole packet. The network stays a little above the
-// window that it was taught, and of 20.1 packets it made 21 for most of the time. On 2,000 random links mean
-// ln(throughput / p95 delay) is 0.007 higher for it. Smaller windows keep the packet, and so do flows that
-// know of each other: two of them with round trips of 1:2 on 10 Mbit/s, 5 ms left no queue to learn of each
-// other by, and had a Jain index of 0.87 in place of 0.97.
-constexpr double kSmallFraction = 0.25;
-constexpr double kFewPackets = 5;
-
-int64_t SharingActuator::limit_bytes() const {
-  const double packets = companion_.limit(cwnd_packets());
-  const bool keeps_fraction = packets < kFewPackets || companion_.sees_others();
-  return bytes_of(keeps_fraction ? packets : packets - kSmallFraction);
-}
-
 SendLimits SharingActuator::decide_limits() const {
-  const int64_t window_bytes = shallow_queue_.window_bytes(limit_bytes());
+  const int64_t window_bytes = shallow_queue_.window_bytes(bytes_of(companion_.limit(cwnd_packets())));
   SendLimits limits{.cwnd_bytes = window_bytes};
   if (companion_.in_train()) return limits;
   limits.pacing_rate = window_pace(window_bytes, rtt_.min);

@@ -1,8 +1,7 @@
 // The third part of a policy: from an action to what the sender may do, its window and its pace.
 //
 // One class per kind of action. A window means the same in all of them: packets in flight, a fraction of one
-// admitting a whole one, as in Indigo's window test, but for a small one where a companion knows of
-// no other flow.
+// admitting a whole one, as in Indigo's window test.
 #pragma once
 
 #include <cmath>

@@ -361,19 +361,5 @@ TEST(PolicyController, AFractionOfAPacketAdmitsAWholeOne) {
   EXPECT_EQ(flow.policy.limits().cwnd_bytes, 3 * kBytes);
 }
 
-TEST(PolicyController, WithACompanionAndAloneASmallFractionAdmitsNone) {
-  const auto admitted = [](double cwnd_packets) {
-    Asked flow{
-        {.actions = ActionSet::log_window, .initial_cwnd_packets = cwnd_packets - 1, .companion = true}};
-    flow.ack(milliseconds{50});  // in slow start
-    EXPECT_DOUBLE_EQ(flow.policy.cwnd_packets(), cwnd_packets);
-    return flow.policy.limits().cwnd_bytes;
-  };
-  EXPECT_EQ(admitted(20), 20 * kBytes);
-  EXPECT_EQ(admitted(20.25), 20 * kBytes);
-  EXPECT_EQ(admitted(20.5), 21 * kBytes);
-  EXPECT_EQ(admitted(4.125), 5 * kBytes);  // of few packets each counts
-}
-
 }  // namespace
 }  // namespace ccgym
