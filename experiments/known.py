@@ -42,7 +42,7 @@ KNOWN: Mapping[str, Bounds] = {
     "copa, reno, cubic, vegas, ledbat, bbr, bbr3, allegro, vivace": at_least(93),
     "mean log power on unseen emulators": at_least(-2.25),
     "ten flows join and leave each second": at_least(0.93),
-    "queue of 2 to 16 flows on unseen links, 120 s": at_most(80),
+    "queue of 2 to 16 flows on unseen links, 120 s": at_most(70),
     "2 to 16 flows on unseen links, 30 s": at_least(0.92),
     "two flows on unseen links, one of 8 times the RTT": at_least(0.87),
     # competition, evidence
