@@ -72,12 +72,18 @@ CUTS: Mapping[str, Cut] = {
     "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
+    "forgetting others with the link for itself": Cut(
+        "companion.cc", "link_share_.share() > kAloneShare", "link_share_.share() > 1e9"
+    ),
     "doubts where a queue is unsteady": Cut("queue_steadiness.cc", "kUnsteady = 0.36;", "kUnsteady = 0;"),
     "times for the next time that others show": Cut(
         "others.cc", "kMostPatience = 320;", "kMostPatience = 20;"
     ),
     "competitive mode": Cut("competitive_mode.cc", "on_ = true;", "on_ = false;"),
     "evidence in numbers": Cut("competitive_mode.cc", "(evidence_ == 0 &&", "(evidence_ >= 0 &&"),
+    "no suspicion with the link for itself": Cut(
+        "competitive_mode.cc", "suspects() && share > kAloneShare", "suspects() && share > 1e9"
+    ),
     "no evidence where a queue is unsteady": Cut(
         "competitive_mode.cc", "if (!unsteady) evidence_", "evidence_"
     ),
