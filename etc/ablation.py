@@ -107,6 +107,10 @@ CUTS: Mapping[str, Cut] = {
     ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),
+    "rendezvous with its own kind": Cut(
+        "rendezvous.cc", "return asked_at > Time{}", "return false && asked_at > Time{}"
+    ),
+    "what its own window explains": Cut("rendezvous.cc", "kExplainingPart = 0.67;", "kExplainingPart = 1e9;"),
     "an answer to losses at once": Cut(
         "companion.hh",
         "return competitive_.on_loss(now, lost, cwnd_packets);",
@@ -126,7 +130,7 @@ CUTS: Mapping[str, Cut] = {
         "link_share.cc", "contends_ ? contended_ : waited_", "contends_ && false ? contended_ : waited_"
     ),
     "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
-    "trains apart from probes": Cut("companion.cc", "!probe_.on());", "!was_draining);"),
+    "trains apart from probes": Cut("companion.cc", "!probes());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),
     "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 1;", "kMorePackets = 0;"),
     "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),

@@ -47,6 +47,7 @@ class BaseRttProbe {
   // Of the drain, or the observing, whose effect has been seen by now.
   std::optional<ProbeResult> on_ack(Time now, const AckEvent& ack, double cwnd_packets, Urgency urgency);
 
+  void on_empty_queue(Time now) { empty_at_ = now; }                  // as was seen otherwise
   [[nodiscard]] double limit(double cwnd_packets) const;              // what of a window may be used now
   [[nodiscard]] bool drains() const { return on() && before_.ours; }  // or has, and its effect is to be seen
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }

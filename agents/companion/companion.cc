@@ -24,18 +24,19 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   shared_queue_.on_ack(ack);
   others_.on_ack(now, ack.rtt, cwnd_packets);
-  const bool was_draining = probe_.limiting();
+  const bool was_draining = drains();
   competitive_.on_ack(now, ack.rtt);
   // A train empties the queue for a moment, and a probe would take that for what others do.
-  const bool train_changes = measure_share(now, ack, cwnd_packets, !probe_.on());
-  if (competitive_.on()) {  // a drain would give the rival its room
-    if (drain_watch_.on_ack(now, ack.rtt)) on_own_kind();
-    return train_changes;
+  const bool train_changes = measure_share(now, ack, cwnd_packets, !probes());
+  if (competitive_.on()) {  // a drain with every probe would give the rival its room
+    if (finds_own_kind(now, ack.rtt, cwnd_packets)) on_own_kind(now);
+    return train_changes || drains() != was_draining;
   }
   probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
   drain_watch_ = {};  // what was before the next contest says nothing of it
+  rendezvous_.reset();
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency())) on_probe_result(*result);
-  return train_changes || probe_.limiting() != was_draining;
+  return train_changes || drains() != was_draining;
 }
 
 // Whether a train begins, goes or is broken off.
@@ -70,8 +71,15 @@ void Companion::on_probe_result(const ProbeResult& result) {
   others_.on_probe_result(result, unsteady);
 }
 
-// Those that drain are no rivals.
-void Companion::on_own_kind() {
+bool Companion::finds_own_kind(Time now, const RttStats& rtt, double cwnd_packets) {
+  if (rendezvous_.on()) drain_watch_.on_own_cut();
+  const bool drained = drain_watch_.on_ack(now, rtt);
+  return rendezvous_.on_ack(now, rtt, cwnd_packets, link_share_.link_packets_per_ms()) || drained;
+}
+
+// Those that drain are no rivals, and from the queue that they leave empty all count their round trips.
+void Companion::on_own_kind(Time now) {
+  probe_.on_empty_queue(now);
   competitive_.leave();
   others_.see();
 }
@@ -79,7 +87,7 @@ void Companion::on_own_kind() {
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   const Time step = now - std::exchange(decided_at_, now);
   if (rtt.smoothed == Time::zero()) return wanted_packets;
-  if (probe_.on()) return cwnd_packets;  // what it has seen was the drain itself
+  if (probes()) return cwnd_packets;  // what it has seen was the drain itself
   if (others_.seen() && !competitive_.on())
     wanted_packets =
         shared_queue_.window(step, rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());
@@ -87,7 +95,7 @@ double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, dou
 }
 
 std::vector<Metric> Companion::metrics() const {
-  return {{"probing", "", probe_.on() ? 1.0 : 0.0},
+  return {{"probing", "", probes() ? 1.0 : 0.0},
           {"sees_others", "", sees_others() ? 1.0 : 0.0},
           {"competitive", "", competitive_.on() ? 1.0 : 0.0},
           {"link_share", "", link_share_.share().value_or(kUnknown)}};

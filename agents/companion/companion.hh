@@ -4,7 +4,7 @@
 // goes up and down by itself (queue_steadiness.hh). Where a flow suspects others, so does its share of the
 // link (link_share.hh). Beside others it keeps some packets of its own in the queue, and not many more
 // (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh), unless they turn out to
-// be of our kind (drain_watch.hh). A flow alone hardly notices: its window is the network's.
+// be of our kind (drain_watch.hh, rendezvous.hh). A flow alone hardly notices: its window is the network's.
 #pragma once
 
 #include <algorithm>
@@ -18,30 +18,33 @@
 #include "agents/companion/link_share.hh"
 #include "agents/companion/others.hh"
 #include "agents/companion/queue_steadiness.hh"
+#include "agents/companion/rendezvous.hh"
 #include "agents/companion/shared_queue.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/controller_config.hh"
 
 namespace ccgym {
 
 class Companion {
  public:
-  explicit Companion(uint64_t seed) : probe_(seed) {}  // of what it leaves to chance
+  explicit Companion(const ControllerConfig& config) : probe_(config.seed), rendezvous_(config.started_at) {}
 
   // Whether `limit` or `in_train` is another from now on.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
   // The window from now on.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
-    drain_watch_.on_loss();
+    drain_watch_.on_own_cut();
+    rendezvous_.on_loss();
     return competitive_.on_loss(now, lost, cwnd_packets);
   }
 
   // The window to take from `now` on, where the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);
   [[nodiscard]] double limit(double cwnd_packets) const {
-    return std::min(probe_.limit(cwnd_packets), link_share_.limit(cwnd_packets));
+    return rendezvous_.limit(std::min(probe_.limit(cwnd_packets), link_share_.limit(cwnd_packets)));
   }
-  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave unpaced
-  [[nodiscard]] bool probes() const { return probe_.on(); }  // no action counts, but in competitive mode
+  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }         // packets leave unpaced
+  [[nodiscard]] bool probes() const { return probe_.on() || rendezvous_.on(); }  // no action counts
   [[nodiscard]] std::vector<Metric> metrics() const;
   [[nodiscard]] bool sees_others() const { return others_.seen() || competitive_.on(); }
 
@@ -49,7 +52,9 @@ class Companion {
   bool measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
   [[nodiscard]] bool suspects_others() const;
   void on_probe_result(const ProbeResult& result);
-  void on_own_kind();
+  [[nodiscard]] bool finds_own_kind(Time now, const RttStats& rtt, double cwnd_packets);
+  void on_own_kind(Time now);
+  [[nodiscard]] bool drains() const { return probe_.limiting() || rendezvous_.drains(); }
   [[nodiscard]] Urgency urgency() const;
 
   BaseRttProbe probe_;
@@ -58,6 +63,7 @@ class Companion {
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
   DrainWatch drain_watch_{};  // in competitive mode
+  Rendezvous rendezvous_;     // likewise
   LinkShare link_share_{};    // while others are seen or suspected
   Time decided_at_{};         // the window, last
   bool measures_share_{false};

@@ -33,14 +33,14 @@ bool DrainWatch::on_ack(Time now, const RttStats& rtt) {
   std::rotate(leasts_.begin(), leasts_.begin() + 1, leasts_.end());
   leasts_.back() = least_;
   least_ = Time::max();
-  ++lossless_round_trips_;
+  ++uncut_round_trips_;
   evidence_ = std::max(0, evidence_ - 1) + (has_fallen_and_is_back() ? kRoundTripsPerDrain : 0);
   return evidence_ > kEnough;
 }
 
 // Two round trips before, one to three at less, and back in the last one.
 bool DrainWatch::has_fallen_and_is_back() const {
-  if (lossless_round_trips_ < static_cast<int>(leasts_.size())) return false;
+  if (uncut_round_trips_ < static_cast<int>(leasts_.size())) return false;
   const Time before = std::min(leasts_[0], leasts_[1]);
   const Time least = *std::min_element(leasts_.begin() + 2, leasts_.end() - 1);
   const Time back = part(before, kBack);

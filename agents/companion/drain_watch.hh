@@ -16,7 +16,7 @@ class DrainWatch {
  public:
   // Whether others drain, as is certain by now. With an acknowledged packet.
   bool on_ack(Time now, const RttStats& rtt);
-  void on_loss() { lossless_round_trips_ = 0; }
+  void on_own_cut() { uncut_round_trips_ = 0; }  // the flow lost a packet, or drains itself
 
  private:
   [[nodiscard]] bool has_fallen_and_is_back() const;
@@ -24,7 +24,7 @@ class DrainWatch {
   Time round_ends_at_{};
   Time least_{Time::max()};       // queueing in the round trip that goes on
   std::array<Time, 6> leasts_{};  // in those before it, the newest last
-  int lossless_round_trips_{0};
+  int uncut_round_trips_{0};
   int evidence_{0};
 };
 

@@ -144,8 +144,7 @@ std::unique_ptr<CongestionController> make_policy(std::string_view argument, con
   const auto [path, preference] = split_preference(argument);
   PolicyFile file = load_policy(path);
   if (preference) file.spec = with_preference(file.spec, *preference);
-  return std::make_unique<PolicyController>(file.spec, config.packet_bytes, config.seed,
-                                            std::move(file.network));
+  return std::make_unique<PolicyController>(file.spec, config, std::move(file.network));
 }
 
 const std::array kTable{

@@ -1,20 +1,15 @@
 // The table of schemes: a controller by name.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "transport/congestion_controller.hh"
+#include "transport/controller_config.hh"
 
 namespace ccgym {
-
-struct ControllerConfig {
-  int64_t packet_bytes{1436};  // UDP payload of one data packet: the unit of a window in packets
-  uint64_t seed{0};            // for schemes that draw random numbers
-};
 
 struct Scheme {
   std::string_view name;

@@ -116,8 +116,8 @@ class PacedWindowActuator final : public Actuator {
 // log_window with a companion: the window and the pace, changed for others on the bottleneck.
 class SharingActuator final : public Actuator {
  public:
-  SharingActuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed)
-      : Actuator(spec, packet_bytes), companion_(seed) {}
+  SharingActuator(const PolicySpec& spec, const ControllerConfig& config)
+      : Actuator(spec, config.packet_bytes), companion_(config) {}
   [[nodiscard]] std::unique_ptr<Actuator> clone() const override {
     return std::make_unique<SharingActuator>(*this);
   }
@@ -196,18 +196,18 @@ void Actuator::set_cwnd(double cwnd_packets) {
   renew_limits();
 }
 
-std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed) {
+std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, const ControllerConfig& config) {
   switch (spec.actions) {
     case ActionSet::indigo:
     case ActionSet::window:
-      return std::make_unique<WindowActuator>(spec, packet_bytes);
+      return std::make_unique<WindowActuator>(spec, config.packet_bytes);
     case ActionSet::log_window:
-      if (spec.companion) return std::make_unique<SharingActuator>(spec, packet_bytes, seed);
-      return std::make_unique<PacedWindowActuator>(spec, packet_bytes);
+      if (spec.companion) return std::make_unique<SharingActuator>(spec, config);
+      return std::make_unique<PacedWindowActuator>(spec, config.packet_bytes);
     case ActionSet::rate:
-      return std::make_unique<PaceActuator>(spec, packet_bytes);
+      return std::make_unique<PaceActuator>(spec, config.packet_bytes);
     case ActionSet::window_and_rate:
-      return std::make_unique<GivenPaceActuator>(spec, packet_bytes);
+      return std::make_unique<GivenPaceActuator>(spec, config.packet_bytes);
   }
   throw std::logic_error("an action set without an actuator");
 }

@@ -14,6 +14,7 @@
 #include "agents/policy/own_state.hh"
 #include "agents/policy/policy_spec.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/controller_config.hh"
 
 namespace ccgym {
 
@@ -61,7 +62,6 @@ class Actuator {
   SendLimits limits_{};
 };
 
-// `seed`: of what a companion leaves to chance.
-std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed);
+std::unique_ptr<Actuator> make_actuator(const PolicySpec& spec, const ControllerConfig& config);
 
 }  // namespace ccgym

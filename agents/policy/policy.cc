@@ -4,11 +4,11 @@
 
 namespace ccgym {
 
-PolicyController::PolicyController(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed,
+PolicyController::PolicyController(const PolicySpec& spec, const ControllerConfig& config,
                                    std::unique_ptr<PolicyNetwork> network)
-    : observer_{checked_policy(spec), packet_bytes},
+    : observer_{checked_policy(spec), config.packet_bytes},
       decider_{spec.actions, std::move(network)},
-      actuator_{make_actuator(spec, packet_bytes, seed)} {}
+      actuator_{make_actuator(spec, config)} {}
 
 void PolicyController::on_timer(Time now, const Timer& /*timer*/) {
   observer_.close_step(now, actuator_->own_state());

@@ -19,14 +19,14 @@
 #include "agents/policy/policy_spec.hh"
 #include "transport/cloned.hh"
 #include "transport/congestion_controller.hh"
+#include "transport/controller_config.hh"
 
 namespace ccgym {
 
 class PolicyController final : public CongestionController {
  public:
-  // `seed`: of what its companion leaves to chance. Without a network the controller waits for `act` after
-  // each observation. Throws as checked_policy does.
-  PolicyController(const PolicySpec& spec, int64_t packet_bytes, uint64_t seed,
+  // Without a network the controller waits for `act` after each observation. Throws as checked_policy does.
+  PolicyController(const PolicySpec& spec, const ControllerConfig& config,
                    std::unique_ptr<PolicyNetwork> network = nullptr);
 
   [[nodiscard]] std::string_view name() const override { return "policy"; }

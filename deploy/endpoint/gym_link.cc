@@ -37,10 +37,8 @@ std::size_t queue_column() {
 
 }  // namespace
 
-GymLink::GymLink(const std::string& path, const PolicySpec& policy, uint64_t seed)
-    : socket_{connect_to(path)},
-      policy_{policy, static_cast<int64_t>(kDataBytes), seed},
-      action_size_{action_size(policy.actions)} {}
+GymLink::GymLink(const std::string& path, const PolicySpec& policy, const ControllerConfig& config)
+    : socket_{connect_to(path)}, policy_{policy, config}, action_size_{action_size(policy.actions)} {}
 
 void GymLink::report(Time now, const Sender<>& sender) {
   if (!policy_.awaiting_action() || reported_) return;

@@ -12,6 +12,7 @@
 #include "agents/policy/policy.hh"
 #include "deploy/endpoint/file_descriptor.hh"
 #include "envs/twin/telemetry.hh"
+#include "transport/controller_config.hh"
 #include "transport/sender.hh"
 
 namespace ccgym {
@@ -19,7 +20,7 @@ namespace ccgym {
 class GymLink {
  public:
   // Connects to the socket file `path`; throws std::system_error when nobody listens there.
-  GymLink(const std::string& path, const PolicySpec& policy, uint64_t seed);
+  GymLink(const std::string& path, const PolicySpec& policy, const ControllerConfig& config);
 
   [[nodiscard]] PolicyController& policy() { return policy_; }
   [[nodiscard]] int descriptor() const { return socket_.number(); }

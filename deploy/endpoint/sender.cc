@@ -8,6 +8,7 @@
 #include "agents/controllers/library_controller.hh"
 #include "agents/controllers/make_controller.hh"
 #include "deploy/endpoint/address.hh"
+#include "deploy/endpoint/clock.hh"
 #include "deploy/endpoint/command_line.hh"
 #include "deploy/endpoint/errors.hh"
 #include "deploy/endpoint/flow_stats.hh"
@@ -169,9 +170,13 @@ std::unique_ptr<CongestionController> refuse_library(std::string_view, const Con
 void know_libraries() { register_controllers("so", refuse_library); }
 #endif
 
+ControllerConfig config_of(uint64_t seed) {
+  return {.packet_bytes = kDataBytes, .seed = seed, .started_at = realtime_now()};
+}
+
 std::unique_ptr<CongestionController> controller_for(const std::string& scheme, uint64_t seed = 0) {
   try {
-    return make_controller(scheme, {.packet_bytes = kDataBytes, .seed = seed});
+    return make_controller(scheme, config_of(seed));
   } catch (const std::exception& error) {
     throw InputError{error.what()};
   }
@@ -191,7 +196,7 @@ int no_answer(const Arguments& arguments, Answer answer) {
 
 int run_sender(const Arguments& arguments) {
   std::optional<GymLink> gym;
-  if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy, arguments.seed);
+  if (arguments.gym) gym.emplace(arguments.gym->socket, arguments.gym->policy, config_of(arguments.seed));
   auto scheme = gym ? nullptr : controller_for(arguments.scheme, arguments.seed);
   const TimedPolicy* timed = nullptr;
   if (scheme && scheme->name() == "policy") {

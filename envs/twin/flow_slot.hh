@@ -28,8 +28,11 @@ FlowSlot<Controller> slot_of(const FlowSpec& flow, Controller& controller, uint6
           std::llround(flow.extra_delay_ms * static_cast<double>(kNsPerMs)), Traffic{flow.traffic, ~seed}};
 }
 
-inline ControllerConfig controller_config(uint64_t path_seed, std::size_t flow) {
-  return {.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = flow_seed(path_seed, flow)};
+// `number`: of the flow on its path.
+inline ControllerConfig controller_config(const FlowSpec& flow, uint64_t path_seed, std::size_t number) {
+  return {.packet_bytes = static_cast<int64_t>(kDataBytes),
+          .seed = flow_seed(path_seed, number),
+          .started_at = path_time(flow.start_s)};
 }
 
 }  // namespace ccgym

@@ -23,9 +23,9 @@ struct PathFlows {
     const std::size_t count = count_learners(flows);
     learners.reserve(count);
     for (std::size_t i = 0; i < flows.size(); ++i) {
-      const ControllerConfig config = controller_config(seed, i);
+      const ControllerConfig config = controller_config(flows[i], seed, i);
       if (learns(flows[i])) {
-        learners.emplace_back(policy, config, path_time(flows[i].start_s), count > 1 ? policy.step : Time{});
+        learners.emplace_back(policy, config, count > 1 ? policy.step : Time{});
         learner_flows.push_back(i);
         last_stop = std::max(last_stop, path_time(flows[i].stop_s));
       } else {

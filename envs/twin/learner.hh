@@ -18,11 +18,9 @@ namespace ccgym {
 
 class Learner final : public ForwardingController<PolicyController> {
  public:
-  // `start` of its flow; `clock` is the step of the common decisions, 0 for a learner of its own clock.
-  Learner(const PolicySpec& spec, const ControllerConfig& config, Time start, Time clock)
-      : ForwardingController{PolicyController{spec, config.packet_bytes, config.seed}},
-        start_(start),
-        clock_(clock) {}
+  // `clock` is the step of the common decisions, 0 for a learner of its own clock.
+  Learner(const PolicySpec& spec, const ControllerConfig& config, Time clock)
+      : ForwardingController{PolicyController{spec, config}}, start_(config.started_at), clock_(clock) {}
 
   [[nodiscard]] std::string_view name() const override { return "learner"; }
   void on_ack(Time now, const AckEvent& ack) override {

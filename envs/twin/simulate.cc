@@ -64,7 +64,8 @@ class FlowRecorder {
 Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
   Controllers controllers;
   for (const FlowSpec& flow : flows) {
-    controllers.push_back(make_controller(flow.scheme, controller_config(seed, controllers.size())));
+    const ControllerConfig config = controller_config(flow, seed, controllers.size());
+    controllers.push_back(make_controller(flow.scheme, config));
   }
   return controllers;
 }

@@ -115,7 +115,7 @@ StepRecord record_steps(const PathSpec& path, std::string_view scheme, std::size
   std::vector<FlowSlot<CongestionController>> slots;
   StepRecorder* recorder = nullptr;
   for (const FlowSpec& flow : flows_of(path)) {
-    const ControllerConfig config = controller_config(seed, slots.size());
+    const ControllerConfig config = controller_config(flow, seed, slots.size());
     auto controller = make_controller(flow.scheme.empty() ? scheme : flow.scheme, config);
     if (flow.scheme.empty() && recorder == nullptr) {
       auto recording = std::make_unique<StepRecorder>(std::move(controller), config.packet_bytes);

@@ -69,6 +69,21 @@ def test_flows_of_unequal_round_trips_share_evenly() -> None:
     assert min(fairness) > 0.9  # it was 0.75: neither knew of the other
 
 
+@pytest.mark.parametrize(
+    ("rate_mbps", "delay_ms", "bdps", "count"), [(17, 18, 12, 6), (175, 52, 2.8, 10), (25, 13, 12, 13)]
+)
+def test_flows_of_its_own_kind_that_begin_together_leave_the_queue_again(
+    rate_mbps: float, delay_ms: int, bdps: float, count: int
+) -> None:
+    queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
+    flows = [_core.Flow(select_native("indigo2"), start_s=2.0 * i / count) for i in range(count)]
+    records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=60, seed=0)
+    late = [record.departure_delay_ms[record.departure_ms > 40e3] for record in records]
+    whole_queue_ms = 12 * queue_packets / rate_mbps
+    assert np.median(np.concatenate(late)) < 0.35 * whole_queue_ms  # it was 0.9 and more: all contested
+    assert jain_index(np.array([len(each) for each in late], float)[:, None])[0] > 0.9
+
+
 def _last_completion_ms(scheme: str) -> float:
     """Of 20 flows of 1500 kB, one every three seconds beside a long Cubic."""
     flows = [_core.Flow(scheme, start_s=5.0 + 3.0 * i, bytes=1_500_000) for i in range(20)]

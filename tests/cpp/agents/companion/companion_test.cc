@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(Companion, TheNetworkAloneDecidesBeforeTheFirstAck) {
-  Companion companion{1};
+  Companion companion{{.seed = 1}};
   EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 20);
 }
 
@@ -72,7 +72,7 @@ class CompanionTest : public testing::Test {
 
   // Whether a flow that has seen others drain still does once its trains have told its share.
   bool sees_others_with_share(double share) {
-    companion_ = Companion{1};
+    companion_ = Companion{kConfig};
     observe(milliseconds{50});
     EXPECT_TRUE(companion_.sees_others());
     constexpr int kTrains = 7;
@@ -83,9 +83,10 @@ class CompanionTest : public testing::Test {
     return companion_.sees_others();
   }
 
+  static constexpr ControllerConfig kConfig{.seed = 1};
   static constexpr RttStats kStanding{milliseconds{64}, milliseconds{64}, milliseconds{50}};
 
-  Companion companion_{1};
+  Companion companion_{kConfig};
   Time now_{std::chrono::seconds{1}};
 };
 

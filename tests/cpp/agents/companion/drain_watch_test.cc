@@ -63,7 +63,7 @@ TEST_F(DrainWatchTest, AQueueThatComesBackSlowlyIsNotDrained) {
 TEST_F(DrainWatchTest, AQueueThatFallsAfterLossesOfOursSaysNothing) {
   for (int i = 0; i < 20; ++i) {
     for (int j = 0; j < 10; ++j) EXPECT_FALSE(round_trip(kQueue));
-    watch_.on_loss();
+    watch_.on_own_cut();
     EXPECT_FALSE(round_trip(milliseconds{5}));
   }
 }

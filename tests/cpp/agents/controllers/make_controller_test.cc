@@ -92,7 +92,7 @@ TEST(MakeController, AddsAPreferenceToAPolicyThatHasOne) {
   EXPECT_EQ(with_preference(spec, 0.7).preference, 0.7);
   const std::string right = ", should be from 0, low delay, to 1, full throughput";
   EXPECT_EQ(refusal_of([&] { with_preference(spec, 7); }), "policy: preference is 7.000000" + right);
-  EXPECT_EQ(refusal_of([] { PolicyController({.preference = 7}, 1000, 1); }),
+  EXPECT_EQ(refusal_of([] { PolicyController({.preference = 7}, {}); }),
             "policy: preference is 7.000000" + right);
   EXPECT_EQ(refusal_of([] { with_preference({.feature_set = FeatureSet::indigo}, 0.7); }),
             "policy: preference is 0.700000, should be left out: this policy has no preference");

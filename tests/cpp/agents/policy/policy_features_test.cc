@@ -195,7 +195,7 @@ TEST(FeatureSets, AnUnknownNameListsTheKnownOnes) {
 }
 
 struct Asked {
-  explicit Asked(PolicySpec spec) : policy(spec, kBytes, 1) {}
+  explicit Asked(PolicySpec spec) : policy(spec, {.packet_bytes = kBytes, .seed = 1}) {}
   void ack(Time now) { report_ack(policy, now, ack_of(Time{}, now, 1000, now, 1000)); }
   PolicyController policy;
 };

@@ -61,7 +61,7 @@ TEST(Allocation, NoPacketOfCopaAllocates) {
 }
 
 TEST(Allocation, NoStepOfALearnerAllocates) {
-  Learner learner{{}, {.packet_bytes = kPacketBytes}, Time{}, Time{}};
+  Learner learner{{}, {.packet_bytes = kPacketBytes}, Time{}};
   Twin<Learner> twin{lossy_path(), learner, 1};
   const auto decides = [&](std::size_t) { return learner.policy().awaiting_action(); };
   const auto step = [&] {

@@ -197,11 +197,11 @@ struct Learners {
   Learners(PathSpec spec, std::size_t count, const std::shared_ptr<Conduct>& conduct)
       : path(std::move(spec)) {
     for (std::size_t i = 0; i < count; ++i) {
-      auto learner = std::make_unique<Learner>(PolicySpec{}, controller_config(3, i), Time{},
+      const FlowSpec flow{.traffic = kinds_of_traffic()[2 * i]};
+      auto learner = std::make_unique<Learner>(PolicySpec{}, controller_config(flow, 3, i),
                                                count > 1 ? PolicySpec{}.step : Time{});
       learners.push_back(learner.get());
       controllers.push_back(std::make_unique<DriverContract>(std::move(learner), conduct));
-      const FlowSpec flow{.traffic = kinds_of_traffic()[2 * i]};
       slots.push_back(slot_of<CongestionController>(flow, *controllers.back(), flow_seed(3, i)));
     }
   }

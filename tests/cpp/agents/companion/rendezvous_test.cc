@@ -1,0 +1,130 @@
+#include "agents/companion/rendezvous.hh"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ccgym {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kMinRtt{50};
+constexpr milliseconds kQueue{50};
+constexpr double kLinkPacketsPerMs = 2;  // 100 packets in the queue
+constexpr double kWindow = 20;           // of which it explains few
+constexpr double kLargestWindow = 90;    // of which it explains most
+constexpr Time kSlot{int64_t{1} << 33};
+
+class RendezvousTest : public testing::Test {
+ protected:
+  // An ACK a millisecond, of a queue of `standing`, or of `drained` while it drains; whether only our kind
+  // was there, as was found until `end`.
+  bool run(Time end, milliseconds standing, milliseconds drained) {
+    bool of_our_kind = false;
+    for (; now_ < end; now_ += milliseconds{1}) {
+      const Time queue = rendezvous_.on() ? drained : standing;
+      const RttStats rtt{min_rtt_ + queue, min_rtt_ + standing, min_rtt_};
+      const bool drains = rendezvous_.drains();
+      of_our_kind = rendezvous_.on_ack(now_, rtt, cwnd_packets_, kLinkPacketsPerMs) || of_our_kind;
+      if (rendezvous_.drains() && !drains) begun_.push_back(now_);
+      if (!rendezvous_.drains() && drains) ended_.push_back(now_);
+    }
+    return of_our_kind;
+  }
+
+  Rendezvous rendezvous_{Time{}};
+  Time now_{milliseconds{1}};
+  Time min_rtt_{kMinRtt};
+  double cwnd_packets_{kWindow};
+  std::vector<Time> begun_{};
+  std::vector<Time> ended_{};
+};
+
+TEST_F(RendezvousTest, AQueueThatRunsEmptyWasOfOurKind) {
+  EXPECT_TRUE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+  ASSERT_EQ(begun_.size(), 1U);
+  EXPECT_NEAR(in_ms(begun_[0] - kSlot), 0, 1);
+}
+
+TEST_F(RendezvousTest, AQueueThatStaysIsARivals) {
+  EXPECT_FALSE(run(6 * kSlot, kQueue, milliseconds{10}));
+  EXPECT_GT(begun_.size(), 1U);
+}
+
+TEST_F(RendezvousTest, ItDrainsForTwoRoundTripsAndMore) {
+  run(kSlot + seconds{1}, kQueue, milliseconds{0});
+  ASSERT_EQ(ended_.size(), 1U);
+  EXPECT_GT(ended_[0] - begun_[0], 2 * (kMinRtt + kQueue));
+  EXPECT_LT(ended_[0] - begun_[0], 4 * (kMinRtt + kQueue));
+}
+
+TEST_F(RendezvousTest, ItLeavesTwoPackets) {
+  EXPECT_EQ(rendezvous_.limit(20), 20);
+  while (!rendezvous_.drains()) run(now_ + milliseconds{1}, kQueue, milliseconds{0});
+  EXPECT_EQ(rendezvous_.limit(20), 2);
+  rendezvous_.reset();
+  EXPECT_EQ(rendezvous_.limit(20), 20);
+}
+
+// Whoever has begun when: by the wall clock they drain together.
+TEST_F(RendezvousTest, FlowsOfOtherAgesMeet) {
+  const Time age = seconds{3};
+  rendezvous_ = Rendezvous{age};
+  run(kSlot, kQueue, milliseconds{0});
+  ASSERT_EQ(begun_.size(), 1U);
+  EXPECT_NEAR(in_ms(begun_[0] + age - kSlot), 0, 1);
+}
+
+// Of a native sender: nanoseconds since 1970.
+TEST_F(RendezvousTest, TheWallClockOfTodayIsNoDifferent) {
+  rendezvous_ = Rendezvous{1'000'000'000 * kSlot / 4};
+  EXPECT_TRUE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+TEST_F(RendezvousTest, WithLongRoundTripsItMeetsMoreSeldomAtTheSameTimes) {
+  min_rtt_ = seconds{1};
+  run(2 * kSlot + seconds{1}, kQueue, milliseconds{0});
+  ASSERT_EQ(begun_.size(), 1U);
+  EXPECT_NEAR(in_ms(begun_[0] - 2 * kSlot), 0, 1);
+}
+
+TEST_F(RendezvousTest, EachTimeInVainTheNextOneIsTwiceAsFarUpToFourTimes) {
+  run(14 * kSlot, kQueue, kQueue);
+  ASSERT_EQ(begun_.size(), 5U);
+  for (const auto& [number, slots] : {std::pair{0, 1}, {1, 2}, {2, 4}, {3, 8}, {4, 12}})
+    EXPECT_NEAR(in_ms(begun_[number] - slots * kSlot), 0, 1) << number;
+}
+
+TEST_F(RendezvousTest, OutOfCompetitiveModeItForgetsThoseInVain) {
+  run(2 * kSlot + seconds{1}, kQueue, kQueue);
+  rendezvous_.reset();
+  begun_.clear();
+  run(3 * kSlot + seconds{1}, kQueue, kQueue);
+  EXPECT_EQ(begun_.size(), 1U);
+}
+
+// A rival with less than a path full of packets leaves no queue either; but with us it fills the queue.
+TEST_F(RendezvousTest, WhatItsOwnWindowExplainsIsNoSignWhereThatLosesPackets) {
+  cwnd_packets_ = kLargestWindow;
+  rendezvous_.on_loss();
+  EXPECT_FALSE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+  EXPECT_TRUE(run(2 * kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+TEST_F(RendezvousTest, ALossIsNoObjectionWhereItsWindowExplainsLittle) {
+  rendezvous_.on_loss();
+  EXPECT_TRUE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+// A late-comer took a part of the queue for the path.
+TEST_F(RendezvousTest, APathThatWasNotKnownIsNoSignButTheNextTimeIs) {
+  while (!rendezvous_.drains()) run(now_ + milliseconds{1}, kQueue, milliseconds{0});
+  min_rtt_ -= milliseconds{20};
+  EXPECT_FALSE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+  EXPECT_TRUE(run(2 * kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+}  // namespace
+}  // namespace ccgym
