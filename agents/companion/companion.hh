@@ -34,7 +34,6 @@ class Companion {
   // The window from now on.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
     drain_watch_.on_own_cut();
-    rendezvous_.on_loss();
     return competitive_.on_loss(now, lost, cwnd_packets);
   }
 

@@ -30,9 +30,10 @@ constexpr Time kTick = std::chrono::milliseconds{1};
 // queue is not either.
 constexpr int kKnownPart = 20;
 
-// Whose window is most of the queue explains by itself that it is empty without it. A Cubic with a queue of
-// less than two BDP leaves none when it is alone: a flow that takes any empty queue for a sign has 0.34 of
-// the link beside a Cubic in the mean of 60 links in place of 0.40.
+// Whose window is most of the queue explains by itself that it is empty without it: a Cubic with a queue of
+// less than two BDP, and BBR with any, leave none when they are alone. A flow that takes each empty queue for
+// a sign has 0.34 of the link beside a Cubic in the mean of 60 links in place of 0.40, and if no packet was
+// lost 0.30 beside BBR on 50 links in place of 0.43.
 constexpr double kExplainingPart = 0.67;
 
 Time power_of_two(Time least, Time enough) {
@@ -73,7 +74,6 @@ void Rendezvous::begin(Time now, const RttStats& rtt, double cwnd_packets) {
 bool Rendezvous::end(const RttStats& rtt, double link_packets_per_ms) {
   const bool of_our_kind = are_of_our_kind(rtt, link_packets_per_ms);
   phase_ = Phase::waiting;
-  lost_ = false;
   if (!of_our_kind) doublings_ = std::min(doublings_ + 1, kMostDoublings);
   return of_our_kind;
 }
@@ -83,9 +83,7 @@ bool Rendezvous::are_of_our_kind(const RttStats& rtt, double link_packets_per_ms
   const bool known = before_.min - rtt.min < std::max(kTick, queueing / kKnownPart);
   const bool empty = least_rtt_ - rtt.min <= std::max(kTick, queueing / kEmptyPart);
   const bool explained = cwnd_packets_ > kExplainingPart * link_packets_per_ms * in_ms(queueing);
-  // A rival that fills the queue loses packets with us; who has the queue to itself, up to an even share of
-  // the link, does not.
-  return known && empty && (!explained || !lost_);
+  return known && empty && !explained;
 }
 
 Time Rendezvous::slot(Time smoothed_rtt) const {

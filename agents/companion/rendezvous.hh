@@ -18,7 +18,6 @@ class Rendezvous {
   // Whether only our own kind was there, as is certain by now. With an acknowledged packet, in competitive
   // mode.
   bool on_ack(Time now, const RttStats& rtt, double cwnd_packets, double link_packets_per_ms);
-  void on_loss() { lost_ = true; }
   // Out of competitive mode, with every ACK.
   void reset() {
     if (asked_at_ > Time{}) *this = Rendezvous{started_at_};
@@ -49,7 +48,6 @@ class Rendezvous {
   RttStats before_{};  // it began
   double cwnd_packets_{0};
   Time least_rtt_{};  // since then
-  bool lost_{false};  // a packet, since the last one
   int doublings_{0};  // of the time between two
 };
 
