@@ -70,6 +70,7 @@ CUTS: Mapping[str, Cut] = {
         "shared_queue.cc", "return has_part(share) ? moved(", "return share >= 0 ? moved("
     ),
     "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
+    "small shares of short paths": Cut("shared_queue.cc", "kMostBefore = 1.5;", "kMostBefore = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "forgetting others with the link for itself": Cut(
@@ -110,6 +111,7 @@ CUTS: Mapping[str, Cut] = {
     "rendezvous with its own kind": Cut(
         "rendezvous.cc", "return asked_at > Time{}", "return false && asked_at > Time{}"
     ),
+    "short queues that tell nothing": Cut("rendezvous.cc", "LeastQueueing = 1.5;", "LeastQueueing = 0;"),
     "what its own window explains": Cut("rendezvous.cc", "kExplainingPart = 0.67;", "kExplainingPart = 1e9;"),
     "an answer to losses at once": Cut(
         "companion.hh",

@@ -11,10 +11,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kMinRtt{50};
-constexpr milliseconds kQueue{50};
-constexpr double kLinkPacketsPerMs = 2;  // 100 packets in the queue
+constexpr milliseconds kQueue{100};
+constexpr double kLinkPacketsPerMs = 2;  // 200 packets in the queue
 constexpr double kWindow = 20;           // of which it explains few
-constexpr double kLargestWindow = 90;    // of which it explains most
+constexpr double kLargestWindow = 180;   // of which it explains most
 constexpr Time kSlot{int64_t{1} << 33};
 
 class RendezvousTest : public testing::Test {
@@ -49,7 +49,7 @@ TEST_F(RendezvousTest, AQueueThatRunsEmptyWasOfOurKind) {
 }
 
 TEST_F(RendezvousTest, AQueueThatStaysIsARivals) {
-  EXPECT_FALSE(run(6 * kSlot, kQueue, milliseconds{10}));
+  EXPECT_FALSE(run(6 * kSlot, kQueue, milliseconds{20}));
   EXPECT_GT(begun_.size(), 1U);
 }
 
@@ -109,6 +109,12 @@ TEST_F(RendezvousTest, OutOfCompetitiveModeItForgetsThoseInVain) {
 TEST_F(RendezvousTest, WhatItsOwnWindowExplainsIsNoSign) {
   cwnd_packets_ = kLargestWindow;
   EXPECT_FALSE(run(6 * kSlot, kQueue, milliseconds{0}));
+}
+
+// BBR leaves one empty that is no longer than the path.
+TEST_F(RendezvousTest, AShortQueueIsNoSign) {
+  EXPECT_FALSE(run(6 * kSlot, kMinRtt, milliseconds{0}));
+  EXPECT_GT(begun_.size(), 1U);
 }
 
 // A late-comer took a part of the queue for the path.
