@@ -124,7 +124,7 @@ CUTS: Mapping[str, Cut] = {
         "kStandingQueue = std::chrono::milliseconds{5}",
         "kStandingQueue = -std::chrono::hours{1}",
     ),
-    "cap of an even share": Cut("competitive_mode.cc", "grow(now, rtt, even_", "grow(now, rtt, 2 * even_"),
+    "cap near an even share": Cut("competitive_mode.cc", "kMostPart = 1.1;", "kMostPart = 2;"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
     "rarer trains where they are lost": Cut("link_share.cc", "kMostDoublings = 10;", "kMostDoublings = 0;"),

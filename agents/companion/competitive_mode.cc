@@ -29,7 +29,11 @@ constexpr double kStarvedShare = 0.1;
 
 constexpr double kPresumedShare = 0.35;  // with more of the link a new flow presumes nobody
 constexpr double kEvenShare = 0.5;       // with one rival
-constexpr double kFirstPart = 0.25;      // of an even share; from two packets it takes 15 long round trips
+// Of an even share a window holds at most. It loses some of it with each packet lost, and with no more than
+// all of it a flow has 40.7 % of 180 links beside a Cubic in place of 42.3, and 41 % of 80 beside BBR in
+// place of 44. With 1.2 times as much BBR keeps 80 % of its part on 78 % of those, so on 99.
+constexpr double kMostPart = 1.1;
+constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
 constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // Flows of our kind keep no queue that is both very long and longer than the path, even while some join.
@@ -75,7 +79,7 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt, link_share);
-  const double cubic_packets = window_.grow(now, rtt, even_packets_);
+  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets_);
   // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
   const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
   return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
