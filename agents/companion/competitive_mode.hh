@@ -2,8 +2,8 @@
 //
 // Flows of our kind empty the queue together. When a queue stays although we probed, either somebody fills it
 // or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
-// window is that of one more Cubic flow, up to an even share with one rival, until the link is ours alone.
-// A new flow need not wait for probes (presumed_rival.hh).
+// window is that of one more Cubic flow, up to little more than an even share with one rival, until the link
+// is ours alone. A new flow need not wait for probes (presumed_rival.hh).
 #pragma once
 
 #include <span>
