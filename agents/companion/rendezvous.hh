@@ -3,8 +3,8 @@
 // In competitive mode a flow does not drain the queue, so that flows which all contest never see it empty.
 // But at certain moments of the wall clock, the same on every host, each of them sends next to nothing for
 // two round trips. If a long queue is empty then, and somebody else's window would have left one, the others
-// were of our kind. It costs a flow beside a Cubic one or two of the hundred parts of the link, and clocks
-// may differ by 50 ms; hosts that keep time by NTP are nearer.
+// were of our kind. It costs a flow beside a Cubic one or two per cent of the link. Clocks may differ by
+// 50 ms; hosts that keep time by NTP are nearer.
 #pragma once
 
 #include "transport/congestion_controller.hh"

@@ -35,13 +35,12 @@ constexpr double kLeastPart = 0.85;
 // of 96 links, so on 91 %.
 constexpr double kEnoughShare = 0.4;
 
-// Where a round trip is shorter, a drain lasts no longer than the 10 ms between two decisions of a network,
-// and what it leaves looks like room for more than there is. So a small share goes no further before the
-// bound there than it can correct in the next decision, or some flows of many take turns: 2 to 16 have a Jain
-// index of 0.981 on 100 links in place of 0.976. With nothing before the bound, two flows, one of eight times
-// the other's round trip, lose 0.009 on 100 links.
+// Where a round trip is shorter, a network decides but once or twice while others drain the queue, and wants
+// more than there is. A small share goes so many times as far as the bound there, and no further, or some
+// flows of many take turns: 2 to 16 have a Jain index of 0.981 on 100 links in place of 0.976. Not beyond the
+// bound at all, two flows, one of eight times the other's round trip, lose 0.009 on 100 links.
 constexpr Time kShortRoundTrip = std::chrono::milliseconds{25};
-constexpr double kMostBefore = 1.5;
+constexpr double kMostBeyond = 1.5;
 
 // Parts of its way that a window goes within a round trip: it rises half of it, and falls all of it within
 // two thirds of one. With falls no faster than rises, or of one, a slow rival keeps less: Copa 80 % on 78 to
@@ -89,7 +88,7 @@ double SharedQueue::target(const RttStats& rtt, double cwnd_packets, double aske
   const bool has_enough = share > kEnoughShare && share < kAloneShare && queued_packets > least_packets;
   const bool has_seen_room = most_packets < kLeastPart * asked_packets;
   if (share > 0 && share < kSmallShare && rtt.smoothed < kShortRoundTrip)
-    asked_packets = std::min(asked_packets, kMostBefore * most_packets);
+    asked_packets = std::min(asked_packets, kMostBeyond * most_packets);
   return has_seen_room && !has_enough ? asked_packets : std::min(asked_packets, most_packets);
 }
 

@@ -6,8 +6,8 @@
 // and Hegde, IEEE/ACM ToN 2006): what the path holds at the rate of delivery, and some packets.
 //
 // A network that wants far more than that has seen the rate rise or the queue run empty. It gets it, unless
-// the flow has its share of the link, and of the queue. Where the link's own rate varies there is no division
-// of it to keep.
+// the flow has its share of the link, and of the queue; on a short path a small share gets a part of it.
+// Where the link's own rate varies there is no division of it to keep.
 //
 // It goes there in parts of the way, as in FAST TCP. The network is of a flow alone, whose window the queue
 // follows within a round trip, and it answers in full. Beside a flow that is slower its window would go from
