@@ -103,6 +103,9 @@ CUTS: Mapping[str, Cut] = {
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
+    "others that drain are not watched": Cut(
+        "competitive_mode.cc", "presumed_.watches() && others_drained", "false && others_drained"
+    ),
     "a second look at presumed rivals": Cut(
         "presumed_rival.cc", "kWatchedRoundTrips = 100;", "kWatchedRoundTrips = 0;"
     ),
@@ -112,6 +115,7 @@ CUTS: Mapping[str, Cut] = {
         "rendezvous.cc", "return asked_at > Time{}", "return false && asked_at > Time{}"
     ),
     "short queues that tell nothing": Cut("rendezvous.cc", "LeastQueueing = 1.5;", "LeastQueueing = 0;"),
+    "paths that become known": Cut("rendezvous.cc", "(known || have_drained(own_ms))", "known"),
     "what its own window explains": Cut("rendezvous.cc", "kExplainingPart = 0.67;", "kExplainingPart = 1e9;"),
     "an answer to losses at once": Cut(
         "companion.hh",
@@ -134,7 +138,14 @@ CUTS: Mapping[str, Cut] = {
     "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
     "trains apart from probes": Cut("companion.cc", "!probes());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),
-    "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 1;", "kMorePackets = 0;"),
+    "shallow queues shared": Cut("shallow_queue.cc", "kMorePackets = 0.5;", "kMorePackets = 0;"),
+    "shallow queues shared by half a packet": Cut(
+        "shallow_queue.cc", "kMorePackets = 0.5;", "kMorePackets = 1;"
+    ),
+    "rates of five round trips": Cut("shallow_queue.cc", "kPathRtts = 5;", "kPathRtts = 10;"),
+    "a window that stays until the first ACK": Cut(
+        "companion.cc", "return cwnd_packets;  // no ACK", "return wanted_packets;  // no ACK"
+    ),
     "pacing of shallow queues": Cut("shallow_queue.cc", "kBegins = 0.08;", "kBegins = 2;"),
 }
 

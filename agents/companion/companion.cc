@@ -86,8 +86,8 @@ void Companion::on_own_kind(Time now) {
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   const Time step = now - std::exchange(decided_at_, now);
-  if (rtt.smoothed == Time::zero()) return wanted_packets;
-  if (probes()) return cwnd_packets;  // what it has seen was the drain itself
+  if (rtt.smoothed == Time::zero()) return cwnd_packets;  // no ACK yet: the network knows nothing to go by
+  if (probes()) return cwnd_packets;                      // what it has seen was the drain itself
   if (others_.seen() && !competitive_.on())
     wanted_packets =
         shared_queue_.window(step, rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());

@@ -2,7 +2,8 @@
 //
 // A short flow has ended before its probes have told whether somebody fills the queue. So one that meets a
 // long queue takes a rival for certain, for some round trips. Then it steps back, as beside its own kind, and
-// watches for some more: if its share of the link falls by half, the rival has not stepped back.
+// watches for some more: if its share of the link falls by half, the rival has not stepped back. Unless
+// others have drained the queue meanwhile: then its own kind is there, and shares move.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,12 @@ constexpr int kEmptyPart = 8;  // empty: no more than this part of the queue is 
 constexpr Time kTick = std::chrono::milliseconds{1};
 
 // A path that turns out to be shorter by more than this part of the queue was not known: what is left of the
-// queue is not either.
+// queue is not either. Unless no more is left of the round trip than this part of what others had in it:
+// Cubic's cut leaves 0.7. While such flows waited for the next time, those that knew the path had left and
+// starved: on 100 links 2 to 16 flows have a Jain's index of 0.983 in place of 0.980, on 60 with queues of
+// 250 ms and more their queue is 57 times one flow's in place of 87.
 constexpr int kKnownPart = 20;
+constexpr double kLeftByOwnKind = 0.3;
 
 // Whose window is most of the queue explains by itself that it is empty without it. A flow that takes it for
 // a sign has 0.38 of the link beside BBR in the mean of 60 links in place of 0.43.
@@ -83,11 +87,16 @@ bool Rendezvous::end(const RttStats& rtt, double link_packets_per_ms) {
 
 bool Rendezvous::are_of_our_kind(const RttStats& rtt, double link_packets_per_ms) const {
   const Time queueing = before_.smoothed - rtt.min;
-  if (in_ms(queueing) < kLeastQueueing * in_ms(rtt.min)) return false;
+  if (link_packets_per_ms == 0 || in_ms(queueing) < kLeastQueueing * in_ms(rtt.min)) return false;
+  const double own_ms = cwnd_packets_ / link_packets_per_ms;  // of the queue at most
   const bool known = before_.min - rtt.min < std::max(kTick, queueing / kKnownPart);
   const bool empty = least_rtt_ - rtt.min <= std::max(kTick, queueing / kEmptyPart);
-  const bool explained = cwnd_packets_ > kExplainingPart * link_packets_per_ms * in_ms(queueing);
-  return known && empty && !explained;
+  const bool explained = own_ms > kExplainingPart * in_ms(queueing);
+  return empty && !explained && (known || have_drained(own_ms));
+}
+
+bool Rendezvous::have_drained(double own_ms) const {
+  return in_ms(least_rtt_) < kLeftByOwnKind * (in_ms(before_.smoothed) - own_ms);
 }
 
 Time Rendezvous::slot(Time smoothed_rtt) const {

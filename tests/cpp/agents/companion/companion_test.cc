@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(Companion, TheNetworkAloneDecidesBeforeTheFirstAck) {
+TEST(Companion, TheWindowStaysUntilTheFirstAck) {
   Companion companion{{.seed = 1}};
-  EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 20);
+  EXPECT_EQ(companion.window(milliseconds{10}, {}, 10, 20), 10);
 }
 
 class CompanionTest : public testing::Test {

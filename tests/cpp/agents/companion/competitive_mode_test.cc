@@ -238,6 +238,25 @@ TEST_F(CompetitiveModeTest, AShareThatFallsByHalfConfirmsAPresumption) {
   EXPECT_TRUE(mode_.on());
 }
 
+// 100 packets have gone, 64 of them at most by the probe.
+TEST_F(CompetitiveModeTest, OthersThatDrainAreNotWatchedAnyMore) {
+  presume();
+  decide(5);
+  probe(kEmpty);
+  measure(0.1, 6);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, WhatTheProbeMayHaveDrainedItselfTellsOfNoOthers) {
+  presume();
+  decide(5);
+  probe(kEmpty, milliseconds{45});
+  measure(0.1, 6);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
 TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
   presume();
   decide(5);

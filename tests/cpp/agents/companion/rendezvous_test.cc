@@ -117,12 +117,27 @@ TEST_F(RendezvousTest, AShortQueueIsNoSign) {
   EXPECT_GT(begun_.size(), 1U);
 }
 
-// A late-comer took a part of the queue for the path.
+// A late-comer took a part of the queue for the path, and 44 of the 140 ms of others are left.
 TEST_F(RendezvousTest, APathThatWasNotKnownIsNoSignButTheNextTimeIs) {
   while (!rendezvous_.drains()) run(now_ + milliseconds{1}, kQueue, milliseconds{0});
-  min_rtt_ -= milliseconds{20};
+  min_rtt_ -= milliseconds{6};
   EXPECT_FALSE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
   EXPECT_TRUE(run(2 * kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+// 40 of 140 ms are less than Cubic's cut leaves.
+TEST_F(RendezvousTest, WhereHardlyAnythingIsLeftThePathNeedNotBeKnown) {
+  while (!rendezvous_.drains()) run(now_ + milliseconds{1}, kQueue, milliseconds{0});
+  min_rtt_ -= milliseconds{10};
+  EXPECT_TRUE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
+}
+
+// The same with a window that can have been half of the round trip.
+TEST_F(RendezvousTest, WhatItsOwnWindowLeavesIsNoSignWhereThePathWasNotKnown) {
+  cwnd_packets_ = 110;
+  while (!rendezvous_.drains()) run(now_ + milliseconds{1}, kQueue, milliseconds{0});
+  min_rtt_ -= milliseconds{10};
+  EXPECT_FALSE(run(kSlot + seconds{1}, kQueue, milliseconds{0}));
 }
 
 }  // namespace

@@ -17,14 +17,13 @@ constexpr RttStats kLongQueue{milliseconds{200}, milliseconds{200}, milliseconds
 
 class ShallowQueueTest : public testing::Test {
  protected:
-  // 10 packets of 1500 bytes in a round trip of 100 ms: 1.2 Mbit/s.
+  // 10 packets of 1500 bytes in a round trip of 100 ms: 1.2 Mbit/s, unless they are further apart.
   bool ack(const RttStats& rtt = kNoQueue) {
-    now_ += milliseconds{10};
-    return report_ack(
-        shallow_queue_, now_,
-        {.bytes = kBytes,
-         .rtt = rtt,
-         .rate = {.delivered_bytes = rtt.latest / milliseconds{10} * kBytes, .interval = rtt.latest}});
+    now_ += apart_;
+    return report_ack(shallow_queue_, now_,
+                      {.bytes = kBytes,
+                       .rtt = rtt,
+                       .rate = {.delivered_bytes = rtt.latest / apart_ * kBytes, .interval = rtt.latest}});
   }
 
   bool lose(const RttStats& rtt = kNoQueue) {
@@ -61,6 +60,7 @@ class ShallowQueueTest : public testing::Test {
 
   ShallowQueue shallow_queue_{};
   Time now_{};
+  Time apart_{milliseconds{10}};
 };
 
 TEST_F(ShallowQueueTest, WithoutLossesNothingIsLimited) {
@@ -74,11 +74,21 @@ TEST_F(ShallowQueueTest, RandomLossesLimitNothing) {
   EXPECT_FALSE(shallow_queue_.pacing().has_value());
 }
 
-// And by one packet in 100 ms more, 0.12 Mbit/s.
+// And by half a packet in 100 ms more, 0.06 Mbit/s.
 TEST_F(ShallowQueueTest, ManyLossesWithoutAQueuePaceByWhatArrives) {
   run(8, 4);
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
-  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 1.2 + 0.12);
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 1.2 + 0.06);
+}
+
+// The largest of many rates of few packets is more than the link can carry.
+TEST_F(ShallowQueueTest, ARateOfMoreThanFiveRoundTripsAgoIsForgotten) {
+  run(8, 4);
+  apart_ = milliseconds{20};
+  run(5, 4);
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 1.2 + 0.06);
+  run(2, 4);
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 0.6 + 0.06);
 }
 
 // What is known after one packet is no share: the flow begins, and somebody else has filled the queue.
@@ -110,13 +120,13 @@ TEST_F(ShallowQueueTest, LossesOfALongQueueCountForNothing) {
 TEST_F(ShallowQueueTest, LossesCountWhereOnlyTheWayBackIsLong) {
   run_with_clock(8, 4, milliseconds{50});
   ASSERT_TRUE(shallow_queue_.pacing().has_value());
-  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 1.2 + 0.06);
+  EXPECT_DOUBLE_EQ(shallow_queue_.pacing()->mbps(), 1.1 * 1.2 + 0.03);
 }
 
-// 3 times what 1.38 Mbit/s bring in the 200 ms without a queue, the way back of 150 ms included.
+// 3 times what 1.35 Mbit/s bring in the 200 ms without a queue, the way back of 150 ms included.
 TEST_F(ShallowQueueTest, TheWindowIsAGuardAlone) {
   run_with_clock(8, 4, milliseconds{50});
-  EXPECT_EQ(shallow_queue_.window_bytes(kBytes), 3 * 34'500);
+  EXPECT_EQ(shallow_queue_.window_bytes(kBytes), 3 * 33'750);
   EXPECT_EQ(shallow_queue_.window_bytes(200'000), 200'000);
 }
 
