@@ -50,7 +50,7 @@ int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) 
   return (result.queueing > kVeryLongQueue ? 4 : result.queueing > kLongQueue ? 2 : 1) * (starves ? 2 : 1);
 }
 
-// Without the probe's own doing more of the queue has gone than all its packets can have been in it.
+// More of the queue has gone than all packets of the flow can have been: others have drained it as well.
 bool others_drained(const ProbeResult& result, const LinkShare& link_share) {
   const double gone_packets = (1 - result.left) * in_ms(result.queueing) * link_share.link_packets_per_ms();
   return gone_packets > kMoreThanOwn * result.cwnd_packets;

@@ -38,6 +38,7 @@ class Rendezvous {
   void begin(Time now, const RttStats& rtt, double cwnd_packets);
   bool end(const RttStats& rtt, double link_packets_per_ms);
   [[nodiscard]] bool are_of_our_kind(const RttStats& rtt, double link_packets_per_ms) const;
+  // Others, whatever is known of the path. `own_ms`: of the queue, what the flow can have been at most.
   [[nodiscard]] bool have_drained(double own_ms) const;
   [[nodiscard]] Time slot(Time smoothed_rtt) const;
   [[nodiscard]] Time begun(Time now, Time slot) const;
