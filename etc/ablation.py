@@ -70,7 +70,7 @@ CUTS: Mapping[str, Cut] = {
         "shared_queue.cc", "return has_part(share) ? moved(", "return share >= 0 ? moved("
     ),
     "wishes before the bound": Cut("shared_queue.cc", "kLeastPart = 0.85;", "kLeastPart = 0;"),
-    "small shares of short paths": Cut("shared_queue.cc", "kMostBeyond = 1.5;", "kMostBefore = 1e9;"),
+    "small shares of short paths": Cut("shared_queue.cc", "kMostBeyond = 1.5;", "kMostBeyond = 1e9;"),
     "room for a host that stalls": Cut("shared_queue.cc", "+ return_jitter)", "+ 0 * return_jitter)"),
     "forgetting others without a queue": Cut("others.hh", "Patience = 20;", "Patience = 1'000'000'000;"),
     "forgetting others with the link for itself": Cut(

@@ -4,13 +4,18 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 ETC = Path(__file__).resolve().parents[2] / "etc"
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Weffc++", "-Werror")
+COMPILE_S = 120
 
 
 @pytest.fixture
@@ -31,6 +36,27 @@ def test_every_mechanism_is_taken_out_and_put_back(ablation: ModuleType) -> None
         with ablation.without(cut):
             assert (ablation.COMPANION / cut.file).read_text() == before.replace(cut.old, cut.new) != before
         assert (ablation.COMPANION / cut.file).read_text() == before
+
+
+def test_what_is_left_without_each_mechanism_compiles(ablation: ModuleType, tmp_path: Path) -> None:
+    compiled = partial(compiled_without, ablation, tmp_path)
+    with ThreadPoolExecutor(os.cpu_count()) as executor:
+        assert [error for error in executor.map(compiled, enumerate(ablation.CUTS)) if error] == []
+
+
+def compiled_without(ablation: ModuleType, tmp_path: Path, numbered: tuple[int, str]) -> str:
+    """What the compiler says of the file with the mechanism of that name taken out."""
+    number, name = numbered
+    cut = ablation.CUTS[name]
+    root = tmp_path / str(number)
+    changed = shutil.copytree(ablation.COMPANION, root / "agents" / "companion") / cut.file
+    changed.write_text(changed.read_text().replace(cut.old, cut.new))
+    unit = root / "unit.cc"
+    unit.write_text(f'#include "{changed}"\n')
+    includes = (f"-I{root}", f"-I{ETC.parent}", "-isystem", str(ETC.parent / "third_party"))
+    command = ["c++", "-std=c++20", "-fsyntax-only", *WARNINGS, *includes, str(unit)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_S)
+    return ended.stderr if ended.returncode else ""
 
 
 def test_a_mechanism_that_has_changed_is_named(ablation: ModuleType) -> None:
