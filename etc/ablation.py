@@ -133,8 +133,12 @@ CUTS: Mapping[str, Cut] = {
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
     "rarer trains where they are lost": Cut("link_share.cc", "kMostDoublings = 10;", "kMostDoublings = 0;"),
     "rate of the time with a queue": Cut(
-        "link_share.cc", "contends_ ? contended_ : waited_", "contends_ && false ? contended_ : waited_"
+        "link_share.cc", "by_queue ? contended_ : waited_", "by_queue && false ? contended_ : waited_"
     ),
+    "all of the time where it is faster": Cut(
+        "link_share.cc", "contends_ && contended_.packets_per_ms() > waited_.packets_per_ms()", "contends_"
+    ),
+    "half a tick": Cut("queue_steadiness.cc", "std::chrono::microseconds{500}", "kClock"),
     "others that the share shows": Cut("link_share.cc", "kOthersShare = 0.75;", "kOthersShare = 0;"),
     "trains apart from probes": Cut("companion.cc", "!probes());", "!was_draining);"),
     "few packets in a shallow queue": Cut("shallow_queue.cc", "kFewQueued = 1;", "kFewQueued = 2;"),

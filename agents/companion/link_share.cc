@@ -91,11 +91,14 @@ void LinkShare::note_delivered(Time now, const AckEvent& ack) {
 
 // Only while nothing is held back: with a small window that would be half of the rate. And where a queue
 // stood for some of the time, only then: what a flow leaves unused by itself is nobody else's share, and it
-// took itself for one of two for as long as its window went up and down.
+// took itself for one of two for as long as its window went up and down. But a queue stands where the link
+// has been slow: of one whose own rate varies, a flow alone had three quarters by that time, and the whole by
+// all of it.
 void LinkShare::note_own_rate() {
   if (!waits_since_) return;
   contends_ = contended_.during * kLeastContended > waited_.during;
-  const Delivered& counted = contends_ ? contended_ : waited_;
+  const bool by_queue = contends_ && contended_.packets_per_ms() > waited_.packets_per_ms();
+  const Delivered& counted = by_queue ? contended_ : waited_;
   own_.add(counted.packets, in_ms(counted.during), kOwnRemembered);
 }
 

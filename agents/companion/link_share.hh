@@ -55,6 +55,10 @@ class LinkShare {
   struct Delivered {
     double packets{0};
     Time during{};
+
+    [[nodiscard]] double packets_per_ms() const {
+      return during > Time::zero() ? packets / in_ms(during) : 0;
+    }
   };
 
   bool hold(Time now, double cwnd_packets);

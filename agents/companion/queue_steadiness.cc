@@ -8,9 +8,10 @@ namespace ccgym {
 
 namespace {
 
-constexpr Time kClock = std::chrono::milliseconds{1};  // of mahimahi's links: by so much any queue changes
-constexpr int kSameTimes = 3;                          // the same: by no more than a third
-constexpr int kRemembered = 32;                        // round trips
+constexpr Time kClock = std::chrono::milliseconds{1};   // of mahimahi's links: a queue of less is none
+constexpr int kSameTimes = 3;                           // the same: by no more than a third, ...
+constexpr Time kSame = std::chrono::microseconds{500};  // ... or by what of a tick many packets see
+constexpr int kRemembered = 32;                         // round trips
 constexpr int kPresumed = 3;  // round trips, half of them the same: what a new flow goes by
 
 // Where a flow is alone on cellular, wandering and Poisson links, a queue that falls without its doing stays
@@ -38,7 +39,7 @@ void QueueSteadiness::compare(Time least, Time noise) {
   const std::optional<Time> before = std::exchange(before_, least);
   if (!before || *before < noise) return;
   round_trips_ = std::min(round_trips_ + 1, kRemembered - kPresumed);
-  const bool is_same = std::chrono::abs(least - *before) < std::max(*before / kSameTimes, kClock);
+  const bool is_same = std::chrono::abs(least - *before) < std::max(*before / kSameTimes, kSame);
   steady_part_ += ((is_same ? 1 : 0) - steady_part_) / (round_trips_ + kPresumed);
 }
 

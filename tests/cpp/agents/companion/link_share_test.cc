@@ -38,6 +38,15 @@ TEST(LinkShare, DoesNotCountWhatTheFlowLeavesUnused) {
   EXPECT_NEAR(link_share.share().value(), 1, 1e-6);
 }
 
+// A queue stands where the link has been slow: the rate of that time alone is less than the flow has of it.
+TEST(LinkShare, CountsAllOfTheTimeWhereItIsFasterWithoutAQueue) {
+  LinkShare link_share;
+  PacketTrains trains{2, 1};
+  trains.idle_for(2 * PacketTrains::kRtt, 400);  // of six from one train to the next: 400 + 4 * 100
+  for (int train = 0; train < 8; ++train) trains.send(link_share);
+  EXPECT_NEAR(link_share.share().value(), 800.0 / 600 / 2, 2e-2);
+}
+
 TEST(LinkShare, HintsAtOthersAfterTwoTrainsAndShowsThemAfterFour) {
   LinkShare link_share;
   PacketTrains trains{2, 1};

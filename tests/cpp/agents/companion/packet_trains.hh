@@ -37,8 +37,11 @@ class PacketTrains {
     trained_at_ = now_;
   }
 
-  // After each train the flow sends nothing for so long, and the queue is empty.
-  void idle_for(Time idle) { idle_ = idle; }
+  // After each train the queue is empty for so long, and no more than these packets are delivered.
+  void idle_for(Time idle, std::size_t packets = 1) {
+    idle_ = idle;
+    idle_packets_ = packets;
+  }
 
   [[nodiscard]] Time now() const { return now_; }
 
@@ -53,7 +56,7 @@ class PacketTrains {
   void idle(Listener& listener) {
     if (idle_ == Time::zero()) return;
     now_ += idle_;
-    ack(listener, 64, std::array{packet_sent_at(now_ - kMinRtt)}, kMinRtt);
+    ack(listener, 64, std::vector<AckedPacket>(idle_packets_, packet_sent_at(now_ - kMinRtt)), kMinRtt);
     trained_at_ = now_;
   }
 
@@ -87,6 +90,7 @@ class PacketTrains {
   Time now_;
   Time trained_at_{now_};
   Time idle_{};
+  std::size_t idle_packets_{1};
 };
 
 }  // namespace ccgym

@@ -55,9 +55,11 @@ TEST_F(QueueSteadinessTest, IsNotOfOneThatGoesUpAndDown) {
   EXPECT_FALSE(queue_.is_unsteady());
 }
 
-TEST_F(QueueSteadinessTest, DoesNotEndWithATickOfTheLinksClock) {
-  for (int i = 0; i < 40; ++i) pass(microseconds{i % 2 == 0 ? 1100 : 2000});
+TEST_F(QueueSteadinessTest, DoesNotEndWithHalfATickOfTheLinksClock) {
+  for (int i = 0; i < 40; ++i) pass(microseconds{i % 2 == 0 ? 1010 : 1490});
   EXPECT_FALSE(queue_.is_unsteady());
+  for (int i = 0; i < 40; ++i) pass(microseconds{i % 2 == 0 ? 1010 : 1900});
+  EXPECT_TRUE(queue_.is_unsteady());
 }
 
 TEST_F(QueueSteadinessTest, IsNotAskedOfLessThanAPacket) {
