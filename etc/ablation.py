@@ -124,12 +124,18 @@ CUTS: Mapping[str, Cut] = {
     ),
     "a start above two packets": Cut("competitive_mode.cc", "kFirstPart = 0.25;", "kFirstPart = 0;"),
     "what an empty queue leaves": Cut(
-        "competitive_mode.cc",
+        "spare_room.hh",
         "kStandingQueue = std::chrono::milliseconds{5}",
         "kStandingQueue = -std::chrono::hours{1}",
     ),
+    "a part of it within a round trip": Cut("spare_room.hh", "kTaken = 0.25;", "kTaken = 1e9;"),
     "cap near an even share": Cut("competitive_mode.cc", "kMostPart = 1.1;", "kMostPart = 2;"),
-    "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.3;", "kPull = 0;"),
+    "fast convergence": Cut(
+        "cubic_window.cc", "(1 + kBeta) / 2 * packets_ : packets_", "packets_ : packets_"
+    ),
+    "contesting by the clock of ACKs": Cut(
+        "companion.hh", "ack_clocked() const { return competitive_.on()", "ack_clocked() const { return false"
+    ),
     "fewer trains": Cut("link_share.cc", "kRoundTripsApart = 6;", "kRoundTripsApart = 1;"),
     "rarer trains where they are lost": Cut("link_share.cc", "kMostDoublings = 10;", "kMostDoublings = 0;"),
     "rate of the time with a queue": Cut(

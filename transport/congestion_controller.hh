@@ -114,7 +114,8 @@ struct SpuriousLoss {
 struct SendLimits {
   int64_t cwnd_bytes{};
   std::optional<Rate> pacing_rate{};  // absent: the window alone decides
-  bool holds_back{false};  // below what the path allows: samples tell nothing of it (BBR's ProbeRTT)
+  bool holds_back{false};   // below what the path allows: samples tell nothing of it (BBR's ProbeRTT)
+  bool ack_clocked{false};  // what an ACK lets go leaves with it, up to a millisecond of the pace at once
 };
 
 class CongestionController {

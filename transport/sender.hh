@@ -145,6 +145,7 @@ class Sender {
     const SendLimits limits = controller_.get().limits();
     cwnd_bytes_ = limits.cwnd_bytes;
     holds_back_ = limits.holds_back;
+    ack_clocked_ = limits.ack_clocked;
     // The controller's rate itself: one chosen from two would be copied, for every packet.
     if (restart_pace_.is_over(now)) [[likely]] {
       pacer_.set_rate(now, limits.pacing_rate);
@@ -159,7 +160,7 @@ class Sender {
 
   void note_window(Time now) {
     const bool was_open = std::exchange(window_open_, window_has_room());
-    if (window_open_ && !was_open) pacer_.on_window_opened(now);
+    if (window_open_ && !was_open && !ack_clocked_) pacer_.on_window_opened(now);
   }
 
   void mark_app_limited() {
@@ -324,6 +325,7 @@ class Sender {
   Time last_activity_{};     // a packet left, or an ACK came
   int silent_probes_{0};     // without an ACK since; after a time-out one packet at a time
   bool holds_back_{false};
+  bool ack_clocked_{false};
   bool owes_probe_{false};
   bool window_open_{true};  // after all that has been called; asked for more often than it changes
   Limit limited_by_{Limit::window};

@@ -30,7 +30,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   const bool train_changes = measure_share(now, ack, cwnd_packets, !probes());
   if (competitive_.on()) {  // a drain with every probe would give the rival its room
     if (finds_own_kind(now, ack.rtt, cwnd_packets)) on_own_kind(now);
-    return train_changes || drains() != was_draining;
+    return train_changes || drains() != was_draining || !competitive_.on();
   }
   probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
   drain_watch_ = {};  // what was before the next contest says nothing of it

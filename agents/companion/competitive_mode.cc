@@ -40,7 +40,6 @@ constexpr double kEvenShare = 0.5;       // with one rival
 // place of 44. With 1.2 times as much BBR keeps 80 % of its part on 78 % of those, so on 99.
 constexpr double kMostPart = 1.1;
 constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
-constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
 
 // Flows of our kind keep no queue that is both very long and longer than the path, even while some join.
 int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) {
@@ -79,7 +78,7 @@ void CompetitiveMode::on_probe_success() {
 }
 
 double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
-  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
+  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost)) : cwnd_packets;
 }
 
 void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
@@ -93,11 +92,8 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   if (!on_ && !presumed_.on()) reconsider(now, link_share);
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
-  even_packets_ = even_packets(rtt, link_share);
-  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets_);
-  // Nobody needs what an empty queue leaves unused; and only so does a flow notice that its rivals have gone.
-  const bool queue_stands = rtt.smoothed - rtt.min > kStandingQueue;
-  return queue_stands ? cubic_packets : std::max(cubic_packets, wanted_packets);
+  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets(rtt, link_share));
+  return spare_room_.window(now, rtt, cubic_packets, wanted_packets);
 }
 
 // Who has the link for itself has nobody to suspect. A drain that failed by chance, on a slow link for a tick
@@ -124,6 +120,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   on_ = true;
   const double even = even_packets(rtt, link_share);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
+  spare_room_ = {};
 }
 
 void CompetitiveMode::step_back(Time now, Time smoothed_rtt, const LinkShare& link_share) {

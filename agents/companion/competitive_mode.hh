@@ -12,6 +12,7 @@
 #include "agents/companion/cubic_window.hh"
 #include "agents/companion/link_share.hh"
 #include "agents/companion/presumed_rival.hh"
+#include "agents/companion/spare_room.hh"
 #include "transport/congestion_controller.hh"
 
 namespace ccgym {
@@ -49,7 +50,7 @@ class CompetitiveMode {
   int evidence_{0};
   PresumedRival presumed_{};
   CubicWindow window_{};
-  double even_packets_{0};
+  SpareRoom spare_room_{};
 };
 
 }  // namespace ccgym

@@ -14,12 +14,6 @@ constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3
 constexpr double kMostGrowth = 1.5;                       // section 4.2, in a round trip
 constexpr double kLeastPackets = 2;
 
-// How far W_max moves from the lost window towards what part of an even share with one rival. Half-way to
-// the whole of it takes from several rivals: four Cubics kept 80 % of their part on 44 % of 36 links, with
-// this pull on 89 %. Beside one Cubic both give 40 % of the link in the mean.
-constexpr double kPull = 0.3;
-constexpr double kPulledTo = 0.6;
-
 double in_s(Time time) { return std::chrono::duration<double>{time}.count(); }
 
 }  // namespace
@@ -37,11 +31,12 @@ double CubicWindow::grow(Time now, const RttStats& rtt, double most_packets) {
   return packets_;
 }
 
-double CubicWindow::reduce(Time now, std::span<const LostPacket> lost, double even_packets) {
+double CubicWindow::reduce(Time now, std::span<const LostPacket> lost) {
   const bool is_new =
       std::ranges::any_of(lost, [this](const LostPacket& packet) { return packet.sent_at > began_; });
   if (!is_new) return packets_;
-  max_packets_ = packets_ + kPull * std::max(0.0, kPulledTo * even_packets - packets_);
+  const bool has_lost = prior_packets_ > 0;  // else W_max is no window that was lost
+  max_packets_ = has_lost && packets_ < max_packets_ ? (1 + kBeta) / 2 * packets_ : packets_;
   prior_packets_ = packets_;
   packets_ = start_packets_ = reno_packets_ = std::max(kLeastPackets, kBeta * packets_);
   began_ = now;

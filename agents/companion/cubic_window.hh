@@ -17,10 +17,9 @@ class CubicWindow {
 
   // Sections 4.2 to 4.5: the window at `now`, no larger than `most_packets`.
   double grow(Time now, const RttStats& rtt, double most_packets);
-  // Section 4.6: one reduction for all losses of a round trip; the window from then on. Far below an even
-  // share the next W_max lies nearer to it, in place of section 4.7, by which a newcomer needs minutes where
-  // losses are rare.
-  double reduce(Time now, std::span<const LostPacket> lost, double even_packets);
+  // Sections 4.6 and 4.7: one reduction for all losses of a round trip; the window from then on. Without fast
+  // convergence four Cubics kept 80 % of their part on 78 % of 40 links, with it on 92.
+  double reduce(Time now, std::span<const LostPacket> lost);
 
  private:
   double packets_{0};

@@ -65,7 +65,7 @@ class LinkShare {
   void note_delivered(Time now, const AckEvent& ack);
   void note_own_rate();
   bool let_go();
-  bool send(Time now, double held_packets);
+  bool send(Time now, double cwnd_packets, double inflight_packets);
   void note_arrivals(Time now, const AckEvent& ack);
   void close_train(Time now, const AckEvent& ack);
   void note_train();
@@ -81,6 +81,7 @@ class LinkShare {
   Delivered contended_{};  // the part of it in which a queue stood
   bool contends_{false};   // that part was enough to go by it alone
   double held_packets_{0};
+  double most_packets_{0};  // in flight, until the train has left
   Train train_{};
   int trains_{0};
   int lost_trains_{0};    // in a row

@@ -161,6 +161,8 @@ SendLimits SharingActuator::decide_limits() const {
   SendLimits limits{.cwnd_bytes = window_bytes};
   if (companion_.in_train()) return limits;
   limits.pacing_rate = window_pace(window_bytes, rtt_.min);
+  limits.ack_clocked = companion_.ack_clocked();
+  if (limits.ack_clocked) return limits;
   const std::optional<Rate> most = shallow_queue_.pacing();
   if (limits.pacing_rate && most) limits.pacing_rate = std::min(*limits.pacing_rate, *most);
   return limits;

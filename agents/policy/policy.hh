@@ -45,7 +45,7 @@ class PolicyController final : public CongestionController {
   // Member by member, so that they stay in registers: for every packet they are asked for twice.
   [[nodiscard]] SendLimits limits() const override {
     const SendLimits& kept = actuator_->limits();
-    return {kept.cwnd_bytes, kept.pacing_rate, kept.holds_back};
+    return {kept.cwnd_bytes, kept.pacing_rate, kept.holds_back, kept.ack_clocked};
   }
   [[nodiscard]] std::vector<Metric> metrics() const override { return actuator_->metrics(); }
   [[nodiscard]] std::unique_ptr<CongestionController> clone() const override {

@@ -39,7 +39,9 @@ class RecordingController final : public CongestionController {
     timers.push_back(told);
     timer.reset();
   }
-  [[nodiscard]] SendLimits limits() const override { return {cwnd_bytes, pacing_rate, holds_back}; }
+  [[nodiscard]] SendLimits limits() const override {
+    return {cwnd_bytes, pacing_rate, holds_back, ack_clocked};
+  }
   [[nodiscard]] std::vector<Metric> metrics() const override {
     return {{"calls", "", static_cast<double>(story.size())}};
   }
@@ -50,6 +52,7 @@ class RecordingController final : public CongestionController {
   int64_t cwnd_bytes;
   std::optional<Rate> pacing_rate{};
   bool holds_back{false};
+  bool ack_clocked{false};
   std::optional<Time> timer{};
   std::vector<std::string> story{};
   std::vector<Time> times{};

@@ -384,6 +384,22 @@ TEST(Sender, ASchemeThatPacesItselfDoesSoAfterAnIdleTimeToo) {
   EXPECT_EQ(sent_after_idleness(flow, milliseconds{50}), 100);
 }
 
+// Of a window of 20 that is acknowledged at once, where the pace is 10 packets a millisecond.
+int sent_with_acks(bool ack_clocked) {
+  Flow flow{20};
+  flow.controller.pacing_rate = Rate::from_mbps(80);
+  flow.controller.ack_clocked = ack_clocked;
+  for (Time now{}; flow.sender.next_send(now); now = flow.sender.next_send(now).value_or(now))
+    flow.sender.on_sent(now);
+  for (uint64_t seq = 0; seq < 20; ++seq) flow.sender.on_ack(milliseconds{100}, seq, {});
+  return flow.send_all(milliseconds{100});
+}
+
+TEST(Sender, WhatAcksLetGoLeavesWithThemUpToAMillisecondOfThePaceIfTheControllerSaysSo) {
+  EXPECT_EQ(sent_with_acks(false), 1);
+  EXPECT_EQ(sent_with_acks(true), 11);  // a millisecond, and the one that is due
+}
+
 // MarkConnectionAppLimited of draft-ietf-ccwg-bbr-06, section 5.3.4.3: samples until what is in flight now
 // has arrived say nothing of the path.
 TEST(Sender, MarksSamplesWhileTheControllerHoldsBack) {

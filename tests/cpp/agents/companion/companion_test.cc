@@ -123,6 +123,17 @@ TEST_F(CompanionTest, AQueueThatStaysThoughItIsDrainedTellsOfARival) { EXPECT_GT
 
 TEST_F(CompanionTest, AQueueThatIsUnsteadyByItselfTellsOfNobody) { EXPECT_EQ(trains(true), 0); }
 
+TEST_F(CompanionTest, WhoContestsSendsWhenAnAckComes) {
+  PacketTrains trains{2, 0.5, now_};
+  trains.idle_for(PacketTrains::kRtt);  // or a probe would be on when the next train is due
+  for (int train = 0; train < 3; ++train) trains.send(*this);
+  EXPECT_FALSE(companion_.ack_clocked());
+  (void)companion_.window(trains.now(), {PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt / 2}, 64,
+                          5);
+  EXPECT_TRUE(companion_.sees_others());
+  EXPECT_TRUE(companion_.ack_clocked());
+}
+
 // It would empty the queue for a moment, and the probe take that for what others do.
 TEST_F(CompanionTest, NoTrainBeginsWhileAProbeIsOn) {
   observe(milliseconds{50});

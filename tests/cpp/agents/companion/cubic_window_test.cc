@@ -21,9 +21,9 @@ class CubicWindowTest : public testing::Test {
     return packets;
   }
 
-  double lose(Time sent_at, double even_packets) {
+  double lose(Time sent_at) {
     const std::array lost{LostPacket{.bytes = 1000, .sent_at = sent_at}};
-    return window_.reduce(now_, lost, even_packets);
+    return window_.reduce(now_, lost);
   }
 
   Time now_{std::chrono::seconds{1}};
@@ -40,23 +40,33 @@ TEST_F(CubicWindowTest, GrowsNoFurtherThanItMay) { EXPECT_EQ(grow(std::chrono::s
 TEST_F(CubicWindowTest, FallsToSevenTenthsOnceForTheLossesOfARoundTrip) {
   const double before = grow(std::chrono::seconds{1});
   const Time sent_at = now_ - milliseconds{100};
-  EXPECT_NEAR(lose(sent_at, 100), 0.7 * before, 1e-9);
-  EXPECT_NEAR(lose(sent_at, 100), 0.7 * before, 1e-9);
-  EXPECT_NEAR(lose(now_, 100), 0.7 * before, 1e-9);  // sent before it, in the same millisecond
+  EXPECT_NEAR(lose(sent_at), 0.7 * before, 1e-9);
+  EXPECT_NEAR(lose(sent_at), 0.7 * before, 1e-9);
+  EXPECT_NEAR(lose(now_), 0.7 * before, 1e-9);  // sent before it, in the same millisecond
 }
 
 // K = cbrt(0.3 * 100 / 0.4) = 4.2 s (eq. 2).
 TEST_F(CubicWindowTest, IsBackAtTheLostWindowAfterKSeconds) {
   const double before = grow(std::chrono::seconds{1});
-  lose(now_ - milliseconds{100}, 100);
+  lose(now_ - milliseconds{100});
   EXPECT_LT(grow(milliseconds{2000}), 0.97 * before);
   EXPECT_NEAR(grow(milliseconds{2200}), before, 1);
 }
 
-TEST_F(CubicWindowTest, FarBelowAnEvenShareTheNextPlateauLiesNearerToIt) {
+// Section 4.7: a window of 77 is lost on its way to 100, and the next plateau is at 0.85 times that, 65.5;
+// from 54 packets K is 3.1 s. Were it at 77, the window would be 72 half-way.
+TEST_F(CubicWindowTest, BelowTheLastPlateauTheNextOneIsLower) {
   grow(std::chrono::seconds{1});
-  lose(now_ - milliseconds{100}, 200);  // 100 packets, on the way to 120: K is 4.5 s
-  EXPECT_NEAR(grow(milliseconds{4500}), 106, 1);
+  lose(now_ - milliseconds{100});
+  ASSERT_NEAR(grow(milliseconds{300}), 77, 1);
+  lose(now_ - milliseconds{100});
+  EXPECT_NEAR(grow(milliseconds{1500}), 64, 1);
+}
+
+TEST_F(CubicWindowTest, TheFirstPlateauIsTheWindowThatWasLost) {
+  ASSERT_NEAR(grow(milliseconds{480}), 70, 1);
+  lose(now_ - milliseconds{100});
+  EXPECT_NEAR(grow(milliseconds{1500}), 66, 1);  // K is 3.7 s; were it at 60, the window would be 58
 }
 
 }  // namespace

@@ -150,6 +150,27 @@ TEST(LinkShare, HoldsAnEighthOfTheWindowBackAndSendsItUnpaced) {
   EXPECT_EQ(link_share.limit(64), 64);
 }
 
+TEST(LinkShare, ATrainIsNoLongerWhereTheWindowHasGrownMeanwhile) {
+  struct Grower {
+    LinkShare& share;
+    void on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
+      const double now_packets = share.limit(cwnd_packets) < cwnd_packets ? 2 * cwnd_packets : cwnd_packets;
+      share.on_ack(now, ack, now_packets, may_hold);
+      if (!share.in_train()) return;
+      inflight_packets = static_cast<double>(ack.inflight_bytes) / PacketTrains::kBytes;
+      limit = share.limit(now_packets);
+    }
+    double inflight_packets{0};
+    double limit{0};
+  };
+  LinkShare link_share;
+  Grower grower{link_share};
+  PacketTrains trains{2, 0.5};
+  trains.send(grower);
+  EXPECT_GT(grower.inflight_packets, 0);
+  EXPECT_EQ(grower.limit, grower.inflight_packets + 8);  // an eighth of 64, which were held back
+}
+
 // A link with a clock delivers several packets at one instant, and their ACKs come before one can be
 // answered.
 TEST(LinkShare, ATrainOutlastsTheAcksOfItsInstant) {
