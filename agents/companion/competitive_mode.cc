@@ -78,7 +78,7 @@ void CompetitiveMode::on_probe_success() {
 }
 
 double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
-  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost)) : cwnd_packets;
+  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
 }
 
 void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
@@ -92,7 +92,8 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   if (!on_ && !presumed_.on()) reconsider(now, link_share);
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
-  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets(rtt, link_share));
+  even_packets_ = even_packets(rtt, link_share);
+  const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets_);
   return spare_room_.window(now, rtt, cubic_packets, wanted_packets);
 }
 

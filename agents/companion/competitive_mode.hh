@@ -51,6 +51,7 @@ class CompetitiveMode {
   PresumedRival presumed_{};
   CubicWindow window_{};
   SpareRoom spare_room_{};
+  double even_packets_{0};
 };
 
 }  // namespace ccgym

@@ -14,6 +14,13 @@ constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3
 constexpr double kMostGrowth = 1.5;                       // section 4.2, in a round trip
 constexpr double kLeastPackets = 2;
 
+// Below this part of an even share with one rival the next W_max is half-way from the lost window to it. A
+// flow whose rival answers ACKs sooner loses at each full queue what the rival has grown by: without this it
+// had 19 to 31 % beside a kernel's Cubic on five of six links in real mahimahi. Above it fast convergence
+// leaves several rivals their parts: four Cubics keep 80 % of theirs on 98 % of 60 links, without it on 82.
+constexpr double kPull = 0.5;
+constexpr double kPulledTo = 0.6;
+
 double in_s(Time time) { return std::chrono::duration<double>{time}.count(); }
 
 }  // namespace
@@ -31,12 +38,17 @@ double CubicWindow::grow(Time now, const RttStats& rtt, double most_packets) {
   return packets_;
 }
 
-double CubicWindow::reduce(Time now, std::span<const LostPacket> lost) {
+double CubicWindow::next_max_packets(double least_packets) const {
+  if (packets_ < least_packets) return packets_ + kPull * (least_packets - packets_);
+  const bool has_lost = prior_packets_ > 0;  // else W_max is no window that was lost
+  return has_lost && packets_ < max_packets_ ? (1 + kBeta) / 2 * packets_ : packets_;
+}
+
+double CubicWindow::reduce(Time now, std::span<const LostPacket> lost, double even_packets) {
   const bool is_new =
       std::ranges::any_of(lost, [this](const LostPacket& packet) { return packet.sent_at > began_; });
   if (!is_new) return packets_;
-  const bool has_lost = prior_packets_ > 0;  // else W_max is no window that was lost
-  max_packets_ = has_lost && packets_ < max_packets_ ? (1 + kBeta) / 2 * packets_ : packets_;
+  max_packets_ = next_max_packets(kPulledTo * even_packets);
   prior_packets_ = packets_;
   packets_ = start_packets_ = reno_packets_ = std::max(kLeastPackets, kBeta * packets_);
   began_ = now;

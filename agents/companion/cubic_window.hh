@@ -17,11 +17,13 @@ class CubicWindow {
 
   // Sections 4.2 to 4.5: the window at `now`, no larger than `most_packets`.
   double grow(Time now, const RttStats& rtt, double most_packets);
-  // Sections 4.6 and 4.7: one reduction for all losses of a round trip; the window from then on. Without fast
-  // convergence four Cubics kept 80 % of their part on 78 % of 40 links, with it on 92.
-  double reduce(Time now, std::span<const LostPacket> lost);
+  // Sections 4.6 and 4.7: one reduction for all losses of a round trip; the window from then on. Far below an
+  // even share the next W_max lies nearer to it.
+  double reduce(Time now, std::span<const LostPacket> lost, double even_packets);
 
  private:
+  [[nodiscard]] double next_max_packets(double least_packets) const;
+
   double packets_{0};
   double start_packets_{0};  // of the epoch
   double max_packets_{0};    // W_max

@@ -21,9 +21,9 @@ class CubicWindowTest : public testing::Test {
     return packets;
   }
 
-  double lose(Time sent_at) {
+  double lose(Time sent_at, double even_packets = 20) {
     const std::array lost{LostPacket{.bytes = 1000, .sent_at = sent_at}};
-    return window_.reduce(now_, lost);
+    return window_.reduce(now_, lost, even_packets);
   }
 
   Time now_{std::chrono::seconds{1}};
@@ -61,6 +61,12 @@ TEST_F(CubicWindowTest, BelowTheLastPlateauTheNextOneIsLower) {
   ASSERT_NEAR(grow(milliseconds{300}), 77, 1);
   lose(now_ - milliseconds{100});
   EXPECT_NEAR(grow(milliseconds{1500}), 64, 1);
+}
+
+TEST_F(CubicWindowTest, FarBelowAnEvenShareTheNextPlateauLiesNearerToIt) {
+  grow(std::chrono::seconds{1});
+  lose(now_ - milliseconds{100}, 200);  // 100 packets, half-way to 120: K is 4.6 s
+  EXPECT_NEAR(grow(milliseconds{4600}), 110, 1);
 }
 
 TEST_F(CubicWindowTest, TheFirstPlateauIsTheWindowThatWasLost) {
