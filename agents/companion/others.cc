@@ -29,7 +29,7 @@ void Others::see() {
 void Others::on_probe_result(const ProbeResult& result, bool unsteady) {
   if (result.ours) {
     if (seen()) drains_left_ = unsteady ? 0 : drains_left_ - 1;
-  } else if (result.detected && !unsteady) {
+  } else if (result.detected) {
     result.left <= kDrained ? see() : void(drains_left_ = 0);
   }
 }
