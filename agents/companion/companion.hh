@@ -44,9 +44,8 @@ class Companion {
   }
   [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave unpaced
   // Of flows that send when an ACK comes and one that is evenly paced, the latter meets every full queue:
-  // they take each place that gets free (traffic phase effects: Floyd and Jacobson, 1991). So paced it has 39
-  // % of the link beside one Cubic in the mean of 40 links in place of 46, and loses 8 times as many of its
-  // packets.
+  // they take each place that gets free (traffic phase effects: Floyd and Jacobson, 1991). Paced it has 39 %
+  // of the link beside one Cubic in the mean of 40 links in place of 46.
   [[nodiscard]] bool ack_clocked() const { return competitive_.on(); }
   [[nodiscard]] bool probes() const { return probe_.on() || rendezvous_.on(); }  // no action counts
   [[nodiscard]] std::vector<Metric> metrics() const;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Time kClock = std::chrono::milliseconds{1};   // of mahimahi's links: a queue of less is none
 constexpr int kSameTimes = 3;                           // the same: by no more than a third, ...
-constexpr Time kSame = std::chrono::microseconds{500};  // ... or by what of a tick many packets see
+constexpr Time kSame = std::chrono::microseconds{500};  // ... or by half a tick
 constexpr int kRemembered = 32;                         // round trips
 constexpr int kPresumed = 3;  // round trips, half of them the same: what a new flow goes by
 
