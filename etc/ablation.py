@@ -131,6 +131,7 @@ CUTS: Mapping[str, Cut] = {
     "a part of it within a round trip": Cut("spare_room.hh", "kTaken = 0.25;", "kTaken = 1e9;"),
     "cap near an even share": Cut("competitive_mode.cc", "kMostPart = 1.1;", "kMostPart = 2;"),
     "pull towards an even share": Cut("cubic_window.cc", "kPull = 0.5;", "kPull = 0;"),
+    "losses that others do not share": Cut("loss_synchronization.hh", "kStays = 0.98;", "kStays = 1e9;"),
     "fast convergence": Cut(
         "cubic_window.cc", "(1 + kBeta) / 2 * packets_ : packets_", "packets_ : packets_"
     ),

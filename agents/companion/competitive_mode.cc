@@ -7,7 +7,10 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kStayed = 0.5;  // a probe has failed if more than this share of the queue is left
+// A probe has failed if more than this share of the queue is left. With 0.5 a flow has 45 % of 100 links
+// beside BBR 3 in place of 47, and contests later beside a Cubic; with 0.3 ten that join have a Jain's index
+// of 0.954 in the mean of 100 runs in place of 0.963.
+constexpr double kStayed = 0.4;
 
 // A shorter queue is a link's clock, or a few packets of each of many flows of our kind.
 constexpr Time kQueue = std::chrono::milliseconds{2};
@@ -78,7 +81,12 @@ void CompetitiveMode::on_probe_success() {
 }
 
 double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
-  return on_ ? std::min(cwnd_packets, window_.reduce(now, lost, even_packets_)) : cwnd_packets;
+  if (!on_) return cwnd_packets;
+  const double before_packets = window_.packets();
+  const double others = others_packets();
+  const double reduced_packets = window_.reduce(now, lost, even_packets_);
+  if (reduced_packets < before_packets) synchronization_.on_reduction(now, smoothed_rtt_, others);
+  return std::min(cwnd_packets, reduced_packets);
 }
 
 void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
@@ -93,9 +101,15 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   if (evidence_ >= kEnoughEvidence) decide(now, rtt, wanted_packets, link_share);
   if (!on_) return wanted_packets;
   even_packets_ = even_packets(rtt, link_share);
+  smoothed_rtt_ = rtt.smoothed;
+  const bool lost_alone = synchronization_.lost_alone(now, others_packets());
+  if (lost_alone && window_.prior_packets() < even_packets_) window_.undo_reduction(now);
   const double cubic_packets = window_.grow(now, rtt, kMostPart * even_packets_);
   return spare_room_.window(now, rtt, cubic_packets, wanted_packets);
 }
+
+// Of what is on the way in all.
+double CompetitiveMode::others_packets() const { return even_packets_ / kEvenShare - window_.packets(); }
 
 // Who has the link for itself has nobody to suspect. A drain that failed by chance, on a slow link for a tick
 // of its clock, was remembered until the next one, which a lone flow makes after a hundred round trips, and
@@ -121,6 +135,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   on_ = true;
   const double even = even_packets(rtt, link_share);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
+  synchronization_ = {};
   spare_room_ = {};
 }
 

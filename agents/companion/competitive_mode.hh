@@ -11,6 +11,7 @@
 #include "agents/companion/base_rtt_probe.hh"
 #include "agents/companion/cubic_window.hh"
 #include "agents/companion/link_share.hh"
+#include "agents/companion/loss_synchronization.hh"
 #include "agents/companion/presumed_rival.hh"
 #include "agents/companion/spare_room.hh"
 #include "transport/congestion_controller.hh"
@@ -43,6 +44,7 @@ class CompetitiveMode {
   void on_probe_success();
   void reconsider(Time now, const LinkShare& link_share);
   void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
+  [[nodiscard]] double others_packets() const;
   void step_back(Time now, Time smoothed_rtt, const LinkShare& link_share);
 
   bool on_{false};
@@ -50,8 +52,10 @@ class CompetitiveMode {
   int evidence_{0};
   PresumedRival presumed_{};
   CubicWindow window_{};
+  LossSynchronization synchronization_{};
   SpareRoom spare_room_{};
   double even_packets_{0};
+  Time smoothed_rtt_{};
 };
 
 }  // namespace ccgym

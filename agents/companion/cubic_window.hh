@@ -20,6 +20,11 @@ class CubicWindow {
   // Sections 4.6 and 4.7: one reduction for all losses of a round trip; the window from then on. Far below an
   // even share the next W_max lies nearer to it.
   double reduce(Time now, std::span<const LostPacket> lost, double even_packets);
+  // Section 4.9: what it was before the last reduction, if it is not there again.
+  void undo_reduction(Time now);
+
+  [[nodiscard]] double packets() const { return packets_; }
+  [[nodiscard]] double prior_packets() const { return prior_packets_; }  // before the last reduction
 
  private:
   [[nodiscard]] double next_max_packets(double least_packets) const;

@@ -57,8 +57,7 @@ class EmulatorSpec(SpecModel):
         if walk and not walk.low_ms <= self.delay_ms <= walk.high_ms:
             raise ValueError(f"delay_ms {self.delay_ms:g} is not within the bounds of delay_walk")
         steps = [step.delay_ms for step in self.delay_steps or ()]
-        extra = [flow.extra_delay_ms for flow in self.flows]
-        for delay_ms in (self.delay_ms, *steps, *extra):
+        for delay_ms in (self.delay_ms, *steps):
             if self.timing == "mahimahi" and not float(delay_ms).is_integer():
                 raise ValueError(f"delay_ms: {delay_ms} is not a whole number, which timing: mahimahi needs")
         self._varying_delay()

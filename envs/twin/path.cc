@@ -1,7 +1,6 @@
 #include "envs/twin/path.hh"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -61,12 +60,6 @@ std::vector<FlowSpec> flows_of(const PathSpec& path) {
   if (path.flows.size() > kMaxFlows) {
     throw std::invalid_argument(std::to_string(path.flows.size()) + " flows on a path: at most " +
                                 std::to_string(kMaxFlows));
-  }
-  for (const FlowSpec& flow : path.flows) {
-    if (path.timing == Timing::mahimahi && flow.extra_delay_ms != std::floor(flow.extra_delay_ms)) {
-      throw std::invalid_argument("extra_delay_ms " + std::to_string(flow.extra_delay_ms) +
-                                  " is not whole, which mahimahi's timing needs");
-    }
   }
   return path.flows;
 }

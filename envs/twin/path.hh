@@ -67,7 +67,7 @@ struct FlowSpec {
   std::string scheme{};  // empty: whichever `simulate` is given; in the gym, a flow that learns
   double start_s{0};
   double stop_s{std::numeric_limits<double>::infinity()};
-  double extra_delay_ms{0};  // one way, each direction, of this flow alone; whole in mahimahi's timing
+  double extra_delay_ms{0};  // one way, each direction, of this flow alone
   TrafficSpec traffic{};     // by default endless
 };
 
@@ -90,8 +90,7 @@ PathSpec beginning_at(PathSpec path, int64_t begin_ms);
 
 inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
 
-// The flows of a path, one where it names none; throws std::invalid_argument for too many of them, and
-// for a delay that the path's timing cannot keep.
+// The flows of a path, one where it names none; throws std::invalid_argument for too many of them.
 std::vector<FlowSpec> flows_of(const PathSpec& path);
 
 }  // namespace ccgym

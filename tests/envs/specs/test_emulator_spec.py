@@ -277,7 +277,7 @@ def test_a_scaled_emulator_runs_whatever_varies_in_it() -> None:
 
 def test_what_shares_the_path_reaches_the_twin() -> None:
     spec = spec_of(
-        flows=[{"scheme": "copa"}, {"start_s": 2, "stop_s": 9, "extra_delay_ms": 30}],
+        flows=[{"scheme": "copa"}, {"start_s": 2, "stop_s": 9, "extra_delay_ms": 30.05}],
         cross_traffic=[{"kind": "onoff", "rate_mbps": 3, "mean_on_s": 1, "mean_off_s": 2, "start_s": 4}],
     )
     assert isinstance(spec.to_path(), _core.Path)

@@ -49,6 +49,21 @@ def test_one_flow_in_a_list_is_the_flow_alone() -> None:
     np.testing.assert_array_equal(alone.departure_ms, listed.departure_ms)
 
 
+def _share_of_the_second(extra_delay_ms: float) -> float:
+    uplink = {"rate_mbps": 96.0, "queue": "droptail", "packets": 160}
+    spec = EmulatorSpec.model_validate({"name": "full", "delay_ms": 10, "uplink": uplink})
+    flows = [_core.Flow("cubic"), _core.Flow("cubic", start_s=1, extra_delay_ms=extra_delay_ms)]
+    records = _core.simulate(spec.to_path(), flows, seconds=120, seed=1)
+    first, second = (np.count_nonzero(record.departure_ms > 30_000) for record in records)
+    return float(second / (first + second))
+
+
+def test_who_answers_a_part_of_a_tick_later_finds_a_full_queue_full() -> None:
+    """As a sender in user space beside one in the kernel, in real mahimahi: traffic phase effects."""
+    assert _share_of_the_second(0.05) < 0.25
+    assert 0.4 < _share_of_the_second(0) < 0.6
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

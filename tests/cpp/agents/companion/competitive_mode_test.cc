@@ -46,10 +46,20 @@ class CompetitiveModeTest : public testing::Test {
     now_ = trains.now();
   }
 
-  double decide(double wanted_packets) {
+  double decide(double wanted_packets, Time smoothed_rtt = PacketTrains::kRtt) {
     now_ += milliseconds{10};
-    return mode_.window(now_, {PacketTrains::kRtt, PacketTrains::kRtt, PacketTrains::kRtt / 2},
-                        wanted_packets, link_share_);
+    return mode_.window(now_, {smoothed_rtt, smoothed_rtt, PacketTrains::kRtt / 2}, wanted_packets,
+                        link_share_);
+  }
+
+  // The part of a window that is there 220 ms after a loss.
+  double left_after_loss(Time smoothed_rtt_after) {
+    const double before_packets = decide(5);
+    const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_}};
+    EXPECT_LT(mode_.on_loss(now_, lost, before_packets), 0.71 * before_packets);
+    double packets = 0;
+    for (int i = 0; i < 22; ++i) packets = decide(5, smoothed_rtt_after);
+    return packets / before_packets;
   }
 
   void fail(int probes, milliseconds queueing = kLong) {
@@ -85,6 +95,15 @@ TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMost
   fail(1);
   decide(5);
   EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AProbeHasFailedThatLeavesMoreThanTwoFifthsOfTheQueue) {
+  probe(kFull);
+  measure(0.25);
+  for (int i = 0; i < 20; ++i) probe(0.39);
+  EXPECT_EQ(decide(5), 5);
+  for (int i = 0; i < 5; ++i) probe(0.41);
+  EXPECT_GT(decide(5), 20);
 }
 
 TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
@@ -195,6 +214,24 @@ TEST_F(CompetitiveModeTest, ALossReducesTheWindowToSevenTenths) {
   const std::array lost{LostPacket{.bytes = 1000, .sent_at = now_ - milliseconds{10}}};
   EXPECT_NEAR(mode_.on_loss(now_, lost, before), 0.7 * before, 1e-9);
   EXPECT_NEAR(decide(5), 0.7 * before, 0.02 * before);
+}
+
+// Of 200 packets the others have 133 when 67 are ours. If the round trip stays as long when ours have become
+// 47, they have 153.
+TEST_F(CompetitiveModeTest, ALossThatOthersDoNotShareIsUndone) {
+  enter();
+  EXPECT_GT(left_after_loss(PacketTrains::kRtt), 0.99);
+}
+
+TEST_F(CompetitiveModeTest, ALossThatOthersShareIsNot) {
+  enter();
+  EXPECT_LT(left_after_loss(PacketTrains::kRtt * 8 / 10), 0.85);
+}
+
+TEST_F(CompetitiveModeTest, WhoHasAnEvenShareLosesItAlone) {
+  enter();
+  for (int i = 0; i < 300; ++i) decide(5);
+  EXPECT_LT(left_after_loss(PacketTrains::kRtt), 0.85);
 }
 
 // The queue of PacketTrains stands at 50 ms.

@@ -69,6 +69,22 @@ TEST_F(CubicWindowTest, FarBelowAnEvenShareTheNextPlateauLiesNearerToIt) {
   EXPECT_NEAR(grow(milliseconds{4600}), 110, 1);
 }
 
+TEST_F(CubicWindowTest, AReductionThatIsUndoneGivesTheWindowBackFromWhereItGrows) {
+  grow(std::chrono::seconds{1});
+  lose(now_ - milliseconds{100});
+  grow(milliseconds{100});
+  window_.undo_reduction(now_);
+  EXPECT_NEAR(window_.packets(), 100, 1);
+  EXPECT_GT(grow(std::chrono::seconds{3}), 105);
+}
+
+TEST_F(CubicWindowTest, WhatHasGrownBeyondTheLostWindowIsNotTakenBack) {
+  lose(now_);
+  const double grown = grow(std::chrono::seconds{1});
+  window_.undo_reduction(now_);
+  EXPECT_EQ(window_.packets(), grown);
+}
+
 TEST_F(CubicWindowTest, TheFirstPlateauIsTheWindowThatWasLost) {
   ASSERT_NEAR(grow(milliseconds{480}), 70, 1);
   lose(now_ - milliseconds{100});

@@ -146,13 +146,6 @@ TEST(SharedPath, AFlowWithoutASchemeRunsTheSchemeOfTheCall) {
   EXPECT_EQ(records[1].departure_ms, simulate(path_of(12, 10, 40), named, 5, 1)[1].departure_ms);
 }
 
-TEST(SharedPath, AnExtraDelayIsWholeUnlessTimingIsContinuous) {
-  PathSpec path = with(path_of(12, 10, 40), std::array{FlowSpec{"reno", 0, 1e9, 0.5}});
-  EXPECT_THROW(simulate(path, "", 1, 1), std::invalid_argument);
-  path.timing = Timing::continuous;
-  EXPECT_NO_THROW(simulate(path, "", 1, 1));
-}
-
 constexpr float kStay = 2;
 
 // A batch and the arrays it writes to.
