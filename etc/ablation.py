@@ -96,7 +96,7 @@ CUTS: Mapping[str, Cut] = {
     "huge queues tell at once": Cut(
         "competitive_mode.cc", "if (result.queueing > std::max(", "if (1 < 0 && result.queueing > std::max("
     ),
-    "starving counts double": Cut("competitive_mode.cc", "kStarvedShare = 0.1;", "kStarvedShare = 0;"),
+    "starving counts double": Cut("competitive_mode.cc", "kStarvedShare = 0.2;", "kStarvedShare = 0;"),
     "earlier probes after failures": Cut(
         "competitive_mode.cc", "EarlyProbeEvidence = 4;", "EarlyProbeEvidence = 1000;"
     ),

@@ -51,6 +51,7 @@ KNOWN: Mapping[str, Bounds] = {
     "beside bbr": Bounds(36, 60),
     "beside copa": Bounds(40, 55),
     "beside 4 cubic": Bounds(20, 34),
+    "beside cubic that comes first": Bounds(35, 60),
     # completion-times, evidence
     "short flows of 150 kB, alone": at_least(80),
     "short flows of 1500 kB, alone": at_least(80),

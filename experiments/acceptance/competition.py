@@ -20,6 +20,8 @@ SECONDS = 120.0
 COUNTED_S = 60.0
 LATE_S = 5.0
 BETWEEN_RIVALS_S = 0.3
+FIRST_BY_MS = 0.05
+"""Less than mahimahi's clock of a millisecond: it decides who comes first within each, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,18 @@ class Rivalry:
     flows: int
     enough: float
     """Share of the links on which ours has to have its part."""
+    comes_first: bool = False
+    """Whether its packets do so in each millisecond, as a kernel's before a program's in real mahimahi.
+
+    At a full queue ours are lost then (traffic phase effects): one more of the rival's kind in our place is
+    all but starved, so that what the rival keeps beside it is no measure.
+    """
 
     @property
     def label(self) -> str:
         """For tables."""
-        return self.scheme if self.flows == 1 else f"{self.flows} {self.scheme}"
+        kind = self.scheme if self.flows == 1 else f"{self.flows} {self.scheme}"
+        return f"{kind} that comes first" if self.comes_first else kind
 
     def has_part(self, share: float) -> bool:
         """A quarter to three quarters beside one; beside several, half of an equal share at least."""
@@ -48,6 +57,7 @@ RIVALRIES = (
     Rivalry("bbr3", 1, 0.75),
     Rivalry("copa", 1, 0.75),
     Rivalry("cubic", 4, 0.8),
+    Rivalry("cubic", 1, 0.85, comes_first=True),
 )
 
 
@@ -82,7 +92,8 @@ def delivered_packets(
 ) -> list[int]:
     """Packets of each flow in the time that counts, which ends the run, the late-comer's last."""
     flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
-    flows.append(_core.Flow(scheme, start_s=LATE_S))
+    extra_ms = FIRST_BY_MS if rivalry.comes_first else 0.0
+    flows.append(_core.Flow(scheme, start_s=LATE_S, extra_delay_ms=extra_ms))
     records = _core.simulate(spec.to_path(), flows, seconds=seconds, seed=0)
     counted_ms = 1e3 * (seconds - counted_s)
     return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
@@ -100,22 +111,30 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
     part = sum(rivalry.has_part(share) for share in shares)
     fair = sum(row.rivals_keep >= 0.8 for row in rows)
     mean = mean_interval(shares) or UNKNOWN
-    promises = [
-        share_interval(part, len(rows)).at_least(rivalry.enough),
-        share_interval(fair, len(rows)).at_least(0.85),
-        float(np.mean([row.used for row in rows])) >= 0.95,
+    used = float(np.mean([row.used for row in rows]))
+    one_cubic = (rivalry.scheme, rivalry.flows) == ("cubic", 1)
+    wanted = [
+        "40 to 60 % in the mean" if one_cubic else "",
+        f"its part on {rivalry.enough:.0%} of the links",
+        "" if rivalry.comes_first else "rivals keep 80 % on 85 %",
+        "95 % used",
     ]
-    wanted = f"its part on {rivalry.enough:.0%} of the links, rivals keep 80 % on 85 %, 95 % used"
-    if (rivalry.scheme, rivalry.flows) == ("cubic", 1):
-        promises.append(mean.within(0.4, 0.6))
-        wanted = f"40 to 60 % in the mean, {wanted}"
+    measured = [
+        f"{np.mean(shares):.1%} ({mean.low:.1%} to {mean.high:.1%}) of {len(rows)} links in the mean",
+        f"its part on {part / len(rows):.0%}",
+        "" if rivalry.comes_first else f"rivals keep 80 % on {fair / len(rows):.0%}",
+        f"{used:.1%} used",
+    ]
     return Check(
         f"beside {rivalry.label}",
-        wanted,
-        f"{np.mean(shares):.1%} ({mean.low:.1%} to {mean.high:.1%}) of {len(rows)} links in the mean, "
-        f"its part on {part / len(rows):.0%}, rivals keep 80 % on {fair / len(rows):.0%}, "
-        f"{np.mean([row.used for row in rows]):.1%} used",
-        all_met(*promises),
+        ", ".join(filter(None, wanted)),
+        ", ".join(filter(None, measured)),
+        all_met(
+            mean.within(0.4, 0.6) if one_cubic else True,
+            share_interval(part, len(rows)).at_least(rivalry.enough),
+            True if rivalry.comes_first else share_interval(fair, len(rows)).at_least(0.85),
+            used >= 0.95,
+        ),
         Links.UNSEEN,
     )
 

@@ -1,6 +1,7 @@
 """The policy that comes along holds its own beside other kinds of flows, and leaves them theirs."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,9 +10,9 @@ from ccgym.cli.main import main
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.experiments.acceptance import competition, contested_links
-from ccgym.experiments.acceptance.competition import Rivalry, run_contested
+from ccgym.experiments.acceptance.competition import Rivalry, competition_checks, run_contested
 from ccgym.experiments.acceptance.completion_times import CASES, ShortFlows, ratio_to_rival
-from ccgym.experiments.acceptance.contested_links import contested_link
+from ccgym.experiments.acceptance.contested_links import Draw, contested_link
 
 SCHEME = f"policy:{policy_path('indigo2')}"
 
@@ -40,6 +41,23 @@ def test_flows_that_fill_the_queue_use_the_whole_link_and_no_more() -> None:
     uplink = LinkSpec(rate_mbps=24.0, queue="droptail", packets=640)
     spec = EmulatorSpec(name="deep", delay_ms=20, uplink=uplink)
     assert run_contested("cubic", Rivalry("cubic", 1, 0.85), spec).used == pytest.approx(1.0, abs=1e-3)
+
+
+def test_who_comes_first_starves_its_own_kind_and_leaves_ours_its_part() -> None:
+    uplink = LinkSpec(rate_mbps=96.0, queue="droptail", packets=160)
+    spec = EmulatorSpec(name="full", delay_ms=10, uplink=uplink)
+    first = Rivalry("cubic", 1, 0.85, comes_first=True)
+    assert run_contested("cubic", first, spec).share < 0.25
+    assert run_contested(SCHEME, first, spec).share > 0.35
+
+
+@pytest.mark.parametrize("comes_first", [False, True])
+def test_what_a_rival_keeps_counts_unless_its_own_kind_is_starved(comes_first: bool) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        rivalry = Rivalry("cubic", 1, 0.85, comes_first)
+        (check,) = competition_checks([rivalry], "reno", Draw(1, 4711, executor))
+    assert ("rivals keep" in check.wanted) == (not comes_first)
+    assert ("rivals keep" in check.measured) == (not comes_first)
 
 
 def test_it_is_printed_with_its_seed_and_intervals(

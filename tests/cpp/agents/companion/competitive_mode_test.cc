@@ -97,12 +97,12 @@ TEST_F(CompetitiveModeTest, BeginsWhereALongQueueStaysFiveTimesAndOthersHaveMost
   EXPECT_TRUE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, AProbeHasFailedThatLeavesMoreThanTwoFifthsOfTheQueue) {
+TEST_F(CompetitiveModeTest, AProbeHasFailedThatLeavesMoreThanNineTwentiethsOfTheQueue) {
   probe(kFull);
   measure(0.25);
-  for (int i = 0; i < 20; ++i) probe(0.39);
+  for (int i = 0; i < 20; ++i) probe(0.44);
   EXPECT_EQ(decide(5), 5);
-  for (int i = 0; i < 5; ++i) probe(0.41);
+  for (int i = 0; i < 5; ++i) probe(0.46);
   EXPECT_GT(decide(5), 20);
 }
 
@@ -117,6 +117,16 @@ TEST_F(CompetitiveModeTest, AShorterQueueTakesTwiceAsManyProbes) {
   fail(1, kShort);
   decide(5);
   EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, WhoHasLessThanAFifthOfTheLinkTakesHalfAsManyProbes) {
+  fail(1);
+  measure(0.22);
+  fail(2);
+  EXPECT_EQ(decide(5), 5);
+  measure(0.18);
+  fail(1);
+  EXPECT_GT(decide(5), 20);
 }
 
 TEST_F(CompetitiveModeTest, WhoHasTheLinkForItselfSuspectsNobody) {
