@@ -26,7 +26,7 @@ ALONE_S = 10.0
 STALLING_S = 30.0
 EARLY_S = 30.0
 CUBIC, COPA = Rivalry("cubic", 1, 0), Rivalry("copa", 1, 0)
-RIVALRIES = (CUBIC, Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
+RIVALRIES = (CUBIC, Rivalry("cubic", 1, 0, comes_first=True), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
 SHORT_FLOWS = {
     "150 kB, alone": ShortFlows(150, beside_long=False),
     "1500 kB, beside cubic": ShortFlows(1500, beside_long=True),

@@ -13,7 +13,6 @@ Run k of two schemes meets the same draw of a link, in the same round: they are 
 import argparse
 import os
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -32,6 +31,8 @@ from .contested_links import OPPORTUNITY_BITS
 from .real_bars import CUBIC
 from .real_results import CELLULAR, CONTESTED, RIVALS, read_results
 
+SECONDS = 30.0
+"""Of a run alone, unless something else is asked for."""
 LATE_SHARE = 1 / 12
 OVERHEAD_S = 4.0
 """Of a run beyond its time: shells start and end, flows settle, logs are read."""
@@ -103,18 +104,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=seconds,
-        default=30.0,
+        default=SECONDS,
         metavar="S",
         help="of a flow alone; beside a Cubic twice as long, the second half counts (default: 30)",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the runs are kept")
 
 
+def _command_again(args: argparse.Namespace) -> str:
+    """What runs the same on any machine, for the page of evidence: of the folder only the name is told."""
+    scheme = [] if args.scheme == "indigo2" else ["--scheme", args.scheme]
+    length = [] if args.seconds == SECONDS else ["--seconds", f"{args.seconds:g}"]
+    words = [*scheme, "--runs", str(args.runs), *length, "--out", args.out.resolve().name]
+    return shlex.join(["ccgym", "reproduce", "real-mahimahi", *words])
+
+
 def run(args: argparse.Namespace) -> int:
     """Runs what is left, one run after the other, and prints the checks."""
     policy_file_of(args.scheme)
     (scheme,) = select_schemes(args.scheme)
-    plans = make_plans(args.scheme, args.runs, args.seconds, shlex.join(["ccgym", *sys.argv[1:]]))
+    plans = make_plans(args.scheme, args.runs, args.seconds, _command_again(args))
     run_in_turns([(plan, args.out / name) for name, plan in plans.items()], announcement(plans, args.out))
     results = read_results(args.out, scheme.label)
     if args.json:
