@@ -100,6 +100,9 @@ CUTS: Mapping[str, Cut] = {
     "earlier probes after failures": Cut(
         "competitive_mode.cc", "EarlyProbeEvidence = 4;", "EarlyProbeEvidence = 1000;"
     ),
+    "rivals that it observes": Cut(
+        "competitive_mode.cc", "kEnoughUndrained = 3;", "kEnoughUndrained = 1 << 30;"
+    ),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),
@@ -108,6 +111,9 @@ CUTS: Mapping[str, Cut] = {
     ),
     "a second look at presumed rivals": Cut(
         "presumed_rival.cc", "kWatchedRoundTrips = 100;", "kWatchedRoundTrips = 0;"
+    ),
+    "no second look where the rate varies": Cut(
+        "competitive_mode.cc", "share && !link_share.irregular()", "share.has_value()"
     ),
     "asking with two packets": Cut("companion.cc", "kWindowToAsk = 2;", "kWindowToAsk = 8;"),
     "watching for others that drain": Cut("drain_watch.cc", "return evidence_ > kEnough;", "return false;"),

@@ -67,7 +67,8 @@ Urgency Companion::urgency() const {
 void Companion::on_probe_result(const ProbeResult& result) {
   ++probes_;
   const bool unsteady = steadiness_.is_unsteady();
-  if (result.ours) competitive_.on_probe_result(result, link_share_, unsteady);
+  result.ours ? competitive_.on_probe_result(result, link_share_, unsteady)
+              : competitive_.on_observed(result, link_share_, unsteady);
   others_.on_probe_result(result, unsteady);
 }
 

@@ -32,6 +32,14 @@ constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not 
 // (loss_synchronization.hh), in the mean of 48 runs on six links, with 0.2 40.
 constexpr double kStarvedShare = 0.2;
 
+// Who has more than this share of the link goes by what it observes as well: if so much of the queue is left
+// so many times in a row, nobody else drains it. Beside a Cubic that comes first, on 300 links with queues of
+// 0.2 to 2 BDP, a flow contests for 84 % of its second half minute in place of 77, and has 41.8 % of the link
+// in place of 41.3. Two flows, one with twice the other's round trip, pay for it with 0.003 of Jain's index.
+constexpr double kEmptyingShare = 0.3;
+constexpr double kUndrained = 0.85;
+constexpr int kEnoughUndrained = 3;
+
 // Of its own packets. A large group whose flows stepped back one after the other took each other for rivals
 // by their shares for as long as they watched: on 100 links the queue of 2 to 16 flows is 12 times one flow's
 // in place of 25. Beside a Cubic a flow has 26.0 % of the first half minute on 80 links in place of 26.4;
@@ -82,6 +90,15 @@ void CompetitiveMode::on_probe_success() {
   if (presumed_.on() || (evidence_ == 0 && !presumed_.watches())) leave();
 }
 
+void CompetitiveMode::on_observed(const ProbeResult& result, const LinkShare& link_share, bool unsteady) {
+  if (!result.detected) return;
+  const bool rivals_may_fill_it = !unsteady && link_share.shows_others() && result.queueing > kQueue;
+  const bool undrained =
+      rivals_may_fill_it && link_share.share() > kEmptyingShare && result.left > kUndrained;
+  undrained_ = undrained ? undrained_ + 1 : 0;
+  if (undrained_ >= kEnoughUndrained) evidence_ = std::max(evidence_, kEnoughEvidence);
+}
+
 double CompetitiveMode::on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
   if (!on_) return cwnd_packets;
   const double before_packets = window_.packets();
@@ -122,7 +139,8 @@ void CompetitiveMode::reconsider(Time now, const LinkShare& link_share) {
   if (suspects() && share > kAloneShare) return leave();
   if (!presumed_.watches()) return;
   if (presumed_.expired(now)) return leave();
-  if (share && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
+  const bool tells = share && !link_share.irregular();
+  if (tells && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
 }
 
 // A path that has become longer looks like a queue that never empties; but the link is then ours alone.
@@ -135,6 +153,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   if (*share > (presumes ? kPresumedShare : kAloneShare)) return leave();
   if (on_) return;
   on_ = true;
+  undrained_ = 0;
   const double even = even_packets(rtt, link_share);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
   synchronization_ = {};

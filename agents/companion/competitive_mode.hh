@@ -4,6 +4,10 @@
 // or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
 // window is that of one more Cubic flow, up to little more than an even share with one rival, until the link
 // is ours alone. A new flow need not wait for probes (presumed_rival.hh).
+//
+// The drains of a flow with a large part of the link empty the queue whoever shares it, above all where a
+// Cubic's own cuts nearly do. Such a flow suspected nobody, and lost some of its part with each of them. So
+// it goes by what it observes as well: flows of our kind drain meanwhile, a rival does not.
 #pragma once
 
 #include <span>
@@ -24,6 +28,8 @@ class CompetitiveMode {
   // of 1.7 s a lone flow on a recorded cellular link took itself for one of two, and had 76 % of the link
   // over its 30 s in place of 91.
   void on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
+  // Of a time of observing. Likewise.
+  void on_observed(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
   // The window from now on. An answer that waited for the network's next decision would lose packets
   // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
@@ -50,6 +56,7 @@ class CompetitiveMode {
   bool on_{false};
   bool wants_probe_{false};
   int evidence_{0};
+  int undrained_{0};  // times of observing, in a row
   PresumedRival presumed_{};
   CubicWindow window_{};
   LossSynchronization synchronization_{};

@@ -2,8 +2,8 @@
 //
 // A short flow has ended before its probes have told whether somebody fills the queue. So one that meets a
 // long queue takes a rival for certain, for some round trips. Then it steps back, as beside its own kind, and
-// watches for some more: if its share of the link falls by half, the rival has not stepped back. Unless
-// others have drained the queue meanwhile: then its own kind is there, and shares move.
+// watches for some more: if its share of the link falls, the rival has not stepped back. Unless others have
+// drained the queue meanwhile: then its own kind is there, and shares move.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class PresumedRival {
   [[nodiscard]] bool on() const { return phase_ == Phase::presumed; }
   [[nodiscard]] bool watches() const { return phase_ == Phase::watching; }
   [[nodiscard]] bool expired(Time now) const { return now > until_; }  // either of them
-  [[nodiscard]] bool confirmed_by(double share) const;                 // while it watches
+  [[nodiscard]] bool confirmed_by(double share);                       // the flow's, while it watches
 
  private:
   enum class Phase : uint8_t { looking, presumed, watching, ended };
@@ -37,7 +37,7 @@ class PresumedRival {
 
   Phase phase_{Phase::looking};
   Time until_{};
-  double had_share_{0};
+  double most_share_{0};  // since it has stepped back
   StandingQueue met_queue_{};
 };
 

@@ -44,6 +44,20 @@ def test_beside_a_cubic_that_comes_first_in_each_tick_it_does_not_pay_for_both()
     assert min(shares) > 0.33  # it was 0.23
 
 
+def test_beside_a_cubic_in_a_short_queue_it_suspects_it_though_its_drains_empty_the_queue() -> None:
+    shares, contested = [], []
+    for rate_mbps, delay_ms, bdps, start_s in product((20.0, 60.0, 140.0), (15, 40), (0.3, 0.45), (3.0, 6.0)):
+        path = _path(rate_mbps, delay_ms, round(bdps * rate_mbps * 2 * delay_ms / 12))
+        late = _core.Flow(select_native("indigo2"), start_s=start_s, extra_delay_ms=0.05)
+        records = _core.simulate(path, [_core.Flow("cubic"), late], seconds=60, seed=0)
+        cubic, ours = (_departed(record, 30, 60) for record in records)
+        shares.append(ours / (cubic + ours))
+        _, competitive = records[1].metrics["competitive"]
+        contested.append(competitive[records[1].cwnd_ms > 20e3].mean())
+    assert np.mean(contested) > 0.72  # it was 0.64
+    assert np.mean(shares) > 0.38  # it was 0.37
+
+
 def _shares_beside_a_cubic(extra_delay_ms: float) -> list[float]:
     """On 18 links, of the late-comer that hears of everything so much later."""
     shares = []

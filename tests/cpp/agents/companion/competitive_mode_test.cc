@@ -30,6 +30,11 @@ class CompetitiveModeTest : public testing::Test {
         link_share_, unsteady);
   }
 
+  void observe(double left, milliseconds queueing = kShort, bool unsteady = false, bool detected = true) {
+    mode_.on_observed({.queueing = queueing, .left = left, .detected = detected, .ours = false}, link_share_,
+                      unsteady);
+  }
+
   // A rival, beside whom we have 0.3 of the link until the presumption ends.
   void presume() {
     measure(0.3, 2);
@@ -244,6 +249,61 @@ TEST_F(CompetitiveModeTest, WhoHasAnEvenShareLosesItAlone) {
   EXPECT_LT(left_after_loss(PacketTrains::kRtt), 0.85);
 }
 
+// With 0.4 of the link its own drains empty the queue.
+TEST_F(CompetitiveModeTest, WhatOthersLeaveStandingThreeTimesIsARivals) {
+  probe(kEmpty);
+  measure(0.4);
+  observe(kFull);
+  probe(kEmpty);
+  observe(kFull);
+  EXPECT_EQ(decide(5), 5);
+  observe(kFull);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, WhatOthersDrainInBetweenIsNobodys) {
+  probe(kEmpty);
+  measure(0.4);
+  for (const double left : {kFull, kFull, 0.8, kFull, kFull}) observe(left);
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AQueueThatStandsTellsNothingOfItself) {
+  probe(kEmpty);
+  measure(0.4);
+  for (int i = 0; i < 9; ++i) observe(kFull, milliseconds{1});
+  for (int i = 0; i < 9; ++i) observe(kFull, kShort, /*unsteady=*/true);
+  for (int i = 0; i < 9; ++i) observe(kFull, kShort, /*unsteady=*/false, /*detected=*/false);
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, WhoHasASmallPartGoesByItsDrains) {
+  probe(kEmpty);
+  measure(0.25);
+  for (int i = 0; i < 9; ++i) observe(kFull);
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, WhoHasMostOfTheLinkSuspectsNobody) {
+  probe(kEmpty);
+  measure(0.8);
+  for (int i = 0; i < 9; ++i) observe(kFull);
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, AfterAContestItAsksAnew) {
+  probe(kEmpty);
+  measure(0.4);
+  for (int i = 0; i < 3; ++i) observe(kFull);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+  mode_.leave();
+  observe(kFull);
+  EXPECT_EQ(decide(5), 5);
+}
+
 // The queue of PacketTrains stands at 50 ms.
 TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
   measure(0.25, 2);
@@ -280,12 +340,35 @@ TEST_F(CompetitiveModeTest, AFlowStepsBackFromAPresumedRival) {
   EXPECT_FALSE(mode_.on());
 }
 
-TEST_F(CompetitiveModeTest, AShareThatFallsByHalfConfirmsAPresumption) {
+TEST_F(CompetitiveModeTest, AShareThatFallsConfirmsAPresumption) {
   presume();
   decide(5);
-  measure(0.1, 6);
+  measure(0.2, 6);
   decide(5);
   EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShareThatFallsFromTheMostSinceTheStepBackConfirmsAPresumption) {
+  presume();
+  decide(5);
+  measure(0.4, 6);
+  decide(5);
+  EXPECT_FALSE(mode_.on());
+  measure(0.3, 6);
+  decide(5);
+  EXPECT_TRUE(mode_.on());
+}
+
+TEST_F(CompetitiveModeTest, AShareOfALinkThatVariesByItselfConfirmsNothing) {
+  presume();
+  decide(5);
+  for (const double link_packets_per_ms : {6.0, 0.5, 6.0, 0.5}) {
+    PacketTrains trains{link_packets_per_ms, 0.2, now_};
+    trains.send(*this);
+    now_ = trains.now();
+  }
+  EXPECT_EQ(decide(5), 5);
+  EXPECT_FALSE(mode_.on());
 }
 
 // 100 packets have gone, 64 of them at most by the probe.
@@ -310,7 +393,7 @@ TEST_F(CompetitiveModeTest, WhatTheProbeMayHaveDrainedItselfTellsOfNoOthers) {
 TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
   presume();
   decide(5);
-  measure(0.25, 6);
+  measure(0.3, 6);
   EXPECT_EQ(decide(5), 5);
   EXPECT_FALSE(mode_.on());
 }
