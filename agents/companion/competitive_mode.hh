@@ -28,7 +28,7 @@ class CompetitiveMode {
   // of 1.7 s a lone flow on a recorded cellular link took itself for one of two, and had 76 % of the link
   // over its 30 s in place of 91.
   void on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
-  // Of a time of observing. Likewise.
+  // Of a time of observing, in which we left the queue to others; `unsteady` as above.
   void on_observed(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
   // The window from now on. An answer that waited for the network's next decision would lose packets
   // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.

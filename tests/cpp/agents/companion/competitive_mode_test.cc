@@ -393,7 +393,7 @@ TEST_F(CompetitiveModeTest, WhatTheProbeMayHaveDrainedItselfTellsOfNoOthers) {
 TEST_F(CompetitiveModeTest, AShareThatStaysConfirmsNothing) {
   presume();
   decide(5);
-  measure(0.3, 6);
+  measure(0.26, 6);
   EXPECT_EQ(decide(5), 5);
   EXPECT_FALSE(mode_.on());
 }
