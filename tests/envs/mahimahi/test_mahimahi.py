@@ -238,8 +238,10 @@ def cut_off(groups: list[ProcessGroup], fate: type[BaseException]) -> None:
 
 
 def test_stubborn_programs_are_killed(tmp_path: Path) -> None:
-    with ProcessGroup(["sh", "-c", "trap '' TERM; sleep 600 & wait; wait"], tmp_path, "stubborn") as group:
-        time.sleep(0.2)
+    trapped = tmp_path / "trapped"
+    script = f"trap '' TERM; sleep 600 & : > {trapped}; wait; wait"
+    with ProcessGroup(["sh", "-c", script], tmp_path, "stubborn") as group:
+        await_text(trapped)
     assert group.returncode == -9
     assert output("ps", "-ww", "--no-headers", "-o", "args", "--sid", str(group.pid)) == ""
 

@@ -19,6 +19,7 @@ from ccgym.evaluation.backends.answers import broken_off
 DELAY_MS = 20
 EMULATORS = f"emulators: [{{name: a, delay_ms: {DELAY_MS}, uplink: {{rate_mbps: 6}}}}]"
 WAIT_S = 60.0
+ANSWERS = 100  # of ten packets in each round trip of 40 ms, for 3 s: an eighth of all
 
 
 def spec(**uplink: Any) -> EmulatorSpec:
@@ -92,21 +93,34 @@ def is_ours(pid: int) -> bool:
     return pid == os.getpid()
 
 
-def receivers() -> Iterator[int]:
+def running(program: str) -> Iterator[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has just ended
-            program = (folder / "cmdline").read_bytes().partition(b"\0")[0]
-            if program.endswith(b"ccgym-receiver") and is_ours(int(folder.name)):
+            command = (folder / "cmdline").read_bytes().partition(b"\0")[0]
+            if Path(os.fsdecode(command)).name == program and is_ours(int(folder.name)):
                 yield int(folder.name)
 
 
+def answers(sender: int) -> int:
+    """The datagrams that have reached the shells that it runs in, where nothing else listens."""
+    with suppress(OSError):  # it has just ended
+        names, counts = (
+            line.split()
+            for line in Path(f"/proc/{sender}/net/snmp").read_text().splitlines()
+            if "Udp:" in line
+        )
+        return int(counts[names.index("InDatagrams")])
+    return 0
+
+
 def stop_receiver(stopped: list[int]) -> None:
-    """Once it has run for a while."""
+    """In the midst of a flow: once its sender has had answers enough, however slowly the shells came up."""
     deadline = time.monotonic() + WAIT_S
-    while not stopped and time.monotonic() < deadline:
+    while not any(answers(sender) >= ANSWERS for sender in running("ccgym-sender")):
+        if time.monotonic() > deadline:
+            return
         time.sleep(0.05)
-        stopped += receivers()
-    time.sleep(0.7)
+    stopped += running("ccgym-receiver")
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
 
