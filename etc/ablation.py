@@ -48,6 +48,9 @@ CUTS: Mapping[str, Cut] = {
         "random_.chance(0 * observed_share)",
     ),
     "fewer probes where nobody else is": Cut("companion.cc", ": Urgency::low", ": Urgency::normal"),
+    "earlier probes of queues that are not its own": Cut(
+        "companion.cc", "kLonelyQueue = std::chrono::milliseconds{20};", "kLonelyQueue = Time::max();"
+    ),
     "pauses of its own": Cut(
         "base_rtt_probe.cc", "if (own_pause && !drained.ours)", "if (own_pause && drained.ours)"
     ),

@@ -16,7 +16,13 @@ from ccgym.envs.specs.emulators import EmulatorSpec, NamedEmulator, select_emula
 from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.schemes import select_native
-from ccgym.experiments.acceptance.competition import LATE_S, Rivalry, delivered_packets, run_contested
+from ccgym.experiments.acceptance.competition import (
+    AHEAD_S,
+    LATE_S,
+    Rivalry,
+    delivered_packets,
+    run_contested,
+)
 from ccgym.experiments.acceptance.completion_times import ShortFlows, ratio_to_rival
 from ccgym.experiments.acceptance.contested_links import contested_link
 from ccgym.experiments.acceptance.sharing import early_group_case, joining_run, unequal_case
@@ -26,7 +32,13 @@ ALONE_S = 10.0
 STALLING_S = 30.0
 EARLY_S = 30.0
 CUBIC, COPA = Rivalry("cubic", 1, 0), Rivalry("copa", 1, 0)
-RIVALRIES = (CUBIC, Rivalry("cubic", 1, 0, comes_first=True), Rivalry("bbr", 1, 0), Rivalry("cubic", 4, 0))
+RIVALRIES = (
+    CUBIC,
+    Rivalry("cubic", 1, 0, comes_first=True),
+    Rivalry("cubic", 1, 0, late_s=-AHEAD_S),
+    Rivalry("bbr", 1, 0),
+    Rivalry("cubic", 4, 0),
+)
 SHORT_FLOWS = {
     "150 kB, alone": ShortFlows(150, beside_long=False),
     "1500 kB, beside cubic": ShortFlows(1500, beside_long=True),
@@ -49,7 +61,7 @@ def log_power_on_stalling_host(scheme: str, seed: int, spec: EmulatorSpec) -> fl
 
 
 def share_percent(scheme: str, rivalry: Rivalry, seed: int, number: int) -> float:
-    """Of all that is delivered beside rivals that were there first."""
+    """Of all that is delivered beside rivals."""
     return last_percent(delivered_packets(scheme, rivalry, contested_link(seed, number)))
 
 

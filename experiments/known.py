@@ -47,11 +47,13 @@ KNOWN: Mapping[str, Bounds] = {
     "two flows on unseen links, one of 8 times the RTT": at_least(0.87),
     # competition, evidence
     "beside cubic": Bounds(38, 60),
+    "beside cubic that begins with it": Bounds(38, 60),
+    "beside cubic that comes 20 s later": Bounds(38, 60),
     "beside reno": Bounds(35, 52),
     "beside bbr": Bounds(36, 60),
     "beside copa": Bounds(40, 55),
     "beside 4 cubic": Bounds(20, 34),
-    "beside cubic that comes first": Bounds(35, 60),
+    "beside cubic that comes first in each ms": Bounds(35, 60),
     # completion-times, evidence
     "short flows of 150 kB, alone": at_least(80),
     "short flows of 1500 kB, alone": at_least(80),

@@ -51,6 +51,8 @@ class BaseRttProbe {
   [[nodiscard]] double limit(double cwnd_packets) const;              // what of a window may be used now
   [[nodiscard]] bool drains() const { return on() && before_.ours; }  // or has, and its effect is to be seen
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
+  // In the last round trip without a probe.
+  [[nodiscard]] Time standing_queue(const RttStats& rtt) const { return standing_.least(rtt); }
   [[nodiscard]] Time return_jitter() const { return jitter_.spread(); }
   // A decision before the effect of a drain has been seen would answer to the drain itself.
   [[nodiscard]] bool on() const { return phase_ != Phase::filled; }

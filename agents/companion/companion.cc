@@ -11,6 +11,12 @@ namespace {
 
 constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet whether it is alone
 
+// A longer queue that stands is not of a lone flow's making. Who takes itself for alone observes nine of ten
+// times, and gave way to a rival meanwhile: a flow to which a Cubic came after 20 s had less than a quarter
+// of the link on 16 % of 200 links, beside NewReno on 22, so on 0 and 3. With 10 ms two flows, one with twice
+// the other's round trip, have a Jain index of 0.966 on 60 links in place of 0.969.
+constexpr Time kLonelyQueue = std::chrono::milliseconds{20};
+
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
 // be able to: the network gives way to a queue until two packets are left. A presumption is no evidence:
 // asked of two packets, it costs 0.02 of log power on unseen links, slow ones above all.
@@ -35,7 +41,7 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
   drain_watch_ = {};  // what was before the next contest says nothing of it
   rendezvous_.reset();
-  if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency())) on_probe_result(*result);
+  if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt))) on_probe_result(*result);
   return train_changes || drains() != was_draining;
 }
 
@@ -58,10 +64,12 @@ bool Companion::suspects_others() const {
   return sees_others() || competitive_.suspects() || link_share_.hints_at_others();
 }
 
-Urgency Companion::urgency() const {
+Urgency Companion::urgency(const RttStats& rtt) const {
   if (competitive_.wants_probe()) return Urgency::high;
   if (sees_others()) return Urgency::normal;
-  return probes_ < kFewProbes ? Urgency::of_new_flow : Urgency::low;
+  if (probes_ < kFewProbes) return Urgency::of_new_flow;
+  const bool somebody_came = probe_.standing_queue(rtt) > kLonelyQueue && !steadiness_.is_unsteady();
+  return somebody_came ? Urgency::high : Urgency::low;
 }
 
 void Companion::on_probe_result(const ProbeResult& result) {

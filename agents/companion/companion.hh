@@ -58,7 +58,7 @@ class Companion {
   [[nodiscard]] bool finds_own_kind(Time now, const RttStats& rtt, double cwnd_packets);
   void on_own_kind(Time now);
   [[nodiscard]] bool drains() const { return probe_.limiting() || rendezvous_.drains(); }
-  [[nodiscard]] Urgency urgency() const;
+  [[nodiscard]] Urgency urgency(const RttStats& rtt) const;
 
   BaseRttProbe probe_;
   Others others_{};

@@ -1,6 +1,8 @@
 """A scheme beside flows of other kinds: what it gets, what it leaves them, and whether the link is used.
 
-A rival is there first, the scheme comes 5 s later, both stay; the second half of two minutes counts.
+A rival is there first and the scheme comes 5 s later; beside Cubic, they also begin together, and the
+Cubic comes last, to a flow that has had the link for itself for 20 s. All stay, and the second half of two
+minutes counts.
 """
 
 import argparse
@@ -19,6 +21,8 @@ from .contested_links import Draw, add_link_arguments, contested_link, run_on_li
 SECONDS = 120.0
 COUNTED_S = 60.0
 LATE_S = 5.0
+AHEAD_S = 20.0
+"""After that a flow takes itself for alone on the link, as far as it has a notion of that."""
 BETWEEN_RIVALS_S = 0.3
 FIRST_BY_MS = 0.05
 """Less than mahimahi's clock of a millisecond: it decides who comes first within each, and nothing else."""
@@ -38,12 +42,18 @@ class Rivalry:
     At a full queue ours are lost then (traffic phase effects): one more of the rival's kind in our place is
     all but starved, so that what the rival keeps beside it is no measure.
     """
+    late_s: float = LATE_S
+    """By how much ours comes later than the first rival; below 0: sooner."""
 
     @property
     def label(self) -> str:
         """For tables."""
         kind = self.scheme if self.flows == 1 else f"{self.flows} {self.scheme}"
-        return f"{kind} that comes first" if self.comes_first else kind
+        if self.comes_first:
+            return f"{kind} that comes first in each ms"
+        if self.late_s > 0:
+            return kind
+        return f"{kind} that comes {-self.late_s:g} s later" if self.late_s else f"{kind} that begins with it"
 
     def has_part(self, share: float) -> bool:
         """A quarter to three quarters beside one; beside several, half of an equal share at least."""
@@ -52,6 +62,8 @@ class Rivalry:
 
 RIVALRIES = (
     Rivalry("cubic", 1, 0.85),
+    Rivalry("cubic", 1, 0.85, late_s=0.0),
+    Rivalry("cubic", 1, 0.85, late_s=-AHEAD_S),
     Rivalry("reno", 1, 0.75),
     Rivalry("bbr", 1, 0.75),
     Rivalry("bbr3", 1, 0.75),
@@ -75,7 +87,7 @@ class Contested:
 
 
 def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Contested:
-    """Two runs: ours as the late-comer, and one more of the rivals' kind in its place."""
+    """Two runs: with ours, and with one more of the rivals' kind in its place."""
     delivered = delivered_packets(scheme, rivalry, spec)
     alike = delivered_packets(rivalry.scheme, rivalry, spec)
     total = sum(delivered)
@@ -90,10 +102,11 @@ def run_contested(scheme: str, rivalry: Rivalry, spec: EmulatorSpec) -> Conteste
 def delivered_packets(
     scheme: str, rivalry: Rivalry, spec: EmulatorSpec, seconds: float = SECONDS, counted_s: float = COUNTED_S
 ) -> list[int]:
-    """Packets of each flow in the time that counts, which ends the run, the late-comer's last."""
-    flows = [_core.Flow(rivalry.scheme, start_s=BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
+    """Packets of each flow in the time that counts, which ends the run, ours last."""
+    first_s = max(0.0, -rivalry.late_s)
+    flows = [_core.Flow(rivalry.scheme, start_s=first_s + BETWEEN_RIVALS_S * i) for i in range(rivalry.flows)]
     extra_ms = FIRST_BY_MS if rivalry.comes_first else 0.0
-    flows.append(_core.Flow(scheme, start_s=LATE_S, extra_delay_ms=extra_ms))
+    flows.append(_core.Flow(scheme, start_s=first_s + rivalry.late_s, extra_delay_ms=extra_ms))
     records = _core.simulate(spec.to_path(), flows, seconds=seconds, seed=0)
     counted_ms = 1e3 * (seconds - counted_s)
     return [int(np.count_nonzero(record.departure_ms >= counted_ms)) for record in records]
@@ -140,7 +153,7 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
 
 
 DESCRIPTION = (
-    "Runs a scheme in the twin as the late-comer beside flows of other kinds, over links of 6 to 300 "
+    "Runs a scheme in the twin beside flows of other kinds, over links of 6 to 300 "
     "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. Its "
     "part should be 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit "
     "code 1: one promise is missed, or its interval does not say, and it is worse than is known."

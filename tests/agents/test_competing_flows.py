@@ -58,6 +58,21 @@ def test_beside_a_cubic_in_a_short_queue_it_suspects_it_though_its_drains_empty_
     assert np.mean(shares) > 0.38  # it was 0.37
 
 
+@pytest.mark.parametrize("rival", ["cubic", "reno"])
+def test_who_has_had_the_link_for_itself_notices_a_rival_that_comes(rival: str) -> None:
+    """It gives way to what fills the queue, at first: who takes itself for alone hardly drains it."""
+    shares = []
+    for rate_mbps, delay_ms, bdps in product((10.0, 60.0, 200.0), (15, 60), (4.0, 10.0)):
+        path = _path(rate_mbps, delay_ms, round(bdps * rate_mbps * 2 * delay_ms / 12))
+        flows = [_core.Flow(rival, start_s=20.0), _core.Flow(select_native("indigo2"))]
+        other, ours = (
+            _departed(record, 60, 120) for record in _core.simulate(path, flows, seconds=120, seed=0)
+        )
+        shares.append(ours / (other + ours))
+    assert np.mean(shares) > 0.4  # it was 0.30
+    assert min(shares) > 0.25  # it was 0.00
+
+
 def _shares_beside_a_cubic(extra_delay_ms: float) -> list[float]:
     """On 18 links, of the late-comer that hears of everything so much later."""
     shares = []

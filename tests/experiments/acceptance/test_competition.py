@@ -10,7 +10,12 @@ from ccgym.cli.main import main
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 from ccgym.experiments.acceptance import competition, contested_links
-from ccgym.experiments.acceptance.competition import Rivalry, competition_checks, run_contested
+from ccgym.experiments.acceptance.competition import (
+    Rivalry,
+    competition_checks,
+    delivered_packets,
+    run_contested,
+)
 from ccgym.experiments.acceptance.completion_times import CASES, ShortFlows, ratio_to_rival
 from ccgym.experiments.acceptance.contested_links import Draw, contested_link
 
@@ -43,7 +48,18 @@ def test_flows_that_fill_the_queue_use_the_whole_link_and_no_more() -> None:
     assert run_contested("cubic", Rivalry("cubic", 1, 0.85), spec).used == pytest.approx(1.0, abs=1e-3)
 
 
-def test_who_comes_first_starves_its_own_kind_and_leaves_ours_its_part() -> None:
+@pytest.mark.parametrize(
+    ("late_s", "seconds", "least", "most"), [(5, 8, 0.0, 0.35), (0, 8, 0.4, 0.6), (-20, 28, 0.75, 1.0)]
+)
+def test_who_comes_first_is_ahead(late_s: float, seconds: float, least: float, most: float) -> None:
+    uplink = LinkSpec(rate_mbps=24.0, queue="droptail", packets=1280)
+    spec = EmulatorSpec(name="deep", delay_ms=80, uplink=uplink)
+    rivalry = Rivalry("reno", 1, 0.75, late_s=late_s)
+    rival, ours = delivered_packets("reno", rivalry, spec, seconds, counted_s=seconds)
+    assert least < ours / (rival + ours) < most
+
+
+def test_who_comes_first_in_each_millisecond_starves_its_own_kind_and_leaves_ours_its_part() -> None:
     uplink = LinkSpec(rate_mbps=96.0, queue="droptail", packets=160)
     spec = EmulatorSpec(name="full", delay_ms=10, uplink=uplink)
     first = Rivalry("cubic", 1, 0.85, comes_first=True)

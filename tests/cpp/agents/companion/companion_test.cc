@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "tests/cpp/agents/companion/packet_trains.hh"
 
@@ -49,25 +50,40 @@ class CompanionTest : public testing::Test {
     }
   }
 
-  static Time between_probes(bool unsteady, int acks) {
-    constexpr int kAcksOfARound = 65;  // one a millisecond
-    constexpr std::array kQueueing{milliseconds{16}, milliseconds{8}, milliseconds{4}};
-    return unsteady ? kStanding.min + kQueueing[acks / kAcksOfARound % 3] : kStanding.latest;
+  // One of the queues in turn in each round trip, of 65 ACKs.
+  static Time between_probes(const std::vector<int>& queues_ms, size_t acks) {
+    return kStanding.min + milliseconds{queues_ms[acks / 65 % queues_ms.size()]};
   }
 
   // Of trains, by which it asks for its share, beside a queue that no drain of its own but the first makes
   // fall: between the probes it stays, or falls by half with each round trip and is back with the fourth.
-  int trains(bool unsteady) {
-    constexpr int kFirst = 1000;  // it drains once by then, and knows too little of the queue yet
+  int trains(const std::vector<int>& queues_ms) {
+    constexpr size_t kFirst = 1000;  // it drains once by then, and knows too little of the queue yet
     bool in_train = false;
     int trains = 0;
-    for (int acks = 0; acks < 60'000; ++acks) {
+    for (size_t acks = 0; acks < 60'000; ++acks) {
       const bool was_in_train = std::exchange(in_train, !limited() && companion_.limit(64) < 64);
       trains += in_train && !was_in_train ? 1 : 0;
       const Time probed = acks < kFirst ? kStanding.min : kStanding.latest;
-      ack(companion_.probes() ? probed : between_probes(unsteady, acks), 64);
+      ack(companion_.probes() ? probed : between_probes(queues_ms, acks), 64);
     }
     return trains;
+  }
+
+  // Of a flow that has been alone for a while, in 36 round trips: a time in which it would observe twice.
+  int drains_of_who_is_alone(const std::vector<int>& queues_ms) {
+    constexpr size_t kLearnt = 400 * 64;  // acks
+    constexpr size_t kCounted = 36 * 64;
+    Time standing = kStanding.latest;
+    bool drains = false;
+    int begun = 0;
+    for (size_t acks = 0; acks < kLearnt + kCounted; ++acks) {
+      const bool drained = std::exchange(drains, limited());
+      begun += drains && !drained && acks >= kLearnt ? 1 : 0;
+      if (!companion_.probes()) standing = between_probes(queues_ms, acks);
+      ack(limited() ? kStanding.min : standing, 64);
+    }
+    return begun;
   }
 
   // Whether a flow that has seen others drain still does once its trains have told its share.
@@ -119,9 +135,19 @@ TEST_F(CompanionTest, ADrainLimitsTheWindowAndMakesTheNetworkWait) {
   EXPECT_TRUE(companion_.probes());
 }
 
-TEST_F(CompanionTest, AQueueThatStaysThoughItIsDrainedTellsOfARival) { EXPECT_GT(trains(false), 0); }
+TEST_F(CompanionTest, AQueueThatStaysThoughItIsDrainedTellsOfARival) { EXPECT_GT(trains({14}), 0); }
 
-TEST_F(CompanionTest, AQueueThatIsUnsteadyByItselfTellsOfNobody) { EXPECT_EQ(trains(true), 0); }
+TEST_F(CompanionTest, WhoWasAloneDrainsAQueueThatIsLongerThanItsOwnAndStays) {
+  EXPECT_GE(drains_of_who_is_alone({21}), 4);
+}
+
+TEST_F(CompanionTest, WhoIsAloneMostlyObserves) { EXPECT_LE(drains_of_who_is_alone({19}), 1); }
+
+TEST_F(CompanionTest, AnUnsteadyQueueOfWhoIsAloneIsNobodysDoing) {
+  EXPECT_LE(drains_of_who_is_alone({160, 80, 40, 21}), 1);
+}
+
+TEST_F(CompanionTest, AQueueThatIsUnsteadyByItselfTellsOfNobody) { EXPECT_EQ(trains({16, 8, 4}), 0); }
 
 TEST_F(CompanionTest, WhoContestsSendsWhenAnAckComes) {
   PacketTrains trains{2, 0.5, now_};
