@@ -106,6 +106,9 @@ CUTS: Mapping[str, Cut] = {
     "rivals that it observes": Cut(
         "competitive_mode.cc", "kEnoughUndrained = 3;", "kEnoughUndrained = 1 << 30;"
     ),
+    "a queue of its own tells of nobody": Cut(
+        "competitive_mode.cc", "&& has_more_than_its_own(result)", "&& result.queueing > kQueue"
+    ),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),

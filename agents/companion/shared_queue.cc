@@ -61,6 +61,10 @@ double own_packets(const RttStats& rtt, double cwnd_packets) {
   return kOwnPackets * std::sqrt(cwnd_packets / in_ms(rtt.smoothed));
 }
 
+double most_own_packets(const RttStats& rtt, double cwnd_packets) {
+  return kMostOwnOfPart * own_packets(rtt, cwnd_packets);
+}
+
 void SharedQueue::on_ack(const AckEvent& ack) {
   if (ack.rate.interval == Time::zero()) return;
   const Time interval = std::max(ack.rate.interval, ack.rtt.min);

@@ -22,6 +22,9 @@ namespace ccgym {
 // Of its own, a flow keeps in the queue.
 [[nodiscard]] double own_packets(const RttStats& rtt, double cwnd_packets);
 
+// At most, with its part of the link, unless its network has seen room.
+[[nodiscard]] double most_own_packets(const RttStats& rtt, double cwnd_packets);
+
 class SharedQueue {
  public:
   void on_ack(const AckEvent& ack);

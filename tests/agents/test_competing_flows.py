@@ -73,6 +73,18 @@ def test_who_has_had_the_link_for_itself_notices_a_rival_that_comes(rival: str) 
     assert min(shares) > 0.25  # it was 0.00
 
 
+def test_beside_a_sender_of_constant_rate_it_does_not_fill_the_queue() -> None:
+    """That drains no queue, but fills none either: what stands is its own."""
+    parts = []
+    for rate_mbps, delay_ms, bdps in product((10.0, 18.0, 30.0), (10, 25), (2.0, 5.0)):
+        queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
+        flows = [_core.Flow(f"rate:{0.6 * rate_mbps:g}"), _core.Flow(select_native("indigo2"), start_s=5.0)]
+        _, ours = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=90, seed=0)
+        late_ms = ours.departure_delay_ms[ours.departure_ms >= 45e3]
+        parts.append(np.percentile(late_ms, 95) / (queue_packets * 12.032 / rate_mbps))
+    assert max(parts) < 0.7, parts  # it was 1.0
+
+
 def _shares_beside_a_cubic(extra_delay_ms: float) -> list[float]:
     """On 18 links, of the late-comer that hears of everything so much later."""
     shares = []

@@ -31,8 +31,13 @@ class CompetitiveModeTest : public testing::Test {
   }
 
   void observe(double left, milliseconds queueing = kShort, bool unsteady = false, bool detected = true) {
-    mode_.on_observed({.queueing = queueing, .left = left, .detected = detected, .ours = false}, link_share_,
-                      unsteady);
+    mode_.on_observed({.cwnd_packets = 64,
+                       .smoothed_rtt = PacketTrains::kRtt,
+                       .queueing = queueing,
+                       .left = left,
+                       .detected = detected,
+                       .ours = false},
+                      link_share_, unsteady);
   }
 
   // A rival, beside whom we have 0.3 of the link until the presumption ends.
@@ -273,10 +278,19 @@ TEST_F(CompetitiveModeTest, WhatOthersDrainInBetweenIsNobodys) {
 TEST_F(CompetitiveModeTest, AQueueThatStandsTellsNothingOfItself) {
   probe(kEmpty);
   measure(0.4);
-  for (int i = 0; i < 9; ++i) observe(kFull, milliseconds{1});
   for (int i = 0; i < 9; ++i) observe(kFull, kShort, /*unsteady=*/true);
   for (int i = 0; i < 9; ++i) observe(kFull, kShort, /*unsteady=*/false, /*detected=*/false);
   EXPECT_EQ(decide(5), 5);
+}
+
+// At 0.64 packets per ms it keeps 4.8 of them, which is 7.5 ms.
+TEST_F(CompetitiveModeTest, AQueueOfItsOwnTellsOfNobody) {
+  probe(kEmpty);
+  measure(0.4);
+  for (int i = 0; i < 9; ++i) observe(kFull, milliseconds{7});
+  EXPECT_EQ(decide(5), 5);
+  for (int i = 0; i < 3; ++i) observe(kFull, milliseconds{8});
+  EXPECT_GT(decide(5), 20);
 }
 
 TEST_F(CompetitiveModeTest, WhoHasASmallPartGoesByItsDrains) {
