@@ -51,6 +51,9 @@ CUTS: Mapping[str, Cut] = {
     "earlier probes of queues that are not its own": Cut(
         "companion.cc", "kLonelyQueue = std::chrono::milliseconds{20};", "kLonelyQueue = Time::max();"
     ),
+    "no earlier probes of unsteady queues": Cut(
+        "companion.cc", "kLonelyQueue && !steadiness_.is_unsteady()", "kLonelyQueue"
+    ),
     "pauses of its own": Cut(
         "base_rtt_probe.cc", "if (own_pause && !drained.ours)", "if (own_pause && drained.ours)"
     ),
@@ -107,7 +110,9 @@ CUTS: Mapping[str, Cut] = {
         "competitive_mode.cc", "kEnoughUndrained = 3;", "kEnoughUndrained = 1 << 30;"
     ),
     "a queue of its own tells of nobody": Cut(
-        "competitive_mode.cc", "&& has_more_than_its_own(result)", "&& result.queueing > kQueue"
+        "competitive_mode.cc",
+        "&& has_more_than_its_own(result)",
+        "&& (has_more_than_its_own(result) || result.queueing > kQueue)",
     ),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"

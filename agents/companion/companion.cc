@@ -14,7 +14,9 @@ constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet wheth
 // A longer queue that stands is not of a lone flow's making. Who takes itself for alone observes nine of ten
 // times, and gave way to a rival meanwhile: a flow to which a Cubic came after 20 s had less than a quarter
 // of the link on 16 % of 200 links, beside NewReno on 22, so on 0 and 3. With 10 ms two flows, one with twice
-// the other's round trip, have a Jain index of 0.966 on 60 links in place of 0.969.
+// the other's round trip, have a Jain index of 0.966 on 60 links in place of 0.969. Were an unsteady queue
+// drained as well, a flow alone had 1.4 % less of three recorded cellular links, and 0.0016 (0.0007 to
+// 0.0025) less log power on 1,200 random ones.
 constexpr Time kLonelyQueue = std::chrono::milliseconds{20};
 
 // A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must

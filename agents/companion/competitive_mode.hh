@@ -7,7 +7,8 @@
 //
 // The drains of a flow with a large part of the link empty the queue whoever shares it, above all where a
 // Cubic's own cuts nearly do. Such a flow suspected nobody, and lost some of its part with each of them. So
-// it goes by what it observes as well: flows of our kind drain meanwhile, a rival does not.
+// it goes by what it observes as well: flows of our kind drain meanwhile, a rival does not. Where it has no
+// more packets in the queue than it keeps by itself, the queue is its own.
 #pragma once
 
 #include <span>

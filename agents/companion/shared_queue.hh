@@ -22,7 +22,7 @@ namespace ccgym {
 // Of its own, a flow keeps in the queue.
 [[nodiscard]] double own_packets(const RttStats& rtt, double cwnd_packets);
 
-// At most, with its part of the link, unless its network has seen room.
+// The most of them that any share of the link allows; a network that has seen room goes beyond.
 [[nodiscard]] double most_own_packets(const RttStats& rtt, double cwnd_packets);
 
 class SharedQueue {

@@ -153,10 +153,11 @@ def _check(rivalry: Rivalry, rows: list[Contested]) -> Check:
 
 
 DESCRIPTION = (
-    "Runs a scheme in the twin beside flows of other kinds, over links of 6 to 300 "
-    "Mbit/s, 3 to 120 ms and 0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. Its "
-    "part should be 25 to 75 % of the link beside one rival, half of an equal share beside several. Exit "
-    "code 1: one promise is missed, or its interval does not say, and it is worse than is known."
+    "Runs a scheme in the twin beside flows of other kinds, over links of 6 to 300 Mbit/s, 3 to 120 ms and "
+    "0.5 to 16 BDP of queue, and prints its share of each with 95 % intervals. The others come 5 s before "
+    "it; a Cubic also with it, and 20 s after it. Its part should be 25 to 75 % of the link beside one "
+    "rival, half of an equal share beside several. Exit code 1: one promise is missed, or its interval does "
+    "not say, and it is worse than is known."
 )
 
 

@@ -56,7 +56,7 @@ class CompanionTest : public testing::Test {
   }
 
   // Of trains, by which it asks for its share, beside a queue that no drain of its own but the first makes
-  // fall: between the probes it stays, or falls by half with each round trip and is back with the fourth.
+  // fall: between the probes it is one of these in turn.
   int trains(const std::vector<int>& queues_ms) {
     constexpr size_t kFirst = 1000;  // it drains once by then, and knows too little of the queue yet
     bool in_train = false;
