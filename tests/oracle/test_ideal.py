@@ -97,6 +97,32 @@ def test_a_step_of_the_rate_is_followed_within_a_round_trip() -> None:
     assert windows[207:300] == pytest.approx(after, rel=0.12)
 
 
+@pytest.mark.parametrize(
+    "uplink",
+    [
+        LinkSpec(rate_mbps=24.0, arrivals="poisson"),
+        LinkSpec(rate_mbps=24.0, rate_steps=(RateStep(at_s=9.0, rate_mbps=6.0),), arrivals="poisson"),
+    ],
+)
+def test_where_chance_decides_the_queue_of_a_short_path_is_shorter(uplink: LinkSpec) -> None:
+    def queue_ms(delay_ms: int) -> float:
+        windows = ideal_windows(emulator(uplink, delay_ms), 0.5, 800)[10:]
+        return float(windows.mean() / (24 * PACKETS_PER_MS_PER_MBPS) - 2 * delay_ms)
+
+    shortest, short, long, longer = (queue_ms(delay_ms) for delay_ms in (2, 10, 20, 30))
+    assert shortest < 0.75 * short
+    assert short < 0.85 * long
+    assert longer > 0.85 * long
+
+
+def test_a_step_of_an_even_link_is_looked_for_with_the_whole_queue_on_a_short_path() -> None:
+    """A shorter one tells a network nothing of a link that has become faster."""
+    even = LinkSpec(rate_mbps=24.0, rate_steps=(RateStep(at_s=9.0, rate_mbps=6.0),))
+    steady = LinkSpec(rate_mbps=24.0)
+    stepping, constant = (np.median(ideal_windows(emulator(link, 3), 0.5, 100)) for link in (even, steady))
+    assert stepping >= constant
+
+
 def test_fair_shares_shrink_as_flows_join_and_leave_the_queue_to_all() -> None:
     spec = emulator(LinkSpec(rate_mbps=40.0))
     present = np.array([1, 2, 8])
