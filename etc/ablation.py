@@ -131,7 +131,6 @@ CUTS: Mapping[str, Cut] = {
     "rendezvous with its own kind": Cut(
         "rendezvous.cc", "return asked_at > Time{}", "return false && asked_at > Time{}"
     ),
-    "short queues that tell nothing": Cut("rendezvous.cc", "LeastQueueing = 1.5;", "LeastQueueing = 0;"),
     "paths that become known": Cut("rendezvous.cc", "(known || have_drained(own_ms))", "known"),
     "what its own window explains": Cut("rendezvous.cc", "kExplainingPart = 0.67;", "kExplainingPart = 1e9;"),
     "an answer to losses at once": Cut(

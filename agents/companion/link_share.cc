@@ -146,6 +146,7 @@ void LinkShare::note_train() {
   if (const double known = link_packets_per_ms(); known > 0)
     odd_trains_ = kOddRemembered * odd_trains_ + (is_odd(took_ms, packets / known) ? 1 : 0);
   link_.add(packets, took_ms, kLinkRemembered);
+  counted_trains_ = kLinkRemembered * counted_trains_ + 1;
   ++trains_;
 }
 
@@ -178,6 +179,11 @@ std::optional<double> LinkShare::share_after(int trains) const {
   return own_.packets_per_ms() / link_packets_per_ms();
 }
 
-double LinkShare::link_packets_per_ms() const { return link_.packets_per_ms(); }
+// Trains that arrive within a tick of the link's clock tell the least that it can be: beside a Cubic on
+// 244 Mbit/s, with a queue of 1.6 s, the trains of a flow that had given way told nothing for two minutes,
+// in which it had next to nothing of the link in place of a third.
+double LinkShare::link_packets_per_ms() const {
+  return link_.ms > 0 ? link_.packets_per_ms() : link_.packets / (kClockMs * std::max(counted_trains_, 1.0));
+}
 
 }  // namespace ccgym

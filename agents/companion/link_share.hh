@@ -84,10 +84,11 @@ class LinkShare {
   double most_packets_{0};  // in flight, until the train has left
   Train train_{};
   int trains_{0};
-  int lost_trains_{0};    // in a row
-  double odd_trains_{0};  // older ones count less
-  RateEstimate link_{};   // within trains
-  RateEstimate own_{};    // between them
+  int lost_trains_{0};        // in a row
+  double odd_trains_{0};      // older ones count less
+  RateEstimate link_{};       // within trains
+  double counted_trains_{0};  // in it
+  RateEstimate own_{};        // between them
 };
 
 }  // namespace ccgym

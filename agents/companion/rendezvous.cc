@@ -23,11 +23,6 @@ constexpr double kDrainedPackets = 2;
 // 0.37 of the link beside a Cubic in the mean of 120 links in place of 0.40.
 constexpr int kMostDoublings = 2;
 
-// Of the path's length, the shortest queue that tells anything. BBR sends no faster than it takes its part of
-// the link to be, and leaves a shorter one empty when we are silent: without this a flow has 0.42 of 80 links
-// beside it in place of 0.44. Flows of our kind that contest in a shorter one share it evenly.
-constexpr double kLeastQueueing = 1.5;
-
 constexpr int kEmptyPart = 8;  // empty: no more than this part of the queue is left, or a tick of a clock
 constexpr Time kTick = std::chrono::milliseconds{1};
 
@@ -87,7 +82,7 @@ bool Rendezvous::end(const RttStats& rtt, double link_packets_per_ms) {
 
 bool Rendezvous::are_of_our_kind(const RttStats& rtt, double link_packets_per_ms) const {
   const Time queueing = before_.smoothed - rtt.min;
-  if (link_packets_per_ms == 0 || in_ms(queueing) < kLeastQueueing * in_ms(rtt.min)) return false;
+  if (link_packets_per_ms == 0) return false;
   const double own_ms = cwnd_packets_ / link_packets_per_ms;  // of the queue at most
   const bool known = before_.min - rtt.min < std::max(kTick, queueing / kKnownPart);
   const bool empty = least_rtt_ - rtt.min <= std::max(kTick, queueing / kEmptyPart);

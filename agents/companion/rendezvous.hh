@@ -2,9 +2,13 @@
 //
 // In competitive mode a flow does not drain the queue, so that flows which all contest never see it empty.
 // But at certain moments of the wall clock, the same on every host, each of them sends next to nothing for
-// two round trips. If a long queue is empty then, and somebody else's window would have left one, the others
-// were of our kind. It costs a flow beside a Cubic one or two per cent of the link. Clocks may differ by
-// 50 ms; hosts that keep time by NTP are nearer.
+// two round trips. If the queue is empty then, and our own window was not most of it, the others were of our
+// kind. BBR, which sends no faster than it takes its part of the link to be, and a Cubic leave a queue empty
+// as well that is shorter than the path: then evidence gathers anew, within seconds. Told by long queues
+// only, a flow has 0.50 of 50 links beside BBR 3 in place of 0.49; but groups of our kind contested for good
+// in short ones: of 110 groups of 2 to 16 flows the queue was 24.8 times one flow's in the mean in place
+// of 18.4, in one of four more than 16.8 times in place of 12.2. It costs a flow beside a Cubic one or two
+// per cent of the link. Clocks may differ by 50 ms; hosts that keep time by NTP are nearer.
 #pragma once
 
 #include "transport/congestion_controller.hh"

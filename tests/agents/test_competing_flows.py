@@ -21,7 +21,9 @@ def _departed(record: _core.FlowRecord, from_s: float, to_s: float) -> int:
     return int(np.count_nonzero((record.departure_ms >= 1e3 * from_s) & (record.departure_ms < 1e3 * to_s)))
 
 
-@pytest.mark.parametrize(("rate_mbps", "delay_ms", "bdps"), [(9, 75, 14), (25, 115, 8), (200, 60, 15)])
+@pytest.mark.parametrize(
+    ("rate_mbps", "delay_ms", "bdps"), [(9, 75, 14), (25, 115, 8), (200, 60, 15), (244.07, 113, 7.14)]
+)
 def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_ms: int, bdps: float) -> None:
     queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
     flows = [_core.Flow("cubic"), _core.Flow(select_native("indigo2"), start_s=5.0)]

@@ -28,6 +28,18 @@ TEST(LinkShare, IsTheDeliveryRateBesideThatWithinTrains) {
   EXPECT_NEAR(link_share.share().value(), 0.25, 1e-6);
 }
 
+// A flow that has given way on a fast link sends no longer ones, and must know that it starves.
+TEST(LinkShare, TrainsThatTakeNoTickTellTheLeastRateOfTheLink) {
+  LinkShare link_share;
+  PacketTrains trains{1e9, 0.5};
+  for (int train = 0; train < 4; ++train) trains.send(link_share);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 7, 1e-6);
+  EXPECT_NEAR(link_share.share().value(), 0.5 / 7, 1e-6);
+  PacketTrains longer{2, 0.5, trains.now()};
+  for (int train = 0; train < 20; ++train) longer.send(link_share);
+  EXPECT_NEAR(link_share.link_packets_per_ms(), 2, 0.1);
+}
+
 // A flow alone, whose window goes up and down, leaves some of the link unused: that is nobody else's share.
 TEST(LinkShare, DoesNotCountWhatTheFlowLeavesUnused) {
   LinkShare link_share;
