@@ -98,7 +98,9 @@ def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Pa
         done = run_sender(two_hosts.RECEIVER_IP, str(PORT), *options, prefix=two_hosts.sender, timeout_s=10)
     assert (done.returncode, done.stderr) == (0, "")
     stats = json.loads((tmp_path / "s.json").read_text())
-    assert stats["acked_packets"] == -(-1_000_000 // DATA_BYTES)
+    needed_packets = -(-1_000_000 // DATA_BYTES)
+    # On a busy host ACKs come so late that packets seem lost: each of those may have been acknowledged twice.
+    assert needed_packets <= stats["acked_packets"] <= needed_packets + stats["lost_packets"]
     (completion_ms,) = stats["completion_ms"]
     assert 0 < completion_ms <= 1000 * stats["seconds"]
 
