@@ -92,6 +92,10 @@ def test_a_path_that_segments_no_trains_gets_single_datagrams(two_hosts: TwoHost
     assert stats["failed_sends"] == 0
 
 
+MOST_PROBES = 20
+"""Of a flow of some 30 ms: ten stalls."""
+
+
 def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Path) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         options = ("--scheme", "reno", "--bytes", "1000000", "--stats", str(tmp_path / "s.json"))
@@ -99,8 +103,10 @@ def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
     stats = json.loads((tmp_path / "s.json").read_text())
     needed_packets = -(-1_000_000 // DATA_BYTES)
-    # On a busy host ACKs come so late that packets seem lost: each of those may have been acknowledged twice.
-    assert needed_packets <= stats["acked_packets"] <= needed_packets + stats["lost_packets"]
+    # More are acknowledged where a busy host stalls: packets that seemed lost arrive after all, and a silence is
+    # answered by a packet or two that carry nothing new (RFC 9002, section 6.2.4).
+    most_packets = needed_packets + stats["lost_packets"] + MOST_PROBES
+    assert needed_packets <= stats["acked_packets"] <= most_packets
     (completion_ms,) = stats["completion_ms"]
     assert 0 < completion_ms <= 1000 * stats["seconds"]
 
