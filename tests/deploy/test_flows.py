@@ -103,8 +103,8 @@ def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Pa
     assert (done.returncode, done.stderr) == (0, "")
     stats = json.loads((tmp_path / "s.json").read_text())
     needed_packets = -(-1_000_000 // DATA_BYTES)
-    # More are acknowledged where a busy host stalls: packets that seemed lost arrive after all, and a silence is
-    # answered by a packet or two that carry nothing new (RFC 9002, section 6.2.4).
+    # More are acknowledged where a busy host stalls: packets that seemed lost arrive after all, and a silence
+    # is answered by a packet or two that carry nothing new (RFC 9002, section 6.2.4).
     most_packets = needed_packets + stats["lost_packets"] + MOST_PROBES
     assert needed_packets <= stats["acked_packets"] <= most_packets
     (completion_ms,) = stats["completion_ms"]
