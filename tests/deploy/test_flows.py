@@ -92,10 +92,6 @@ def test_a_path_that_segments_no_trains_gets_single_datagrams(two_hosts: TwoHost
     assert stats["failed_sends"] == 0
 
 
-MOST_PROBES = 20
-"""Of a flow of some 30 ms: ten stalls."""
-
-
 def test_a_flow_of_a_given_size_ends_by_itself(two_hosts: TwoHosts, tmp_path: Path) -> None:
     with receiver(PORT, prefix=two_hosts.receiver):
         options = ("--scheme", "reno", "--bytes", "1000000", "--stats", str(tmp_path / "s.json"))
