@@ -238,7 +238,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "a training of ten minutes or more": (
         "make train",
         "ccgym train",
-        "ccgym train --config indigo2 --emulators synthetic,calibrated",
+        "ccgym train --config indigo2 --emulators synthetic,calibrated --seed 1",
         "ccgym train --config indigo-2018 --emulators synthetic,calibrated --seed 1",
         "ccgym train --config aurora --emulators aurora --seed 1",
         "ccgym train --from-calibration path.yaml",
