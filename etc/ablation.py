@@ -114,6 +114,7 @@ CUTS: Mapping[str, Cut] = {
         "&& has_more_than_its_own(result)",
         "&& (has_more_than_its_own(result) || result.queueing > kQueue)",
     ),
+    "drains of rivals": Cut("rival_drains.hh", "kEnough = 4;", "kEnough = 1'000'000'000;"),
     "rivals that new flows presume": Cut(
         "presumed_rival.hh", "phase_{Phase::looking};", "phase_{Phase::ended};"
     ),

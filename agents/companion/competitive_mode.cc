@@ -64,6 +64,14 @@ int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) 
   return (result.queueing > kVeryLongQueue ? 4 : result.queueing > kLongQueue ? 2 : 1) * (starves ? 2 : 1);
 }
 
+// Behind a queue that flows of our kind do not keep. Its window tells: a flow of two packets sends no trains,
+// and what it knows of its share may be long ago. Where the link's rate is unknown, it may starve.
+bool starves(const ProbeResult& result, const LinkShare& link_share) {
+  const double link_packets = link_share.link_packets_per_ms() * in_ms(result.smoothed_rtt);
+  const bool has_little = link_packets == 0 || result.cwnd_packets < kStarvedShare * link_packets;
+  return result.queueing > kVeryLongQueue && has_little;
+}
+
 // More of the queue has gone than all packets of the flow can have been: others have drained it as well.
 bool others_drained(const ProbeResult& result, const LinkShare& link_share) {
   const double gone_packets = (1 - result.left) * in_ms(result.queueing) * link_share.link_packets_per_ms();
@@ -86,6 +94,12 @@ double even_packets(const RttStats& rtt, const LinkShare& link_share) {
 
 void CompetitiveMode::on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady) {
   presumed_.on_probe_result();
+  weigh(result, link_share, unsteady);
+  rival_drains_.on_drain(!unsteady && starves(result, link_share));
+  if (rival_drains_.told() && link_share.share()) evidence_ = std::max(evidence_, kEnoughEvidence);
+}
+
+void CompetitiveMode::weigh(const ProbeResult& result, const LinkShare& link_share, bool unsteady) {
   if (result.left <= kStayed || result.queueing <= kQueue) {
     if (presumed_.watches() && others_drained(result, link_share)) presumed_.end();
     return on_probe_success();
@@ -122,7 +136,9 @@ void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
   if (presumed_.on_ack(now, rtt)) evidence_ = kEnoughEvidence;
 }
 
-bool CompetitiveMode::has_evidence() const { return evidence_ >= kEnoughEvidence && !presumed_.on(); }
+bool CompetitiveMode::has_evidence() const {
+  return (evidence_ >= kEnoughEvidence && !presumed_.on()) || rival_drains_.suspected();
+}
 
 double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_packets,
                                const LinkShare& link_share) {
@@ -164,6 +180,7 @@ void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packet
   if (on_) return;
   on_ = true;
   undrained_ = 0;
+  if (rival_drains_.told()) rival_drains_.on_contest();
   const double even = even_packets(rtt, link_share);
   window_ = {now, std::max(wanted_packets, kFirstPart * even), even};
   synchronization_ = {};

@@ -18,6 +18,7 @@
 #include "agents/companion/link_share.hh"
 #include "agents/companion/loss_synchronization.hh"
 #include "agents/companion/presumed_rival.hh"
+#include "agents/companion/rival_drains.hh"
 #include "agents/companion/spare_room.hh"
 #include "transport/congestion_controller.hh"
 
@@ -42,12 +43,15 @@ class CompetitiveMode {
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
                               const LinkShare& link_share);
   [[nodiscard]] bool on() const { return on_; }
-  [[nodiscard]] bool suspects() const { return evidence_ > 0 || presumed_.watches(); }  // somebody
+  [[nodiscard]] bool suspects() const {  // somebody
+    return evidence_ > 0 || presumed_.watches() || rival_drains_.suspected();
+  }
   [[nodiscard]] bool has_evidence() const;  // enough of it: only the share of the link is still asked
   // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 
  private:
+  void weigh(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
   void on_probe_success();
   void reconsider(Time now, const LinkShare& link_share);
   void decide(Time now, const RttStats& rtt, double wanted_packets, const LinkShare& link_share);
@@ -59,6 +63,7 @@ class CompetitiveMode {
   int evidence_{0};
   int undrained_{0};  // times of observing, in a row
   PresumedRival presumed_{};
+  RivalDrains rival_drains_{};
   CubicWindow window_{};
   LossSynchronization synchronization_{};
   SpareRoom spare_room_{};

@@ -32,6 +32,22 @@ def test_beside_a_cubic_in_a_deep_queue_it_gets_a_part(rate_mbps: float, delay_m
     assert 0.2 < ours / (cubic + ours) < 0.75  # it was 0.00
 
 
+@pytest.mark.parametrize(
+    ("rivals", "rate_mbps", "delay_ms", "bdps"),
+    [(1, 16.5, 116, 4.3), (4, 17.4, 111, 3.1), (4, 10.5, 110, 5.2)],
+)
+def test_beside_bbr3_on_a_long_path_it_does_not_starve(
+    rivals: int, rate_mbps: float, delay_ms: int, bdps: float
+) -> None:
+    """Each ProbeRTT drains the queue just when a drain of ours is due."""
+    queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
+    flows = [_core.Flow("bbr3", start_s=0.3 * number) for number in range(rivals)]
+    flows.append(_core.Flow(select_native("indigo2"), start_s=5.0))
+    records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=120, seed=0)
+    *theirs, ours = (_departed(record, 60, 120) for record in records)
+    assert ours / (sum(theirs) + ours) > 0.5 / (rivals + 1)  # it was 0.13, 0.01 and 0.02
+
+
 def test_beside_a_cubic_it_meets_no_more_of_the_full_queues() -> None:
     """Evenly paced it would: the Cubic, which sends when an ACK comes, takes each place that gets free."""
     shares = _shares_beside_a_cubic(extra_delay_ms=0)
@@ -145,12 +161,17 @@ def test_flows_of_its_own_kind_that_begin_together_leave_the_queue_again(
     rate_mbps: float, delay_ms: int, bdps: float, count: int
 ) -> None:
     queue_packets = round(bdps * rate_mbps * 2 * delay_ms / 12)
-    flows = [_core.Flow(select_native("indigo2"), start_s=2.0 * i / count) for i in range(count)]
-    records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=60, seed=0)
-    late = [record.departure_delay_ms[record.departure_ms > 40e3] for record in records]
-    whole_queue_ms = 12 * queue_packets / rate_mbps
-    assert np.median(np.concatenate(late)) < 0.35 * whole_queue_ms  # it was 0.9 and more: all contested
-    assert jain_index(np.array([len(each) for each in late], float)[:, None])[0] > 0.9
+    fairness = []
+    for begins_s in (0, 0.1, 0.2):
+        flows = [
+            _core.Flow(select_native("indigo2"), start_s=begins_s + 2.0 * i / count) for i in range(count)
+        ]
+        records = _core.simulate(_path(rate_mbps, delay_ms, queue_packets), flows, seconds=60, seed=0)
+        late = [record.departure_delay_ms[record.departure_ms > 40e3] for record in records]
+        whole_queue_ms = 12 * queue_packets / rate_mbps
+        assert np.median(np.concatenate(late)) < 0.35 * whole_queue_ms  # it was 0.9 and more: all contested
+        fairness.append(jain_index(np.array([len(each) for each in late], float)[:, None])[0])
+    assert np.mean(fairness) > 0.9
 
 
 def _last_completion_ms(scheme: str) -> float:

@@ -9,6 +9,7 @@ import pytest
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
+from ccgym.envs.specs.splits import Split
 from ccgym.evaluation.metrics.fairness import jain_index
 from ccgym.experiments.acceptance import sharing
 from ccgym.experiments.known import KNOWN
@@ -113,6 +114,22 @@ def test_groups_meet_on_links_as_beside_rivals_for_two_minutes(monkeypatch: pyte
     assert 6 <= min(rates_mbps) < 10
     assert 200 < max(rates_mbps) <= 300
     assert {spec.delay_ms for spec, _, _ in groups} <= set(range(3, 121))
+
+
+def test_the_other_split_has_other_links_and_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def run(spec: EmulatorSpec, flows: Sequence[_core.Flow], _: float) -> list[Record]:
+        seen.append((spec, [flow.start_s for flow in flows]))
+        return [record((119.0, 5.0))] * len(flows)
+
+    monkeypatch.setattr(sharing, "_run", run)
+    for split in (Split.TEST, Split.VALIDATION):
+        sharing.group_case("copa", 1, 1, split)
+        sharing.unequal_case("copa", 1, 2, 1, split)
+        sharing.joining_run("copa", 1, 1, split)
+    half = len(seen) // 2
+    assert all(one != other for one, other in zip(seen[:half], seen[half:], strict=True))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ constexpr double kFull = 0.9;
 constexpr double kEmpty = 0.0;
 constexpr milliseconds kLong{50};
 constexpr milliseconds kShort{10};
+constexpr milliseconds kVeryLong{120};
 
 class CompetitiveModeTest : public testing::Test {
  public:
@@ -24,10 +25,12 @@ class CompetitiveModeTest : public testing::Test {
   }
 
  protected:
-  void probe(double left, milliseconds queueing = kLong, bool unsteady = false) {
-    mode_.on_probe_result(
-        {.cwnd_packets = 64, .smoothed_rtt = PacketTrains::kRtt, .queueing = queueing, .left = left},
-        link_share_, unsteady);
+  void probe(double left, milliseconds queueing = kLong, bool unsteady = false, double cwnd_packets = 64) {
+    mode_.on_probe_result({.cwnd_packets = cwnd_packets,
+                           .smoothed_rtt = PacketTrains::kRtt,
+                           .queueing = queueing,
+                           .left = left},
+                          link_share_, unsteady);
   }
 
   void observe(double left, milliseconds queueing = kShort, bool unsteady = false, bool detected = true) {
@@ -74,6 +77,11 @@ class CompetitiveModeTest : public testing::Test {
 
   void fail(int probes, milliseconds queueing = kLong) {
     for (int i = 0; i < probes; ++i) probe(kFull, queueing);
+  }
+
+  // Of a flow with 0.15 of what the link of `measure` holds.
+  void drain(int probes, milliseconds queueing, bool unsteady = false) {
+    for (int i = 0; i < probes; ++i) probe(kEmpty, queueing, unsteady, 0.15 * 2 * in_ms(PacketTrains::kRtt));
   }
 
   void enter() {
@@ -319,6 +327,58 @@ TEST_F(CompetitiveModeTest, AfterAContestItAsksAnew) {
 }
 
 // The queue of PacketTrains stands at 50 ms.
+TEST_F(CompetitiveModeTest, WhoStarvesBehindAVeryLongQueueThatOthersDrainHasARival) {
+  measure(0.15);
+  drain(3, kVeryLong);
+  EXPECT_EQ(decide(5), 5);
+  drain(1, kVeryLong);
+  EXPECT_NE(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, WhatHasBeenARivalsDrainOnceIsSoonerTakenForOne) {
+  measure(0.15);
+  drain(4, kVeryLong);
+  EXPECT_NE(decide(5), 5);
+  mode_.leave();
+  drain(2, kVeryLong);
+  EXPECT_EQ(decide(5), 5);
+  drain(1, kVeryLong);
+  EXPECT_NE(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, DrainsOfShorterQueuesAreNoRivals) {
+  measure(0.15);
+  for (int i = 0; i < 4; ++i) {
+    drain(3, kVeryLong);
+    drain(1, kLong);
+  }
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, WhoHasItsPartTakesDrainsForThoseOfItsOwnKind) {
+  measure(0.25);
+  for (int i = 0; i < 9; ++i) probe(kEmpty, kVeryLong, false, 0.25 * 2 * in_ms(PacketTrains::kRtt));
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, DrainsOfAnUnsteadyQueueAreNobodys) {
+  measure(0.15);
+  drain(9, kVeryLong, true);
+  EXPECT_EQ(decide(5), 5);
+}
+
+TEST_F(CompetitiveModeTest, WhoDoesNotKnowItsShareAsksBehindAVeryLongQueue) {
+  drain(2, kVeryLong);
+  EXPECT_FALSE(mode_.suspects());
+  drain(9, kVeryLong);
+  EXPECT_TRUE(mode_.suspects());
+  EXPECT_EQ(decide(5), 5);
+  measure(0.15);
+  EXPECT_EQ(decide(5), 5) << "by the next drain it knows whether it starves";
+  drain(1, kVeryLong);
+  EXPECT_NE(decide(5), 5);
+}
+
 TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
   measure(0.25, 2);
   decide(5);
