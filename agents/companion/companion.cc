@@ -54,7 +54,7 @@ bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets
     if (measured) link_share_ = {};
     return measured;
   }
-  const double least_packets = competitive_.has_evidence() ? kWindowToAsk : kWindowToMeasure;
+  const double least_packets = competitive_.asks_for_share() ? kWindowToAsk : kWindowToMeasure;
   const bool train_changes =
       link_share_.on_ack(now, ack, cwnd_packets, may_hold && cwnd_packets >= least_packets);
   if (!sees_others() && link_share_.shows_others()) others_.see();

@@ -66,7 +66,7 @@ int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) 
 
 // Behind a queue that flows of our kind do not keep. Its window tells: a flow of two packets sends no trains,
 // and what it knows of its share may be long ago. Where the link's rate is unknown, it may starve.
-bool starves(const ProbeResult& result, const LinkShare& link_share) {
+bool starves_behind_queue(const ProbeResult& result, const LinkShare& link_share) {
   const double link_packets = link_share.link_packets_per_ms() * in_ms(result.smoothed_rtt);
   const bool has_little = link_packets == 0 || result.cwnd_packets < kStarvedShare * link_packets;
   return result.queueing > kVeryLongQueue && has_little;
@@ -95,7 +95,7 @@ double even_packets(const RttStats& rtt, const LinkShare& link_share) {
 void CompetitiveMode::on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady) {
   presumed_.on_probe_result();
   weigh(result, link_share, unsteady);
-  rival_drains_.on_drain(!unsteady && starves(result, link_share));
+  rival_drains_.on_drain(!unsteady && starves_behind_queue(result, link_share));
   if (rival_drains_.told() && link_share.share()) evidence_ = std::max(evidence_, kEnoughEvidence);
 }
 
@@ -136,7 +136,7 @@ void CompetitiveMode::on_ack(Time now, const RttStats& rtt) {
   if (presumed_.on_ack(now, rtt)) evidence_ = kEnoughEvidence;
 }
 
-bool CompetitiveMode::has_evidence() const {
+bool CompetitiveMode::asks_for_share() const {
   return (evidence_ >= kEnoughEvidence && !presumed_.on()) || rival_drains_.suspected();
 }
 

@@ -46,7 +46,7 @@ class CompetitiveMode {
   [[nodiscard]] bool suspects() const {  // somebody
     return evidence_ > 0 || presumed_.watches() || rival_drains_.suspected();
   }
-  [[nodiscard]] bool has_evidence() const;  // enough of it: only the share of the link is still asked
+  [[nodiscard]] bool asks_for_share() const;  // with two packets, if it has no more
   // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 

@@ -41,7 +41,7 @@ class OwnKind:
     """Means of Jain's index among flows of one policy, on links of the split `validation`."""
 
     joining: float
-    """Of ten that join and leave."""
+    """Of ten that join and leave one link, the same as in the checks, at times of that split."""
     groups: float
     """Of 2 to 16 that stay."""
     unequal: tuple[float, ...]

@@ -326,7 +326,6 @@ TEST_F(CompetitiveModeTest, AfterAContestItAsksAnew) {
   EXPECT_EQ(decide(5), 5);
 }
 
-// The queue of PacketTrains stands at 50 ms.
 TEST_F(CompetitiveModeTest, WhoStarvesBehindAVeryLongQueueThatOthersDrainHasARival) {
   measure(0.15);
   drain(3, kVeryLong);
@@ -379,6 +378,7 @@ TEST_F(CompetitiveModeTest, WhoDoesNotKnowItsShareAsksBehindAVeryLongQueue) {
   EXPECT_NE(decide(5), 5);
 }
 
+// The queue of PacketTrains stands at 50 ms.
 TEST_F(CompetitiveModeTest, ANewFlowPresumesARivalByTheQueueThatItMeets) {
   measure(0.25, 2);
   decide(5);
