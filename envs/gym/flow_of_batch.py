@@ -1,16 +1,14 @@
 """One flow of a batch, as those see it who know environments that stand side by side."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from ccgym.envs.specs.distributions import Emulators
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
 
+from .path_engine import PathEngine
 from .path_env import one_source
-
-if TYPE_CHECKING:
-    from .vector_env import PathVectorEnv
 
 _OF_THE_BATCH = (
     "actions", "action_space", "backend", "companion", "features", "max_episode_steps", "observation_space",
@@ -20,10 +18,21 @@ _OF_THE_BATCH = (
 _FOR_ALL = ("reset", "step", "close", "flows", "get_attr", "set_attr", "call")
 
 
+class Batch(Protocol):
+    """What a flow asks of its batch by name, see `PathVectorEnv`."""
+
+    @property
+    def engine(self) -> PathEngine:
+        """What runs the flows."""
+
+    def render_flow(self, flow: int) -> NDArray[np.uint8] | None:
+        """The episode of one flow so far."""
+
+
 class FlowOfBatch:
     """One flow of the batch, for `get_attr`, `set_attr` and `env_method`; keeps what else is set on it."""
 
-    def __init__(self, envs: "PathVectorEnv", flow: int) -> None:
+    def __init__(self, envs: Batch, flow: int) -> None:
         self._envs = envs
         self._flow = flow
 
