@@ -18,7 +18,6 @@ from ccgym.envs.outside_files import naming
 
 from .staging import Staging
 
-LANGUAGES = ("c", "python")
 HEADER = Path(ccgym.agents.__file__ or "").parent / "include" / "ccgym" / "controller.h"
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")

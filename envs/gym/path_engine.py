@@ -289,11 +289,6 @@ class PathEngine:
         """The emulator of each path in the present episode."""
         return self._specs
 
-    @property
-    def draws_emulators(self) -> bool:
-        """Whether another episode may have another emulator."""
-        return any(not isinstance(source, EmulatorSpec) for source in self._sources)
-
     def set_emulators(self, sources: Sequence[Source]) -> None:
         """Other emulators, one per path, from each path's next reset on; their ideal windows are unknown."""
         for source in sources:

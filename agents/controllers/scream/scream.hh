@@ -24,7 +24,6 @@ class Scream final : public CongestionController {
 
   [[nodiscard]] double cwnd_bytes() const { return cwnd_bytes_; }
   [[nodiscard]] bool in_fast_increase() const { return in_fast_increase_; }
-  [[nodiscard]] double qdelay_target_s() const { return target_.seconds(); }
   [[nodiscard]] double qdelay_trend() const { return qdelay_trend_; }
 
  private:
