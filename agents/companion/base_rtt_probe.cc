@@ -7,20 +7,20 @@ namespace ccgym {
 
 namespace {
 
-constexpr int kEmptyPart = 16;          // empty: no more than this part of the standing queue is left
-constexpr double kDrainedShare = 0.85;  // of what the path holds: the rest makes up for flows that are late
-constexpr double kNoticeable = 0.9;  // a window that cannot fall below this share of itself is at its least
+constexpr int kEmptyPart = 16;  // the queue is empty if no more than 1/16 of the standing queue is left
+constexpr double kDrainedShare = 0.85;  // of what the path holds; the rest allows for flows that drain late
+constexpr double kNoticeable = 0.9;     // a window that can fall by less than a tenth counts as drained
 constexpr double kLeastPackets = 2;
 
 struct Schedule {
   int round_trips;        // without an empty queue before a probe
-  double observed_share;  // share of the probes in which a flow only observes
+  double observed_share;  // share of the probes in which the flow only observes
 };
 
-// Copa expects an empty queue every five round trips; flows of our kind, which share one clock, have twice
-// the time to empty it together. A new flow observes 0.3 of its probes: with the 0.15 of flows that know of
-// each other, two flows, one with 8 times the other's round trip, lose 0.02 of Jain's index; with 0.5, ten
-// that join lose 0.01.
+// Copa expects an empty queue every five round trips; flows of our kind drain together and get twice that
+// time. A new flow observes in 0.3 of its probes, flows that know of each other in 0.15. With 0.15 for new
+// flows too, two flows, one with 8 times the other's round trip, lose 0.02 of Jain's index; with 0.5, ten
+// flows that join lose 0.01.
 Schedule schedule(Urgency urgency) {
   switch (urgency) {
     case Urgency::low:
@@ -35,13 +35,14 @@ Schedule schedule(Urgency urgency) {
   return {};
 }
 
-// A queue falls by so much, or by a packet, without anybody's doing: links have clocks.
+// The clock of a link changes the queue by up to this much, or by one packet, although no flow has drained
+// it.
 constexpr Time kNoise = std::chrono::milliseconds{1};
 
-// A flow that came to an empty path does not probe before. On short paths it would drain every 80 ms, and a
-// short flow waits longer for that than others wait for its first drain: 1,500 kB alone on the link take no
-// longer than Cubic's on 86 % of 300 links, without this on 76 %. Flows that came to a queue begin at once:
-// if they waited as well, ten that join would lose 0.04 of Jain's index.
+// A flow that began on an empty path does not probe before. On short paths it would drain every 80 ms, and
+// that costs a short flow more time than other flows lose while they wait for its first drain: 1,500 kB alone
+// on the link take no longer than Cubic's on 86 % of 300 links, without this rule on 76 %. Flows that began
+// at a queue probe at once: if they waited as well, ten flows that join would lose 0.04 of Jain's index.
 constexpr Time kUndisturbed = std::chrono::seconds{1};
 
 double ratio(Time a, Time b) { return static_cast<double>(a.count()) / static_cast<double>(b.count()); }
@@ -68,7 +69,7 @@ std::optional<ProbeResult> BaseRttProbe::on_ack(Time now, const AckEvent& ack, d
   return drained(rtt);
 }
 
-// Its first packet met no queue: the round trip has never been noticeably shorter.
+// The first packet met no queue: no later round trip was noticeably shorter.
 bool BaseRttProbe::is_undisturbed(Time now, const RttStats& rtt) const {
   return now < first_.at + kUndisturbed && first_.rtt - rtt.min < kNoise;
 }
@@ -78,8 +79,9 @@ ProbeResult BaseRttProbe::drained(const RttStats& rtt) const {
   const Time before = before_.ours ? before_.smoothed_rtt - rtt.min : standing_least_;
   const Time left = least_rtt_ - rtt.min;
   drained.left = ratio(left, std::max(before, Time{1}));
-  // Without this a lone flow on a host that stalls for up to 4 ms believed in others, and took 97 % of the
-  // ideal window's throughput on 11 of 24 links in place of 19.
+  // A fall within the spread of the ACKs' return times may come from a pause of this host. Without this rule
+  // a lone flow on a host that stalls for up to 4 ms believed in others, and reached 97 % of the ideal
+  // window's throughput on 11 of 24 links; with it, on 19.
   const bool own_pause = left < before && before - left <= jitter_.spread();
   if (own_pause && !drained.ours) drained.detected = false;
   return drained;
@@ -92,7 +94,7 @@ double BaseRttProbe::limit(double cwnd_packets) const {
 void BaseRttProbe::begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share) {
   drained_cwnd_packets_ =
       std::max(kLeastPackets, kDrainedShare * cwnd_packets * ratio(rtt.min, rtt.smoothed));
-  const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // as good as drained
+  const bool is_least = cwnd_packets <= kLeastPackets / kNoticeable;  // this is a drain already
   const bool drains = is_least || !random_.chance(observed_share);
   phase_ = drains ? Phase::draining : Phase::observing;
   before_ = {.cwnd_packets = cwnd_packets,

@@ -1,15 +1,14 @@
-// Lets the queue of a bottleneck run empty now and then, so that every flow on it learns how long the path
-// is.
+// Drains the bottleneck's queue now and then, so that every flow on it can measure the base RTT of its path.
 //
-// A flow that comes to a standing queue takes the queue for a part of the path and claims more than its
-// share, as Vegas does. Here, whoever has not seen the queue empty for some round trips keeps its window for
-// one round trip below what the path alone would hold. An empty queue is seen by all flows at once and starts
-// all their clocks, so that they drain together from then on (as BBR's ProbeRTT, but within some round trips,
-// not in 10 s).
+// A flow that arrives at a standing queue takes the queue for a part of the path and claims more than its
+// share, as Vegas does. So a flow that has not seen the queue empty for some round trips keeps its window,
+// for one round trip, below what the path alone would hold. All flows see an empty queue at the same time,
+// and each restarts its clock there: from then on they drain together (as in BBR's ProbeRTT, but every few
+// round trips and not every 10 s).
 //
-// Some of its drains, at random, a flow leaves out and only observes the queue: if it falls nevertheless,
-// somebody else has drained it. A flow that knows of nobody else mostly observes, for a drain costs
-// throughput.
+// In some of its probes, chosen at random, a flow does not drain but only observes the queue: if the queue
+// falls nevertheless, another flow has drained it. A flow that knows of no other flow mostly observes,
+// because a drain costs throughput.
 #pragma once
 
 #include <cstdint>
@@ -22,47 +21,48 @@
 
 namespace ccgym {
 
-// What a drain has shown, or a time of observing.
+// What a probe has shown. In a probe the flow either drains the queue or only observes it.
 struct ProbeResult {
-  double cwnd_packets{0};  // before it
-  Time smoothed_rtt{};     // before it
-  Time queueing{};         // before it: how much longer that is than the path
-  double left{0};          // of the queue, as a share: little if it was ours, or the others drained as well
-  bool detected{true};     // the queue was long enough for its fall to be seen; a drain of ours always is
-  bool ours{true};         // we drained; else we observed
+  double cwnd_packets{0};  // before the probe
+  Time smoothed_rtt{};     // before the probe
+  Time queueing{};         // before the probe: smoothed RTT less min RTT
+  double left{0};          // share of the queue that is left: little if it was ours, or others drained too
+  bool detected{true};     // the queue was long enough to see it fall; always true of our own drains
+  bool ours{true};         // this flow drained; false: it only observed
 };
 
-// How much a drain is worth, which costs throughput.
+// How much a drain is worth to the flow: each one costs throughput.
 enum class Urgency : uint8_t {
-  low,          // of a flow that knows of nobody else: it mostly observes
-  of_new_flow,  // which does not know yet
-  normal,       // beside others
-  high,         // where somebody seems to fill the queue: at once, and always a drain
+  low,          // the flow knows of no other flow: it mostly observes
+  of_new_flow,  // a new flow, which does not know yet
+  normal,       // there are other flows
+  high,         // another flow seems to fill the queue: the probe comes early and is always a drain
 };
 
 class BaseRttProbe {
  public:
   explicit BaseRttProbe(uint64_t seed) : random_(seed) {}
 
-  // Of the drain, or the observing, whose effect has been seen by now.
+  // The result of a probe whose effect has been seen by now; absent for every other ACK.
   std::optional<ProbeResult> on_ack(Time now, const AckEvent& ack, double cwnd_packets, Urgency urgency);
 
-  void on_empty_queue(Time now) { empty_at_ = now; }                  // as was seen otherwise
-  [[nodiscard]] double limit(double cwnd_packets) const;              // what of a window may be used now
-  [[nodiscard]] bool drains() const { return on() && before_.ours; }  // or has, and its effect is to be seen
+  void on_empty_queue(Time now) { empty_at_ = now; }      // seen by other means
+  [[nodiscard]] double limit(double cwnd_packets) const;  // how much of the window may be used now
+  [[nodiscard]] bool drains() const { return on() && before_.ours; }  // or its effect is not seen yet
   [[nodiscard]] bool limiting() const { return phase_ == Phase::draining; }
-  // In the last round trip without a probe.
+  // The least queueing in the last round trip that had no probe in it.
   [[nodiscard]] Time standing_queue(const RttStats& rtt) const { return standing_.least(rtt); }
   [[nodiscard]] Time return_jitter() const { return jitter_.spread(); }
-  // A decision before the effect of a drain has been seen would answer to the drain itself.
+  // No window is chosen meanwhile: before the effect of a drain has been seen, it would answer the drain
+  // itself.
   [[nodiscard]] bool on() const { return phase_ != Phase::filled; }
 
  private:
   enum class Phase : uint8_t {
-    filled,     // there is a queue, or none
+    filled,     // no probe goes on
     draining,   // the window is limited, for a round trip
-    observing,  // it is not, as long
-    settling,   // the ACKs tell what has come of it
+    observing,  // the window is not limited, for a round trip
+    settling,   // the ACKs show what became of the queue
   };
 
   void begin(Time now, const RttStats& rtt, double cwnd_packets, double observed_share);
@@ -77,14 +77,14 @@ class BaseRttProbe {
 
   FirstAck first_{};
   Phase phase_{Phase::filled};
-  Time ends_at_{};                  // of the phase, unless the queue is filled
-  std::optional<Time> empty_at_{};  // when the queue was empty last, or the last drain ended
+  Time ends_at_{};                  // of the phase; not used while `filled`
+  std::optional<Time> empty_at_{};  // when the queue was last empty, or the last probe ended
   double drained_cwnd_packets_{0};
-  ProbeResult before_{};  // what was before the drain
-  Time least_rtt_{};      // since it began
+  ProbeResult before_{};  // the state before the probe
+  Time least_rtt_{};      // since the probe began
   ReturnJitter jitter_{};
   StandingQueue standing_{};
-  Time standing_least_{};  // before it
+  Time standing_least_{};  // the standing queue before the probe
   Random random_;
 };
 

@@ -9,19 +9,21 @@ namespace ccgym {
 
 namespace {
 
-constexpr int kFewProbes = 8;  // a flow of fewer drains does not know yet whether it is alone
+constexpr int kFewProbes = 8;  // before so many a flow does not know whether it is alone
 
-// A longer queue that stands is not of a lone flow's making. Who takes itself for alone observes nine of ten
-// times, and gave way to a rival meanwhile: a flow to which a Cubic came after 20 s had less than a quarter
-// of the link on 16 % of 200 links, beside NewReno on 22, so on 0 and 3. With 10 ms two flows, one with twice
-// the other's round trip, have a Jain index of 0.966 on 60 links in place of 0.969. Were an unsteady queue
-// drained as well, a flow alone had 1.4 % less of three recorded cellular links, and 0.0016 (0.0007 to
-// 0.0025) less log power on 1,200 random ones.
+// A lone flow keeps no standing queue longer than this, so another flow has come. A flow that takes itself
+// for alone only observes in nine of ten probes, and gave way to a rival before it noticed: a flow that a
+// Cubic joined after 20 s had less than a quarter of the link on 16 % of 200 links, and on 22 % when NewReno
+// joined; with this rule on 0 and 3 %. With 10 ms, two flows, one with twice the other's round trip, have a
+// Jain's index of 0.966 on 60 links, with 20 ms 0.969. Unsteady queues are excepted: if they were drained as
+// well, a flow alone would use 1.4 % less of three recorded cellular links and have 0.0016 (0.0007 to 0.0025)
+// less log power on 1,200 random ones.
 constexpr Time kLonelyQueue = std::chrono::milliseconds{20};
 
-// A train stops a flow of a few packets for a moment, so it asks only where the evidence is enough. It must
-// be able to: the network gives way to a queue until two packets are left. A presumption is no evidence:
-// asked of two packets, it costs 0.02 of log power on unseen links, slow ones above all.
+// A packet train stops a flow with a small window for a moment. So a flow needs a window of 8 packets to
+// measure its share; 2 suffice when there is enough evidence of a rival, because the network gives way to a
+// queue until two packets are left. A presumed rival (presumed_rival.hh) is no evidence: trains with two
+// packets for it cost 0.02 of log power on unseen links, above all on slow ones.
 constexpr double kWindowToMeasure = 8;
 constexpr double kWindowToAsk = 2;
 
@@ -34,20 +36,20 @@ bool Companion::on_ack(Time now, const AckEvent& ack, double cwnd_packets) {
   others_.on_ack(now, ack.rtt, cwnd_packets);
   const bool was_draining = drains();
   competitive_.on_ack(now, ack.rtt);
-  // A train empties the queue for a moment, and a probe would take that for what others do.
+  // A train empties the queue for a moment; a probe would take that for a drain by others.
   const bool train_changes = measure_share(now, ack, cwnd_packets, !probes());
-  if (competitive_.on()) {  // a drain with every probe would give the rival its room
+  if (competitive_.on()) {  // no probes: every drain would leave its room to the rival
     if (finds_own_kind(now, ack.rtt, cwnd_packets)) on_own_kind(now);
     return train_changes || drains() != was_draining || !competitive_.on();
   }
   probe_.drains() ? steadiness_.on_own_drain() : steadiness_.on_ack(now, ack.rtt, cwnd_packets);
-  drain_watch_ = {};  // what was before the next contest says nothing of it
+  drain_watch_ = {};  // what it saw before competitive mode does not count
   rendezvous_.reset();
   if (const auto result = probe_.on_ack(now, ack, cwnd_packets, urgency(ack.rtt))) on_probe_result(*result);
   return train_changes || drains() != was_draining;
 }
 
-// Whether a train begins, goes or is broken off.
+// Returns whether a train begins, leaves or is given up.
 bool Companion::measure_share(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold) {
   const bool measured = std::exchange(measures_share_, suspects_others());
   if (!measures_share_) {
@@ -88,7 +90,7 @@ bool Companion::finds_own_kind(Time now, const RttStats& rtt, double cwnd_packet
   return rendezvous_.on_ack(now, rtt, cwnd_packets, link_share_.link_packets_per_ms()) || drained;
 }
 
-// Those that drain are no rivals, and from the queue that they leave empty all count their round trips.
+// Flows that drain are no rivals. All of them count their round trips from the empty queue.
 void Companion::on_own_kind(Time now) {
   probe_.on_empty_queue(now);
   competitive_.leave();
@@ -97,8 +99,8 @@ void Companion::on_own_kind(Time now) {
 
 double Companion::window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
   const Time step = now - std::exchange(decided_at_, now);
-  if (rtt.smoothed == Time::zero()) return cwnd_packets;  // no ACK yet: the network knows nothing to go by
-  if (probes()) return cwnd_packets;                      // what it has seen was the drain itself
+  if (rtt.smoothed == Time::zero()) return cwnd_packets;  // no ACK yet: the network has not measured anything
+  if (probes()) return cwnd_packets;                      // the network has seen the effect of the drain
   if (others_.seen() && !competitive_.on())
     wanted_packets =
         shared_queue_.window(step, rtt, cwnd_packets, wanted_packets, link_share_, probe_.return_jitter());

@@ -1,10 +1,14 @@
-// How a policy lives with other flows on its bottleneck: a mechanism around what its network answers.
+// The companion lets a policy share its bottleneck with other flows: it adjusts the window that the policy's
+// network asks for.
 //
-// The queue runs empty now and then (base_rtt_probe.hh). That tells of others (others.hh), unless the queue
-// goes up and down by itself (queue_steadiness.hh). Where a flow suspects others, so does its share of the
-// link (link_share.hh). Beside others it keeps some packets of its own in the queue, and not many more
-// (shared_queue.hh); flows that fill every queue are answered (competitive_mode.hh), unless they turn out to
-// be of our kind (drain_watch.hh, rendezvous.hh). A flow alone hardly notices: its window is the network's.
+// The queue is drained now and then (base_rtt_probe.hh). That shows whether there are other flows
+// (others.hh), unless the queue goes up and down by itself (queue_steadiness.hh). When the flow suspects
+// others, it also measures its share of the link (link_share.hh). Beside others it keeps some packets of its
+// own in the queue, and not many more (shared_queue.hh). Against flows that fill every queue it competes
+// (competitive_mode.hh), unless they turn out to be of its own kind (drain_watch.hh, rendezvous.hh). Alone on
+// the link it hardly changes anything: the window is the network's.
+//
+// "Flows of our kind" are flows with this companion.
 #pragma once
 
 #include <algorithm>
@@ -29,25 +33,28 @@ class Companion {
  public:
   explicit Companion(const ControllerConfig& config) : probe_(config.seed), rendezvous_(config.started_at) {}
 
-  // Whether `limit`, `in_train` or `ack_clocked` is another from now on.
+  // Returns whether `limit`, `in_train` or `ack_clocked` may have changed.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets);
-  // The window from now on.
+  // Returns the window to use from now on.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets) {
     drain_watch_.on_own_cut();
     return competitive_.on_loss(now, lost, cwnd_packets);
   }
 
-  // The window to take from `now` on, where the network wants `wanted_packets`.
+  // The window to use from `now` on, when the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets);
   [[nodiscard]] double limit(double cwnd_packets) const {
     return rendezvous_.limit(std::min(probe_.limit(cwnd_packets), link_share_.limit(cwnd_packets)));
   }
-  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave unpaced
-  // Of flows that send when an ACK comes and one that is evenly paced, the latter meets every full queue:
-  // they take each place that gets free (traffic phase effects: Floyd and Jacobson, 1991). Paced it has 39 %
-  // of the link beside one Cubic in the mean of 40 links in place of 46.
+  [[nodiscard]] bool in_train() const { return link_share_.in_train(); }  // packets leave without pacing
+  // At a full queue an evenly paced flow loses to flows that send when an ACK arrives: they take each place
+  // that becomes free, and the paced packets find the queue full (traffic phase effects: Floyd and Jacobson,
+  // 1991). Beside one Cubic, in the mean of 40 links, a paced flow has 39 % of the link, an ACK-clocked one
+  // 46 %.
   [[nodiscard]] bool ack_clocked() const { return competitive_.on(); }
-  [[nodiscard]] bool probes() const { return probe_.on() || rendezvous_.on(); }  // no action counts
+  [[nodiscard]] bool probes() const {
+    return probe_.on() || rendezvous_.on();
+  }  // decisions are ignored meanwhile
   [[nodiscard]] std::vector<Metric> metrics() const;
   [[nodiscard]] bool sees_others() const { return others_.seen() || competitive_.on(); }
 
@@ -62,15 +69,15 @@ class Companion {
 
   BaseRttProbe probe_;
   Others others_{};
-  QueueSteadiness steadiness_{};  // while it does nothing about the queue
+  QueueSteadiness steadiness_{};  // measured while this flow does not drain the queue
   SharedQueue shared_queue_{};
   CompetitiveMode competitive_{};
-  DrainWatch drain_watch_{};  // in competitive mode
-  Rendezvous rendezvous_;     // likewise
-  LinkShare link_share_{};    // while others are seen or suspected
-  Time decided_at_{};         // the window, last
+  DrainWatch drain_watch_{};  // only in competitive mode
+  Rendezvous rendezvous_;     // only in competitive mode
+  LinkShare link_share_{};    // only while others are seen or suspected
+  Time decided_at_{};         // when the window was last decided
   bool measures_share_{false};
-  int probes_{0};  // so far, drains and observing ones
+  int probes_{0};  // so far, both drains and observations
 };
 
 }  // namespace ccgym

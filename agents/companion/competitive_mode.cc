@@ -10,53 +10,60 @@ namespace ccgym {
 namespace {
 
 // A probe has failed if more than this share of the queue is left. With 0.5 a flow has 46 % of 120 links
-// beside BBR 3 in place of 47, and contests later; with 0.4 ten that join have a Jain's index of 0.956 in the
-// mean of 300 runs in place of 0.961.
+// beside BBR 3 instead of 47 %, and competes later; with 0.4, ten flows that join have a Jain's index of
+// 0.956 in the mean of 300 runs instead of 0.961.
 constexpr double kStayed = 0.45;
 
-// A shorter queue is a link's clock, or a few packets of each of many flows of our kind.
+// A shorter queue is no evidence: it may come from the link's clock, or be a few packets of each of many
+// flows of our kind.
 constexpr Time kQueue = std::chrono::milliseconds{2};
 constexpr Time kLongQueue = std::chrono::milliseconds{30};       // counts double
 constexpr Time kVeryLongQueue = std::chrono::milliseconds{100};  // counts double again
 
-// Every probe that fails is evidence, every other one is as much against it: flows of our kind that join
-// within seconds fail for a while, beside a Cubic three probes of four fail for ever. With a reset in place
-// of a count, ten flows that join and leave had a Jain index of 0.90 in the mean of 54 runs; so they have
-// 0.94.
+// Every probe that fails is evidence of a rival, every other probe as much against it. While flows of our
+// kind join within seconds of each other, their probes fail for a while; beside a Cubic three probes of four
+// fail for as long as it is there. If one success reset the count, ten flows that join and leave would have a
+// Jain's index of 0.90 in the mean of 54 runs instead of 0.94.
 constexpr int kEnoughEvidence = 10;
 constexpr int kMostEvidence = 2 * kEnoughEvidence;
 constexpr int kEarlyProbeEvidence = 4;  // from here on the next probe does not wait
 
-// Who has less than this share of the link counts double: flows of our kind soon have more. Where round trips
-// take half a second and more, evidence comes slowly: beside a Cubic on 8 Mbit/s, 140 ms and 6 BDP a flow had
-// 17 % in the mean of 24 runs, in 15 of them less than 7; with this and the very long queues it has 42. With
-// 0.15 a flow has 38 % of the second half minute beside a Cubic that comes first in each millisecond
-// (loss_synchronization.hh), in the mean of 48 runs on six links, with 0.2 40.
+// A failure counts double while the flow has less than this share of the link: flows of our kind soon have
+// more. Where round trips take half a second and more, evidence comes slowly: beside a Cubic on 8 Mbit/s, 140
+// ms and 6 BDP a flow had 17 % in the mean of 24 runs, in 15 of them less than 7 %; with this rule and that
+// for very long queues it has 42 %. With 0.15 a flow has 38 % of the second half minute beside a Cubic that
+// comes first in each millisecond (loss_synchronization.hh), in the mean of 48 runs on six links, with 0.2 it
+// has 40 %.
 constexpr double kStarvedShare = 0.2;
 
-// Who has more than this share of the link goes by what it observes as well: if so much of the queue is left
-// so many times in a row, nobody else drains it. Beside a Cubic that comes first, on 100 links with queues of
-// 0.2 to 2 BDP, a flow contests for 82 % of its second half minute in place of 75, and has 41.5 % of the link
-// in place of 40.7.
+// A flow with more than kEmptyingShare of the link also uses what it observes: if more than kUndrained of the
+// queue is left in kEnoughUndrained observations in a row, no other flow drains it. Beside a Cubic that comes
+// first, on 100 links with queues of 0.2 to 2 BDP, a flow competes for 82 % of its second half minute,
+// without this rule for 75 %, and has 41.5 % of the link, without it 40.7 %.
 constexpr double kEmptyingShare = 0.3;
 constexpr double kUndrained = 0.85;
 constexpr int kEnoughUndrained = 3;
 
-// Of its own packets. A large group whose flows stepped back one after the other took each other for rivals
-// by their shares for as long as they watched: on 100 links the queue of 2 to 16 flows is 12 times one flow's
-// in place of 25. Beside a Cubic a flow has 26.0 % of the first half minute on 80 links in place of 26.4;
-// were a drain by the flow alone enough, 24.8.
+// Others have drained as well if the queue fell by more than this many times the flow's own packets; then
+// nobody is presumed to be a rival any more. Without this rule the flows of a large group, which step back
+// one after the other, took each other for rivals by their shares for as long as they watched: on 100 links
+// the queue of 2 to 16 flows was 25 times one flow's; with the rule it is 12 times. Beside a Cubic it costs a
+// flow a little: 26.0 % of the first half minute on 80 links instead of 26.4 %; if any drain of the flow's
+// own ended the watch, it would be 24.8 %.
 constexpr double kMoreThanOwn = 1.5;
 
-constexpr double kPresumedShare = 0.35;  // with more of the link a new flow presumes nobody
+constexpr double kPresumedShare = 0.35;  // a new flow with more of the link presumes no rival
 constexpr double kEvenShare = 0.5;       // with one rival
-// Of an even share a window holds at most. It loses some of it with each packet lost, and with no more than
-// all of it a flow has 40.7 % of 180 links beside a Cubic in place of 42.3, and 41 % of 80 beside BBR in
-// place of 44. With 1.2 times as much BBR keeps 80 % of its part on 78 % of those, so on 99.
+// The cap of the window, in even shares with one rival. The window loses a part of itself with each packet
+// lost: with a cap of 1, a flow has 40.7 % of 180 links beside a Cubic instead of 42.3 %, and 41 % of 80
+// links beside BBR instead of 44 %. With 1.2, BBR keeps 80 % of its part on 78 % of those links, with 1.1 on
+// 99 %.
 constexpr double kMostPart = 1.1;
-constexpr double kFirstPart = 0.25;  // of an even share; from two packets it takes 15 long round trips
+// The window to begin with, of an even share: growing there from two packets takes 15 long round trips.
+constexpr double kFirstPart = 0.25;
 
-// Flows of our kind keep no queue that is both very long and longer than the path, even while some join.
+// The evidence that a failed probe adds. Flows of our kind keep no queue that is both very long and longer
+// than the path, even while some join: such a queue is enough at once.
 int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) {
   const Time path = result.smoothed_rtt - result.queueing;
   if (result.queueing > std::max(kVeryLongQueue, path)) return kEnoughEvidence;
@@ -64,23 +71,24 @@ int evidence_of_failure(const ProbeResult& result, const LinkShare& link_share) 
   return (result.queueing > kVeryLongQueue ? 4 : result.queueing > kLongQueue ? 2 : 1) * (starves ? 2 : 1);
 }
 
-// Behind a queue that flows of our kind do not keep. Its window tells: a flow of two packets sends no trains,
-// and what it knows of its share may be long ago. Where the link's rate is unknown, it may starve.
+// Whether the flow starves behind a queue that flows of our kind do not keep. The window decides, not the
+// measured share: a flow of two packets sends no trains, and its share may have been measured long ago. While
+// the link's rate is unknown, the flow counts as starving.
 bool starves_behind_queue(const ProbeResult& result, const LinkShare& link_share) {
   const double link_packets = link_share.link_packets_per_ms() * in_ms(result.smoothed_rtt);
   const bool has_little = link_packets == 0 || result.cwnd_packets < kStarvedShare * link_packets;
   return result.queueing > kVeryLongQueue && has_little;
 }
 
-// More of the queue has gone than all packets of the flow can have been: others have drained it as well.
+// The queue fell by more than all packets of this flow can have been: others have drained it as well.
 bool others_drained(const ProbeResult& result, const LinkShare& link_share) {
   const double gone_packets = (1 - result.left) * in_ms(result.queueing) * link_share.link_packets_per_ms();
   return gone_packets > kMoreThanOwn * result.cwnd_packets;
 }
 
-// Else the queue is of our own making. Beside a sender of constant rate, which neither fills a queue nor
-// drains it, a flow filled all of it on 28 % of 60 links where that rate was three fifths of the link's; so
-// on none.
+// If the flow has no more, the queue is its own. Without this rule, beside a sender of constant rate, which
+// neither fills a queue nor drains it, a flow filled all of the queue on 28 % of 60 links where that rate was
+// three fifths of the link's; with it on none.
 bool has_more_than_its_own(const ProbeResult& result) {
   const double queued_packets = result.cwnd_packets * in_ms(result.queueing) / in_ms(result.smoothed_rtt);
   return queued_packets > most_own_packets({.smoothed = result.smoothed_rtt}, result.cwnd_packets);
@@ -153,13 +161,13 @@ double CompetitiveMode::window(Time now, const RttStats& rtt, double wanted_pack
   return spare_room_.window(now, rtt, cubic_packets, wanted_packets);
 }
 
-// Of what is on the way in all.
+// What all flows have on the way, less the flow's own window.
 double CompetitiveMode::others_packets() const { return even_packets_ / kEvenShare - window_.packets(); }
 
-// Who has the link for itself has nobody to suspect. A drain that failed by chance, on a slow link for a tick
-// of its clock, was remembered until the next one, which a lone flow makes after a hundred round trips, and
-// its trains took a packet of the queue each time. Without this mean log power on 2,000 random links is 0.002
-// lower (95 % interval 0.001 to 0.003).
+// A flow that has the link to itself suspects nobody. Otherwise a drain that failed by chance, on a slow link
+// because of a tick of the link's clock, was remembered until the next drain, which a lone flow makes after a
+// hundred round trips; and meanwhile each of its trains cost a packet of queue. Without this rule mean log
+// power on 2,000 random links is 0.002 lower (95 % interval 0.001 to 0.003).
 void CompetitiveMode::reconsider(Time now, const LinkShare& link_share) {
   const std::optional<double> share = link_share.share();
   if (suspects() && share > kAloneShare) return leave();
@@ -169,7 +177,8 @@ void CompetitiveMode::reconsider(Time now, const LinkShare& link_share) {
   if (tells && presumed_.confirmed_by(*share)) evidence_ = kEnoughEvidence;
 }
 
-// A path that has become longer looks like a queue that never empties; but the link is then ours alone.
+// On a path that has become longer the queue never seems to empty either; but then the flow has the link to
+// itself, and leaves.
 void CompetitiveMode::decide(Time now, const RttStats& rtt, double wanted_packets,
                              const LinkShare& link_share) {
   if (presumed_.on() && presumed_.expired(now)) return step_back(now, rtt.smoothed, link_share);

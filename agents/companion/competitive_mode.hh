@@ -1,14 +1,16 @@
-// Holds its own against flows that fill every queue (Copa, Arun and Balakrishnan, NSDI 2018, section 2.2).
+// Competes with flows that fill every queue (the mode of that name in Copa: Arun and Balakrishnan, NSDI 2018,
+// section 2.2).
 //
-// Flows of our kind empty the queue together. When a queue stays although we probed, either somebody fills it
-// or the path has become longer; the share of the link tells which (link_share.hh). Beside somebody the
-// window is that of one more Cubic flow, up to little more than an even share with one rival, until the link
-// is ours alone. A new flow need not wait for probes (presumed_rival.hh).
+// Flows of our kind empty the queue together. If a queue stays although this flow drained, either a rival
+// fills it or the path has become longer; the share of the link tells which (link_share.hh). Beside a rival
+// the window is that of one more Cubic flow, capped a little above an even share with one rival, until this
+// flow has the link to itself. A new flow need not wait for its probes (presumed_rival.hh).
 //
-// The drains of a flow with a large part of the link empty the queue whoever shares it, above all where a
-// Cubic's own cuts nearly do. Such a flow suspected nobody, and lost some of its part with each of them. So
-// it goes by what it observes as well: flows of our kind drain meanwhile, a rival does not. Where it has no
-// more packets in the queue than it keeps by itself, the queue is its own.
+// The drains of a flow with a large share of the link empty the queue whoever else is there, above all where
+// a Cubic's own window cuts nearly empty it. Such a flow suspected nobody, and lost some of its share with
+// each drain. So it also uses the probes in which it only observes: flows of our kind drain meanwhile, a
+// rival does not. If the flow has no more packets in the queue than it keeps by itself, the queue is its own
+// and shows nothing.
 #pragma once
 
 #include <span>
@@ -26,28 +28,29 @@ namespace ccgym {
 
 class CompetitiveMode {
  public:
-  // Of a probe of ours. Where a queue is `unsteady` by itself, that it stays tells of nobody: after an outage
-  // of 1.7 s a lone flow on a recorded cellular link took itself for one of two, and had 76 % of the link
-  // over its 30 s in place of 91.
+  // The result of this flow's own drain. `unsteady`: the queue goes up and down by itself, so one that stays
+  // is no evidence. Without this exception a lone flow on a recorded cellular link took itself for one of two
+  // after an outage of 1.7 s, and had 76 % of the link over its 30 s instead of 91 %.
   void on_probe_result(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
-  // Of a time of observing, in which we left the queue to others; `unsteady` as above.
+  // The result of a probe in which this flow only observed; `unsteady` as above.
   void on_observed(const ProbeResult& result, const LinkShare& link_share, bool unsteady);
-  // The window from now on. An answer that waited for the network's next decision would lose packets
-  // meanwhile and count as two: so a flow had 30 % of the link beside a Cubic in place of 36 %.
+  // Returns the window to use from now on. If the reduction waited for the network's next decision, more
+  // packets would be lost meanwhile and count as a second loss: a flow had 30 % of the link beside a Cubic
+  // that way, with a reduction at once 36 %.
   [[nodiscard]] double on_loss(Time now, std::span<const LostPacket> lost, double cwnd_packets);
   void on_ack(Time now, const RttStats& rtt);
 
-  void leave();  // nobody is suspected any more
+  void leave();  // no rival is suspected any more
 
-  // The window where the network wants `wanted_packets`.
+  // The window when the network wants `wanted_packets`.
   [[nodiscard]] double window(Time now, const RttStats& rtt, double wanted_packets,
                               const LinkShare& link_share);
   [[nodiscard]] bool on() const { return on_; }
-  [[nodiscard]] bool suspects() const {  // somebody
+  [[nodiscard]] bool suspects() const {  // that there is a rival
     return evidence_ > 0 || presumed_.watches() || rival_drains_.suspected();
   }
-  [[nodiscard]] bool asks_for_share() const;  // with two packets, if it has no more
-  // The last probe failed, not for the first time or in a long queue: the next one shall not wait.
+  [[nodiscard]] bool asks_for_share() const;  // even with a window of only two packets
+  // The next probe shall come early: the last one failed, and others before it or in a long queue.
   [[nodiscard]] bool wants_probe() const { return wants_probe_; }
 
  private:
@@ -61,7 +64,7 @@ class CompetitiveMode {
   bool on_{false};
   bool wants_probe_{false};
   int evidence_{0};
-  int undrained_{0};  // times of observing, in a row
+  int undrained_{0};  // observations in a row in which nobody drained
   PresumedRival presumed_{};
   RivalDrains rival_drains_{};
   CubicWindow window_{};

@@ -14,10 +14,10 @@ constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);  // section 4.3
 constexpr double kMostGrowth = 1.5;                       // section 4.2, in a round trip
 constexpr double kLeastPackets = 2;
 
-// Below this part of an even share with one rival the next W_max is half-way from the lost window to it:
-// beside four Cubics a flow has 29 % of 120 links, 23 without this, and 2 to 16 flows that have only begun
-// have a Jain's index of 0.962, 0.948 without. Above it fast convergence leaves several rivals their parts:
-// four Cubics keep 80 % of theirs on 98 % of 60 links, without it on 82.
+// If the window before a loss is below kPulledTo of an even share with one rival, the next W_max lies
+// half-way between the two: beside four Cubics a flow has 29 % of 120 links, without this 23 %, and 2 to 16
+// flows that have just begun have a Jain's index of 0.962, without this 0.948. Above it, fast convergence
+// leaves several rivals their parts: four Cubics keep 80 % of theirs on 98 % of 60 links, without it on 82 %.
 constexpr double kPull = 0.5;
 constexpr double kPulledTo = 0.6;
 
@@ -29,7 +29,7 @@ double CubicWindow::grow(Time now, const RttStats& rtt, double most_packets) {
   const double round_trips = in_s(now - std::max(grown_at_, began_)) / in_s(rtt.smoothed);
   grown_at_ = now;
   const double k_s = std::cbrt(std::max(0.0, max_packets_ - start_packets_) / kC);  // eq. 2
-  const double from_k_s = in_s(now - began_ + rtt.min) - k_s;  // section 4.4: a round trip from now
+  const double from_k_s = in_s(now - began_ + rtt.min) - k_s;  // section 4.4: one round trip ahead
   const double cubic_packets = max_packets_ + kC * from_k_s * from_k_s * from_k_s;  // eq. 1
   reno_packets_ += (reno_packets_ < prior_packets_ ? kAlpha : 1) * round_trips;
   const double target = std::max(cubic_packets, reno_packets_);
@@ -40,7 +40,7 @@ double CubicWindow::grow(Time now, const RttStats& rtt, double most_packets) {
 
 double CubicWindow::next_max_packets(double least_packets) const {
   if (packets_ < least_packets) return packets_ + kPull * (least_packets - packets_);
-  const bool has_lost = prior_packets_ > 0;  // else W_max is no window that was lost
+  const bool has_lost = prior_packets_ > 0;  // otherwise W_max does not come from a loss
   return has_lost && packets_ < max_packets_ ? (1 + kBeta) / 2 * packets_ : packets_;
 }
 

@@ -1,5 +1,5 @@
-// The window of one more Cubic flow (RFC 9438; section and equation numbers are its own) that knows what an
-// even share would be: what a policy takes where another flow fills the queue.
+// The window of one more Cubic flow (RFC 9438; section and equation numbers are those of the RFC) that also
+// knows what an even share would be. A policy uses it while a rival fills the queue.
 #pragma once
 
 #include <span>
@@ -15,12 +15,12 @@ class CubicWindow {
   CubicWindow(Time now, double packets, double even_packets)
       : packets_{packets}, start_packets_{even_packets}, max_packets_{even_packets}, began_{now} {}
 
-  // Sections 4.2 to 4.5: the window at `now`, no larger than `most_packets`.
+  // Sections 4.2 to 4.5. Returns the window at `now`, at most `most_packets`.
   double grow(Time now, const RttStats& rtt, double most_packets);
-  // Sections 4.6 and 4.7: one reduction for all losses of a round trip; the window from then on. Far below an
-  // even share the next W_max lies nearer to it.
+  // Sections 4.6 and 4.7: one reduction for all losses of a round trip. Returns the window after it. If the
+  // window is far below an even share, the next W_max is moved towards that share.
   double reduce(Time now, std::span<const LostPacket> lost, double even_packets);
-  // Section 4.9: what it was before the last reduction, if it is not there again.
+  // Section 4.9: restores the window before the last reduction, unless the window is that large again.
   void undo_reduction(Time now);
 
   [[nodiscard]] double packets() const { return packets_; }
@@ -30,11 +30,11 @@ class CubicWindow {
   [[nodiscard]] double next_max_packets(double least_packets) const;
 
   double packets_{0};
-  double start_packets_{0};  // of the epoch
+  double start_packets_{0};  // window at the start of the epoch
   double max_packets_{0};    // W_max
-  double prior_packets_{0};  // cwnd_prior: the window that was lost
+  double prior_packets_{0};  // cwnd_prior: before the last reduction
   double reno_packets_{0};   // W_est, eq. 4
-  Time began_{};             // the epoch
+  Time began_{};             // start of the epoch
   Time grown_at_{};
 };
 

@@ -7,16 +7,17 @@ namespace ccgym {
 
 namespace {
 
-// A queue of less falls by a tick of the link's clock.
+// A shorter queue falls by a tick of the link's clock.
 constexpr Time kQueue = std::chrono::milliseconds{2};
 
-// Of the queue before. Beside one Cubic with queues of half a BDP and more, its cut leaves more.
+// Parts of the queue before it fell. A Cubic's reduction leaves more than kFallen of queues of half a BDP and
+// more.
 constexpr double kFallen = 0.5;
 constexpr double kBack = 0.6;
 
-// Flows of our kind drain every 12 round trips or so. Each drain counts for 20 round trips, and four of them
+// Flows of our kind drain every 12 round trips or so. Each drain counts for 20 round trips, so four of them
 // in a row are enough. Without this watch a flow that took its own kind for rivals kept up to half of the
-// link: 2 to 16 flows had a Jain index of 0.955 in the mean of 256 links, so 0.964.
+// link: 2 to 16 flows had a Jain's index of 0.955 in the mean of 256 links; with it they have 0.964.
 constexpr int kRoundTripsPerDrain = 20;
 constexpr int kEnough = 2 * kRoundTripsPerDrain;
 
@@ -38,7 +39,8 @@ bool DrainWatch::on_ack(Time now, const RttStats& rtt) {
   return evidence_ > kEnough;
 }
 
-// Two round trips before, one to three at less, and back in the last one.
+// In the last six round trips: two with the queue as it was, one to three with less, and in the last one it
+// is back.
 bool DrainWatch::has_fallen_and_is_back() const {
   if (uncut_round_trips_ < static_cast<int>(leasts_.size())) return false;
   const Time before = std::min(leasts_[0], leasts_[1]);

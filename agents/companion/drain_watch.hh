@@ -1,7 +1,7 @@
-// Sees others drain the queue while the flow itself, in competitive mode, does not.
+// Detects that others drain the queue while this flow, in competitive mode, does not.
 //
-// A queue that falls by half and is back within four round trips, though the flow has lost no packet, was
-// drained by flows of its own kind: Cubic and NewReno cut their windows upon losses and come back slowly, and
+// A queue that falls by half and is back within four round trips, although this flow has lost no packet, was
+// drained by flows of our kind: Cubic and NewReno reduce their windows on losses and come back slowly, and
 // BBR's ProbeRTT is rarer (every 10 s).
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ccgym {
 
 class DrainWatch {
  public:
-  // Whether others drain, as is certain by now. With an acknowledged packet.
+  // Call it for every ACK that acknowledges a packet. Returns whether it is certain by now that others drain.
   bool on_ack(Time now, const RttStats& rtt);
   void on_own_cut() { uncut_round_trips_ = 0; }  // the flow lost a packet, or drains itself
 
@@ -22,8 +22,8 @@ class DrainWatch {
   [[nodiscard]] bool has_fallen_and_is_back() const;
 
   Time round_ends_at_{};
-  Time least_{Time::max()};       // queueing in the round trip that goes on
-  std::array<Time, 6> leasts_{};  // in those before it, the newest last
+  Time least_{Time::max()};       // least queueing in the present round trip
+  std::array<Time, 6> leasts_{};  // of the six before it, the newest last
   int uncut_round_trips_{0};
   int evidence_{0};
 };

@@ -8,38 +8,40 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kHeldShare = 0.125;  // of the window: more would let the rival take the room
-constexpr double kClockPackets = 4;   // the clock of a link (1 ms in mahimahi) hides a shorter train, ...
-constexpr double kLeastPackets = 2;   // ... but of a small window no more than half is held, or a pair
+constexpr double kHeldShare = 0.125;  // of the window; if more were held back, a rival would take the room
+constexpr double kClockPackets = 4;  // a shorter train hides in the clock of the link (1 ms in mahimahi), ...
+constexpr double kLeastPackets = 2;  // ... but a small window holds back half of itself, at least a pair
 constexpr int kEnoughTrains = 4;
-constexpr int kFewTrains = 2;       // where there is reason to presume a rival
-constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every one
+constexpr int kFewTrains = 2;       // for an early estimate, when a rival is presumed
+constexpr int kMostDoublings = 10;  // of the time to the next train: a queue of one packet loses every train
 
-// What is held back is not sent, so trains are rarer once the share is known. With one in four round trips a
-// flow has 40 % of 36 links beside one Cubic and a mean Jain index of 0.92 among ten that join and leave,
-// with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
+// Packets held back are not sent, so trains are rarer once the share is known. With a train in every four
+// round trips a flow has 40 % of 36 links beside one Cubic and a mean Jain's index of 0.92 among ten flows
+// that join and leave; with one in six 42 % and 0.94, with one in ten 41 % and 0.92.
 constexpr int kRoundTripsApart = 6;
 
-// Of the link; with more of it, what is missing may be the flow's own doing. Flows that come while a queue
-// stands do not know of each other: each takes the queue for the path, and sees nobody drain it. By their
-// shares they do: ten that join and leave have a Jain index of 0.96 in the mean of 96 runs in place of 0.90.
+// A smaller share shows others; with a larger one, the flow may have left the rest unused by itself. Flows
+// that arrive while a queue stands do not know of each other: each takes the queue for a part of the path,
+// and sees nobody drain it. Their shares show it to them: ten flows that join and leave have a Jain's index
+// of 0.96 in the mean of 96 runs, without this rule 0.90.
 constexpr double kOthersShare = 0.75;
 
-constexpr Time kStandingQueue = std::chrono::milliseconds{2};  // a shorter one may be a link's clock
-constexpr int kLeastContended = 4;  // this part of the time tells as much as all of it
-// Of the sums, at every train. Who is alone again is to notice soon.
+constexpr Time kStandingQueue = std::chrono::milliseconds{2};  // a shorter one may come from the link's clock
+constexpr int kLeastContended = 4;  // with a queue for 1/4 of the time, that part is used by itself
+// The part of the sums that is kept at each train. The flow's own rate is forgotten faster, so that it soon
+// notices when it is alone again.
 constexpr double kLinkRemembered = 0.8;
 constexpr double kOwnRemembered = 0.5;
 
-// A train is odd that took so many times as long as the others tell, or as much less, and a tick of the
-// link's clock more. One is chance. By this the rates of recorded cellular links are told from a queue with a
-// rival in it.
+// A train is odd if it took this many times as long as the other trains predict, or as much shorter, and a
+// tick of the link's clock beyond that. One odd train is chance. This tells the varying rates of recorded
+// cellular links from a queue with a rival in it.
 constexpr double kOddTimes = 1.25;
 constexpr double kClockMs = 1;
 constexpr double kOddRemembered = 0.8;
 constexpr double kOddByChance = 1;
 
-constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver's time to send a train
+constexpr Time kAtOnce = std::chrono::microseconds{500};  // a driver sends a train within this time
 
 bool is_odd(double took_ms, double expected_ms) {
   return took_ms > kOddTimes * expected_ms + kClockMs || took_ms < expected_ms / kOddTimes - kClockMs;
@@ -53,7 +55,7 @@ bool LinkShare::on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool 
     case Phase::waiting:
       note_delivered(now, ack);
       return may_hold && hold(now, cwnd_packets);
-    case Phase::holding:  // a window that has become smaller than what is held back would never let it go
+    case Phase::holding:  // a window smaller than what is held back would never release it
       return may_hold && cwnd_packets >= held_packets_
                  ? send(now, cwnd_packets, static_cast<double>(ack.inflight_bytes) / packet_bytes)
                  : let_go();
@@ -89,11 +91,11 @@ void LinkShare::note_delivered(Time now, const AckEvent& ack) {
   contended_.during += during;
 }
 
-// Only while nothing is held back: with a small window that would be half of the rate. And where a queue
-// stood for some of the time, only then: what a flow leaves unused by itself is nobody else's share, and it
-// took itself for one of two for as long as its window went up and down. But a queue stands where the link
-// has been slow: of one whose own rate varies, a flow alone had three quarters by that time, and the whole by
-// all of it.
+// Measured only while nothing is held back: a train of a small window is half of its packets. If a queue
+// stood for some of the time, only that part counts: what a flow leaves unused by itself is nobody else's
+// share, and a flow took itself for one of two for as long as its window went up and down. But where the
+// link's own rate varies, a queue stands while the link is slow: by that part of the time a flow alone had
+// three quarters of the link, by all of it the whole. So that part counts only if it shows the higher rate.
 void LinkShare::note_own_rate() {
   if (!waits_since_) return;
   contends_ = contended_.during * kLeastContended > waited_.during;
@@ -108,8 +110,9 @@ bool LinkShare::let_go() {
   return true;
 }
 
-// A window that has grown meanwhile is no part of the train: all of it at once was 159 of 214 packets lost as
-// competitive mode began on a real mahimahi link with a queue of 173.
+// Room that came from a growing window while packets were held back is no part of the train. When all of it
+// was sent at once, 159 of 214 packets were lost as competitive mode began on a real mahimahi link with a
+// queue of 173.
 bool LinkShare::send(Time now, double cwnd_packets, double inflight_packets) {
   if (cwnd_packets - inflight_packets < held_packets_) return false;
   phase_ = Phase::sending;
@@ -179,9 +182,9 @@ std::optional<double> LinkShare::share_after(int trains) const {
   return own_.packets_per_ms() / link_packets_per_ms();
 }
 
-// Trains that arrive within a tick of the link's clock tell the least that it can be: beside a Cubic on
-// 244 Mbit/s, with a queue of 1.6 s, the trains of a flow that had given way told nothing for two minutes,
-// in which it had next to nothing of the link in place of a third.
+// Trains that arrive within one tick of the link's clock give a lower bound of the link's rate. Without that
+// bound, beside a Cubic on 244 Mbit/s with a queue of 1.6 s, the trains of a flow that had given way showed
+// nothing for two minutes, in which it had next to nothing of the link; with the bound it has a third.
 double LinkShare::link_packets_per_ms() const {
   return link_.ms > 0 ? link_.packets_per_ms() : link_.packets / (kClockMs * std::max(counted_trains_, 1.0));
 }

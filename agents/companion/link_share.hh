@@ -1,8 +1,9 @@
-// What share of its bottleneck a flow has: its delivery rate beside the link's.
+// Measures the flow's share of its bottleneck link: its delivery rate over the link's rate.
 //
-// The link's rate shows in packet trains (Jain and Routhier, 1986; Dovrolis, Ramanathan and Moore, INFOCOM
-// 2001). Every few round trips the flow holds some packets back and then sends them at once. In a first-in
-// first-out queue nobody comes between them: they arrive as fast as the link delivers, however many share it.
+// The link's rate is measured with packet trains (Jain and Routhier, 1986; Dovrolis, Ramanathan and Moore,
+// INFOCOM 2001). Every few round trips the flow holds some packets back and then sends them at once. In a
+// first-in first-out queue no other packet comes between them, so they arrive as fast as the link delivers,
+// however many flows share it.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +13,31 @@
 
 namespace ccgym {
 
-inline constexpr double kAloneShare = 0.9;  // with more of the link there is nobody else
+inline constexpr double kAloneShare = 0.9;  // a flow with more of the link is alone
 
 class LinkShare {
  public:
-  // Whether `limit` or `in_train` is another from now on. `may_hold`: packets may be held back now.
+  // Returns whether `limit` or `in_train` may have changed. `may_hold`: packets may be held back now.
   bool on_ack(Time now, const AckEvent& ack, double cwnd_packets, bool may_hold);
 
-  [[nodiscard]] double limit(double cwnd_packets) const;  // what of a window may be used now
-  [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave unpaced
+  [[nodiscard]] double limit(double cwnd_packets) const;  // how much of the window may be used now
+  [[nodiscard]] bool in_train() const { return phase_ == Phase::sending; }  // packets leave without pacing
 
   [[nodiscard]] std::optional<double> share() const;        // absent: too few trains so far
-  [[nodiscard]] std::optional<double> early_share() const;  // after fewer, and less sure
+  [[nodiscard]] std::optional<double> early_share() const;  // after fewer trains, less certain
   [[nodiscard]] double link_packets_per_ms() const;         // 0: unknown
-  // Trains arrive now faster, now slower: the link's own rate varies, and a share of it means little.
+  // The times that trains take vary too much: the link's own rate varies, and a share of it means little.
   [[nodiscard]] bool irregular() const;
-  // While a queue stands somebody else has a part of the link: a guess after few trains, ...
+  // Another flow has a part of the link while a queue stands: a guess after few trains, ...
   [[nodiscard]] bool hints_at_others() const { return leaves_others(early_share()); }
   [[nodiscard]] bool shows_others() const { return leaves_others(share()); }  // ... and known after enough
 
  private:
   enum class Phase : uint8_t {
     waiting,   // for the time of the next train
-    holding,   // packets back, until there are enough of them
-    sending,   // them at once
-    arriving,  // ACKs tell how fast they went
+    holding,   // packets back, until there are enough for a train
+    sending,   // the train, at once
+    arriving,  // the ACKs of the train tell how fast the link delivered it
   };
   struct Train {
     Time sent_at{};
@@ -44,7 +45,7 @@ class LinkShare {
     Time first_arrival{};
     Time last_arrival{};
   };
-  struct RateEstimate {  // packets over milliseconds; older ones count less
+  struct RateEstimate {  // older packets and times count less
     double packets{0};
     double ms{0};
 
@@ -76,19 +77,19 @@ class LinkShare {
   Phase phase_{Phase::waiting};
   Time next_at_{};
   std::optional<Time> waits_since_{};
-  Time last_ack_at_{};     // of those while it waits
-  Delivered waited_{};     // since then
-  Delivered contended_{};  // the part of it in which a queue stood
-  bool contends_{false};   // that part was enough to go by it alone
+  Time last_ack_at_{};     // in the phase `waiting`
+  Delivered waited_{};     // delivered since waits_since_
+  Delivered contended_{};  // the part of waited_ in which a queue stood
+  bool contends_{false};   // that part was long enough to be used by itself
   double held_packets_{0};
-  double most_packets_{0};  // in flight, until the train has left
+  double most_packets_{0};  // cap of the packets in flight until the train has left
   Train train_{};
   int trains_{0};
   int lost_trains_{0};        // in a row
   double odd_trains_{0};      // older ones count less
-  RateEstimate link_{};       // within trains
-  double counted_trains_{0};  // in it
-  RateEstimate own_{};        // between them
+  RateEstimate link_{};       // the rate within trains
+  double counted_trains_{0};  // in link_, older ones less
+  RateEstimate own_{};        // the flow's rate between trains
 };
 
 }  // namespace ccgym

@@ -1,10 +1,10 @@
-// Whether the others at a full queue have paid for a loss of ours as well.
+// Whether a loss of this flow hit the others at the full queue as well.
 //
-// Mostly they have: whoever sends while the queue overflows loses. But where packets come in an order that
-// repeats itself, those of the last flow are lost again and again (traffic phase effects; Floyd and Jacobson,
-// 1991). A sender in user space comes after a kernel's Cubic in each millisecond of mahimahi's clock: it had
-// less than 30 % of the link on 15 % of 150 links beside one that comes first, on none since it takes back
-// what it has paid alone.
+// Mostly it did: every flow that sends while the queue overflows loses packets. But where packets arrive in
+// an order that repeats itself, those of the last flow are lost again and again (traffic phase effects; Floyd
+// and Jacobson, 1991). In each millisecond of mahimahi's clock a sender in user space comes after a kernel's
+// Cubic. Beside a Cubic that comes first, such a flow had less than 30 % of the link on 15 % of 150 links;
+// since it undoes the reductions that it made alone, on none.
 #pragma once
 
 #include "transport/congestion_controller.hh"
@@ -13,13 +13,13 @@ namespace ccgym {
 
 class LossSynchronization {
  public:
-  // The window is reduced at `now`, when the others have `others_packets` on the way.
+  // The window is reduced at `now`, while the others have `others_packets` in flight.
   void on_reduction(Time now, Time smoothed_rtt, double others_packets) {
     tells_at_ = now + kRoundTrips * smoothed_rtt;
     before_packets_ = others_packets;
   }
 
-  // True once for each reduction, where the others still have as much on the way.
+  // True once for each reduction, if the others still have as many packets in flight.
   [[nodiscard]] bool lost_alone(Time now, double others_packets) {
     if (now < tells_at_) return false;
     tells_at_ = Time::max();
@@ -27,10 +27,11 @@ class LossSynchronization {
   }
 
  private:
-  static constexpr int kRoundTrips = 2;  // one until a reduction shows, one for the smoothed RTT to show it
-  // What more than this part is left of has not been reduced. The others may be several, of whom some have
-  // lost. With 1 a flow has 42 % beside a Cubic that comes first in place of 43 (80 links), with 0.95 2 to 16
-  // flows that have only begun have a Jain's index of 0.954 in place of 0.958 (200 links).
+  static constexpr int kRoundTrips = 2;  // one until a reduction shows, one until the smoothed RTT shows it
+  // If more than this part of their packets is left, the others have not reduced their windows. It is close
+  // to 1 because perhaps only some of several others have lost packets. With 1 a flow has 42 % beside a Cubic
+  // that comes first instead of 43 % (80 links); with 0.95, 2 to 16 flows that have just begun have a Jain's
+  // index of 0.954 instead of 0.958 (200 links).
   static constexpr double kStays = 0.98;
 
   Time tells_at_{Time::max()};

@@ -8,12 +8,13 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kDrained = 0.6;  // others drain, if no more than this share of the queue is left
-constexpr int kRemembered = 12;   // drains of ours
+constexpr double kDrained = 0.6;  // others have drained if no more than this share of the queue is left
+constexpr int kRemembered = 12;   // own drains
 
-// Copa keeps hardly a packet on some links, and would be forgotten there every 20 round trips: beside it the
-// rival kept most of its part on 77 % of 160 links, with the doubling on 83, and on 85 where nobody is
-// forgotten. Alone, on 800 links drawn afterwards, mean log power is 0.008 (0.003 to 0.012) higher for it.
+// On some links Copa keeps hardly a packet in the queue, and would be forgotten every 20 round trips. So the
+// patience doubles whenever others show again within kSoon round trips. Copa kept most of its part on 83 % of
+// 160 links with the doubling, on 77 % without it, and on 85 % where nobody was ever forgotten. Alone, on 800
+// links drawn afterwards, forgetting raises mean log power by 0.008 (0.003 to 0.012).
 constexpr int kSoon = 100;
 constexpr int kMostPatience = 320;
 
@@ -45,7 +46,7 @@ void Others::on_ack(Time now, const RttStats& rtt, double cwnd_packets) {
   forgotten_ = true;
 }
 
-// At least as long as what two flows of our kind keep in it.
+// Whether the queue is at least as long as what two flows of our kind keep in it.
 bool Others::queue_stands(const RttStats& rtt, double cwnd_packets) const {
   const Time queueing = standing_.least(rtt);
   const double queued_packets = cwnd_packets * in_ms(queueing) / in_ms(rtt.min + queueing);

@@ -7,18 +7,19 @@ namespace ccgym {
 
 namespace {
 
-// For a whole round trip. By probes alone 1,500 kB beside a long Cubic took no longer than Cubic's on 38 % of
-// 96 links, so on 60 %. With 15 ms ten flows of our kind that join lose 0.03 of Jain's index.
+// A queue that is longer than this for a whole round trip. By probes alone 1,500 kB beside a long Cubic took
+// no longer than Cubic's on 38 % of 96 links, with presumed rivals on 60 %. With 15 ms ten flows of our kind
+// that join lose 0.03 of Jain's index.
 constexpr Time kMetQueue = std::chrono::milliseconds{20};
 constexpr int kPresumedRoundTrips = 20;
 
-// Without the second look a flow has less of the link for its first half minute: 26 % in the mean of 80 links
-// beside Cubic in place of 29, 33 in place of 35 beside NewReno.
+// Without the watch a flow has less of the link for its first half minute: 26 % in the mean of 80 links
+// beside Cubic instead of 29 %, 33 % instead of 35 % beside NewReno.
 constexpr int kWatchedRoundTrips = 100;
 
-// Of the most that a flow has had since: an estimate comes late, and when a flow steps back it is often still
-// rising. With half of it in place of four fifths, and of what it had then, a flow has 27 % of the first half
-// minute beside a Cubic that comes first in place of 30, in the mean of 60 links.
+// Of the largest share that the flow has had since it stepped back: estimates come late, and the share at
+// that moment is often still rising. With half of the share at that moment instead, a flow has 27 % of the
+// first half minute beside a Cubic that comes first instead of 30 %, in the mean of 60 links.
 constexpr double kConfirmingPart = 0.8;
 
 }  // namespace

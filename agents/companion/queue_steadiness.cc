@@ -8,15 +8,15 @@ namespace ccgym {
 
 namespace {
 
-constexpr Time kClock = std::chrono::milliseconds{1};   // of mahimahi's links: a queue of less is none
-constexpr int kSameTimes = 3;                           // the same: by no more than a third, ...
-constexpr Time kSame = std::chrono::microseconds{500};  // ... or by half a tick
+constexpr Time kClock = std::chrono::milliseconds{1};  // of mahimahi's links; a shorter queue is none
+constexpr int kSameTimes = 3;  // a queue has stayed if it changed by less than a third, ...
+constexpr Time kSame = std::chrono::microseconds{500};  // ... or by less than half a tick
 constexpr int kRemembered = 32;                         // round trips
-constexpr int kPresumed = 3;  // round trips, half of them the same: what a new flow goes by
+constexpr int kPresumed = 3;  // a new flow starts as if it had seen so many round trips, half of them steady
 
-// Where a flow is alone on cellular, wandering and Poisson links, a queue that falls without its doing stays
-// the same in 30 % of the round trips at the median. Beside one Copa it does in 57 %, beside one of its own
-// kind with twice or half the round trip in 64 %.
+// On cellular, wandering and Poisson links where a lone flow's queue falls without its doing, the queue stays
+// in 30 % of the round trips at the median. Beside one Copa it stays in 57 %, beside one flow of our kind
+// with twice or half the round trip in 64 %.
 constexpr double kUnsteady = 0.36;
 
 }  // namespace
@@ -34,7 +34,7 @@ void QueueSteadiness::on_own_drain() {
   least_ = Time::max();
 }
 
-// What is no queue does not stay.
+// A round trip that follows one without a queue does not count.
 void QueueSteadiness::compare(Time least, Time noise) {
   const std::optional<Time> before = std::exchange(before_, least);
   if (!before || *before < noise) return;

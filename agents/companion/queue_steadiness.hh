@@ -1,7 +1,7 @@
-// Whether a queue stays as it is from one round trip to the next, while its flow does nothing about it.
+// Whether the queue stays as it is from one round trip to the next while this flow does not drain it.
 //
-// Where it does, a queue that falls tells of somebody who drains it. Where it does not, the link's service
-// varies by itself, as that of cellular links and of mahimahi's Poisson ones: it falls just as often.
+// If it stays, a queue that falls shows that others drain it. If not, the link's service varies by itself, as
+// that of cellular links and of mahimahi's Poisson links, and the queue falls just as often without others.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace ccgym {
 class QueueSteadiness {
  public:
   void on_ack(Time now, const RttStats& rtt, double cwnd_packets);
-  void on_own_drain();  // the queue then is compared neither with what was before nor with what comes after
+  void on_own_drain();  // the queue then is not compared with that before or after
 
   [[nodiscard]] bool is_unsteady() const;
 
@@ -21,8 +21,8 @@ class QueueSteadiness {
   void compare(Time least, Time noise);
 
   Time round_ends_at_{};
-  Time least_{Time::max()};       // queueing in the round trip that goes on
-  std::optional<Time> before_{};  // in the one before it
+  Time least_{Time::max()};       // least queueing in the present round trip
+  std::optional<Time> before_{};  // in the one before it; absent after an own drain
   double steady_part_{0.5};       // of the round trips; older ones count less
   int round_trips_{0};
 };

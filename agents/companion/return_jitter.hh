@@ -1,8 +1,9 @@
-// How unevenly ACKs come back: what a host that is not scheduled for a while, or traffic on the way back,
+// How unevenly ACKs come back: what a host that is not scheduled for a while, or traffic on the return path,
 // adds to some of the round trips.
 //
-// Such a pause is the flow's own, and what it does to a queue is nobody else's doing. It shows in the time
-// from a packet's arrival to its ACK, by two clocks: only the difference of two such times means anything.
+// What such a delay does to the measured queue is no other flow's doing. It shows in the time from a packet's
+// arrival to its ACK. That time is taken by two clocks, so only the difference of two such times means
+// anything.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ class ReturnJitter {
     current_.add(now - *ack.newest().received_at);
   }
 
-  // The longest way back less the shortest one, of the last two to four round trips; 0 where the receiver
-  // does not tell its time.
+  // The longest return time less the shortest, of the last two to four round trips; 0 if the receiver does
+  // not report arrival times.
   [[nodiscard]] Time spread() const {
     const Time least = std::min(current_.least, earlier_.least);
     return least == Time::max() ? Time{} : std::max(current_.most, earlier_.most) - least;
@@ -40,7 +41,7 @@ class ReturnJitter {
       most = std::max(most, time);
     }
   };
-  static constexpr int kRoundTrips = 2;  // a probe and the ACKs that tell of it take as long
+  static constexpr int kRoundTrips = 2;  // as long as a probe and the ACKs that show its effect
 
   Range current_{};
   Range earlier_{};

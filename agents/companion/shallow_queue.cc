@@ -6,39 +6,40 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kPackets = 32;  // over so many the share of losses is averaged
+constexpr double kPackets = 32;  // the share of losses is averaged over so many
 
-// While fewer have arrived the share means nothing: a flow whose first burst met a full queue was paced by
-// the one packet that came through, and 15 kB beside a Cubic took 1.40 times as long as another Cubic's (95th
-// percentile, median of 30 links); they take 0.81 times with 8 or 32 packets, 0.92 with 4. With 32 rather
-// than 8, flows in queues of one packet lose most of what they send for seconds: on 2,000 random links mean
-// ln(throughput / p95 delay) is lower by 0.011 (95 % interval -0.004 to 0.026).
+// Before so many packets have arrived the share of losses means nothing: a flow whose first burst met a full
+// queue was paced by the one packet that came through, and 15 kB beside a Cubic took 1.40 times as long as
+// another Cubic's (95th percentile, median of 30 links). With 8 or 32 packets they take 0.81 times as long,
+// with 4 0.92. With 32 rather than 8, flows in queues of one packet lose most of what they send for seconds:
+// on 2,000 random links mean ln(throughput / p95 delay) is lower by 0.011 (95 % interval -0.004 to 0.026).
 constexpr int64_t kFewestPackets = 8;
-constexpr double kBegins = 0.08;  // more than random losses, ...
-constexpr double kOver = 0.005;   // ... and next to none
+constexpr double kBegins = 0.08;  // begins above this share of losses: more than random ones, ...
+constexpr double kOver = 0.005;   // ... and is over below this one
 
-// With more of its own packets waiting, a smaller window is the answer. With 2, several flows of our kind
-// that together filled a queue took it for a shallow one: on 18 links that hold less than 4 packets of each
-// of 2 to 16 flows their Jain index was 0.77 in the mean, with 1 it is 0.83.
+// If more of the flow's own packets are queued, a smaller window is the answer. With 2, several flows of our
+// kind that together filled a queue took it for a shallow one: on 18 links that hold less than 4 packets of
+// each of 2 to 16 flows their Jain's index was 0.77 in the mean, with 1 it is 0.83.
 constexpr double kFewQueued = 1;
 
-constexpr double kDeepQueue = 4;  // so many wait in no shallow queue: chance took the packets
+constexpr double kDeepQueue = 4;  // no shallow queue holds so many own packets: the losses were random
 
-// Over the largest delivery rate: a part of it, for the link may be faster now, and half a packet a round
-// trip. By the part alone flows that share the queue keep whatever shares they have; by the same packet of
-// each, who has less gains. With BBR's 1.25 alone 2 to 16 flows had a Jain index of 0.933 in the mean of 256
-// links, so of 0.951. But of a few packets a round trip one more is much, and the largest of many rates well
-// above their mean: with a whole packet and ten round trips flows on links with room for less than 12 packets
-// of each lost 28 % of what they sent in place of 22 (120 links, Jain's index 0.936 in place of 0.947), and
-// beside full queues new ones came through with nothing for minutes. Alone on 604 links with up to 8 packets
-// the policy was on the frontier on 91.2 % in place of 92.4.
+// The pace is kGain times the largest delivery rate, since the link may be faster now, and half a packet per
+// round trip more. By the factor alone, flows that share the queue keep whatever shares they have; the same
+// packet for each is worth more to a flow that has less. With BBR's 1.25 alone, 2 to 16 flows had a Jain's
+// index of 0.933 in the mean of 256 links; with this pace 0.951. But at a few packets per round trip one more
+// is much, and the largest of many rates is well above their mean: with a whole packet and the largest rate
+// of ten round trips, flows on links with room for less than 12 packets of each lost 28 % of what they sent
+// instead of 22 % (120 links, Jain's index 0.936 instead of 0.947), and beside full queues new flows got
+// nothing through for minutes. Alone on 604 links with up to 8 packets the policy was on the frontier on 91.2
+// % instead of 92.4 %.
 constexpr double kGain = 1.1;
 constexpr double kMorePackets = 0.5;
 
-constexpr int64_t kPathRtts = 5;  // horizon of that rate, and of the longest way back
+constexpr int64_t kPathRtts = 5;  // horizon of the largest delivery rate and of empty_rtt_
 
-// Of what the pace fills the path with. On 585 links with queues of up to 6 packets, many with ACKs that come
-// in bunches, the policy was on the frontier on 77 % with the network's window, on 92 % with this one.
+// Times what the path holds at that pace. On 585 links with queues of up to 6 packets, many with ACKs that
+// come in bunches, the policy was on the frontier on 77 % with the network's window, on 92 % with this one.
 constexpr double kWindowGain = 3;
 constexpr int kSmoothing = 8;  // ACKs
 
@@ -47,7 +48,7 @@ double delivery_rate_mbps(const AckEvent& ack) {
   return Rate::of(static_cast<double>(ack.rate.delivered_bytes), interval).mbps();
 }
 
-// Of the packets in flight those that are waiting, by Little's law.
+// How many of the packets in flight are queued, by Little's law.
 double queued_packets(double inflight_packets, Time queueing, Time rtt) {
   if (rtt == Time::zero()) return 0;
   return inflight_packets * static_cast<double>(queueing.count()) / static_cast<double>(rtt.count());

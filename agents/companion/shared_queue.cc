@@ -7,13 +7,14 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; as the root of the rate
+constexpr double kOwnPackets = 1.2;  // at 1 packet per ms; grows as the square root of the rate
 
-// Times as many at most, by its share of the link. With five times as many for all, 2 to 16 flows have a Jain
-// index of 0.951 in their first half minute on 200 links in place of 0.958. A flow with its part of the link
-// fills what a slow rival leaves: with three times as many, one Copa and it use 94.8 % of 200 links in place
-// of 95.2. With more than half it keeps fewer, so that the others come to theirs: without that Copa keeps
-// 80 % of what it has beside another Copa on 80 % of 160 links in place of 93.
+// The bound is at most this many times own_packets, by the flow's share of the link. With five times for all
+// shares, 2 to 16 flows have a Jain's index of 0.951 in their first half minute on 200 links instead of
+// 0.958. A flow that has its part of the link keeps more, and fills what a slow rival leaves: with three
+// times, one Copa and the flow use 94.8 % of 200 links instead of 95.2 %. A flow with more than half of the
+// link keeps fewer, so that the others come to their part: without that Copa keeps 80 % of what it has beside
+// another Copa on 80 % of 160 links instead of 93 %.
 constexpr double kMostOwn = 3;
 constexpr double kMostOwnOfPart = 5;
 constexpr double kMostOwnOfLargest = 1.3;
@@ -27,26 +28,27 @@ double most_own(double share) {
   return share > kLargestShare ? kMostOwnOfLargest : kMostOwnOfPart;
 }
 
-// The network wants far more if the bound is less than this part of it.
+// The network wants far more than the bound if the bound is less than this part of what it wants.
 constexpr double kLeastPart = 0.85;
 
-// Of the link. With more of it, and its own packets in the queue, no wish goes before the bound, or one rival
-// that counts its packets loses by it: without this Copa kept 80 % of what it has beside another Copa on 53 %
-// of 96 links, so on 91 %.
+// Of the link. A flow that has more than this, and its own packets in the queue, stays within the bound;
+// otherwise one rival that counts its packets loses: without this rule Copa kept 80 % of what it has beside
+// another Copa on 53 % of 96 links, with it on 91 %.
 constexpr double kEnoughShare = 0.4;
 
-// Where a round trip is shorter, a network decides but once or twice while others drain the queue, and wants
-// more than there is. A small share goes so many times as far as the bound there, and no further, or some
-// flows of many take turns: 2 to 16 have a Jain index of 0.981 on 100 links in place of 0.976. Not beyond the
-// bound at all, two flows, one of eight times the other's round trip, lose 0.009 on 100 links.
+// On shorter round trips a network decides only once or twice while others drain the queue, and wants more
+// than there is room for. There a flow with a small share goes to kMostBeyond times the bound at most;
+// otherwise some of many flows take turns: 2 to 16 flows have a Jain's index of 0.981 on 100 links with this
+// rule, 0.976 without. If it did not go beyond the bound at all, two flows, one of eight times the other's
+// round trip, would lose 0.009 on 100 links.
 constexpr Time kShortRoundTrip = std::chrono::milliseconds{25};
 constexpr double kMostBeyond = 1.5;
 
-// Parts of its way that a window goes within a round trip: it rises half of it, and falls all of it within
-// two thirds of one. With falls no faster than rises, or of one, a slow rival keeps less: Copa 80 % on 78 to
-// 83 % of 120 links in place of 89. A flow that knows of no part of its own, or of a small one, takes what it
-// wants at once: without that two flows, one of eight times the other's round trip, have a Jain index of
-// 0.868 on 96 links in place of 0.891.
+// The part of the difference that the window makes up per round trip: it rises by half of it, and falls by
+// all of it within two thirds of a round trip. If it fell no faster than it rises, or within one round trip,
+// a slow rival would keep less: Copa 80 % on 78 to 83 % of 120 links instead of 89 %. A flow with an unknown
+// or a small share takes what it wants at once: without that two flows, one of eight times the other's round
+// trip, have a Jain's index of 0.868 on 96 links instead of 0.891.
 constexpr double kRise = 0.5;
 constexpr double kFall = 1.5;
 
@@ -84,8 +86,9 @@ double SharedQueue::window(Time step, const RttStats& rtt, double cwnd_packets, 
 double SharedQueue::target(const RttStats& rtt, double cwnd_packets, double asked_packets, double share,
                            Time return_jitter) const {
   const double least_packets = own_packets(rtt, cwnd_packets);
-  // A window that does not last while the host stalls leaves the link idle, and that is then taken for a
-  // rival's share: a lone flow on 100 Mbit/s had 88 % of the ideal window's throughput in place of 93.
+  // Room for the return jitter: a window that is used up while the host stalls leaves the link idle, and that
+  // is then taken for a rival's share. Without it a lone flow on 100 Mbit/s had 88 % of the ideal window's
+  // throughput instead of 93 %.
   const double most_packets =
       delivered_packets_per_ms_ * in_ms(rtt.min + return_jitter) + most_own(share) * least_packets;
   const double queued_packets = cwnd_packets * (1 - in_ms(rtt.min) / in_ms(rtt.smoothed));

@@ -1,10 +1,10 @@
-// What flows that fill queues leave of a link, to who contests with them.
+// Takes what rivals that fill queues leave unused of a link.
 //
-// Nobody needs what an empty queue leaves unused, and only who takes it notices that its rivals have gone.
-// But who takes all of it at once fills the queue with its next round trip, gives it back, and does so again:
-// in real mahimahi a kernel's Cubic on 100 Mbit/s, with a queue of 0.4 BDP, lost a packet each time, came
-// down to 14 Mbit/s, and a third of the link stayed unused. A part of it within a round trip leaves nothing
-// unused.
+// No rival needs what an empty queue leaves unused, and only a flow that takes it notices that its rivals
+// have gone. But a flow that takes all of it at once fills the queue within its next round trip, gives it
+// back, and does so again: in real mahimahi a kernel's Cubic on 100 Mbit/s, with a queue of 0.4 BDP, lost a
+// packet each time, came down to 14 Mbit/s, and a third of the link stayed unused. With a part of it per
+// round trip nothing stays unused.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace ccgym {
 
 class SpareRoom {
  public:
-  // The window at `now`, of `cwnd_packets` without it, where the network wants `wanted_packets`.
+  // `cwnd_packets` and the room taken by `now`, when the network wants `wanted_packets`.
   double window(Time now, const RttStats& rtt, double cwnd_packets, double wanted_packets) {
     const Time step = now - std::exchange(decided_at_, now);
     const double round_trips = std::min(1.0, in_ms(step) / in_ms(rtt.smoothed));
@@ -31,7 +31,7 @@ class SpareRoom {
  private:
   static constexpr Time kStandingQueue = std::chrono::milliseconds{5};  // a shorter one leaves room
   static constexpr double kTaken = 0.25;                                // of the room, within a round trip
-  static constexpr double kGivenBack = 0.5;                             // of what it has of it, likewise
+  static constexpr double kGivenBack = 0.5;  // of the room taken, within a round trip
 
   double packets_{0};
   Time decided_at_{};

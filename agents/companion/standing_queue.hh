@@ -1,4 +1,4 @@
-// The queue that stands on a flow's path: it falls when others drain it.
+// The standing queue on a flow's path: the least queueing within a round trip. It falls when others drain it.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ class StandingQueue {
     last_least_rtt_ = std::exchange(least_rtt_, rtt.latest);
   }
 
-  // Its least within the last whole round trip.
+  // Of the last complete round trip.
   [[nodiscard]] Time least(const RttStats& rtt) const { return last_least_rtt_ - rtt.min; }
 
  private:
   Time round_ends_at_{};
-  Time least_rtt_{Time::max()};  // of the round trip that goes on
-  Time last_least_rtt_{};        // of the one before
+  Time least_rtt_{Time::max()};  // of the present round trip
+  Time last_least_rtt_{};        // of the one before it
 };
 
 }  // namespace ccgym
