@@ -1,8 +1,9 @@
 """What each mechanism of the companion is worth: `.venv/bin/python etc/ablation.py [--seed S] [NAME ...]`.
 
 Takes one after the other out of agents/companion/, compiles, and measures the shipped indigo2 in the twin:
-alone, beside others and among its own kind. Prints a table in Markdown: the means of the whole, and of each
-cut the mean difference on the same links with its 95 % interval. Leaves the source as it was, and compiled.
+alone, beside others and among its own kind. Prints the table of docs/concepts/ablation.md: the means of the
+whole, and of each cut the mean difference on the same links with its 95 % interval. Leaves the source as it
+was, and compiled.
 """
 
 import argparse
