@@ -1,4 +1,4 @@
-// A controller around another: it passes everything on, and who derives from it changes what it must.
+// A decorator: passes every call on to the controller that it holds; derived classes change some of them.
 #pragma once
 
 #include <optional>

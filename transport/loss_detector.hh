@@ -1,5 +1,5 @@
-// Loss detection by packet and time threshold (RFC 9002, section 6.1), both of which follow the reordering
-// that the path has shown, as its sections 6.1.1 and 6.1.2 allow.
+// Loss detection by packet and time threshold (RFC 9002, section 6.1). Both thresholds adapt to the
+// reordering seen on the path, as sections 6.1.1 and 6.1.2 allow.
 #pragma once
 
 #include <algorithm>
@@ -56,22 +56,22 @@ class LossDetector {
     return revived;
   }
 
-  // A packet that was taken for lost has arrived, before `on_delivered` of its ACK: both thresholds rise to
-  // where it would have been waited for, or as far as they go.
+  // A packet that was declared lost has arrived: both thresholds rise to where they would have waited for it,
+  // or as far as they go. Call it before `on_delivered` of the same ACK.
   void on_spurious_loss(uint64_t seq, Time age, const RttStats& rtt) {
     const uint64_t distance = std::max(delivered_end_, seq + 1) - 1 - seq;
     packet_threshold_ = std::max(packet_threshold_, std::min(distance + 1, kMostPacketThreshold));
     while (patience_eighths_ < kMostPatienceEighths && reordering_patience(rtt) <= age) ++patience_eighths_;
   }
 
-  // When a packet in flight will have been out too long; Time::max() while none is behind another.
+  // When a packet in flight exceeds the time threshold; Time::max() while none is behind a delivered one.
   [[nodiscard]] Time deadline() const { return deadline_; }
 
  private:
   static constexpr uint64_t kPacketThreshold = 3;        // RFC 9002, kPacketThreshold
   static constexpr uint64_t kMostPacketThreshold = 300;  // Linux: net.ipv4.tcp_max_reordering
   static constexpr int kPatienceEighths = 9;             // RFC 9002, kTimeThreshold: 9/8 of the RTT
-  static constexpr int kMostPatienceEighths = 16;        // RFC 8985, section 6.2: no window beyond an RTT
+  static constexpr int kMostPatienceEighths = 16;  // RFC 8985, section 6.2: waits no longer than an RTT more
 
   [[nodiscard]] Time reordering_patience(const RttStats& rtt) const {  // RFC 9002: at least 1 ms
     return std::max(Time{std::chrono::milliseconds{1}},

@@ -1,5 +1,5 @@
-// Spaces packets in time at a rate, forgiving a driver that wakes up late. Fractions of a nanosecond add up:
-// cut off, they would make a gigabit a few hundred-thousandths too fast.
+// Spaces packets in time at a rate, and lets a driver that wakes up late catch up. Fractions of a nanosecond
+// are carried over: cut off, they would make a gigabit per second a few hundred-thousandths too fast.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ class Pacer {
  public:
   [[nodiscard]] Time next_release(Time now) const { return std::max(now, release_); }
 
-  // What is left of a gap passes at the new rate. By reference: a copy would wait for the flag that a
-  // controller has just written, up to a tenth of a packet's price.
+  // The rest of the present gap passes at the new rate. `rate` is passed by reference: a copy would wait for
+  // the flag that the controller has just written, up to a tenth of a packet's cost.
   void set_rate(Time now, const std::optional<Rate>& rate) {
     if (rate == rate_) return;
     if (!rate) {
@@ -29,7 +29,7 @@ class Pacer {
     rate_ = rate;
   }
 
-  // A closed window is no late driver: waiting for it earns no burst.
+  // Time in which the window was closed earns no burst, unlike the late wake-up of a driver.
   void on_window_opened(Time now) { release_ = std::max(release_, now); }
 
   void on_sent(Time now, int64_t bytes) {
@@ -51,7 +51,7 @@ class Pacer {
 
   std::optional<Rate> rate_{};
   Time release_{};
-  double fraction_ns_{0};  // of a nanosecond, that the release is later
+  double fraction_ns_{0};  // of a nanosecond, to be added to release_
 };
 
 }  // namespace ccgym

@@ -31,7 +31,7 @@ class PacketRing {
   PacketRecord& operator[](uint64_t seq) { return records_[seq & mask_]; }
   const PacketRecord& operator[](uint64_t seq) const { return records_[seq & mask_]; }
 
-  // The record of the next packet, to be filled in: what an older packet left there is still in it.
+  // The record of the next packet, to be filled in: it still holds the values of an older packet.
   PacketRecord& push(uint64_t oldest_needed) {
     if (next_seq_ - oldest_needed > mask_) grow();
     return (*this)[next_seq_++];
@@ -52,7 +52,7 @@ class PacketRing {
   std::vector<PacketRecord> records_{std::vector<PacketRecord>(kInitialCapacity)};
   uint64_t mask_{kInitialCapacity - 1};
   uint64_t next_seq_{0};
-  uint64_t oldest_known_{0};  // a ring that has grown has room for older ones, which are gone
+  uint64_t oldest_known_{0};  // a ring that has grown has room for older records, which are gone
 };
 
 }  // namespace ccgym

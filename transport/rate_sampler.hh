@@ -28,7 +28,7 @@ class RateSampler {
   // Each packet of an ACK, before its sample is taken.
   void on_delivered(int64_t bytes) { delivered_bytes_ += bytes; }
 
-  // The sample of an ACK: of the packet that was sent last, which its mark belongs to.
+  // The sample of an ACK: `sent_at` and `mark` are those of its packet that was sent last.
   RateSample sample(Time now, Time sent_at, const RateMark& mark) {
     delivered_at_ = now;
     first_sent_at_ = sent_at;
@@ -41,8 +41,8 @@ class RateSampler {
             .app_limited = mark.app_limited};
   }
 
-  // The path was not asked for all it has: until what is in flight now, a packet at least, has arrived,
-  // samples tell of whoever held back.
+  // The flow does not use all that the path could carry: samples count as app-limited until what is in flight
+  // now, a packet at least, has been delivered.
   void on_app_limited(int64_t inflight_bytes) {
     app_limited_until_bytes_ = delivered_bytes_ + inflight_bytes;
   }

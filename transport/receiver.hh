@@ -1,10 +1,11 @@
 // The receiver core: one flow at a time, one ACK per packet. No socket, no clock.
 //
-// The driver feeds every datagram with the time it arrived at and whom it came from, and sends the reply, if
-// there is one, back there.
+// The driver passes every datagram with its arrival time and the address it came from, and sends the reply,
+// if there is one, back to that address.
 //
-// Nothing is remembered of who has not shown by a cookie that datagrams reach it at its address, and a flow
-// receives from its own peer only. With a secret, its sender also has to know that.
+// The receiver keeps no state for a sender that has not yet returned a cookie, which shows that datagrams
+// reach the sender at its address. A flow receives from its own peer only. With a secret, the sender also has
+// to prove that it knows it.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@
 
 namespace ccgym {
 
-// A reply, held in place: what is sent is `bytes()`.
+// A reply, stored in place; `bytes()` is what is sent.
 class Reply {
  public:
   explicit Reply(std::span<const std::byte> bytes);
@@ -38,21 +39,21 @@ struct ReceiverKeys {
   std::optional<SipKey> secret{};  // shared with the sender
 };
 
-// What a sender says in its hello to show that it knows the secret.
+// The proof in a hello that its sender knows the secret.
 uint64_t proof_of(const SipKey& secret, uint64_t flow, uint64_t cookie);
 
 struct ReceiverCounters {
   uint64_t data_packets{};  // of all flows, each once
   uint64_t duplicates{};    // data that came again, or came too late to tell
   uint64_t foreign{};       // well-formed, but of another flow or peer than the present one
-  uint64_t garbage{};       // no datagram of ours
+  uint64_t garbage{};       // not a datagram of this protocol
 };
 
 class Receiver {
  public:
-  // After this long without a word from its sender a flow gives way to another sender's hello.
+  // A flow whose sender has been silent for so long gives way to another sender's hello.
   static constexpr Time kAbandonedAfter = std::chrono::seconds{5};
-  // The same for a flow of which no data have come since its hello: some round trips of any path.
+  // The same for a flow that has sent no data since its hello: some round trips of any path.
   static constexpr Time kIdleAfterHello = std::chrono::seconds{1};
 
   explicit Receiver(const ReceiverKeys& keys) : keys_(keys) {}

@@ -1,7 +1,7 @@
-// Spreads a window that no ACKs clock out: after an idle time one leaves in a round trip, not in a burst.
+// Paces the window after an idle time over a round trip: no ACKs clock it out, so it would leave in a burst.
 //
-// The initial window may leave at once (RFC 9002, section 7.7), so that a short answer is no later. Schemes
-// that pace themselves do as their texts say.
+// The initial window may still leave at once (RFC 9002, section 7.7), so that a short answer is not delayed.
+// Schemes with a pacing rate of their own keep to that.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class RestartPace {
   }
 
   [[nodiscard]] bool is_over(Time now) const { return now >= ends_at_; }
-  // Of packet `next_seq`, where the controller asks for `pacing_rate`.
+  // The pacing rate of packet `next_seq`, when the controller asks for `pacing_rate`.
   [[nodiscard]] std::optional<Rate> rate(Time now, uint64_t next_seq,
                                          const std::optional<Rate>& pacing_rate) const {
     if (is_over(now) || next_seq < paced_from_ || pacing_rate) return pacing_rate;

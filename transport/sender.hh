@@ -44,8 +44,8 @@ class Sender {
     return pacer_.next_release(now);
   }
 
-  // A packet is to leave whatever window, pacer and application say, so that its ACK tells of those before
-  // it.
+  // A probe has to leave, whatever window, pacer and application say, so that its ACK tells what became of
+  // the packets before it.
   [[nodiscard]] bool owes_probe() const { return owes_probe_; }
 
   // Registers one packet of `packet_bytes` and returns its sequence number, from 0.
@@ -83,7 +83,7 @@ class Sender {
     }
     if (!acked_.empty()) process_ack(now, acked_, ce_count);
   }
-  // Of one packet, as most are.
+  // An ACK of one packet, as most are.
   void on_ack(Time now, uint64_t seq, std::optional<Time> received_at, uint16_t ce_count = 0) {
     if (!is_news(seq)) return;
     const AckedPacket packet = take(now, {seq, received_at});
@@ -107,20 +107,20 @@ class Sender {
     set_timer();
   }
 
-  // The application had nothing for a packet that might have left.
+  // The application had no data for a packet that might have left.
   void on_app_limited() {
     limited_by_ = Limit::application;
     mark_app_limited();
   }
 
-  // Reads what the controller wants now, and draws the consequences: after every callback, and for a driver
-  // that has given the controller a new window or timer between two.
+  // Reads limits and timer of the controller again, and updates window and deadlines: after every callback,
+  // and for a driver that has changed the controller between two callbacks.
   void settle_down(Time now) {
     read_controller(now);
     note_window(now);
   }
 
-  // A copy of the sender goes on with a copy of its controller.
+  // Points a copy of the sender at the copy of its controller.
   void relink(Controller& controller) { controller_ = controller; }
 
   [[nodiscard]] int64_t inflight_bytes() const { return inflight_packets_ * packet_bytes_; }
@@ -132,8 +132,9 @@ class Sender {
   [[nodiscard]] int64_t ce_packets() const { return ce_packets_; }
 
  private:
-  static constexpr int kMostSilentProbes = 2;  // then all is lost: RFC 9002, kPersistentCongestionThreshold
-  static constexpr int kMaxBackoff = 6;        // doublings
+  static constexpr int kMostSilentProbes =
+      2;                                 // then all is given up: RFC 9002, kPersistentCongestionThreshold
+  static constexpr int kMaxBackoff = 6;  // doublings
 
   [[nodiscard]] bool window_has_room() const {
     const bool silence = silent_probes_ > kMostSilentProbes;
@@ -146,7 +147,8 @@ class Sender {
     cwnd_bytes_ = limits.cwnd_bytes;
     holds_back_ = limits.holds_back;
     ack_clocked_ = limits.ack_clocked;
-    // The controller's rate itself: one chosen from two would be copied, for every packet.
+    // Two calls, so that the controller's rate is passed by reference: a choice of two would copy it, for
+    // every packet.
     if (restart_pace_.is_over(now)) [[likely]] {
       pacer_.set_rate(now, limits.pacing_rate);
     } else {
@@ -192,9 +194,9 @@ class Sender {
             .delivered_bytes_at_departure = record.rate_mark.delivered_bytes};
   }
 
-  // What an ACK says, whose packets have been taken out of flight.
+  // Processes an ACK whose packets have been taken out of flight.
   void process_ack(Time now, std::span<const AckedPacket> acked, uint16_t ce_count) {
-    timed_out_end_ = 0;  // it has told whether the time-out was spurious
+    timed_out_end_ = 0;  // this ACK has told whether the time-out was spurious
     const AckedPacket& newest = acked.back();
     rtt_.add(now - newest.sent_at);
     end_silence(newest.seq);
@@ -207,24 +209,25 @@ class Sender {
     note_window(now);
   }
 
-  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered by a packet, whose own ACK tells
-  // what has become of the others. They may fill the window, and the next probe time-out is measured by this
-  // ACK, which was late: without the packet a flow whose burst met a full queue is silent for seconds more.
+  // RFC 5682, section 2.1, step 2b: the ACK that ends a silence is answered with a packet, whose own ACK
+  // tells what became of the other packets in flight. These may fill the window, and the next probe time-out
+  // is computed from this ACK, which was late: without that packet a flow whose burst met a full queue is
+  // silent for seconds more.
   void end_silence(uint64_t acked_seq) {
     const bool others_are_out = acked_seq + 1 < ring_.next_seq();
     owes_probe_ = others_are_out && (owes_probe_ || silent_probes_ > 0);
     silent_probes_ = 0;
   }
 
-  // Takes a packet out of flight; one that was given up comes back to life first.
+  // Takes a packet out of flight; one that was declared lost is reported as spurious first.
   void settle(Time now, uint64_t seq, PacketRecord& record) {
     const PacketState was = std::exchange(record.state, PacketState::delivered);
     if (was != PacketState::in_flight) return take_late(now, seq, was, record.sent_at);
     --inflight_packets_;
   }
 
-  // What is rare stands in functions of its own here: inline, it would take registers from what every packet
-  // passes through.
+  // Rare cases are functions that are not inlined: inline, they would take registers from the code that every
+  // packet passes through.
   [[gnu::noinline]] void take_late(Time now, uint64_t seq, PacketState was, Time sent_at) {
     ++late_packets_;
     const bool timeout = was == PacketState::timed_out && seq < timed_out_end_;
@@ -255,7 +258,7 @@ class Sender {
     inflight_packets_ -= count;
   }
 
-  // How many more have come marked; none when the ACK is older than another one.
+  // The packets newly reported as marked; none when the ACK is older than one seen before.
   int64_t take_ce(uint16_t ce_count) {
     const auto more = static_cast<int16_t>(ce_count - static_cast<uint16_t>(ce_packets_));
     if (more <= 0) return 0;
@@ -282,9 +285,9 @@ class Sender {
     if (!lost_.empty()) report_ack(now, {}, {}, 0);
   }
 
-  // RFC 9002, section 6.2.4: a silence is answered by a packet, ever more slowly. One that outlasts two of
-  // them, seven probe time-outs, is persistent congestion (section 7.6, which waits for the next ACK to say
-  // so).
+  // RFC 9002, section 6.2.4: after each probe time-out without an ACK a packet is sent, and the time-out
+  // doubles. A silence that outlasts two such packets, seven probe time-outs, is persistent congestion
+  // (section 7.6, which waits for the next ACK to say so).
   void probe(Time now) {
     ++silent_probes_;
     if (silent_probes_ > kMostSilentProbes) return time_out(now);
@@ -317,17 +320,17 @@ class Sender {
   RestartPace restart_pace_{};
   PacketRing ring_{};
   LossDetector losses_{};
-  std::vector<AckedPacket> acked_{};  // of an ACK of many
+  std::vector<AckedPacket> acked_{};  // the packets of an ACK of several
   std::vector<LostPacket> lost_{};
   int64_t cwnd_bytes_{0};
   Time controller_timer_{Time::max()};
   Time timer_{Time::max()};  // the earliest of all deadlines
   Time last_activity_{};     // a packet left, or an ACK came
-  int silent_probes_{0};     // without an ACK since; after a time-out one packet at a time
+  int silent_probes_{0};     // without an ACK since; when there are too many, one packet at a time
   bool holds_back_{false};
   bool ack_clocked_{false};
   bool owes_probe_{false};
-  bool window_open_{true};  // after all that has been called; asked for more often than it changes
+  bool window_open_{true};  // updated by every call: it is read more often than it changes
   Limit limited_by_{Limit::window};
   uint64_t timed_out_end_{0};  // first packet that left after the first time-out without an ACK since
   int64_t inflight_packets_{0};

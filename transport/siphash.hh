@@ -28,7 +28,7 @@ class SipHash {
     }
   }
 
-  // Adds nothing more: the hash of all that was added.
+  // The hash of all bytes added; none may be added afterwards.
   [[nodiscard]] uint64_t finish() {
     word_ |= length_ << 56;
     compress();

@@ -1,4 +1,5 @@
-// What the application has to send: as much as goes, so many packets, now and then, or answers to requests.
+// What the application has to send: data without end, a number of packets, data in on and off periods, or
+// answers to requests.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ struct TrafficSpec {
       mean_think{};  // exponential, from an answer's arrival to the next request; absent: one answer
 };
 
-// Returns `spec`; throws std::invalid_argument for spells shorter than a millisecond, whose time would not go
-// on, and for answers without a size.
+// Returns `spec`; throws std::invalid_argument for mean periods below a millisecond, with which time would
+// not advance, and for answers without a size.
 TrafficSpec checked(const TrafficSpec& spec);
 
 // Alternates between spells with and without data, each of exponential length; it begins with data.
@@ -41,19 +42,19 @@ class OnOffSpells {
   Time end_;
 };
 
-// One application. What is lost is sent anew.
+// One application. Lost packets are sent again.
 class Traffic {
  public:
   Traffic() = default;
   Traffic(const TrafficSpec& spec, uint64_t seed);
 
-  // Neither ends nor pauses: it need not be asked.
+  // Neither ends nor pauses: `offers` need not be called.
   [[nodiscard]] bool endless() const { return packets_ == kEndless && !spells_; }
 
-  // Whether one more packet may leave while so many have arrived and so many are under way.
+  // Whether one more packet may leave, with so many delivered and so many in flight.
   [[nodiscard]] bool offers(Time now, int64_t delivered_packets, int64_t inflight_packets);
 
-  // So many packets of the flow have arrived.
+  // `delivered_packets` of the flow have arrived by now.
   void on_delivered(Time now, int64_t delivered_packets);
 
   [[nodiscard]] bool finished() const { return finished_; }
@@ -73,7 +74,7 @@ class Traffic {
   Random random_{0};
   int64_t packets_in_all_{kEndless};  // with the present answer
   Time began_{};                      // the present answer
-  Time asked_at_{};                   // the last time that offers was asked for
+  Time asked_at_{};                   // the last call of `offers`
   bool in_spell_{true};
   bool finished_{false};
   std::vector<Time> completion_times_{};
