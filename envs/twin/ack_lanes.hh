@@ -1,5 +1,5 @@
-// ACKs on their way back to the downlink. Flows of the same delay share a lane, which is first in,
-// first out; between lanes the earliest ACK comes first.
+// ACKs on their way back to the downlink. Flows of the same delay share a lane, which is a FIFO; between
+// lanes the earliest ACK comes first.
 #pragma once
 
 #include <algorithm>

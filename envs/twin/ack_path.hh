@@ -1,7 +1,7 @@
-// The ACKs' way from the receivers through the downlink to the senders.
+// The path of ACKs from the receivers through the downlink to the senders.
 //
-// Where all flows are equally far, the queue has no limit and nothing is lost by chance behind the link, an
-// ACK comes back at a time that is known when it sets out: it is computed at once.
+// If all flows have the same delay, the downlink's queue has no limit and nothing is lost behind the link,
+// the time of an ACK's arrival is known when the ACK leaves: it is computed at once.
 #pragma once
 
 #include <algorithm>
@@ -31,17 +31,17 @@ class AckPath {
       foreseen_.emplace(link.schedule, path.timing);
   }
 
-  // Whether an ACK that sets out draws from random numbers.
+  // Whether `send` draws random numbers.
   [[nodiscard]] bool draws() const { return downlink_.draws_before(); }
 
-  // When something happens on the way.
+  // When the next event on this path is.
   [[nodiscard]] int64_t next_ns() const {
     const int64_t returned_ns = returned_.empty() ? kNeverNs : returned_.front().arrival_ns;
     return foreseen_ ? returned_ns : std::min({returned_ns, downlink_.link.next_ns(), lanes_.next_ns()});
   }
 
-  // An ACK leaves its receiver at `ack.received_ns`, `extra_delay_ns` each way farther off than the path
-  // says.
+  // An ACK leaves its receiver at `ack.received_ns`; its flow has `extra_delay_ns` each way on top of the
+  // path's delay.
   void send(std::size_t lane, AckInFlight ack, int64_t extra_delay_ns, Random& random) {
     const int64_t reached_ns = downlink_.reach_link(downlink_.clock(ack.received_ns), random);
     if (reached_ns == kNeverNs) return;
@@ -54,7 +54,7 @@ class AckPath {
     if (ack.arrival_ns != kNeverNs) returned_.push(ack);
   }
 
-  // All that happens at `ns`, up to `next_ns()`: `take(ack)` for each that reaches its sender.
+  // All events at `ns`, which is at most `next_ns()`: calls `take(ack)` for each ACK that reaches its sender.
   template <class Take>
   void run(int64_t ns, Random& random, Take&& take) {
     if (!foreseen_) run_downlink(ns, random, take);
@@ -89,7 +89,7 @@ class AckPath {
 
   Direction downlink_;
   AckLanes lanes_;                           // in the delays before the downlink
-  Fifo<AckInFlight> returned_{};             // known to reach their senders, and when
+  Fifo<AckInFlight> returned_{};             // with known times of arrival at their senders
   std::optional<UnlimitedLink> foreseen_{};  // instead of the downlink's own link
 };
 

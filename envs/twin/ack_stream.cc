@@ -12,7 +12,7 @@ namespace ccgym {
 
 namespace {
 
-// The next ones of `all`, so many as there are in `given`.
+// The next elements of `all`, as many as `given` has.
 template <class Packet>
 std::span<const Packet> next_of(std::span<const Packet>& all, std::span<const Packet> given) {
   const std::span<const Packet> next = all.first(given.size());
@@ -77,7 +77,7 @@ AckStream::AckStream(const PathSpec& path, std::string_view scheme, double secon
   point_at_packets();
 }
 
-// The packets of an event were its sender's.
+// Copies the packets of an event, which belong to its sender.
 void AckStream::point_at_packets() {
   std::span<const AckedPacket> acked{acked_};
   std::span<const LostPacket> lost{lost_};
@@ -92,7 +92,7 @@ void AckStream::point_at_packets() {
 void AckStream::replay(std::string_view scheme) const {
   const ControllerConfig config{.packet_bytes = static_cast<int64_t>(kDataBytes), .seed = 1};
   const auto controller = make_controller(scheme, config);
-  volatile int64_t cwnd_bytes = 0;  // the reading is not optimised away
+  volatile int64_t cwnd_bytes = 0;  // keeps the read from being optimised away
   Time timer = Time::max();
   const auto read = [&] {
     cwnd_bytes = controller->limits().cwnd_bytes;
@@ -111,7 +111,7 @@ void AckStream::replay(std::string_view scheme) const {
   }
 }
 
-// After a time-out, and where a restart is due, nothing is in flight; a spurious loss is told just before its
+// Nothing is in flight after a time-out and before a restart; a spurious loss is reported just before its
 // ACK.
 Timer AckStream::timer_after(Kind last, const Position& next) const {
   Timer timer{};

@@ -1,5 +1,5 @@
-// The calls a sender made to its controller over one run, to be made again to any other controller: what a
-// controller costs, without sender and network.
+// Records the calls that a sender made to its controller over one run, and makes them again to any other
+// controller. This measures what a controller costs, without sender and network.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace ccgym {
 
 class AckStream {
  public:
-  // Simulates `scheme` over `path`, and records.
+  // Simulates `scheme` over `path` and records its calls.
   AckStream(const PathSpec& path, std::string_view scheme, double seconds, uint64_t seed);
   AckStream(const AckStream&) = delete;  // its events point at its packets
   AckStream& operator=(const AckStream&) = delete;
   ~AckStream() = default;
 
-  // Makes a controller and all recorded calls to it, its timers in between; reads its limits and its timer
-  // after each, as the sender does. Throws as make_controller does.
+  // Makes a controller, and makes all recorded calls to it with its own timers in between. After each call
+  // its limits and timer are read, as the sender does. Throws as make_controller does.
   void replay(std::string_view scheme) const;
 
   [[nodiscard]] int64_t acks() const { return static_cast<int64_t>(acked_.size()); }  // packets
 
  private:
-  // What each kind was given stands by itself, in the order of the calls: as little as can be is read
-  // besides, or the memory's pace would be measured.
+  // The arguments of each kind of call have an array of their own, in the order of the calls, so that as
+  // little as possible is read besides them: otherwise the speed of the memory would be measured.
   enum class Kind : uint8_t { sent, ack, timeout, spurious_loss, restart };
   struct Position {
     std::size_t sent{};

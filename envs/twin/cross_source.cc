@@ -38,7 +38,7 @@ double CrossSource::gap_ms() {
   return traffic_.kind == CrossTrafficKind::poisson ? random_.exponential(spacing_ms_) : spacing_ms_;
 }
 
-// A datagram due after the end of its spell comes at the beginning of the next one instead.
+// A datagram due after the end of its on-period is sent at the beginning of the next one.
 void CrossSource::skip_off_spells() {
   if (traffic_.kind != CrossTrafficKind::onoff) return;
   while (at_ms_ >= spell_ends_ms_) {

@@ -1,4 +1,4 @@
-// Traffic of nobody in particular: when its datagrams come to the uplink.
+// Cross traffic: when its datagrams arrive at the uplink.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class CrossSource {
  public:
   CrossSource(const CrossTraffic& traffic, Timing timing);
 
-  // When the next datagram comes, on the network's clock; kNeverNs after the last.
+  // When the next datagram arrives, by the network's clock; kNeverNs after the last.
   [[nodiscard]] int64_t next_ns() const { return next_ns_; }
   [[nodiscard]] int64_t tun_bytes() const { return tun_bytes_; }
   void advance();
@@ -28,21 +28,21 @@ class CrossSource {
   CrossTraffic traffic_;
   Timing timing_;
   int64_t tun_bytes_;
-  double spacing_ms_;  // of a source that is on all the time; of a Poisson one the mean
+  double spacing_ms_;  // of a source while it is on; the mean of a Poisson source
   Random random_;
   double at_ms_;             // exact time of the next datagram
   double spell_ends_ms_{0};  // of the present on-spell
   int64_t next_ns_{kNeverNs};
 };
 
-// All sources of a path, in the order of their next datagrams' times.
+// All sources of a path, ordered by the times of their next datagrams.
 class CrossSources {
  public:
   CrossSources(std::span<const CrossTraffic> traffic, Timing timing);
 
   [[nodiscard]] int64_t next_ns() const { return next_ns_; }
 
-  // The size, with the TUN header, of the datagram that comes at `next_ns`; goes on to the one after it.
+  // Takes the datagram that arrives at `next_ns`. Returns its size with the TUN header.
   int64_t take();
 
  private:

@@ -1,4 +1,4 @@
-// One direction of a path: its link, and what a packet meets before and behind it.
+// One direction of a path: its link, and the elements before and behind the link.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ccgym {
 
-// mm-onoff. Of a time before the last one asked for, it tells what holds at that one.
+// mm-onoff. For a time earlier than the last one asked for, it answers for that last one.
 class OnOffGate {
  public:
   OnOffGate(const OnOffSpec& spec, uint64_t seed);
@@ -27,8 +27,8 @@ class OnOffGate {
   int64_t ends_ns_{kNeverNs};
 };
 
-// mm-delay, and one whose delay changes: a packet never overtakes the one before it. Times asked for must
-// not decrease.
+// mm-delay, also with a delay that changes: a packet never overtakes the one before it. Arguments must not
+// decrease.
 class DelayLine {
  public:
   explicit DelayLine(const PathSpec& path);
@@ -68,7 +68,7 @@ class Stretch {
 
   int64_t pass_elements(int64_t ns, Random& random);
 
-  bool plain_{true};  // nothing but a delay that does not change, as most are
+  bool plain_{true};  // only a constant delay, as most are
   int64_t plain_delay_ns_{0};
   DelayLine delay_;
   double loss_;
@@ -86,13 +86,15 @@ class Direction {
   Direction(const PathSpec& path, Way way, uint64_t seed)
       : Direction(path, way == Way::up ? path.uplink : path.downlink, way, Random{seed}) {}
 
-  [[nodiscard]] int64_t clock(int64_t ns) const { return clock_ns(timing_, ns); }  // what it shows
-  // When a packet reaches the link that sets out when the clock shows `ns`; kNeverNs: it is lost before.
+  [[nodiscard]] int64_t clock(int64_t ns) const {
+    return clock_ns(timing_, ns);
+  }  // what the network's clock shows at `ns`
+  // When a packet reaches the link if it is sent when the clock shows `ns`; kNeverNs: it is lost before.
   int64_t reach_link(int64_t ns, Random& random) { return before_.pass(ns, random); }
-  // When a packet that leaves the link at `ns` is through; kNeverNs when it is lost behind it.
+  // When a packet that leaves the link at `ns` reaches the end; kNeverNs: it is lost behind the link.
   int64_t reach_end(int64_t ns, Random& random) { return behind_.pass(ns, random); }
 
-  // Whether these draw from the random numbers they are given.
+  // Whether `reach_link` and `reach_end` draw random numbers.
   [[nodiscard]] bool draws_before() const { return before_.draws(); }
   [[nodiscard]] bool draws_behind() const { return behind_.draws(); }
 

@@ -1,7 +1,8 @@
-// A link behind mahimahi's droptail queue, or one without limit: whether a packet stays and when it leaves is
-// known as soon as it arrives, so that nobody need wait for it.
+// A link behind mahimahi's droptail queue, or behind one without limit. Whether a packet stays and when it
+// leaves is known as soon as it arrives, so it is computed at once.
 //
-// The same drops and departures as a TwinLink's, which waits, as disciplines that look at what leaves must.
+// Drops and departures are the same as a TwinLink's, which takes packets as they leave, since other
+// disciplines decide then.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ class DroptailLink {
   DroptailLink(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue, Timing timing)
       : limits_(queue.packets, queue.bytes), link_(std::move(schedule), timing) {}
 
-  // When the last byte of a packet leaves, which arrives no sooner than the one before it; kNeverNs: it is
-  // dropped, or a trace that does not repeat has ended. `bytes` with the TUN header.
+  // When the last byte of this packet leaves the link; kNeverNs: the packet is dropped, or a trace that does
+  // not repeat has ended. Arrivals must not decrease; `bytes` with the TUN header.
   int64_t push(int64_t arrival_ns, int64_t bytes) {
     pass_to(arrival_ns);
     if (!limits_.allow(static_cast<int64_t>(waiting_.size()) + 1, waiting_bytes_ + bytes)) return kNeverNs;
@@ -45,7 +46,7 @@ class DroptailLink {
     int64_t bytes{};
   };
 
-  // The link takes its packets first, then others arrive.
+  // At equal times departures come before arrivals.
   void pass_to(int64_t now_ns) {
     for (; !waiting_.empty() && waiting_.front().until_ns <= now_ns; waiting_.drop_front())
       waiting_bytes_ -= waiting_.front().bytes;

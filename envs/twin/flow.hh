@@ -1,4 +1,4 @@
-// One sender in the twin: its controller, its place in time, and its own distance from the bottleneck.
+// One sender in the twin: its controller, its start and stop, and its extra delay to the bottleneck.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ struct FlowSlot {
 enum class FlowState : uint8_t {
   waiting,  // for its start
   running,
-  paused,  // wants an action before it goes on
+  paused,  // until it is given an action
   gone,
 };
 
-// The sender counts its time from the start of its flow; everyone here speaks in the time of the path.
+// The sender's times are since the start of its flow; all times here are since the start of the path.
 template <class Controller>
 class Flow {
  public:
@@ -50,10 +50,10 @@ class Flow {
   [[nodiscard]] Time start() const { return start_; }
   [[nodiscard]] int64_t extra_delay_ns() const { return extra_delay_ns_; }
   [[nodiscard]] std::size_t ack_lane() const { return ack_lane_; }
-  [[nodiscard]] PacketLabel label() const { return label_; }  // of its data as they leave
+  [[nodiscard]] PacketLabel label() const { return label_; }  // of its data packets when they leave
   [[nodiscard]] const Sender<Controller>& sender() const { return sender_; }
 
-  // False: it has been got ready already and has not run since.
+  // False: it is ready already and has not run since.
   bool get_ready() { return !std::exchange(ready_, true); }
   void run(Time now) {
     ready_ = false;
@@ -61,7 +61,7 @@ class Flow {
     if ((now >= stop_ || traffic_.finished()) && state_ == FlowState::running) state_ = FlowState::gone;
   }
   void pause() { state_ = FlowState::paused; }
-  bool resume() {  // false: it had not paused
+  bool resume() {  // false: it was not paused
     if (state_ != FlowState::paused) return false;
     state_ = FlowState::running;
     return true;
@@ -75,7 +75,7 @@ class Flow {
   }
   void on_timer(Time now) { sender_.on_timer(now - start_); }
   uint64_t on_sent(Time now) { return sender_.on_sent(now - start_); }
-  // What its receiver answers to a packet that came so labelled.
+  // The label of the receiver's ACK to a data packet with the label `data`.
   PacketLabel echo_of(PacketLabel data) {
     if (data.is_marked()) ++ce_count_;
     return label_.echoing(ce_count_);
@@ -85,7 +85,7 @@ class Flow {
     if (!endless_) traffic_.on_delivered(now - start_, sender_.delivered_packets());
   }
 
-  // When the flow has to be looked at next, unless an ACK comes before.
+  // When the flow has to run next, unless an ACK arrives before.
   [[nodiscard]] int64_t due_ns(Time now) {
     const Time due = std::min(next_timer(), next_departure(now));
     return due == Time::max() ? stop_.count() : std::min(start_ + due, stop_).count();
@@ -105,7 +105,7 @@ class Flow {
     return traffic_.next_change().value_or(Time::max());
   }
 
-  // A window that stays open for want of data says nothing about the path: the sender is told.
+  // Whether there is data to send; if not, the sender is told that it is limited by the application.
   bool has_data(Time now) {
     const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);
     const bool offers = traffic_.offers(now - start_, sender_.delivered_packets(), inflight_packets);

@@ -1,4 +1,4 @@
-// From what a spec says of a flow to its slot in the twin.
+// Makes a flow's slot in the twin from what a spec says of the flow.
 #pragma once
 
 #include <cmath>
@@ -13,13 +13,13 @@
 
 namespace ccgym {
 
-inline constexpr double kMaxSeconds = 1e9;  // a time beyond it never comes
+inline constexpr double kMaxSeconds = 1e9;  // a later time counts as never
 
 inline Time path_time(double seconds) {
   return seconds < kMaxSeconds ? Time{std::llround(seconds * 1e9)} : Time::max();
 }
 
-// Each flow of a path draws from a seed of its own, its application from another.
+// Each flow of a path has a seed of its own, and its application another.
 inline uint64_t flow_seed(uint64_t path_seed, std::size_t flow) { return stream_seed(path_seed, flow); }
 
 template <class Controller>

@@ -17,7 +17,7 @@ namespace {
 
 bool learns(const FlowSpec& flow) { return flow.scheme.empty(); }
 
-// Everyone on the path, and where they sit in the twin.
+// All controllers on the path, and their slots in the twin.
 struct PathFlows {
   PathFlows(std::span<const FlowSpec> flows, const PolicySpec& policy, uint64_t seed) {
     const std::size_t count = count_learners(flows);
@@ -34,7 +34,7 @@ struct PathFlows {
     }
   }
 
-  // Of each flow, in the order of the flows.
+  // One slot for each flow, in the order of the flows.
   template <class Controller>
   std::vector<Controller*> controllers() {
     std::vector<Controller*> all;
@@ -64,7 +64,7 @@ struct PathFlows {
   Time last_stop{};
 };
 
-// `Controller` is Learner where everyone learns, so that learners are called directly.
+// `Controller` is Learner if all flows learn, so that learners are called directly.
 template <class Controller>
 class TypedGymPath final : public GymPath {
  public:

@@ -24,22 +24,22 @@ class GymPath {
   [[nodiscard]] virtual std::size_t learners() const = 0;
   [[nodiscard]] virtual std::size_t observation_size() const = 0;
 
-  // A copy of where its flows stand.
+  // A copy of the state of all its flows.
   [[nodiscard]] virtual std::unique_ptr<GymPath> clone() const = 0;
 
-  // Runs until at least one learner decides, or all of them are gone. Learners on one path decide in
-  // the same instants; one that has not begun, gets no ACK or is gone lets an instant pass.
+  // Runs until at least one learner decides, or all of them are gone. Learners on one path decide at the same
+  // instants; one that has not begun, has had no ACK or is gone skips the instant.
   virtual void run_to_decisions() = 0;
   [[nodiscard]] virtual FlowState state(std::size_t learner) const = 0;  // `paused`: it decides now
   [[nodiscard]] virtual double now_ms() const = 0;                       // since the path came into being
-  virtual void act(std::size_t learner, Act action) = 0;                 // of one that decides
+  virtual void act(std::size_t learner, Act action) = 0;                 // only of a learner that decides now
   virtual void set_cwnd(std::size_t learner, double cwnd_packets) = 0;
   [[nodiscard]] virtual double cwnd_packets(std::size_t learner) const = 0;
   virtual void observe(std::size_t learner, std::span<float> row) const = 0;
   virtual void measure(std::size_t learner, std::span<double> row) = 0;  // columns: kTelemetry
 };
 
-// Throws as make_controller does for a scheme that is not there.
+// Throws as make_controller does for an unknown scheme.
 std::unique_ptr<GymPath> make_gym_path(const PathSpec& path, const PolicySpec& policy, uint64_t seed);
 
 }  // namespace ccgym

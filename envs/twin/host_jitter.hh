@@ -1,4 +1,4 @@
-// A host that is now and then not scheduled: its senders neither send nor receive until it is.
+// Host jitter: now and then the host is not scheduled, and its senders neither send nor receive until it is.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace ccgym {
 
 class HostJitter {
  public:
-  // A stall begins with `probability` per ms and lasts up to `max_ms`. Draws from `random`, its owner's.
+  // A stall begins with `probability` per ms and lasts up to `max_ms`. `random` belongs to the owner.
   HostJitter(double probability, double max_ms, Random& random)
       : mean_gap_ms_(probability > 0 ? 1 / probability : 0), max_ms_(max_ms) {
     if (mean_gap_ms_ > 0) next_ = to_time(random.exponential(mean_gap_ms_));
   }
 
-  // Whether the host is off the processor at `now`; draws the stalls that have come due.
+  // Whether the host stalls at `now`; draws the stalls until then.
   bool stalled(Time now, Random& random) {
     while (next_ <= now) {
       until_ = next_ + to_time(random.uniform() * max_ms_);

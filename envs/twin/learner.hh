@@ -1,7 +1,7 @@
 // A `policy` controller whose actions come from the gym.
 //
-// Where several learn on one path they decide at the same instants, the whole steps of the path's time,
-// so that their actions can be given together. One that is alone keeps the clock it has in deployment.
+// Several learners on one path decide at the same instants, at whole steps of the path's time, so that their
+// actions can be given together. A single learner keeps the clock that it has in deployment.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace ccgym {
 
 class Learner final : public ForwardingController<PolicyController> {
  public:
-  // `clock` is the step of the common decisions, 0 for a learner of its own clock.
+  // `clock`: the step of the common decisions; 0 for a learner with its own clock.
   Learner(const PolicySpec& spec, const ControllerConfig& config, Time clock)
       : ForwardingController{PolicyController{spec, config}}, start_(config.started_at), clock_(clock) {}
 
@@ -30,7 +30,7 @@ class Learner final : public ForwardingController<PolicyController> {
   [[nodiscard]] std::optional<Time> next_timer() const override {
     const std::optional<Time> due = inner().next_timer();
     if (!due || clock_ == Time{}) return due;
-    const Time earliest = std::max(*due, heard_at_);  // an ACK after a silence is decided on at once
+    const Time earliest = std::max(*due, heard_at_);  // after a silence an ACK is decided on at once
     const auto steps = (earliest + start_ + clock_ - Time{1}) / clock_;
     return steps * clock_ - start_;
   }

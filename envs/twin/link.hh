@@ -1,9 +1,10 @@
-// One direction of mm-link in virtual time: a queue, and the opportunities that drain it.
+// One direction of mm-link in virtual time: a queue, and the delivery opportunities that drain it.
 //
-// Order inside a millisecond, as in the real program: first all of its opportunities, then arrivals.
-// The driver uses every opportunity of a busy link up to an instant before it pushes at that one.
+// Order inside a millisecond, as in the real program: first all of the link's opportunities, then arrivals.
+// The driver has to use every opportunity of a busy link up to an instant before it pushes at that instant.
 //
-// In continuous timing a constant rate has no opportunities: a packet is served in its IP bytes / rate.
+// In continuous timing a link of constant rate has no opportunities: serving a packet takes its IP bytes /
+// rate.
 #pragma once
 
 #include <algorithm>
@@ -38,14 +39,14 @@ class TwinLink {
   }
 
   [[nodiscard]] bool busy() const { return left_bytes_ > 0 || !queue_.empty(); }
-  // When something happens; kNeverNs for an idle link, and when its trace has ended and does not repeat.
+  // When the next event is; kNeverNs: the link is idle, or its trace has ended and does not repeat.
   [[nodiscard]] int64_t next_ns() const { return next_ns_; }
   [[nodiscard]] std::size_t queued_packets() const { return queue_.packets(); }
   [[nodiscard]] int64_t queued_bytes() const { return queue_.bytes(); }
   [[nodiscard]] bool transmitting() const { return left_bytes_ > 0; }
 
-  // What happens at `next_ns()`: `deliver(packet, ns)` for each packet whose last byte leaves, `drop(packet)`
-  // for each that the queue discards meanwhile.
+  // The event at `next_ns()`: calls `deliver(packet, ns)` for each packet whose last byte leaves,
+  // `drop(packet)` for each that the queue discards meanwhile.
   template <class Deliver, class Drop>
   void use_opportunity(Deliver&& deliver, Drop&& drop) {
     if (serves_continuously_) {

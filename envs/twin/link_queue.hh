@@ -1,7 +1,7 @@
 // The queue in front of a link.
 //
 // An infinite queue is a droptail queue whose limits are never reached, so that the common kinds cost two
-// comparisons a packet.
+// comparisons per packet.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Whose packet it is, what its IP header says of congestion, and on an ACK how many packets its receiver has
-// seen marked. In one word, for it is copied with every packet.
+// The flow of a packet, the ECN codepoint of its IP header, and on an ACK the number of marked packets that
+// its receiver has seen. In one word, because it is copied with every packet.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class PacketLabel {
   [[nodiscard]] uint32_t flow() const { return static_cast<uint32_t>(word_); }
   [[nodiscard]] bool is_marked() const { return (word_ & kCe) == kCe; }
 
-  // False: its sender would not understand, and it is to be dropped instead.
+  // False: its flow does not use ECN, and it has to be dropped instead.
   bool mark() {
     if ((word_ & kCe) == 0) return false;
     word_ |= kCe;
     return true;
   }
 
-  // Of the ACK, which is not marked itself (RFC 3168, section 6.1.4).
+  // The label of the ACK, which itself does not use ECN (RFC 3168, section 6.1.4).
   [[nodiscard]] PacketLabel echoing(uint16_t ce_count) const {
     PacketLabel ack{flow()};
     ack.word_ |= uint64_t{ce_count} << kCountAt;

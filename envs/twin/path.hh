@@ -34,8 +34,8 @@ struct LinkSpec {
 
 enum class Element { delay, onoff, loss, link };
 
-// As the shells of mahimahi nest, outermost first, the sender inside: data meet the last element first,
-// ACKs the first one.
+// The order of mahimahi's shells, outermost first, with the sender innermost: data packets meet the last
+// element first, ACKs the first one.
 using Nesting = std::array<Element, 4>;
 inline constexpr Nesting kDefaultNesting{Element::delay, Element::onoff, Element::loss, Element::link};
 
@@ -44,7 +44,7 @@ Nesting make_nesting(std::span<const std::string> names);
 
 enum class CrossTrafficKind { constant, poisson, onoff };
 
-// Datagrams of nobody in particular that take the uplink's queue along with the flows' data.
+// Cross traffic: datagrams that share the uplink's queue with the flows' data.
 struct CrossTraffic {
   CrossTrafficKind kind{CrossTrafficKind::constant};
   double rate_mbps{0};      // of IP packets; while on
@@ -56,7 +56,7 @@ struct CrossTraffic {
   uint64_t seed{0};
 };
 
-// Throws std::invalid_argument for a mean below a millisecond: time would not go on.
+// Throws std::invalid_argument for a mean below a millisecond, with which time would not advance.
 void check_sojourns(double mean_on_ms, double mean_off_ms);
 
 // By name; throws std::invalid_argument for an unknown one.
@@ -64,7 +64,7 @@ CrossTrafficKind cross_traffic_kind(std::string_view name);
 
 // One of several flows that share a path.
 struct FlowSpec {
-  std::string scheme{};  // empty: whichever `simulate` is given; in the gym, a flow that learns
+  std::string scheme{};  // empty: the one given to `simulate`; in the gym, a flow that learns
   double start_s{0};
   double stop_s{std::numeric_limits<double>::infinity()};
   double extra_delay_ms{0};  // one way, each direction, of this flow alone
@@ -76,7 +76,7 @@ struct PathSpec {
   double delay_ms{0};           // one way, each direction; whole in mahimahi's timing
   LinkSpec uplink;              // data
   LinkSpec downlink;            // ACKs
-  double stall_probability{0};  // of the sender's host, per millisecond: it is not scheduled for a while
+  double stall_probability{0};  // per millisecond, that a stall of the sender's host begins
   double stall_max_ms{0};       // uniform in (0, stall_max_ms]
   Timing timing{Timing::mahimahi};
   Nesting nesting{kDefaultNesting};
@@ -85,12 +85,12 @@ struct PathSpec {
   std::vector<FlowSpec> flows{};  // empty: one flow, from beginning to end
 };
 
-// The same path for one who comes `begin_ms` after its schedules' beginning; throws as `Schedule` does.
+// The same path, entered `begin_ms` after the beginning of its schedules; throws as `Schedule` does.
 PathSpec beginning_at(PathSpec path, int64_t begin_ms);
 
 inline constexpr std::size_t kMaxFlows = 10'000;  // on one path
 
-// The flows of a path, one where it names none; throws std::invalid_argument for too many of them.
+// The flows of a path, one if it names none; throws std::invalid_argument for too many of them.
 std::vector<FlowSpec> flows_of(const PathSpec& path);
 
 }  // namespace ccgym

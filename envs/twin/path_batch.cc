@@ -24,7 +24,7 @@ std::vector<std::size_t> first_rows_of(const std::vector<PathSpec>& paths) {
   return rows;
 }
 
-// Two threads must not begin one path.
+// A path may be given once only: two threads must not begin it.
 void check_distinct(std::span<const int32_t> paths) {
   std::vector<int32_t> sorted{paths.begin(), paths.end()};
   std::ranges::sort(sorted);
@@ -58,7 +58,7 @@ void PathBatch::set_path(std::size_t path, PathSpec spec) {
 
 PathBatch::Slot PathBatch::slot(std::size_t row) const {
   if (row >= rows()) throw std::out_of_range("row " + std::to_string(row) + " is not within the batch");
-  if (rows() == paths()) return {row, 0};  // each has one
+  if (rows() == paths()) return {row, 0};  // one learner on each path
   const auto next = std::ranges::upper_bound(first_rows_, row);
   const auto path = static_cast<std::size_t>(std::distance(first_rows_.begin(), next)) - 1;
   return {path, row - first_rows_[path]};

@@ -19,11 +19,10 @@ struct BatchSpec {
   std::size_t threads{1};
 };
 
-// A row of the batch is one learner; those of one path stand together, in the order of its flows.
+// A row of the batch is one learner; the rows of one path are adjacent, in the order of its flows.
 class PathBatch {
  public:
-  // The flows of a path that name no scheme learn. Throws std::invalid_argument for a path without a
-  // learner, and as flows_of.
+  // Flows without a scheme learn. Throws std::invalid_argument for a path without a learner, and as flows_of.
   PathBatch(std::vector<PathSpec> paths, const BatchSpec& spec);
 
   [[nodiscard]] std::size_t rows() const { return first_rows_.back(); }
@@ -31,24 +30,24 @@ class PathBatch {
   [[nodiscard]] std::size_t observation_size() const { return observation_size_; }
   [[nodiscard]] std::size_t action_width() const { return action_width_; }
 
-  // From that path's next reset on; the number of its learners stays.
+  // Takes effect with the path's next reset; the number of its learners must stay the same.
   void set_path(std::size_t path, PathSpec spec);
   void set_cwnd(std::size_t row, double cwnd_packets);  // within the policy's limits
   [[nodiscard]] double cwnd_packets(std::size_t row) const;
   [[nodiscard]] FlowState state(std::size_t row) const;
   [[nodiscard]] double now_ms(std::size_t row) const;  // since its path came into being
 
-  // Starts the paths `paths` anew, runs each to its first decisions, writes their rows of
-  // `observations` (rows() x observation_size()), zeros where a flow has nothing to decide yet.
+  // Starts the paths `paths` anew, runs each to its first decisions, and writes their rows of `observations`
+  // (rows() x observation_size()); zeros for flows that have nothing to decide yet.
   void reset(std::span<const int32_t> paths, std::span<const uint64_t> seeds, std::span<float> observations);
 
-  // Applies the actions (rows() x action_size) of those who decide, runs every path to its next decisions,
-  // and writes there `observations` and `telemetry` (rows() x kTelemetry.size()). A row that does not decide
-  // keeps its observation and has a telemetry of zeros. Throws std::logic_error for a path that was never
-  // reset.
+  // Applies the actions (rows() x action_size) of the learners that decide, runs every path to its next
+  // decisions, and writes `observations` and `telemetry` (rows() x kTelemetry.size()) of those that decide
+  // then. A row that does not decide keeps its observation and gets a telemetry of zeros. Throws
+  // std::logic_error for a path that was never reset.
   void step(std::span<const float> actions, std::span<float> observations, std::span<double> telemetry);
 
-  // Where all flows stand, and back to there, in this batch or in one of the same paths and policy. Throws
+  // Saves and restores the state of all flows, in this batch or in one of the same paths and policy. Throws
   // std::invalid_argument for a state of another number of paths.
   using State = std::vector<std::shared_ptr<const GymPath>>;  // null: never reset
   [[nodiscard]] State save() const;

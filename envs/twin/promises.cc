@@ -19,9 +19,9 @@ namespace {
 
 constexpr Time kDuration = std::chrono::seconds{25};
 constexpr int64_t kPacketBytes = RandomNetwork::kPacketBytes;
-constexpr int64_t kMostPackets = 100'000;   // of a window that alone decides, where 180 fill link and queue
+constexpr int64_t kMostPackets = 100'000;   // of a window without a pacing rate; 180 fill link and queue
 constexpr int64_t kLeastDelivered = 250;    // in 25 s: nearly one per round trip
-constexpr int kMostEventsAtOnce = 100'000;  // of one instant: timers that do not move
+constexpr int kMostEventsAtOnce = 100'000;  // at one instant: more means timers that do not advance
 constexpr std::ptrdiff_t kStepsOfACopy = 2000;
 
 struct Decision {
@@ -47,7 +47,7 @@ std::string at(Time now, const std::string& what) {
   return text.str();
 }
 
-// One run, and what it shows.
+// One run and its findings.
 struct Outcome {
   std::vector<Decision> decisions{};
   int64_t delivered_packets{};
@@ -103,7 +103,7 @@ std::string first_difference(const std::vector<Decision>& one, const std::vector
   return at(mine == one.end() ? theirs->now : mine->now, "it decides otherwise");
 }
 
-// While another one runs on another network, an event of each in turn.
+// Interleaved with a second run on another network, one event of each in turn.
 std::vector<Decision> run_beside_another(std::string_view scheme, unsigned seed) {
   RandomNetwork network{fresh(scheme), seed};
   RandomNetwork other{fresh(scheme), seed + 1};
@@ -129,7 +129,7 @@ std::string difference_of_copies(std::string_view scheme, unsigned seed) {
   return "";
 }
 
-// A copy made midway decides as the original does.
+// A copy made midway has to decide as the original does.
 Promise copies_alike(std::string_view scheme, unsigned seed) {
   Promise promise{"a copy made midway goes on as itself"};
   try {

@@ -1,4 +1,4 @@
-// What every controller promises, whatever the network does to its packets; and whether one keeps it.
+// Checks whether a controller keeps what every controller promises, whatever the network does to its packets.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace ccgym {
 
 struct Promise {
   std::string_view text;
-  std::string breach{};     // when and how it was broken; empty: it is kept
-  std::string unchecked{};  // why nobody can tell; empty: it was checked
+  std::string breach{};     // when and how the promise was broken; empty: it is kept
+  std::string unchecked{};  // why it could not be checked; empty: it was
 };
 
 // Runs the scheme over random networks of this seed. Throws what make_controller or the controller throws.

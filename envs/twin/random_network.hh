@@ -1,4 +1,4 @@
-// A network without mercy, on which a controller shows whether it keeps what every controller promises.
+// A hostile network, on which a controller shows whether it keeps what every controller promises.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace ccgym {
 
-// 16 Mbit/s with 100 ms of queue, the later half of which marks who speaks ECN; it loses one packet in
-// twenty, delays and reorders the rest at random, acknowledges some of them together, and is silent for two
-// seconds in ten. Its application pauses now and then.
+// 16 Mbit/s with a queue of 100 ms, whose later half marks packets of flows that use ECN. It loses one packet
+// in twenty, delays and reorders the rest at random, acknowledges some of them together, and is silent for
+// two seconds in ten. The application pauses now and then.
 class RandomNetwork {
  public:
   static constexpr int64_t kPacketBytes = 1000;
@@ -39,7 +39,7 @@ class RandomNetwork {
   RandomNetwork& operator=(const RandomNetwork&) = delete;
   ~RandomNetwork() = default;
 
-  // One event; false when the sender waits for nothing and so would wait for ever.
+  // One event; false when there is none to come: the sender would wait for ever.
   bool step() {
     const Time send = next_departure();
     const Time timer = sender_.next_timer().value_or(Time::max());
@@ -75,7 +75,7 @@ class RandomNetwork {
     return false;
   }
 
-  // What has come within two milliseconds, one time in two, is one ACK.
+  // One time in two, all arrivals of two milliseconds share one ACK.
   void acknowledge() {
     std::vector<Arrival> arrivals;
     const Time until = random_() % 2 == 0 ? now_ + std::chrono::milliseconds{2} : now_;

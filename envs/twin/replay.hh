@@ -1,4 +1,4 @@
-// Feeds recorded arrivals to the twin's link: what would the real mm-link have done with them?
+// Feeds recorded arrivals to the twin's link, to compare its departures with those of the real mm-link.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct Departures {
   std::vector<int32_t> bytes{};
   std::vector<int32_t> delay_ms{};
   int64_t dropped_packets{};
-  int64_t waiting_packets{};  // at the end, with the one in transmission
+  int64_t waiting_packets{};  // at the end, including the one in transmission
 };
 
-// All times in ms of one clock; the link's schedule begins at `base_ms` (mm-link's base timestamp) and
-// departures are computed up to and including `end_ms`. Arrivals must not decrease.
-// `seed` of what a queue drops by chance.
+// All times are in ms of one clock. The link's schedule begins at `base_ms` (mm-link's base timestamp);
+// departures are computed up to and including `end_ms`. Arrivals must not decrease. `seed`: of random drops
+// by the queue.
 Departures replay(std::shared_ptr<const Schedule> schedule, const QueueSpec& queue,
                   std::span<const int32_t> arrival_ms, std::span<const int32_t> arrival_bytes,
                   int64_t base_ms, int64_t end_ms, uint64_t seed = 0);

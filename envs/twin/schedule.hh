@@ -14,27 +14,29 @@ namespace ccgym {
 inline constexpr int64_t kOpportunityBytes = 1504;  // 1500 of IP and mahimahi's 4-byte TUN header
 inline constexpr int64_t kTunHeaderBytes = 4;
 
-// Immutable, and shared by every link that uses it; its opportunities by every other beginning of it.
+// Immutable, and shared by all links that use it. Schedules that differ only in their beginning share the
+// list of opportunities.
 class Schedule {
  public:
   enum class Ending { repeats, once };        // after its last opportunity; `once` is mm-link's --once
-  enum class Arrivals { constant, poisson };  // how opportunities lie in time
+  enum class Arrivals { constant, poisson };  // how opportunities are spaced
 
   // round(rate_mbps * 5000) opportunities of 1500 bytes a minute, the i-th at ceil(i * 60000 / n) ms.
   static std::shared_ptr<const Schedule> constant(double rate_mbps);
   // Exponential gaps of mean 12 / rate_mbps ms over `period_ms`, cut to whole ms; continuous: to whole us.
   static std::shared_ptr<const Schedule> poisson(double rate_mbps, uint64_t seed, int64_t period_ms,
                                                  Timing timing = Timing::mahimahi);
-  // Of a rate that changes. Constant: as many as fit, evenly spaced by what the rate has carried and rounded
-  // up; Poisson: as above. Over the period of `rate_mbps`, at whose end there is always one.
+  // A rate that changes, over the period of `rate_mbps`, at whose end there is always an opportunity.
+  // Constant: as many opportunities as fit, evenly spaced by what the rate has carried and rounded up;
+  // Poisson: as above.
   static std::shared_ptr<const Schedule> varying(const StepFunction& rate_mbps, Arrivals arrivals,
                                                  uint64_t seed, Timing timing = Timing::mahimahi);
   // mahimahi's rules: not empty, never decreasing, the last one (the period) above zero.
   static std::shared_ptr<const Schedule> trace(std::vector<uint32_t> timestamps_ms,
                                                Ending ending = Ending::repeats);
-  // The factories throw std::invalid_argument: what is wrong and what would be right.
+  // The factories throw std::invalid_argument that says what is wrong and what would be right.
 
-  // The same opportunities for one who comes `begin_ms` after the schedule's own beginning.
+  // The same opportunities, entered `begin_ms` after the schedule's own beginning.
   [[nodiscard]] std::shared_ptr<const Schedule> beginning_at(int64_t begin_ms) const;
 
   [[nodiscard]] bool is_constant() const { return timestamps_ == nullptr; }
@@ -45,9 +47,10 @@ class Schedule {
   [[nodiscard]] int64_t count_through(int64_t ms) const;                   // opportunities at or before `ms`
   [[nodiscard]] int64_t last_through(int64_t ms) const;  // the latest opportunity at or before `ms`; 0: none
   [[nodiscard]] std::vector<uint32_t> opportunities_ms() const;  // one period: the lines of a trace file
-  // Of one period from its own beginning, in ticks; empty for a constant rate, which needs no list.
+  // Of one period from the schedule's own beginning, in ticks; empty for a constant rate, which needs no
+  // list.
   [[nodiscard]] std::span<const uint32_t> timestamps() const;
-  // What comes first lies so far from its own beginning, and so many opportunities.
+  // How far the entry is from the schedule's own beginning, and how many opportunities are before it.
   [[nodiscard]] int64_t begin_ms() const { return begin_ms_; }
   [[nodiscard]] int64_t skipped() const { return skipped_; }
   [[nodiscard]] int64_t tick_ns() const { return tick_ns_; }

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kMostUnserved = 10'000'000;  // 0.3 GB of arrivals
 constexpr Time kSamplePeriod = std::chrono::milliseconds{10};
 
-// Whole microseconds, so that what is sent, waits and is received adds up.
+// Whole microseconds, so that times of sending, queueing and receiving add up.
 int64_t in_us(int64_t ns) { return (ns + kNsPerUs / 2) / kNsPerUs; }
 
 double us_in_ms(int64_t us) { return static_cast<double>(us) / 1e3; }
@@ -37,7 +37,7 @@ class FlowRecorder {
 
   void on_arrival(const LinkPacket& packet) {
     FlowRecord& record = records_[packet.label.flow()];
-    if (++unserved_ > kMostUnserved) {  // who floods a link would fill any memory
+    if (++unserved_ > kMostUnserved) {  // a flow that floods the link would fill any memory
       record.unrecorded_bytes += packet.bytes;
       return;
     }
@@ -70,7 +70,7 @@ Controllers make_controllers(std::span<const FlowSpec> flows, uint64_t seed) {
   return controllers;
 }
 
-// The controllers as what they are, so that they are called directly; empty if one is another thing.
+// The controllers by their concrete type, so that they are called directly; empty if one is of another type.
 template <class Controller>
 std::vector<FlowSlot<Controller>> slots_of(const Controllers& controllers, std::span<const FlowSpec> flows,
                                            uint64_t seed) {
@@ -137,8 +137,8 @@ void simulate_slots(const RunSettings& run, const std::vector<FlowSlot<Controlle
   }
 }
 
-// As the first of these types that all the controllers are, at last what every controller is. Each takes the
-// compiler ten seconds: here stand those whose packets it makes cheaper.
+// Runs with the first of these types that all the controllers have, at last with their base class. Each type
+// takes ten seconds to compile: listed are those whose packets this makes cheaper.
 template <class Controller, class... Others>
 std::vector<FlowRecord> simulate_as(const RunSettings& run, const Controllers& controllers) {
   const auto slots = slots_of<Controller>(controllers, run.flows, run.seed);
@@ -150,7 +150,8 @@ std::vector<FlowRecord> simulate_as(const RunSettings& run, const Controllers& c
   return records;
 }
 
-// Writing down takes longer than calling a controller: one instance of the twin will do.
+// Recording takes longer than calling a controller: here one instance of the twin, with virtual calls, is
+// enough.
 std::vector<FlowRecord> record(const RunSettings& run, const Controllers& controllers) {
   const auto slots = slots_of<CongestionController>(controllers, run.flows, run.seed);
   std::vector<FlowRecord> records(slots.size());

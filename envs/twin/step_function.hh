@@ -1,4 +1,4 @@
-// What changes in steps: a rate or a delay that holds until the next one.
+// A value that changes in steps: a rate or a delay that holds until the next step.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace ccgym {
 
-// Begins anew after its period. The first step starts at 0.
+// Repeats after its period. The first step starts at 0.
 struct StepFunction {
   std::vector<double> starts_ms;
   std::vector<double> values;
   double period_ms;
 };
 
-// All of these throw std::invalid_argument: what is wrong and what would be right.
+// All of these throw std::invalid_argument that says what is wrong and what would be right.
 
-// Returns `function` if it is one: as many values as starts, starts that increase from 0 to below the period,
-// values that are finite and at least 0.
+// Returns `function` if it is valid: as many values as starts, starts that increase from 0 to below the
+// period, values that are finite and at least 0.
 StepFunction checked(StepFunction function);
 
 // A geometric random walk from `first`: every `every_ms` times e^(spread * standard normal), reflected at
@@ -27,7 +27,7 @@ StepFunction random_walk(double first, double every_ms, double spread, double lo
                          double period_ms);
 
 // A Markov chain in continuous time: one of `values` for an exponential stay of mean `mean_stay_ms`, then any
-// of the others alike.
+// other with equal probability.
 StepFunction markov_chain(std::span<const double> values, double mean_stay_ms, uint64_t seed,
                           double period_ms);
 
@@ -35,7 +35,7 @@ StepFunction markov_chain(std::span<const double> values, double mean_stay_ms, u
 // of 20 ms, and outages that end at random; scaled so that its mean is `mean`.
 StepFunction cellular_rate(double mean, uint64_t seed, double period_ms);
 
-// A step function read at times that do not decrease; an earlier one is taken for the last one.
+// Reads a step function at times that do not decrease; an earlier time is taken for the last one.
 class StepCursor {
  public:
   explicit StepCursor(const StepFunction& function) : function_(&function) {}

@@ -22,8 +22,8 @@ constexpr Time kMostSilence = std::chrono::seconds{1};
 constexpr Time kPiece = std::chrono::milliseconds{100};
 constexpr float kMostPackets = 1e5F;
 
-// Stands between the sender and the scheme. A decision is due between two events, in which nothing changes:
-// it is made up for before the next one.
+// Stands between the sender and the scheme. A decision that was due between two events, when nothing changed,
+// is recorded before the second one.
 class StepRecorder final : public ForwardingController<Cloned<CongestionController>> {
  public:
   StepRecorder(std::unique_ptr<CongestionController> scheme, int64_t packet_bytes)

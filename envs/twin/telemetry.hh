@@ -1,4 +1,4 @@
-// What the gym is told of one flow's step.
+// Telemetry: measurements of one flow's step for the gym.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 12> kTelemetry{
     "step_ms",          // length of the step
     "cwnd_packets",     // window before the coming action
     "delivered_bytes",  // acknowledged during the step
-    "lost_bytes",       // declared lost during the step, less those that came after all
+    "lost_bytes",       // declared lost during the step, less spurious losses
     "sent_bytes",       // sent during the step
     "mean_rtt_ms",      // of the step's ACKs; 0 when there were none
     "min_rtt_ms",       // of the flow
@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 12> kTelemetry{
     "loss",             // share lost of what was delivered or lost
 };
 
-// Measures the steps of one flow, each from the decision before.
+// Measures the steps of one flow, each from one decision to the next.
 class StepMeter {
  public:
   template <class Controller>
@@ -54,7 +54,7 @@ class StepMeter {
         static_cast<double>(queued_packets),
         rtt.max_ms,
         throughput_mbps(delivered_bytes, step_ms),
-        loss(delivered_bytes, std::max(lost_bytes, 0.0)),  // below 0 when packets given up came after all
+        loss(delivered_bytes, std::max(lost_bytes, 0.0)),  // below 0: more spurious losses than losses
     };
     std::ranges::copy(values, row.begin());
     last_ = now;

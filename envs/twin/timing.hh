@@ -15,7 +15,8 @@ enum class Timing {
   continuous,  // exact times
 };
 
-// What the network's clock shows at `ns`, which is not negative: without a sign, whole ms cost half as much.
+// What the network's clock shows at `ns`, which is not negative: the division to whole ms costs half as much
+// unsigned.
 inline int64_t clock_ns(Timing timing, int64_t ns) {
   constexpr auto kUnsignedNsPerMs = static_cast<uint64_t>(kNsPerMs);
   if (timing == Timing::continuous) return ns;

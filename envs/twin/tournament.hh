@@ -1,5 +1,5 @@
-// The earliest of many times, one per contestant: a tree of winners, so that moving one time costs at
-// most a comparison per level. Of equal times the contestant with the lower number wins.
+// The earliest of many times, one per contestant: a tournament tree, in which changing one time costs at most
+// a comparison per level. Of equal times the contestant with the lower number wins.
 #pragma once
 
 #include <bit>

@@ -1,10 +1,10 @@
 // mahimahi in virtual time: flows that share one path, packet by packet.
 //
-// Links and pipes are first in, first out, so no event heap is needed, and what follows from what has arrived
-// at a link is computed ahead. At equal times links deliver first, then packets arrive, then timers fire,
-// then senders send: the order inside a millisecond of the real program. All that falls into one instant is
-// done together, and the next instant is the lesser of two: the network's and that of the first sender that
-// wants to be woken.
+// Links and pipes are FIFOs, so no event heap is needed; and a departure that follows from the arrivals so
+// far is computed ahead. At equal times links deliver first, then packets arrive, then timers fire, then
+// senders send, as inside a millisecond of the real program. All events of one instant are processed
+// together. The next instant is the earlier of two: the network's next event, and the wake-up of the first
+// sender.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@
 #include "transport/congestion_controller.hh"
 #include "transport/random.hh"
 
-// One function for the whole life of a packet, without a call in it; with sanitizers that would take
-// minutes to compile.
+// The whole life of a packet is inlined into one function; with sanitizers that would take minutes to
+// compile.
 #ifdef __SANITIZE_ADDRESS__
 #define CCGYM_HOT_LOOP
 #else
@@ -40,8 +40,8 @@ namespace ccgym {
 
 inline constexpr int64_t kDataTunBytes = int64_t{kDataBytes} + kIpUdpHeaderBytes + kTunHeaderBytes;
 
-// What happens at the uplink, for whoever wants to write it down. The tag of its packets is when they were
-// sent; kNeverNs is received what is lost behind it. This one writes nothing down.
+// Is told what happens at the uplink; a packet's tag is the time when it was sent, and `received_ns` is
+// kNeverNs if it is lost behind the uplink. This observer records nothing.
 struct NoObserver {
   static constexpr bool kObserves = false;
   void on_arrival(const LinkPacket& /*packet*/) {}
@@ -76,9 +76,9 @@ class Twin {
   Twin(const PathSpec& path, Controller& controller, uint64_t seed, Observer observer = {})
       : Twin(path, std::array{Slot{.controller = &controller}}, seed, std::move(observer)) {}
 
-  // Runs through every event up to `end`. `pauses(flow)` is asked after a flow's timers have fired: a
-  // flow that pauses is left alone until `resume`, and when the instant is over `run` returns. It is asked
-  // once more when a flow has gone: if that one pauses, time stands still for good.
+  // Runs all events up to `end`. `pauses(flow)` is called after a flow's timers have fired: a flow that
+  // pauses does not run until `resume`, and `run` returns when the instant is over. It is called once more
+  // when a flow has gone: if that flow pauses, time does not advance any more.
   template <class Pauses>
   CCGYM_HOT_LOOP void run(Time end, Pauses&& pauses) {
     do {
@@ -88,18 +88,18 @@ class Twin {
   }
   void run(Time end);
 
-  // The flow's controller has been given a new window or timer from outside.
+  // Call it after changing the window or timer of the flow's controller from outside, ...
   void reread(std::size_t flow) {
     flows_[flow].settle_down(now_);
     if (flows_[flow].in_the_air()) make_ready(flow);
   }
-  // ... and may go on: the action it paused for.
+  // ... and this one to let a paused flow go on.
   void resume(std::size_t flow) {
     if (flows_[flow].resume()) --paused_;
     reread(flow);
   }
 
-  // A copy of the twin runs copies of the controllers, one for each flow.
+  // Points a copy of the twin at copies of the controllers, one for each flow.
   void relink(std::span<Controller* const> controllers) {
     for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].relink(*controllers[i]);
   }
@@ -137,13 +137,13 @@ class Twin {
     return delays_ns;
   }
 
-  // Whether the fate of a packet follows from what has come to the uplink: nobody writes down when it leaves,
-  // and no random number is drawn between the queue and the ACK.
+  // Whether departures follow from the arrivals at the uplink alone: nobody records them, and no random
+  // number is drawn between the queue and the ACK.
   [[nodiscard]] bool foresees(const QueueSpec& queue) const {
     return !Observer::kObserves && DroptailLink::serves(queue) && !uplink_.draws_behind() && !acks_.draws();
   }
 
-  // What comes to the flows in one instant, if it is before `end_ns` and nobody waits for an action.
+  // Processes what reaches the flows in one instant, if it is before `end_ns` and nobody waits for an action.
   bool step(int64_t end_ns) {
     const int64_t network_ns =
         std::min({uplink_.link.next_ns(), cross_.next_ns(), due_ns(data_), acks_.next_ns()});
@@ -193,7 +193,7 @@ class Twin {
     if (left_ns != kNeverNs) leave_uplink(packet, left_ns);
   }
 
-  // A flow's own delay is spent where the flow is alone: at its receiver.
+  // A flow's extra delay is added at its receiver, where the flow is alone.
   void leave_uplink(const LinkPacket& packet, int64_t now_ns) {
     if (packet.label.flow() == kNobody) return;
     const int64_t received_ns = uplink_.reach_end(now_ns, random_);
@@ -223,7 +223,7 @@ class Twin {
     while (!held_acks_.empty()) process_ack(held_acks_.pop());
   }
 
-  // A host that stalls is not even asked.
+  // A host that stalls runs none of its flows.
   void wake(std::size_t flow) {
     if (wake_ups_ns_.earliest() >= jitter_.until().count()) {
       now_ = std::max(now_, Time{wake_ups_ns_.earliest()});
@@ -242,7 +242,7 @@ class Twin {
     ready_flows_ = 0;
   }
 
-  // Timers and packets of one flow, as far as its clock and window allow.
+  // Fires the timers of one flow and sends its packets, as far as its clock and window allow.
   template <class Pauses>
   void run_flow(std::size_t index, Pauses& pauses) {
     Flow<Controller>& flow = flows_[index];
@@ -280,7 +280,7 @@ class Twin {
   AckPath acks_;
   std::vector<Flow<Controller>> flows_{};
   Tournament wake_ups_ns_;
-  std::vector<uint32_t> ready_{};  // the first ones: flows woken, or given an ACK, in this instant
+  std::vector<uint32_t> ready_{};  // its first entries: flows woken, or given an ACK, in this instant
   std::size_t ready_flows_{0};
   std::size_t paused_{0};
   Fifo<HeldAck> held_acks_{};
@@ -290,7 +290,7 @@ class Twin {
   Time now_{};
 };
 
-// Not inline, so that the loop is compiled only where it is not `extern`.
+// Not inline, so that the loop is compiled only where the template is not declared `extern`.
 template <class Controller, class Observer>
 void Twin<Controller, Observer>::run(Time end) {
   run(end, [](std::size_t) { return false; });

@@ -1,6 +1,6 @@
 // A link whose queue has no limit: when a packet leaves is known as soon as it arrives.
 //
-// The same departures as a TwinLink's, in both timings.
+// Departures are the same as a TwinLink's, in both timings.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class UnlimitedLink {
         ns_per_byte_(8000 / schedule->mean_rate_mbps()),
         cursor_(std::move(schedule)) {}
 
-  // Of the next packet, which arrives no sooner than the one before it; `bytes` with the TUN header.
-  // kNeverNs: a trace that does not repeat has ended.
+  // The times of the next packet, which arrives no sooner than the one before it; `bytes` with the TUN
+  // header. kNeverNs: a trace that does not repeat has ended.
   Transmission transmit(int64_t arrival_ns, int64_t bytes) {
     return serves_continuously_ ? serve(arrival_ns, bytes) : use_opportunities(arrival_ns, bytes);
   }
@@ -41,7 +41,7 @@ class UnlimitedLink {
   }
 
   Transmission use_opportunities(int64_t arrival_ns, int64_t bytes) {
-    if (arrival_ns >= end_ns_) {  // the link was idle: what its last opportunity had left is lost
+    if (arrival_ns >= end_ns_) {  // the link was idle: the rest of its last opportunity is lost
       cursor_.skip_through(arrival_ns);
       room_bytes_ = 0;
     }

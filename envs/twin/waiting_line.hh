@@ -10,16 +10,16 @@
 
 namespace ccgym {
 
-// All fields of one size: packets are copied word by word, right after they have been written.
+// All fields have one size: packets are copied word by word right after they were written.
 struct LinkPacket {
   uint64_t seq{};
   int64_t arrival_ns{};
-  int64_t tag{};    // what the driver wants back with the packet
+  int64_t tag{};    // chosen by the driver, handed back with the packet
   int64_t bytes{};  // with the TUN header
   PacketLabel label{};
 };
 
-// How much may wait; a limit of 0 is none.
+// The limits of the queue; 0 is no limit.
 class QueueLimits {
  public:
   QueueLimits(int64_t most_packets, int64_t most_bytes)
@@ -54,7 +54,7 @@ class WaitingLine {
     packets_.push(packet);
     bytes_ += packet.bytes;
   }
-  // Into a place of the caller's: a packet on its way through registers would stall for its own stores.
+  // Written to a place of the caller's: a packet returned in registers would wait for its own stores.
   void pop(LinkPacket& packet) {
     packet = packets_.front();
     packets_.drop_front();

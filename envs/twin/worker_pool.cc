@@ -7,7 +7,7 @@ namespace ccgym {
 
 namespace {
 
-// Returns when `value` is no longer `old`: watches it for a while, then sleeps.
+// Returns when `value` is no longer `old`: polls for a while, then sleeps.
 void await_change(const std::atomic<uint32_t>& value, uint32_t old, std::chrono::microseconds watch) {
   const auto give_up = std::chrono::steady_clock::now() + watch;
   while (value.load() == old) {
@@ -22,7 +22,7 @@ uint64_t packed(uint32_t round, uint32_t next) { return (uint64_t{round} << 32) 
 WorkerPool::WorkerPool(std::size_t threads) : shares_(threads) {
   try {
     for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
-  } catch (...) {  // the system gives no more of them
+  } catch (...) {  // the system gives no more threads
     stop();
     throw;
   }
@@ -41,7 +41,7 @@ void WorkerPool::for_each(std::size_t count, const std::function<void(std::size_
   const uint32_t round = round_ + 1;
   work_ = &work;
   left_ = static_cast<uint32_t>(count);
-  // A late thread of the round before must not take its number for that of a longer share: `end` comes last.
+  // `end` is written last: a late thread of the round before must not find a longer share.
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     shares_[i].round_next = packed(round, static_cast<uint32_t>(i * count / shares_.size()));
     shares_[i].end = static_cast<uint32_t>((i + 1) * count / shares_.size());
@@ -62,7 +62,7 @@ void WorkerPool::serve(std::size_t thread) {
   }
 }
 
-// First a thread's own share, then what the others have left of theirs.
+// First the thread's own share, then what is left of the others'.
 void WorkerPool::work_along(std::size_t thread, uint32_t round) {
   for (std::size_t i = 0; i < shares_.size(); ++i) {
     Share& share = shares_[(thread + i) % shares_.size()];

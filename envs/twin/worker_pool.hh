@@ -1,9 +1,9 @@
-// A few threads that share a loop; the caller works along.
+// A few threads that share the iterations of a loop with the caller.
 //
-// A batch's step is a fraction of a millisecond, and the next one follows soon: a thread that the kernel has
-// to wake comes too late to be of use. So threads watch for the next loop for a while before they sleep. A
-// thread that comes late all the same, as on a busy host, delays nobody: what is waited for is the work, not
-// the threads.
+// A step of a batch takes a fraction of a millisecond, and the next one follows soon: a thread that the
+// kernel has to wake comes too late to be of use. So threads poll for the next loop for a while before they
+// sleep. A thread that is late nevertheless, as on a busy host, delays nobody: the caller waits for the work,
+// not for the threads.
 #pragma once
 
 #include <atomic>
@@ -27,16 +27,17 @@ class WorkerPool {
   ~WorkerPool();
 
   // Calls `work(i)` once for each i < count (below 2^32), in any order; returns when all are done. The first
-  // exception thrown by `work` is rethrown here; what it kept from being done is up to eight calls.
+  // exception thrown by `work` is rethrown here; up to eight calls are not made because of it.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work);
 
  private:
   static constexpr uint32_t kChunk = 8;
   static constexpr std::chrono::microseconds kSpin{100};  // then a thread sleeps
 
-  // What of a loop is a thread's own: it finds there in its cache what it left there the last time.
+  // The part of a loop that belongs to one thread; the same indices each time, whose data its cache still
+  // holds.
   struct alignas(64) Share {             // a cache line
-    std::atomic<uint64_t> round_next{};  // number of the loop, and its first index that nobody has taken
+    std::atomic<uint64_t> round_next{};  // number of the loop, and the first index not taken yet
     std::atomic<uint32_t> end{};
   };
 

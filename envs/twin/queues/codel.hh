@@ -1,6 +1,6 @@
-// CoDel (Nichols, Jacobson: Controlling Delay, ACM Queue 2012; RFC 8289) as mahimahi has it: when packets
-// are to be dropped, the one at the head is still delivered and those behind it are dropped. With `ecn`,
-// those that may be are marked and stay; one for each that leaves is enough.
+// CoDel (Nichols, Jacobson: Controlling Delay, ACM Queue 2012; RFC 8289) as mahimahi has it: when packets are
+// to be dropped, the one at the head is still delivered and those behind it are dropped. With `ecn`, packets
+// of flows that use ECN are marked instead and stay; one mark per departure is enough.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class CoDel final : public QueueDiscipline {
   void begin_dropping(int64_t now);
   [[nodiscard]] int64_t control_law(int64_t from) const;
 
-  // Counts in ticks: whole milliseconds in mahimahi's timing, which cuts the control law to them.
+  // Times are in ticks: whole milliseconds in mahimahi's timing, to which the control law is rounded down.
   int64_t tick_ns_;
   int64_t target_;
   int64_t interval_;

@@ -1,7 +1,7 @@
-// The contract of a queue in front of a link: what it does otherwise than to keep packets in order and to
-// drop those that find no room (mahimahi's droptail, which needs no discipline).
+// The contract of a queue discipline: what a queue does besides keeping packets in order and dropping those
+// that find no room (mahimahi's droptail, which needs no discipline).
 //
-// One file pair for each. Its class has, beside the contract,
+// One file pair for each discipline. Its class has, besides the contract,
 //   - kName, as specs call it;
 //   - Parameters, typed and with units in their names, and kParameters, which says what specs may give;
 //   - a constructor from Parameters and QueueSetting;
@@ -19,8 +19,8 @@ namespace ccgym {
 
 struct QueueSetting {
   Timing timing{Timing::mahimahi};
-  uint64_t seed{0};          // of what is decided by chance
-  int64_t ns_per_packet{1};  // a full one, at the link's mean rate
+  uint64_t seed{0};          // of random decisions
+  int64_t ns_per_packet{1};  // for a full packet at the link's mean rate
 };
 
 using DroppedPackets = std::vector<LinkPacket>;
@@ -32,7 +32,7 @@ class QueueDiscipline {
   QueueDiscipline& operator=(const QueueDiscipline&) = default;
   virtual ~QueueDiscipline() = default;
 
-  // A packet comes: it joins the line, marked perhaps, or the dropped.
+  // A packet arrives: it joins the line, perhaps marked, or is dropped.
   virtual void enqueue(const LinkPacket& packet, WaitingLine& line, DroppedPackets& dropped) {
     if (line.has_room_for(packet)) {
       line.push(packet);
@@ -40,7 +40,7 @@ class QueueDiscipline {
       dropped.push_back(packet);
     }
   }
-  // Puts the next packet to be sent, of a line that is not empty, into `packet`.
+  // Puts the next packet to be sent into `packet`; the line is not empty.
   virtual void dequeue(int64_t /*now_ns*/, WaitingLine& line, LinkPacket& packet,
                        DroppedPackets& /*dropped*/) {
     line.pop(packet);

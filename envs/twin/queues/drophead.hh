@@ -1,4 +1,4 @@
-// mahimahi's drophead: what comes is taken, and what has waited longest is dropped for it.
+// mahimahi's drophead: an arriving packet is taken, and the one that has waited longest is dropped for it.
 #pragma once
 
 #include <array>

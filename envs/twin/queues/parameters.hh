@@ -1,4 +1,4 @@
-// What a spec may give a queue, and where the queue keeps it.
+// The parameters that a spec may give a queue, and the fields that keep them.
 #pragma once
 
 #include <cstdint>
@@ -37,14 +37,14 @@ struct QueueParameter {
   }
 };
 
-// One that must be given.
+// A parameter that must be given.
 template <class Parameters, class Value>
 constexpr QueueParameter<Parameters> needed(std::string_view name, Value Parameters::* member, double least,
                                             double most) {
   return {{name, kQueueValue<Value>, least, most, true}, member};
 }
 
-// One that may be left out, for what it is in Parameters.
+// A parameter that may be left out; its default is that of Parameters.
 template <class Parameters, class Value>
 constexpr QueueParameter<Parameters> optional(std::string_view name, Value Parameters::* member, double least,
                                               double most) {

@@ -13,7 +13,7 @@ constexpr double kMostMarked = 0.1;  // RFC 8033, section 5.1: mark_ecnth
 constexpr int64_t kMeasuredBytes = 16'384;
 constexpr int64_t kTwoPacketsBytes = 2 * 1504;
 
-// Small probabilities are changed in small steps.
+// Smaller probabilities change in smaller steps.
 double damping(double probability) {
   if (probability < 0.01) return 128;
   return probability < 0.1 ? 32 : 16;
@@ -62,7 +62,7 @@ void Pie::measure(int64_t now_ms, int64_t taken_bytes, int64_t waiting_bytes) {
   burst_ms_ = std::max<int64_t>(0, burst_ms_ - took_ms);
 }
 
-// Brings the drop probability up to date.
+// Updates the drop probability.
 void Pie::update(int64_t now_ms, int64_t waiting_bytes) {
   for (; now_ms - last_update_ms_ > kUpdateMs; last_update_ms_ += kUpdateMs) {
     previous_delay_ms_ = delay_ms_;

@@ -47,7 +47,7 @@ class Pie final : public QueueDiscipline {
   int64_t burst_ms_{0};
   int64_t delay_ms_{0};  // of the queue, estimated
   int64_t previous_delay_ms_{0};
-  int64_t bytes_per_ms_{0};  // at which the queue drains; 0: not known
+  int64_t bytes_per_ms_{0};  // drain rate; 0: not known
   int64_t last_update_ms_{0};
   bool measuring_{false};
   int64_t measured_since_ms_{0};

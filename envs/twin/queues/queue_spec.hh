@@ -29,11 +29,11 @@ struct QueueKind {
 // All that specs may name.
 std::vector<QueueKind> known_queues();
 
-// Returns `queue`; throws std::invalid_argument when it is unknown, an infinite queue with a limit, another
-// one without, one that lacks parameters, has another's or has them out of bounds.
+// Returns `queue`. Throws std::invalid_argument for an unknown kind, an infinite queue with a limit, any
+// other without one, and parameters that are missing, belong to another kind or are out of bounds.
 QueueSpec checked(const QueueSpec& queue);
 
-// Null where packets only wait. Throws as `checked`.
+// Null for queues that need no discipline. Throws as `checked`.
 std::unique_ptr<QueueDiscipline> make_discipline(const QueueSpec& queue, const QueueSetting& setting);
 
 }  // namespace ccgym

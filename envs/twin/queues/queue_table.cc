@@ -46,13 +46,13 @@ constexpr TableEntry row() {
   return {Queue::kName, keys_of<Queue>, make<Queue>};
 }
 
-// Packets wait, and find room or not.
+// Queues without a discipline.
 constexpr TableEntry plain_row(std::string_view name) {
   return {name, [] { return std::vector<QueueKey>{}; },
           [](const QueueSpec&, const QueueSetting&) { return Discipline{}; }};
 }
 
-// One to a line, so that a new one is one line more.
+// One per line, so that a new queue is one more line.
 constexpr std::array kTable{
     plain_row("infinite"),  // never asked whether there is room
     plain_row("droptail"),  //
@@ -118,7 +118,7 @@ QueueSpec checked(const QueueSpec& queue) {
   const TableEntry& entry = entry_of(queue.kind);
   check_limits(queue);
   check_parameters(queue, entry.keys());
-  static_cast<void>(entry.make(queue, {}));  // throws what only it can tell
+  static_cast<void>(entry.make(queue, {}));  // for the checks that only the discipline itself can make
   return queue;
 }
 

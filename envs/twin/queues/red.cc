@@ -7,8 +7,8 @@ namespace ccgym {
 
 namespace {
 
-// Once the queue has gone its packets are let be, whatever the mean still says: the paper leaves it open,
-// ns-2's and ns-3's RED have it. Or one episode of marks would cost two cuts.
+// While at most one packet waits nothing is dropped or marked, whatever the mean still says. The paper leaves
+// this open; the REDs of ns-2 and ns-3 do so. Otherwise one episode of marks would cost two reductions.
 constexpr std::size_t kLetBePackets = 1;
 
 }  // namespace
@@ -36,7 +36,7 @@ void Red::dequeue(int64_t now_ns, WaitingLine& line, LinkPacket& packet, Dropped
   if (line.empty()) empty_since_ns_ = now_ns;
 }
 
-// An idle time counts as so many arrivals as packets would have left in it (section 4).
+// An idle time counts as the number of packets that could have left in it (section 4).
 void Red::average(int64_t now_ns, const WaitingLine& line) {
   if (line.empty()) {
     const double idle_packets = static_cast<double>(now_ns - empty_since_ns_) / ns_per_packet_;
@@ -46,7 +46,7 @@ void Red::average(int64_t now_ns, const WaitingLine& line) {
   }
 }
 
-// Where everything is dropped.
+// The mean length from which every packet is dropped.
 double Red::full_packets() const { return (parameters_.gentle ? 2 : 1) * parameters_.max_threshold_packets; }
 
 double Red::base_probability() const {
@@ -57,7 +57,7 @@ double Red::base_probability() const {
   return highest + (1 - highest) * (mean_packets_ - most) / most;
 }
 
-// Section 7: the number of packets between two that are picked is uniformly distributed.
+// Section 7: the number of packets between two drops or marks is uniformly distributed.
 bool Red::picks(bool rules) {
   if (!rules) {
     spared_packets_ = 0;

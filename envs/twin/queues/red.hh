@@ -1,6 +1,6 @@
 // RED (Floyd, Jacobson: Random Early Detection Gateways for Congestion Avoidance, ToN 1993; RFC 2309), by
-// default gentle (Floyd 2000): between the thresholds of its mean length the queue drops, or with `ecn`
-// marks, some packets and beyond them all. What is beyond is dropped, marks or not (RFC 3168, section 7).
+// default gentle (Floyd 2000): between the thresholds of its mean length the queue drops some packets, or
+// with `ecn` marks them; beyond them it drops all, whether they could be marked or not (RFC 3168, section 7).
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ class Red final : public QueueDiscipline {
     double min_threshold_packets{};  // of the mean length
     double max_threshold_packets{};
     double max_probability{0.1};  // at the upper threshold
-    double weight{0.002};         // of a packet's arrival in the mean length
-    bool gentle{true};            // from the maximum to twice of it, ever more packets rather than all
+    double weight{0.002};         // of one arrival in the mean length
+    bool gentle{true};            // from the upper threshold to twice that, ever more packets rather than all
     bool ecn{false};
   };
   static constexpr std::array kParameters{
@@ -54,7 +54,7 @@ class Red final : public QueueDiscipline {
   Random random_;
   double mean_packets_{0};
   int64_t empty_since_ns_{0};
-  int64_t spared_packets_{0};  // since the last one that was picked
+  int64_t spared_packets_{0};  // since the last drop or mark
 };
 
 }  // namespace ccgym

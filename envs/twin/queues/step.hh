@@ -1,5 +1,5 @@
-// The switch of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257, section 3.1): a packet that
-// finds more than a threshold waiting is marked, or dropped when its flow does not speak ECN.
+// The marking of DCTCP's switches (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257, section 3.1): a
+// packet that finds more than a threshold waiting is marked, or dropped if its flow does not use ECN.
 #pragma once
 
 #include <array>
