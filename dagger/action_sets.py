@@ -1,6 +1,6 @@
-"""What a policy may do to its window, seen from training: exploration, loss, agreement.
+"""The action sets, as training needs them: exploration, loss, agreement.
 
-What the acts do, and which one an expert would choose, is written once, in C++: agents/policy.
+What the acts do to the window, and which act an expert would choose, is in C++: agents/policy.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class ActionSet:
     draw: Callable[[np.random.Generator, int], Floats]
     """Random acts (N,), to explore."""
     agree: Callable[[Floats, Floats], NDArray[np.bool_]]
-    """Where the learner's acts are the expert's."""
+    """Whether the learner's acts agree with the expert's, for each."""
 
 
 def _cross_entropy(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Adam (Kingma and Ba 2015) over PyTorch's fused kernel: the roots of its other kernels are MKL's."""
+"""Adam (Kingma and Ba 2015) over PyTorch's fused kernel: its other kernels take square roots from MKL."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from ccgym.envs.errors import InputError
 from torch.optim.adam import adam
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-"""The paper's, section 2."""
+"""Constants of the paper, section 2."""
 
 
 class Adam:
@@ -54,11 +54,11 @@ class Adam:
         self._squares = [square.to(device) for square in self._squares]
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps: after `load_state_dict`, the next step is the same."""
+        """The state for a checkpoint: after `load_state_dict`, the next step is the same."""
         return {"steps": self._steps, "means": self._means, "squares": self._squares}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on where `state_dict` was taken. Raises InputError: it is another optimiser's."""
+        """Restores what `state_dict` returned. Raises InputError: it is of another optimiser."""
         if state.keys() != self.state_dict().keys():
             raise InputError("the checkpoint is of another optimiser: begin another run with --out")
         self._steps, self._means, self._squares = state["steps"], state["means"], state["squares"]

@@ -1,4 +1,4 @@
-"""Collection: the learner, at first the expert, runs many emulators at once; all it meets is recorded."""
+"""Collection: the learner, at first the expert, runs many emulators at once; every decision is recorded."""
 
 import tempfile
 from collections import Counter
@@ -30,13 +30,13 @@ from .action_sets import ACTION_SETS
 from .fitting import make_policy
 
 IDEAL_STEPS_PER_DECISION = 2
-"""A decision takes longer than 10 ms where ACKs are rare; beyond this the last ideal window stays."""
+"""Decisions are longer than 10 ms where ACKs are rare; beyond these steps the last ideal window is used."""
 PATHS_PER_TASK = 8
-"""Paths that one worker runs in a row: fewer cost more than they do where the workers are far away."""
+"""Paths that one worker runs in a row: on a remote worker fewer paths cost less than sending the task."""
 PATHS_PER_BATCH = 96
-"""Paths that run side by side in Python, where a step of few costs nearly as much as one of many.
+"""Paths that run side by side in Python, where a step of few paths costs nearly as much as one of many.
 
-Fixed, for the sums in a network depend on how many flows are beside each other."""
+Fixed, because the sums in a network depend on the number of flows in the batch."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SharedPath:
     """The rollouts on one path: one alone, or several that share it."""
 
     first: int
-    """Their numbers among all of the iteration."""
+    """Number of the first rollout among all of the iteration; the others follow."""
     count: int
     group: str
     spec: EmulatorSpec
@@ -52,7 +52,7 @@ class SharedPath:
 
 @dataclass(frozen=True)
 class Plan:
-    """What runs on one path, all drawn."""
+    """What runs on one path, with all random choices made."""
 
     path: Any
     """As the twin takes it."""
@@ -62,18 +62,18 @@ class Plan:
     ideal: NDArray[np.float64]
     """(learners, G): the ideal windows in packets, every STEP_MS of the path's time."""
     perturbed: NDArray[np.float32]
-    """(learners, T): acts that are carried out whatever anybody says; NaN: none."""
+    """(learners, T): acts that override those of learner and expert; NaN: none."""
     expert_acts: bool
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What n rollouts of T decisions met."""
+    """The decisions of n rollouts of T decisions each."""
 
     observations: NDArray[np.float32]
     """(n, T, I)"""
     acts: NDArray[np.float32]
-    """(n, T): what the learner would do, whoever did act."""
+    """(n, T): what the learner would do, even where it did not act."""
     labels: NDArray[np.float32]
     """(n, T): what the expert would do; NaN where there was nothing to decide."""
     states: NDArray[np.float32]
@@ -84,12 +84,12 @@ class Collector:
     """Runs one iteration's rollouts, all of `environments`.
 
     Every iteration starts all flows anew; seeds and random choices follow from the configuration, the
-    iteration and the rollout's number alone: it can be repeated, so a resumed run is exact, and the number of
-    workers changes nothing.
+    iteration and the rollout's number alone. So an iteration can be repeated, a resumed run is exact, and the
+    number of workers changes nothing.
     """
 
     def __init__(self, config: TrainingConfig, tasks: TaskDistribution, memory: int) -> None:
-        """`memory`: numbers that the network remembers."""
+        """`memory`: numbers in the network's state."""
         self._memory = memory
         self._config = config
         self._tasks = tasks
@@ -126,7 +126,7 @@ class Collector:
         )
 
     def _paths(self, iteration: int) -> list[SharedPath]:
-        """Who is on one path: each rollout alone, but for those that share, which are joined at random."""
+        """The paths of an iteration: one rollout on each, except the group `shared`, joined at random."""
         sampled = self._tasks.sample(self._config, iteration)
         generator = np.random.default_rng([self._config.seed, SAMPLING, iteration])
         paths: list[SharedPath] = []
@@ -135,7 +135,7 @@ class Collector:
         while first < len(sampled):
             group, spec = sampled[first]
             wanted = int(generator.integers(2, MOST_FLOWS + 1)) if group == "shared" else 1
-            if group == "shared" and left[group] - wanted == 1:  # nobody is left to share with
+            if group == "shared" and left[group] - wanted == 1:  # no other rollout is left to share with
                 wanted += 1 if wanted < MOST_FLOWS else -1
             paths.append(SharedPath(first, min(wanted, left[group]), group, spec))
             first += paths[-1].count
@@ -143,11 +143,11 @@ class Collector:
         return paths
 
     def sequences(self) -> Sequences:
-        """What was run, cut into sequences.
+        """The recorded decisions, cut into sequences.
 
-        Where flows share a path, one that has not begun, hears nothing or is gone lets an instant pass, and
-        its network keeps its memory. What it has decided stands first, in its order: nothing that it has not
-        seen comes between a sequence's state and what is fitted.
+        Where flows share a path, a flow that has not begun, gets no ACK or is gone skips an instant, and its
+        network keeps its memory. Its actual decisions come first, in order, so that no skipped instant lies
+        between a sequence's state and the decisions that are fitted.
         """
         steps, recording = self._config.sequence_steps, self._recording
         observations = recording.observations.reshape(-1, steps, recording.observations.shape[2])
@@ -160,7 +160,7 @@ class Collector:
         )
 
     def agreement(self) -> float:
-        """Share of the decisions in which the learner would have done what the expert would have."""
+        """Share of the decisions in which the learner agrees with the expert."""
         agree, decided = self._agree()
         return float(agree.sum() / decided.sum())
 
@@ -177,7 +177,7 @@ class Collector:
         return agree, np.isfinite(self._recording.labels)
 
     def distance(self) -> float:
-        """Mean distance of the learner's acts from the expert's: the loss on what has just been run."""
+        """Mean distance of the learner's acts from the expert's: the loss on the rollouts just made."""
         return float(np.nanmean(np.abs(self._recording.acts - self._recording.labels)))
 
 
@@ -188,7 +188,7 @@ def _parts(paths: list[SharedPath], most: int) -> list[list[SharedPath]]:
 def _roll_out_paths(
     config: TrainingConfig, policy: bytes, iteration: int, memory: int, paths: Sequence[SharedPath]
 ) -> list[Recording]:
-    """Depends on its arguments only, wherever it runs."""
+    """Makes and runs the plans of some paths; the result depends on the arguments only, on any machine."""
     return [
         _roll_out(config, _inference_policy(policy), memory, draw_plan(config, iteration, shared_path))
         for shared_path in paths
@@ -208,7 +208,9 @@ def draw_plan(config: TrainingConfig, iteration: int, shared_path: SharedPath) -
     generator = np.random.default_rng([config.seed, COLLECTION, iteration, shared_path.first])
     probability, max_ms = draw_host_jitter(config.host_jitter, generator)
     preference = _draw_preference(config, generator)
-    spec = shared_path.spec.drawn(int(generator.integers(2**63)))  # what is run is what is labelled
+    spec = shared_path.spec.drawn(
+        int(generator.integers(2**63))
+    )  # the same path for the run and for its labels
     path = spec.to_path(stall_probability=probability, stall_max_ms=max_ms)
     steps = IDEAL_STEPS_PER_DECISION * config.episode_steps
     if shared_path.group == "shared":
@@ -264,7 +266,7 @@ def _roll_out_batch_there(
     config: TrainingConfig, weights: dict[str, torch.Tensor], iteration: int, paths: Sequence[SharedPath]
 ) -> Recording:
     """The same on another machine, where the network is made anew: its module may not be imported there."""
-    torch.set_num_threads(1)  # as in the process that learns, for the order of sums
+    torch.set_num_threads(1)  # as in the learning process, so that sums have the same order
     network = make_policy(config, inputs_of(config.features))
     network.load_state_dict(weights)
     policy = BatchPolicy(network, config.features, config.actions, config.has_companion)
@@ -326,7 +328,7 @@ def _draw_preference(config: TrainingConfig, generator: np.random.Generator) -> 
 
 
 def draw_perturbations(config: TrainingConfig, generator: np.random.Generator) -> NDArray[np.float32]:
-    """Random acts held for some decisions, NaN elsewhere: they bring about windows that nobody chooses."""
+    """Random acts held for some decisions, NaN elsewhere: they explore windows that nobody chooses."""
     acts = np.full((1, config.episode_steps), np.nan, np.float32)
     begins = np.flatnonzero(generator.random(config.episode_steps) < config.perturbation_probability)
     lengths = generator.integers(1, config.max_perturbation_steps + 1, size=len(begins))

@@ -44,7 +44,7 @@ class Fit:
 
 
 def make_policy(config: TrainingConfig, inputs: int) -> torch.nn.Module:
-    """The untrained network: a `PolicyModule`, or one of one's own that is no stack of known layers."""
+    """The untrained network: a `PolicyModule`, or the user's own that is no stack of known layers."""
     outputs = ACTION_SETS[config.actions].outputs
     if config.network:
         return load_network(config.network, inputs, outputs, config.seed)
@@ -83,7 +83,7 @@ def _initialise_lstm(policy: LstmPolicy, generator: torch.Generator) -> None:
 
 
 def learnt_parameters(policy: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """All but those that a network of one's own has frozen."""
+    """All parameters but those that the user's own network has frozen."""
     return [parameter for parameter in policy.parameters() if parameter.requires_grad]
 
 
@@ -181,7 +181,7 @@ def _gradient(
 def _native_outputs(
     policy: torch.nn.Module, observations: torch.Tensor, states: torch.Tensor
 ) -> torch.Tensor:
-    """What `_outputs` tells, of our own networks by our own kernels."""
+    """As `_outputs`, with our own kernels for our own networks."""
     if isinstance(policy, LstmPolicy):
         return lstm_outputs(policy, observations, states)
     if isinstance(policy, MlpPolicy):
@@ -205,7 +205,7 @@ def _outputs(policy: torch.nn.Module, observations: torch.Tensor, states: torch.
 
 
 def _unrolled(network: Any, observations: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    """The same of a network that knows single steps alone."""
+    """As `_outputs`, for a network that only has single steps."""
     state = unflat_state(network.initial_state(len(states)), states)
     outputs = []
     for step in range(observations.shape[1]):

@@ -1,4 +1,4 @@
-"""The policy in training: run by the native controller, or in Python where that does not know its parts."""
+"""The policy in training: run by the native controller, or in Python if that does not know its parts."""
 
 import copy
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _TRIED_SECONDS = 0.2
 
 
 class NativeLearner:
-    """Every rollout is one of a policy file."""
+    """Runs every rollout with a policy file, in the native controller."""
 
     def __init__(
         self, config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: PolicyModule
@@ -39,7 +39,7 @@ class NativeLearner:
         self._spec = PolicySpec(config.features, config.actions, companion=config.has_companion)
 
     def try_out(self, _emulators: Sequence[NamedEmulator]) -> None:
-        """See `PythonLearner`; nothing here is from outside but a network, which has been tried."""
+        """See `PythonLearner`. Nothing to do: only the network can be the user's, and it has been tried."""
 
     def collect(self, collector: Collector, iteration: int, executor: Executor) -> None:
         """Runs the rollouts of an iteration."""
@@ -51,11 +51,11 @@ class NativeLearner:
         validator.roll_out(self._run.candidate_policy, iteration, executor)
 
     def make_candidate(self, trained_on: str, seen: SeenLinks) -> None:
-        """What has been learnt so far, to be validated."""
+        """Writes the present weights as the candidate to be validated."""
         save_policy(self._run.candidate_policy, self._policy, self._spec, trained_on=trained_on, seen=seen)
 
     def keep_candidate(self) -> None:
-        """The candidate is the best one from now on."""
+        """Makes the candidate the best policy."""
         self._run.candidate_policy.replace(self._run.best_policy)
 
     def rollouts(
@@ -68,7 +68,7 @@ class NativeLearner:
         best: bool = False,
         jitter: bool = False,
     ) -> list[Rollout]:
-        """The candidate, or the best one, over every emulator."""
+        """Runs the candidate, or the best policy, over every emulator."""
         file = self._run.best_policy if best else self._run.candidate_policy
         return make_rollouts(file, emulators, windows, seconds, threads, jitter=jitter)
 
@@ -85,12 +85,12 @@ class NativeLearner:
         seconds: float,
         threads: Executor,
     ) -> list[Curves]:
-        """What the best one reaches at every preference."""
+        """What the best policy reaches at every preference."""
         return trace_curves(self._run.best_policy, emulators, preferences, seconds, threads)
 
 
 class PythonLearner:
-    """Every rollout goes through the vector environment; the best one is kept as PyTorch's weights."""
+    """Runs every rollout through the vector environment; the best network is kept as PyTorch's weights."""
 
     def __init__(
         self, config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module
@@ -103,7 +103,7 @@ class PythonLearner:
         return BatchPolicy(network, self._config.features, self._config.actions, self._config.has_companion)
 
     def try_out(self, emulators: Sequence[NamedEmulator]) -> None:
-        """A short rollout, before a run begins.
+        """Makes a short rollout before a run begins.
 
         Raises:
             InputError: features or a network fail, or a link has flows of its own.
@@ -157,7 +157,7 @@ class PythonLearner:
     def windows(
         self, emulators: Sequence[NamedEmulator], seconds: float, _threads: Executor
     ) -> list[WindowTrace]:
-        """See `NativeLearner`; only where a flow is alone."""
+        """See `NativeLearner`; only on emulators on which a flow is alone."""
         return trace_windows_in_batch(self._inference_policy(self._policy), emulators, seconds)
 
     def curves(
@@ -167,14 +167,14 @@ class PythonLearner:
         _seconds: float,
         _threads: Executor,
     ) -> list[Curves]:
-        """None: they are drawn of policy files."""
+        """None: curves are drawn from policy files only."""
         return []
 
 
 def make_learner(
     config: TrainingConfig, run: RunDirectory[TrainingConfig], policy: torch.nn.Module
 ) -> NativeLearner | PythonLearner:
-    """How `policy` runs under `config`."""
+    """The learner that runs `policy` under `config`."""
     native = config.features in _core.POLICY_FEATURES
     if native and isinstance(policy, (LstmPolicy, MlpPolicy, StackPolicy)):
         return NativeLearner(config, run, policy)

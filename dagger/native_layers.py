@@ -1,7 +1,7 @@
 """Layers of a network in training, computed by our own kernels: the same bits on every machine.
 
-PyTorch takes its products of matrices from MKL or oneDNN, which choose an order of summation by processor and
-by its maker. What is left to PyTorch here, sums and element by element, keeps to `agents/arithmetic.py`.
+PyTorch takes its matrix products from MKL or oneDNN, whose order of summation depends on the processor and
+its vendor. Sums and element-wise operations that are left to PyTorch here follow `agents/arithmetic.py`.
 """
 
 from typing import Any

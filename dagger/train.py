@@ -1,9 +1,8 @@
-"""DAgger: the learner runs, the oracle says what would have been right, the learner is fitted to all of it.
+"""DAgger: the learner runs, the oracle labels what it meets, and the learner is fitted to all labels so far.
 
 One function, read from top to bottom: collect, label, append, fit, evaluate. Every iteration is a function of
 (weights, optimiser, dataset, its number, the seed) alone, and the state after each is on disk, so a run that
-was stopped or killed goes on to the same weights, bit for bit, as one that was not. What a run writes: see
-run_directory.py.
+was stopped or killed continues to the same weights, bit for bit. What a run writes: see run_directory.py.
 """
 
 import math
@@ -46,12 +45,13 @@ REGRET_AND_DISTANCE = "validation/regret_and_distance"
 
 
 def criterion_of(config: TrainingConfig) -> str:
-    """The metric that the best policy has least of.
+    """The metric that the best policy minimises.
 
-    Regret is of the named validation emulators alone, and is hardly above 0 where they are easy. Where random
-    emulators are trained on, the distance on unseen ones counts as well. Both are dimensionless: a missing
-    share of throughput or an excess share of delay is, to first order, ln of a ratio to the oracle's figure,
-    and the distance is ln of a ratio to its window. Acts of other sets are no logarithms: regret alone.
+    Regret is measured on the named validation emulators only, and is hardly above 0 where they are easy. So
+    when random emulators are trained on, the distance on unseen ones is added. Both are dimensionless: a
+    missing share of throughput or an excess share of delay is, to first order, ln of a ratio to the oracle's
+    figure, and the distance is ln of a ratio to its window. Acts of other action sets than `log_window` are
+    no logarithms: there it is the regret alone.
     """
     both = config.random_emulators and config.actions == "log_window"
     return REGRET_AND_DISTANCE if both else REGRET
@@ -70,19 +70,19 @@ def train(
     """Trains until `config.iterations` are done or `minutes` are over.
 
     Args:
-        config: of the run; with `resume`, the one it was begun with.
-        run: must hold a run with `resume`, must not without.
-        resume: go on with the run's last checkpoint.
+        config: of the run; with `resume`, the one that the run began with.
+        run: its folder must hold a run with `resume`, and none without.
+        resume: continue from the run's last checkpoint.
         workers: threads. They change the speed, never the result.
         minutes: the iteration that passes this limit is the last one.
-        ray_address: of a Ray cluster that searches for the oracle's windows and runs; it changes no bit.
+        ray_address: of a Ray cluster for the oracle's searches and the rollouts; it changes no bit.
         device: where the network is fitted; it runs on the processor.
 
     Raises:
         InputError: an unknown emulator, no run to resume, a run in the way, or no cluster.
     """
     begin_s = time.monotonic()
-    torch.set_num_threads(1)  # the workers are the parallelism; every sum keeps its order
+    torch.set_num_threads(1)  # parallel are the workers only, so that every sum keeps its order
     inputs = inputs_of(config.features)
     check_rollout_memory(config, inputs, config.kept_iterations)
     emulators, validation = links_to_train_on(config), links_to_validate_on("validation", config.validation)
@@ -138,7 +138,7 @@ def train(
         for iteration in range(done.iterations, config.iterations):
             iteration_s = time.monotonic()
 
-            # Collect and label: the learner runs, early on the expert; the expert says what is right.
+            # Collect and label: the learner runs, in the first iterations the expert; the expert labels.
             learner.collect(collector, iteration, rollout_workers)
             collected_s = time.monotonic()
 
@@ -164,7 +164,7 @@ def train(
                 "speed/fit_seconds": fitted_s - collected_s,
             }
 
-            # Evaluate: the exported policy runs in the twin as it will run outside; the best one is kept.
+            # Evaluate: the exported policy runs in the twin as when deployed; the best one is kept.
             last = iteration + 1 == config.iterations or time.monotonic() - begin_s > 60 * minutes
             best_criterion = done.best_criterion
             figures: dict[str, Figure] = {}
@@ -205,7 +205,7 @@ def train(
                 history = [*run.history(criterion), (elapsed_s(), metrics[criterion])]
                 figures["quality"] = draw_quality(config.name, criterion, history)
 
-            # Save: a run that ends here, however it ends, goes on from here.
+            # Save: a run that ends after this continues from here.
             done = Checkpoint(
                 iteration + 1,
                 policy.state_dict(),

@@ -1,4 +1,4 @@
-"""Search results on disk, found again by the emulator's content and the code that searched.
+"""Search results on disk; the key is the emulator's content and the code of the search.
 
 One small JSON file per result under $XDG_CACHE_HOME/ccgym/oracle (~/.cache/ccgym/oracle). A changed spec,
 trace file, search, metric, rendering of specs or twin has another key, so an entry is never wrong, only
@@ -23,7 +23,7 @@ Result = TypeVar("Result", bound=BaseModel)
 
 
 def load(spec: EmulatorSpec, search: Path, kind: type[Result]) -> Result | None:
-    """What the code in the file `search` found for `spec`; an entry that is no such result counts as none."""
+    """The result that the code in the file `search` found for `spec`; a damaged entry counts as none."""
     try:
         return kind.model_validate_json(read_bytes(_file(spec, search), "the result", MOST_TEXT_BYTES))
     except ValueError:
@@ -31,7 +31,7 @@ def load(spec: EmulatorSpec, search: Path, kind: type[Result]) -> Result | None:
 
 
 def store(spec: EmulatorSpec, search: Path, result: BaseModel) -> None:
-    """Keeps a result. Where the cache cannot be written, the next run searches again."""
+    """Stores a result. If the cache cannot be written, the next run searches again."""
     file = _file(spec, search)
     try:
         make_folder(file.parent)

@@ -29,21 +29,21 @@ STEP_MS = 10.0
 """Resolution of an ideal window in time."""
 STEADY_QUEUE_MS = 3.4
 STEADY_QUEUE_SHARE = 0.015
-"""Standing queue at the default preference: so many ms, and this share of the delay of one way."""
+"""Standing queue at the default preference: the sum of so many ms and this share of the one-way delay."""
 VARYING_QUEUE_MS = 26.0
-"""The same where the rate varies."""
+"""Standing queue at the default preference on links whose rate varies."""
 SHARED_QUEUE_MS = 4.0
-"""What is added where flows share, at a rate of 1 packet per ms for each; as the root of the rate falls."""
+"""Added where flows share a link, at 1 packet per ms for each flow; inverse to the root of that rate."""
 POISSON_DELAY_WEIGHT = 0.42
-"""What a relative change of the p95 delay counts beside one of the throughput, at the default preference."""
+"""Weight of a relative change of the p95 delay beside one of the throughput, at the default preference."""
 SHORT_PATH_MS = 20.0
 LEAST_CHANCE_QUEUE = 0.35
-"""Where chance decides, what is left of the queue on a path that takes no time; from SHORT_PATH_MS one way on
-it is whole. 26 ms are eight times a path of 3 ms: a policy trained with a whole queue everywhere had a mean
-ln(throughput / p95 delay) 0.13 lower on the Poisson and varying links below 8 ms of
+"""Where chance decides: the part of the queue that is left on a path without delay; from SHORT_PATH_MS one
+way on it is the whole queue. 26 ms are eight times a path of 3 ms: a policy trained with a whole queue
+everywhere had a mean ln(throughput / p95 delay) 0.13 lower on the Poisson and varying links below 8 ms of
 `random:validation:1000:990105`, for 2 % more throughput."""
 QUEUE_SHARE = 0.6
-"""Of a limited queue, what may be used: the rest is for bursts."""
+"""The part of a limited queue that may be used: the rest is for bursts."""
 CONTESTED_QUEUE_SHARE = 0.75
 """How full a loss-based flow keeps a limited queue on average."""
 LEAST_WINDOW_PACKETS = 2.0
@@ -52,7 +52,7 @@ PACKETS_PER_OPPORTUNITY = OPPORTUNITY_BYTES / DATA_TUN_BYTES
 """Bytes of an opportunity and of a data packet, both with the TUN header."""
 ACKS_PER_OPPORTUNITY = 20
 CLOCK_MS = 1.0
-"""Of mahimahi's links: a packet that is just in time may be just too late."""
+"""The clock of mahimahi's links: a packet that is just in time may be just too late."""
 
 Windows = NDArray[np.float64]
 
@@ -117,12 +117,12 @@ def _steady_queue_ms(spec: EmulatorSpec) -> float:
 
 
 def _chance_queue_share(spec: EmulatorSpec) -> float:
-    """Of the queue on a path that is not short."""
+    """The part of the queue that is used, relative to a path that is not short."""
     return LEAST_CHANCE_QUEUE + (1 - LEAST_CHANCE_QUEUE) * min(1.0, spec.delay_ms / SHORT_PATH_MS)
 
 
 def _opportunities_per_round_trip(spec: EmulatorSpec) -> int:
-    """Of an even link, where data and ACK each wait for theirs: fewer packets leave some of them unused."""
+    """Of an even link, data and ACKs waiting for theirs included: fewer packets leave some unused."""
     gap_ms = OPPORTUNITY_BYTES * 8e-3 / spec.uplink.schedule().mean_rate_mbps
     ack_wait_ms = gap_ms if spec.downlink == spec.uplink.mirrored() else _ack_wait_ms(spec.downlink)
     return math.ceil((2 * spec.delay_ms + ack_wait_ms + CLOCK_MS) / gap_ms)

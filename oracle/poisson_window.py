@@ -14,7 +14,7 @@ from scipy.special import gammainc, gammaincc, gammaincinv, gammaln
 GRID = 96
 LEAST_WINDOW = 2.0
 TAILS = 6.0
-"""Below the mean by so many standard deviations the link is idle for sure."""
+"""With so many standard deviations below the mean the link is certainly idle."""
 REACH = 4.0
 """Windows are tried up to this multiple of the packets within the delay, and REACH_PACKETS more."""
 REACH_PACKETS = 24
@@ -29,9 +29,9 @@ def poisson_window(
     Args:
         packets_per_ms: mean rate of the link.
         round_trip_ms: from a packet's departure to its ACK.
-        queue_packets: what fits into the queue; infinite where all does.
+        queue_packets: the limit of the queue; infinite for none.
         free_ms: delays, from arrival at the link to arrival at the receiver, that cost nothing.
-        delay_weight: what delay counts beside throughput.
+        delay_weight: weight of the delay beside the throughput.
     """
     within = packets_per_ms * round_trip_ms
     lowest = max(LEAST_WINDOW, within - TAILS * math.sqrt(within))

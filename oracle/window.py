@@ -1,9 +1,9 @@
 """The ideal fixed window of an emulator: start from the BDP, then search around it in the twin.
 
-What is best is a trade-off, here `score`: power, ln(throughput) - ln(p95 one-way delay), where a standing
-queue of up to `FREE_QUEUE_MS` costs nothing; run on a host that stalls now and then, as real ones do. Power
-alone, on an ideal host, would stop at the BDP, and every hiccup of a real host would leave the link idle. The
-windows published with Indigo were found in real time on real hosts and hold such a reserve too: published.py.
+The objective is `score`: power, ln(throughput) - ln(p95 one-way delay), except that a standing queue of up
+to `FREE_QUEUE_MS` costs nothing. Runs are on a host that stalls now and then, as real ones do. Power alone,
+on an ideal host, would stop at the BDP, and every stall of a real host would leave the link idle. The windows
+published with Indigo were found in real time on real hosts and contain such a reserve too: published.py.
 """
 
 import math
@@ -27,7 +27,7 @@ from . import cache
 FREE_QUEUE_MS = 4.0
 """Standing queue that the objective does not charge."""
 TIE = 0.002
-"""Scores that differ by less are equal; of equal windows the smallest is the best."""
+"""Scores that differ by less count as equal; of windows with equal scores the smallest is the best."""
 MIN_WINDOW_PACKETS = 2
 SEARCH_FACTOR = 2.0
 """The search covers the BDP divided and multiplied by this."""
@@ -44,14 +44,14 @@ STEADY_RUNS = (1, 4.0)
 RANDOM_RUNS = (8, 30.0)
 """Runs averaged per window and their length in s: on links that deliver evenly, on random ones."""
 WARM_UP_RTTS = 5
-"""The burst of a whole window that opens a run is over by then: runs are measured from here on."""
+"""Runs are measured from here on: the initial burst of a whole window is over by then."""
 
 MOST_WINDOW_PACKETS = 1_000_000
 """What a scheme `fixed:N` takes."""
 
 
 class OracleWindow(BaseModel):
-    """The best fixed window of one emulator and what it reaches there."""
+    """The best fixed window of one emulator, with its throughput and delay there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,7 +69,7 @@ def find_windows(specs: Sequence[EmulatorSpec], executor: Executor) -> NDArray[n
 
 
 def find_window(spec: EmulatorSpec) -> OracleWindow:
-    """The window of `spec`, from the cache on disk when it has been searched for by the same code."""
+    """The window of `spec`, from the cache on disk if the same code has searched for it before."""
     kept = cache.load(spec, Path(__file__), OracleWindow)
     if kept is not None:
         return kept
@@ -126,7 +126,7 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
 
 
 def score(delay_ms: float, throughput_mbps: float, p95_delay_ms: float) -> float:
-    """What the best window has most of; see the module's docstring."""
+    """The objective of the search; see the module's docstring."""
     return math.log(throughput_mbps) - math.log(max(p95_delay_ms, delay_ms + FREE_QUEUE_MS))
 
 
@@ -167,7 +167,7 @@ def _is_random(spec: EmulatorSpec) -> bool:
 
 
 def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:
-    """The same emulator with other Poisson arrivals: the window shall suit the link, not one draw of it."""
+    """The same emulator with other Poisson arrivals: the window is to suit the link, not one draw of it."""
     links = {"uplink": spec.uplink, "downlink": spec.downlink}
     return spec.model_copy(
         update={

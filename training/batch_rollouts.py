@@ -1,6 +1,6 @@
 """Rollouts of networks and features in Python: many paths at once through the vector environment's batch.
 
-The same paths, seeds and labels as in native rollouts; what is in Python makes them slower.
+Paths, seeds and labels are the same as in native rollouts; Python makes them slower.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from .rollouts import ROLLOUT_SEED, Rollout, beside_oracle
 Floats = NDArray[np.float32]
 
 LEAST_MBPS = 1e-3
-"""What a silent rollout counts as."""
+"""The throughput that a rollout in which nothing arrives counts as."""
 _DECIDING = _core.FLOW_STATES.index("deciding")
 
 
 @dataclass(frozen=True)
 class BatchPolicy:
-    """A network, what it sees and what it does."""
+    """A network with its feature set and its action set."""
 
     network: Any
     """A torch.nn.Module with `initial_state` and `step`."""
@@ -43,7 +43,7 @@ class BatchPolicy:
 
 
 class BatchRollout:
-    """Learners of some paths, each from its beginning on; a row is a learner."""
+    """The learners of some paths, from the beginning of each; one row per learner."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ def make_rollouts_in_batch(
     *,
     jitter: bool = False,
 ) -> list[Rollout]:
-    """What `make_rollouts` tells of a policy file; delays are means of steps, not of packets."""
+    """As `make_rollouts` does for a policy file; delays are means of steps, not of packets."""
     measured = _roll_out(policy, emulators, seconds, jitter=jitter)
     return [
         beside_oracle(emulator, ours.throughput_mbps, ours.p95_delay_ms, window, seconds, jitter=jitter)
@@ -157,7 +157,7 @@ def make_rollouts_in_batch(
 def trace_windows_in_batch(
     policy: BatchPolicy, emulators: Sequence[NamedEmulator], seconds: float
 ) -> list[WindowTrace]:
-    """What `trace_windows` tells of a policy file, over those emulators on which a flow is alone."""
+    """As `trace_windows` does for a policy file, over the emulators on which a flow is alone."""
     alone = [emulator for emulator in emulators if not emulator.spec.flows]
     steps = round(seconds * 1e3 / STEP_MS)
     traces = []

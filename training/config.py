@@ -19,14 +19,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 FLOAT_BYTES = 4
 _OWN_CODE = ("features", "network", "oracle", "links", "reward")
-"""Keys that take it."""
+"""Keys that may name code of the user's own as `my.module:NAME`."""
 MOST_UNITS = 4096
-"""Of a layer: what a policy file may have."""
+"""Of a layer: the most that a policy file may have."""
 Units = Annotated[int, Field(gt=0, le=MOST_UNITS)]
 
 
 class NativeOrOwn(AfterValidator):
-    """A name of those that come along, or `my.module:NAME` of something outside, which is looked at later."""
+    """A known name, or `my.module:NAME` of the user's own code, which is imported later."""
 
     def __init__(self, *known: str) -> None:
         def check(name: str) -> str:
@@ -39,7 +39,7 @@ class NativeOrOwn(AfterValidator):
 
 
 def _of_a_folder(name: str) -> str:
-    """Checks that it can be one within `runs`."""
+    """Returns `name` if it can be that of a folder within `runs`."""
     if re.fullmatch(r"\w[\w.+-]{0,99}", name):
         return name
     raise ValueError(f"{excerpt(name)!r} is no name of letters, digits, '.', '_', '+' and '-', 100 at most")
@@ -65,11 +65,11 @@ RENAMED = {
     "stalls": "host_jitter",
     "peers": "group_size",
 }
-"""Options of version 0.1.0 by what they are called now: files of theirs are read for one version more."""
+"""Names of options in version 0.1.0 and the present ones: the old ones are read for one more version."""
 
 
 class RunConfig(BaseModel):
-    """What the configuration of every training algorithm has."""
+    """The configuration that all training algorithms share."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -81,9 +81,9 @@ class RunConfig(BaseModel):
         return {RENAMED.get(name, name): value for name, value in options.items()}
 
     name: Annotated[str, AfterValidator(_of_a_folder)]
-    """What the exported policy says it is, and the folder in `runs`."""
+    """Name of the exported policy and of the folder in `runs`."""
     emulators: str = "synthetic,calibrated"
-    """What to train on, as for `--emulators`: links of the split `train`, or files."""
+    """Emulators to train on, as for `--emulators`: links of the split `train`, or files."""
     validation: str = "validation"
     """Emulators the best checkpoint is chosen on; none of the split `test`."""
     seed: int = Field(1, ge=0, lt=2**63)
@@ -100,7 +100,7 @@ class RunConfig(BaseModel):
 
 
 def check_rollout_memory(config: RunConfig, inputs: int, iterations: int = 1) -> None:
-    """Of so many iterations that are kept at once: observations, and two numbers more of each decision.
+    """Checks that the decisions of `iterations` fit into memory: an observation and two more numbers each.
 
     Raises:
         InputError: they need more memory than is free.
@@ -115,38 +115,37 @@ Group = Literal["named", "perturbed", "random", "shared", "fading"]
 
 
 class TrainingConfig(RunConfig):
-    """Everything a run of DAgger depends on besides the machine."""
+    """Everything that a run of DAgger depends on, except the machine."""
 
     architecture: Literal["lstm", "mlp"]
     """Kind of network: one LSTM layer, or linear layers with tanh between them."""
     features: Annotated[str, NativeOrOwn("indigo", "scale_free", "aurora", "raw")]
-    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or features of one's own as
-    `my.module:NAME`."""
+    """Feature set of the observations: a key of `_core.POLICY_FEATURES`, or `my.module:NAME` of your own."""
     actions: Literal["indigo", "log_window"]
     """Action set: a key of `_core.POLICY_ACTIONS`."""
     companion: bool = False
-    """Whether what `log_window` answers is changed for others on the bottleneck; of no other actions."""
+    """Whether a policy with `log_window` runs with the companion for competing flows; others never do."""
     network: Annotated[str, NativeOrOwn("")] = ""
-    """A network of one's own instead of `architecture` and `hidden`: `my.module:NAME`, a torch.nn.Module."""
+    """Your own network instead of `architecture` and `hidden`: `my.module:NAME` of a torch.nn.Module."""
     oracle: Annotated[str, NativeOrOwn("")] = ""
-    """Who knows what is right, instead of our oracle, where a flow is alone: `my.module:NAME`, a function."""
+    """Your own oracle instead of ours, for flows that are alone: `my.module:NAME` of a function."""
     links: Annotated[str, NativeOrOwn("")] = ""
-    """Distribution that the random emulators are drawn from: `my.module:NAME`; else `random:train`."""
+    """Your own distribution of the random emulators: `my.module:NAME`; empty: `random:train`."""
     hidden: tuple[Units, ...] = Field(min_length=1)
     """Units of each hidden layer; an LSTM has one."""
     preferences: tuple[Annotated[float, Field(ge=0, le=1)], Annotated[float, Field(ge=0, le=1)]] = (0.5, 0.5)
     """Range of the trained preferences, low delay (0) to full throughput (1); one is drawn per rollout."""
     default_share: float = Field(0.0, ge=0, le=1)
-    """Of the rollouts, have the default preference."""
+    """Share of the rollouts with the default preference."""
 
     variations: int = Field(0, ge=0, le=MOST_RANDOM)
-    """Emulators like each of `emulators` that are trained on as well."""
+    """Perturbed copies of each of `emulators` to train on as well."""
     variation: float = Field(0.0, ge=0, le=3)
-    """Their rates and delays differ by a factor of up to e to this power."""
+    """Rates and delays of the perturbed copies differ by a factor of up to e to this power."""
     random_emulators: int = Field(0, ge=0, le=MOST_RANDOM)
-    """So many random emulators are trained on as well, as `random:train:N` gives them."""
+    """Number of random emulators to train on as well, drawn as `random:train:N`."""
     fading_emulators: int = Field(0, ge=0, le=MOST_RANDOM)
-    """So many fading links, as radio makes them, are trained on as well: fading.py."""
+    """Number of fading links, as of radio, to train on as well: fading.py."""
     shares: dict[Group, Annotated[float, Field(ge=0)]] = {
         "named": 1.0,
         "perturbed": 1.0,
@@ -154,27 +153,27 @@ class TrainingConfig(RunConfig):
         "shared": 0.0,
         "fading": 1.0,
     }
-    """Parts of the rollouts: `emulators`, those like them, random ones, several flows on a random one, fading
-    links. What is not given is 0."""
+    """Shares of the rollouts: `emulators`, perturbed copies, random emulators, several flows on a random one,
+    fading links. A group that is not given gets 0."""
     host_jitter: HostJitter = HostJitter()
     """Sender stalls as domain randomisation."""
 
     expert_iterations: int = Field(1, ge=0)
-    """Over so many iterations the part of the rollouts that the expert steers falls from 1 to 0 (beta)."""
+    """Number of iterations over which the share of rollouts driven by the expert falls from 1 to 0 (beta)."""
     curriculum_iterations: int = Field(0, ge=0)
-    """Over so many iterations the emulators of each group enter, those of the smallest BDP first; 0: all at
+    """Number of iterations over which the emulators of each group are added, smallest BDP first; 0: all at
     once."""
     sequence_steps: int = Field(gt=0)
     """Decisions per training sequence (truncated BPTT); must divide `episode_steps`."""
     perturbation_probability: float = Field(0.0, ge=0, le=1)
     """Probability per decision that a random action is held for a few decisions."""
     max_perturbation_steps: int = Field(1, ge=1)
-    """Longest time a random action is held, in decisions."""
+    """The most decisions for which a random action is held."""
 
     dataset_iterations: int = Field(gt=0)
     """Iterations kept for training; the oldest is dropped first."""
     epoch_sequences: int | None = Field(None, gt=0)
-    """Sequences per epoch: the newest iteration's and a random choice of older ones; none: all kept."""
+    """Sequences per epoch: the newest iteration's and a random choice of older ones; None: all kept."""
     batch_sequences: int = Field(gt=0)
     """Sequences per gradient step."""
     max_epochs: int = Field(1, ge=1)
@@ -186,7 +185,7 @@ class TrainingConfig(RunConfig):
     l2: float = Field(0.0, ge=0)
     """Weight of half the squared norm of all parameters in the loss."""
     max_gradient_norm: float | None = Field(None, gt=0)
-    """Gradients are scaled down to this norm; none: never."""
+    """Gradients are scaled down to this norm; None: never."""
 
     monitored: str = "validation/14mbps-30ms,varying/rate-steps,varying/markov,shared/three-flows"
     """Emulators whose windows TensorBoard shows over time beside the oracle's; none of the split `test`."""
@@ -226,27 +225,27 @@ class TrainingConfig(RunConfig):
 
     @property
     def has_companion(self) -> bool:
-        """Whether its policies run with one."""
+        """Whether the policies run with the companion."""
         return self.companion and self.actions == "log_window"
 
     def expert_share(self, iteration: int) -> float:
-        """Of the rollouts of an iteration."""
+        """Share of the rollouts of an iteration that the expert drives."""
         return max(0.0, 1 - iteration / self.expert_iterations) if self.expert_iterations else 0.0
 
     @property
     def preference_points(self) -> tuple[float, ...]:
-        """Preferences at which a curve is drawn, of those that are trained."""
+        """The trained preferences at which a curve is drawn."""
         low, high = self.preferences
         return tuple(place for place in PREFERENCES if low <= place <= high) if low < high else (low,)
 
     @property
     def kept_iterations(self) -> int:
-        """How many the dataset ever holds."""
+        """The most iterations that the dataset holds at once."""
         return min(self.iterations, self.dataset_iterations)
 
     @property
     def sequences_per_iteration(self) -> int:
-        """How many training sequences one iteration yields."""
+        """Training sequences that one iteration yields."""
         return self.environments * (self.episode_steps // self.sequence_steps)
 
 
@@ -257,7 +256,7 @@ def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Co
     """Reads `file` as a configuration of a `kind`; `overrides` (from flags) win.
 
     Raises:
-        InputError: one line, on any mistake.
+        InputError: the file or an option is wrong; one line that names it.
     """
     content = read_options(file)
     try:
@@ -267,7 +266,7 @@ def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Co
 
 
 def read_options(file: Path) -> dict[str, Any]:
-    """What stands in a configuration file, unchecked. Raises InputError when it is no mapping."""
+    """The content of a configuration file, unchecked. Raises InputError: no such file, or no mapping."""
     if not file.exists():
         known = ", ".join(config_files("training"))
         raise InputError(f"{file}: cannot read the config: no such file; those that come along: {known}")
@@ -278,12 +277,12 @@ def read_options(file: Path) -> dict[str, Any]:
 
 
 def config_file(name_or_path: str) -> Path:
-    """`indigo2` means the config of that name that comes along; anything else is a path."""
+    """The file of a shipped configuration, such as `indigo2`; anything else is a path."""
     return config_files("training").get(name_or_path, Path(name_or_path))
 
 
 def config_file_of_run(folder: Path) -> Path:
-    """Raises InputError when the folder holds no run."""
+    """The configuration file of a run. Raises InputError: the folder holds no run."""
     file = folder / "config.yaml"
     if not file.exists():
         raise InputError(f"{folder}: holds no run to resume: no config.yaml in it")
@@ -291,7 +290,7 @@ def config_file_of_run(folder: Path) -> Path:
 
 
 def checkpoint_of_run(folder: Path) -> Path:
-    """Weights, optimiser and position after the last whole iteration."""
+    """The file with weights, optimiser and position after the last whole iteration."""
     return folder / "checkpoints" / "latest.pt"
 
 
@@ -311,10 +310,10 @@ def check_unused(folder: Path) -> None:
 
 
 def load_own_code(config: RunConfig) -> None:
-    """Imports what the configuration names of one's own.
+    """Imports the user's own code that the configuration names.
 
     Raises:
-        InputError: there is none, or its module cannot be imported.
+        InputError: it does not exist, or its module cannot be imported.
     """
     for key in _OWN_CODE:
         name = getattr(config, key, None)
@@ -323,7 +322,7 @@ def load_own_code(config: RunConfig) -> None:
 
 
 def trained_on(config: RunConfig, iteration: int) -> str:
-    """What a policy file says of its training: enough to repeat it."""
+    """The command of the training and the iteration, for the policy file: enough to repeat it."""
     name, shipped = _shipped_as(config)
     command = f"ccgym train --config {name} --emulators {config.emulators} --seed {config.seed}"
     if shipped is not None:
@@ -338,7 +337,7 @@ def trained_on(config: RunConfig, iteration: int) -> str:
 
 
 def _shipped_as(config: RunConfig) -> tuple[str, Path | None]:
-    """The shipped file that makes policies of this name, and what it is called: not always as they are."""
+    """Name and file of the shipped configuration whose policies have this name; the two names may differ."""
     for name, file in config_files("training").items():
         options = read_options(file)
         if (options.get("name"), options.get("algo")) == (config.name, getattr(config, "algo", None)):

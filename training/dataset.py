@@ -1,4 +1,4 @@
-"""The aggregated dataset: sequences of what the learner met, labelled by the expert, bounded in memory."""
+"""The aggregated dataset of DAgger: sequences of observations, labelled by the expert, bounded in memory."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -35,7 +35,7 @@ class Sequences:
         return Sequences(self.observations[rows], self.labels[rows], self.states[rows])
 
     def save(self, file: Path) -> None:
-        """Writes a NumPy archive with one array per field, at once or not at all."""
+        """Writes a NumPy archive with one array per field, whole or not at all."""
         with replaced(file) as fresh, fresh.open("wb") as stream:
             np.savez(stream, **{field.name: getattr(self, field.name) for field in fields(self)})
 

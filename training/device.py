@@ -1,4 +1,4 @@
-"""Where networks learn: the processor, or a GPU where there is one."""
+"""Where networks are fitted: the processor, or a GPU."""
 
 import torch
 from ccgym.envs.errors import InputError
@@ -11,7 +11,7 @@ def device_of(text: str) -> torch.device:
     """`cpu`, `cuda` or `cuda:N`.
 
     Raises:
-        InputError: there is none such here.
+        InputError: this machine has no such device.
     """
     kind, _, number = text.partition(":")
     if kind == "cpu":

@@ -1,4 +1,4 @@
-"""Who does the work of a run: threads of this process, or the workers of a Ray cluster."""
+"""What runs the work of a training: threads of this process, or the workers of a Ray cluster."""
 
 import logging
 import socket
@@ -52,7 +52,7 @@ class RayExecutor(Executor):
 
     @property
     def processors(self) -> int:
-        """Of all its machines."""
+        """The number of processors of all machines of the cluster."""
         return int(self._ray.cluster_resources().get("CPU", 1))
 
     def keep(self, make: Callable[..., Any], /, *args: Any) -> "Kept":
@@ -65,14 +65,14 @@ class RayExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
-        """Leaves the cluster, which goes on."""
+        """Disconnects from the cluster, which keeps running."""
         self._ray.shutdown()
 
 
 class Kept:
-    """An object that a worker keeps between calls, which come in order.
+    """An object that a worker keeps between calls, which are made in order.
 
-    When the worker is lost, another one makes the object anew, and the call that was lost goes to that one.
+    When the worker is lost, another one makes the object anew, and the lost call is repeated there.
     """
 
     def __init__(self, keeper: Any) -> None:
@@ -114,7 +114,7 @@ def check_cluster(address: str) -> None:
 
 def _host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    # Of a greater number the system would take the last 16 bits.
+    # The system would take the last 16 bits of a greater number.
     if not (host and port.isdecimal() and len(port) <= len(str(MOST_PORT)) and 0 < int(port) <= MOST_PORT):
         raise ValueError(f"HOST:PORT, with a PORT from 1 to {MOST_PORT}, or auto would be right")
     return host, int(port)
@@ -131,14 +131,14 @@ def _call(fn: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, An
 
 @contextmanager
 def open_executors(workers: int, ray_address: str | None) -> Iterator[tuple[Executor, Executor]]:
-    """Threads of this process for what shares its memory, and who runs: the same ones, or a Ray cluster.
+    """Threads of this process for work on its memory; for rollouts the same threads or a Ray cluster.
 
     PyTorch computes with one thread in each: the order of a sum does not depend on scheduling.
 
     Raises:
         InputError: see `RayExecutor`.
     """
-    import torch  # late: it takes seconds, and who only asks for a cluster does without
+    import torch  # imported late: it takes seconds, and checking for a cluster does not need it
 
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as threads:
         if ray_address is None:

@@ -1,4 +1,4 @@
-"""Who says what is right: our oracle, or one of your own as `oracle=my.module:NAME`."""
+"""The expert: our oracle, or one of your own as `oracle=my.module:NAME`."""
 
 import numpy as np
 from ccgym.envs.errors import InputError

@@ -1,12 +1,12 @@
-"""Networks of one's own: `network=my.module:NAME`, a torch.nn.Module with `initial_state` and `step`.
+"""Networks of your own: `network=my.module:NAME`, a torch.nn.Module with `initial_state` and `step`.
 
     class Net(torch.nn.Module):
         def __init__(self, inputs, outputs): ...
         def initial_state(self, flows): ...              # tensors (flows, numbers), nested as you like, or ()
         def step(self, observation, state): ...          # (flows, inputs) -> (flows, outputs), next state
 
-What is a stack of known layers, none of them frozen or shared, becomes one, and runs natively from then on;
-anything else runs through the vector environment.
+A network that is a stack of known layers, none of them frozen or shared, is turned into a `StackPolicy` and
+runs natively; any other runs through the vector environment.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ _BY_BATCH_OR_CHANCE = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dr
 
 
 def load_network(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Module:
-    """The network that `name` names, a `StackPolicy` where it is one, with weights from the seed.
+    """The network `name`, as a `StackPolicy` if it is a stack of known layers; its weights are from the seed.
 
     Raises:
-        InputError: there is none, or it is not of the shape above.
+        InputError: there is no such network, or it does not have the interface above.
     """
     kind = load_object(name, "network")
     with telling(f"network: {name}"), torch.random.fork_rng():
@@ -44,7 +44,7 @@ def load_network(name: str, inputs: int, outputs: int, seed: int) -> torch.nn.Mo
 
 
 def _check_shape(network: Any) -> None:
-    """Raises InputError for what is no network of this shape, or none that the same seed makes the same."""
+    """Raises InputError: no network of this interface, or one that the same seed makes different."""
     lacking = [each for each in ("initial_state", "step") if not callable(getattr(network, each, None))]
     if lacking or not isinstance(network, torch.nn.Module):
         raise InputError(
@@ -59,7 +59,7 @@ def _check_shape(network: Any) -> None:
 
 
 def _step(network: Any, observations: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
-    """Raises InputError for what is no answer."""
+    """Raises InputError: not the output of a network."""
     answer = network.step(observations, state)
     if not isinstance(answer, tuple) or len(answer) != 2 or not isinstance(answer[0], torch.Tensor):
         raise InputError(
@@ -70,7 +70,7 @@ def _step(network: Any, observations: torch.Tensor, state: Any) -> tuple[torch.T
 
 
 def _try_outputs(network: Any, inputs: int, outputs: int) -> None:
-    """Raises InputError where a step answers something else than it should."""
+    """Raises InputError: `step` returns something else than it should."""
     with torch.no_grad():
         given, _ = _step(network, torch.zeros(_TRIED_FLOWS, inputs), network.initial_state(_TRIED_FLOWS))
     if given.shape != (_TRIED_FLOWS, outputs):
@@ -83,7 +83,7 @@ def _try_outputs(network: Any, inputs: int, outputs: int) -> None:
 
 
 def _try_flows_apart(network: Any, inputs: int) -> None:
-    """Raises InputError where the answer to one flow depends on the flows beside it."""
+    """Raises InputError: the output for one flow depends on the other flows of the batch."""
     seen = torch.linspace(-1, 1, _TRIED_FLOWS * inputs).reshape(_TRIED_FLOWS, inputs)
     with torch.no_grad():
         together, _ = _step(network, seen, network.initial_state(_TRIED_FLOWS))
@@ -96,7 +96,7 @@ def _try_flows_apart(network: Any, inputs: int) -> None:
 
 
 def _try_gradient(network: Any, inputs: int) -> None:
-    """Raises InputError where nothing can be learnt."""
+    """Raises InputError: the network has no parameters to learn."""
     state = network.initial_state(_TRIED_FLOWS)
     given = torch.zeros(())
     for _ in range(_TRIED_STEPS):
@@ -112,7 +112,7 @@ def _try_gradient(network: Any, inputs: int) -> None:
 
 
 def _try_state(network: Any, inputs: int) -> None:
-    """Raises InputError where what is remembered is not a row for each flow."""
+    """Raises InputError: the state does not have one row for each flow."""
     state = network.initial_state(_TRIED_FLOWS)
     before = [tuple(tensor.shape) for tensor in _tensors(state)]
     with torch.no_grad():
@@ -126,7 +126,7 @@ def _try_state(network: Any, inputs: int) -> None:
 
 
 def flat_state(state: Any) -> torch.Tensor:
-    """What a network remembers of each flow, in one row: (N, numbers)."""
+    """The state of a network as one row per flow: (N, numbers)."""
     tensors = _tensors(state)
     return torch.cat([tensor.flatten(1) for tensor in tensors], dim=1) if tensors else torch.zeros(1, 0)
 
@@ -139,7 +139,7 @@ def unflat_state(like: Any, flat: torch.Tensor) -> Any:
 
 
 def chosen_state(decided: torch.Tensor, new: Any, old: Any) -> Any:
-    """`new` of the flows that have decided, `old` of the others."""
+    """`new` for the flows that have decided, `old` for the others."""
     olds = iter(_tensors(old))
 
     def choose(tensor: torch.Tensor) -> torch.Tensor:
@@ -150,7 +150,7 @@ def chosen_state(decided: torch.Tensor, new: Any, old: Any) -> Any:
 
 
 def state_size(network: Any) -> int:
-    """Numbers that a network remembers of a flow."""
+    """Numbers in a network's state of one flow."""
     return int(flat_state(network.initial_state(1)).shape[1])
 
 

@@ -30,7 +30,7 @@ class Rollout:
 
     @property
     def relative_throughput(self) -> float:
-        """As a share of the oracle window's."""
+        """Throughput as a share of the oracle window's."""
         return self.throughput_mbps / self.oracle_throughput_mbps
 
     @property
@@ -40,7 +40,7 @@ class Rollout:
 
     @property
     def regret(self) -> float:
-        """What is missing to the oracle's throughput plus the excess over its delay, as shares of them."""
+        """The missing share of the oracle's throughput plus the excess over its delay, as a share of that."""
         return max(0.0, 1 - self.relative_throughput) + max(0.0, self.relative_delay - 1)
 
 
@@ -53,7 +53,7 @@ def make_rollouts(
     *,
     jitter: bool = False,
 ) -> list[Rollout]:
-    """Runs the policy in `policy_file` once over every emulator, maybe on the oracle's host with jitter."""
+    """Runs the policy in `policy_file` once over every emulator, with `jitter` on a host that stalls."""
 
     def rollout(emulator: NamedEmulator, window: float) -> Rollout:
         ours = run_measured(emulator, f"policy:{policy_file}", seconds, jitter=jitter)
@@ -73,7 +73,7 @@ def beside_oracle(
     *,
     jitter: bool,
 ) -> Rollout:
-    """What somebody has reached, and what the oracle's window does there."""
+    """The figures of one rollout, beside those of the oracle's window on the same path."""
     oracles = _run_window(emulator, window, seconds, jitter=jitter)
     return Rollout(
         emulator.label, throughput_mbps, p95_delay_ms, oracles.throughput_mbps, oracles.p95_delay_ms
@@ -125,7 +125,7 @@ def rollout_metrics(rollouts: Sequence[Rollout]) -> dict[str, float]:
 
 
 def summarise(rollouts: Sequence[Rollout]) -> str:
-    """One line for people: mean and worst beside the oracle windows."""
+    """One line of text: mean and worst figures relative to the oracle windows."""
     return _beside_oracle(
         [rollout.relative_throughput for rollout in rollouts],
         [rollout.relative_delay for rollout in rollouts],
@@ -133,7 +133,7 @@ def summarise(rollouts: Sequence[Rollout]) -> str:
 
 
 def summarise_groups(metrics: Mapping[str, float]) -> list[str]:
-    """The same for every group of emulators in what `rollout_metrics` returned."""
+    """The same line for every group of emulators, from the metrics of `rollout_metrics`."""
     figures = [
         (name.split("/")[1], share, metrics[name.replace("throughput", "delay", 1)])
         for name, share in metrics.items()

@@ -1,4 +1,4 @@
-"""What a policy does on the monitored emulators: windows beside the oracle's, its curve over preferences."""
+"""A policy on the monitored emulators: its windows beside the oracle's, and its curve over preferences."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -31,10 +31,10 @@ class WindowTrace:
 
     emulator: str
     seconds: Windows
-    """Since the rollout began; a flow may come later and go earlier."""
+    """Since the rollout began; a flow may begin later and end earlier."""
     policys: Windows
     oracles: Windows
-    """What the oracle would have at that time; of flows that share, the fair share."""
+    """The oracle's windows at those times; for flows that share a link, the fair share."""
 
     @property
     def distance(self) -> float:
@@ -44,7 +44,7 @@ class WindowTrace:
 
 @dataclass(frozen=True)
 class Curves:
-    """What can be had on one emulator, from low delay to full throughput."""
+    """The trade-off on one emulator, from low delay to full throughput."""
 
     emulator: str
     preference: list[Point]
@@ -77,14 +77,16 @@ def _windows(scheme: str, seconds: float, emulator: NamedEmulator) -> list[Windo
             record.cwnd_packets,
             windows[np.minimum(record.cwnd_ms / STEP_MS, len(windows) - 1).astype(np.intp)],
         )
-        for record, windows in zip(records, ideal, strict=False)  # the others, who come last, have no ideal
+        for record, windows in zip(
+            records, ideal, strict=False
+        )  # other flows come last and have no ideal window
     ]
 
 
 def _ideal_windows(
     spec: EmulatorSpec, own: Sequence[FlowSpec], others: Sequence[FlowSpec], steps: int
 ) -> Windows:
-    """Of each flow of one's own, (flows, steps)."""
+    """The windows of each flow of the policy, (flows, steps)."""
     if not spec.flows:
         return ideal_windows(spec, DEFAULT_PREFERENCE, steps)[None]
     sharing = Sharing(

@@ -1,4 +1,4 @@
-"""Plots of an evaluation; throughput over delay as Pantheon has it: up and to the right is better."""
+"""Plots of an evaluation; throughput over delay as in Pantheon: up and to the right is better."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -10,12 +10,12 @@ from .monitoring import Curves, WindowTrace
 
 ACCEPTED_THROUGHPUT = 0.95
 ACCEPTED_DELAY = 1.15
-"""What a first policy must reach of the oracle window's throughput, at what multiple of its p95 delay."""
+"""Acceptance of a first policy: share of the oracle window's throughput, multiple of its p95 delay."""
 MONITORING_DPI = 70
 
 
 def draw_rollouts(title: str, rollouts: Sequence[Rollout]) -> Figure:
-    """Every emulator as a point relative to its oracle window, which stands at (1, 1)."""
+    """Every emulator as a point relative to its oracle window, which is at (1, 1)."""
     figure = Figure(figsize=(8, 6), layout="tight")
     axes = figure.add_subplot()
     for group in sorted({_group(rollout) for rollout in rollouts}):
@@ -67,7 +67,7 @@ def draw_windows(title: str, traces: Sequence[WindowTrace]) -> Figure:
 
 
 def _margins(width: float, height: float, rows: int) -> dict[str, float]:
-    """Of axes below each other; matplotlib would draw all ticks twice more to find room for just these."""
+    """Margins of axes below each other; matplotlib's own layout would draw all ticks twice more for them."""
     left, right, bottom, top, between = 0.7, 0.15, 0.55, 0.65, 0.4  # inches
     row = (height - bottom - top - (rows - 1) * between) / rows
     return {

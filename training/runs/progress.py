@@ -1,4 +1,4 @@
-"""Progress of a run for whoever watches: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 import time
 from types import TracebackType

@@ -6,9 +6,9 @@ origin.json                          the revision of the code, digests of the em
 checkpoints/latest.pt                weights, optimiser and position after the last whole iteration
 checkpoints/dataset/000012.npz       the sequences of one iteration, for every iteration still in the dataset
 best/policy.safetensors              the policy with the least criterion on the validation emulators
-best/network.pt                      instead of it: weights of what only runs in Python
+best/network.pt                      instead, for networks or features that only run in Python: the weights
 metrics.jsonl                        one line per iteration: the numbers TensorBoard shows
-events.out.tfevents.*, wandb/, *.id     what the trackers keep
+events.out.tfevents.*, wandb/, *.id  files of the trackers
 """
 
 import json
@@ -38,30 +38,30 @@ from .tensor_file import load_tensors, save_tensors
 from .tracking import Tracked, Tracker, open_trackers
 
 SECONDS = "seconds"
-"""The metric that says how long the training has taken, over all its parts."""
+"""The metric of the duration of the training in seconds, interruptions not counted."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """All of a run's state besides its dataset; random streams follow from the seed and the iteration."""
+    """The state of a run without its dataset; random streams follow from the seed and the iteration."""
 
     iterations: int
     """Whole iterations done."""
     policy: dict[str, Any]
     optimiser: dict[str, Any]
     best_criterion: float
-    """Least so far on the validation emulators; infinite before the first evaluation."""
+    """Lowest so far on the validation emulators; infinite before the first evaluation."""
     decisions: int
     """Decisions collected."""
     criterion: str = "validation/criterion"
-    """The metric that the best policy has least of; of older runs, whose criterion had no name of its own."""
+    """The metric that the best policy minimises. The default is for older runs, which did not name theirs."""
 
 
 class RunDirectory(Generic[Config]):
-    """One run on disk, of a configuration of some kind."""
+    """One run on disk; `Config` is its kind of configuration."""
 
     def __init__(self, folder: Path, kind: type[Config], track: Sequence[str] = ("tensorboard",)) -> None:
-        """`track`: who follows it, of `TRACKERS`."""
+        """`kind`: of the configuration. `track`: keys of `TRACKERS`."""
         self.folder = folder
         self._kind = kind
         self._track = track
@@ -69,12 +69,12 @@ class RunDirectory(Generic[Config]):
 
     @property
     def best_policy(self) -> Path:
-        """The policy with the least criterion so far."""
+        """The policy with the lowest criterion so far."""
         return self.folder / "best" / "policy.safetensors"
 
     @property
     def best_network(self) -> Path:
-        """The same of a network or features in Python: their weights."""
+        """Its weights, if network or features are in Python."""
         return self.folder / "best" / "network.pt"
 
     @property
@@ -88,7 +88,11 @@ class RunDirectory(Generic[Config]):
         return self.folder / "checkpoints" / "learner.safetensors"
 
     def create(self, config: Config, pins: Mapping[str, str]) -> None:
-        """Begins a run over emulators of these digests, also where one died before its first checkpoint.
+        """Begins a run, also in place of one that died before its first checkpoint.
+
+        Args:
+            config: of the run.
+            pins: digests of the emulators by label.
 
         Raises:
             InputError: there is a run already.
@@ -107,10 +111,10 @@ class RunDirectory(Generic[Config]):
             raise InputError(f"{self.folder}: cannot write a run there: {error.strerror}") from error
 
     def check_origin(self, pins: Mapping[str, str]) -> None:
-        """Says so when the code has changed since the run was begun.
+        """Warns if the code has changed since the run was begun.
 
         Raises:
-            InputError: an emulator has.
+            InputError: an emulator has changed.
         """
         if not self._origin_file.exists():
             return
@@ -170,10 +174,10 @@ class RunDirectory(Generic[Config]):
             ) from error
 
     def resume(self, criterion: str) -> Checkpoint:
-        """What `load` returns, of a run whose best policy has least of this metric.
+        """Loads the checkpoint of a run whose best policy was chosen by the metric `criterion`.
 
         Raises:
-            InputError: as `load`, or the run has chosen by another metric.
+            InputError: as `load`, or the best policy was chosen by another metric.
         """
         done = self.load()
         if done.criterion != criterion:
@@ -184,7 +188,7 @@ class RunDirectory(Generic[Config]):
         return done
 
     def load_dataset(self, dataset: Dataset, iterations: int, kept_iterations: int) -> None:
-        """Fills `dataset` with what it held after so many iterations. Raises InputError: a file is broken."""
+        """Fills `dataset` as it was after `iterations` iterations. Raises InputError: a file is broken."""
         for iteration in range(max(0, iterations - kept_iterations), iterations):
             file = self._sequences_file(iteration)
             try:
@@ -195,11 +199,11 @@ class RunDirectory(Generic[Config]):
                 raise InputError(f"{file}: broken: {excerpt(error)}: begin another run with --out") from None
 
     def open_logs(self, iterations: int, criterion: str) -> None:
-        """Opens the logs to go on after so many iterations; what was logged beyond them is dropped.
+        """Opens the logs to continue; lines of later iterations than these are dropped.
 
         Args:
             iterations: done before.
-            criterion: the metric that the best policy has least of.
+            criterion: the metric that the best policy minimises.
         """
         if self._metrics_file.exists():
             kept = [line for line in self._logged() if line["iteration"] < iterations]
@@ -219,20 +223,20 @@ class RunDirectory(Generic[Config]):
             tracker.log(iteration, metrics, figures)
 
     def history(self, name: str) -> list[tuple[float, float]]:
-        """A metric by the seconds that training had taken, so far as it has been logged."""
+        """The logged values of a metric: (seconds of training, value)."""
         return [(line[SECONDS], line[name]) for line in self._logged() if name in line]
 
     def best_metrics(self) -> dict[str, float]:
-        """The metrics of the iteration whose policy is the best; there is one once `train` has returned.
+        """The metrics of the iteration whose policy is the best; it exists once `train` has returned.
 
         Raises:
-            InputError: its line is not there: somebody has changed the file.
+            InputError: its line is missing: the file has been changed.
         """
         criterion = self.load().criterion
         return min(self._whole(criterion), key=lambda line: line[criterion])
 
     def final_metrics(self) -> dict[str, float]:
-        """The metrics of the last iteration, with those of the best policy on the emulators asked for.
+        """The metrics of the last iteration, with those of the best policy on the emulators trained on.
 
         Raises:
             InputError: as `best_metrics`.
@@ -240,7 +244,7 @@ class RunDirectory(Generic[Config]):
         return self._whole("iteration")[-1]
 
     def metrics_of_best_policy(self) -> dict[str, float]:
-        """What it reached when it was made on the validation emulators, in the end on those trained on."""
+        """Metrics of the best policy: those of its iteration, and the final ones of the last iteration."""
         return self.final_metrics() | self.best_metrics()
 
     def _whole(self, name: str) -> list[dict[str, float]]:
@@ -250,7 +254,7 @@ class RunDirectory(Generic[Config]):
         return lines
 
     def _logged(self) -> list[dict[str, float]]:
-        """The metrics of every iteration so far, without a last line that a kill has cut.
+        """The metrics of every iteration so far; an incomplete last line, left by a kill, is ignored.
 
         Raises:
             InputError: a line is damaged.

@@ -10,7 +10,7 @@ from ccgym.envs.outside_files import read_bytes, replaced
 
 
 def load_tensors(file: Path, what: str) -> dict[str, Any]:
-    """What `save_tensors` wrote. Raises InputError for no regular file, else whatever PyTorch meets."""
+    """Reads what `save_tensors` wrote. Raises InputError: no regular file; and whatever PyTorch raises."""
     content: dict[str, Any] = torch.load(
         BytesIO(read_bytes(file, what)), map_location="cpu", weights_only=True
     )
@@ -18,7 +18,7 @@ def load_tensors(file: Path, what: str) -> dict[str, Any]:
 
 
 def save_tensors(state: Mapping[str, Any], file: Path) -> None:
-    """Writes what `torch.load` reads, at once or not at all.
+    """Writes what `torch.load` reads, whole or not at all.
 
     Raises:
         OSError: it cannot be written, as on a full disk; PyTorch itself would raise an error of its archive.

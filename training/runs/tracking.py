@@ -20,26 +20,26 @@ if TYPE_CHECKING:  # each tracker imports what it needs: PyTorch takes seconds
 
 @dataclass(frozen=True)
 class Tracked:
-    """A run, for those who follow it."""
+    """A run, as its trackers see it."""
 
     folder: Path
     name: str
     settings: Mapping[str, Any]
     """Its configuration as plain values."""
     iterations: int
-    """Done before; what was logged beyond them is dropped where that can be."""
+    """Iterations done before; what was logged beyond them is dropped where possible."""
     criterion: str
-    """The metric that the best policy has least of."""
+    """The metric that the best policy minimises."""
 
 
 class Tracker(Protocol):
-    """One place that follows a run."""
+    """One place that the metrics of a run go to."""
 
     def log(self, iteration: int, metrics: Mapping[str, float], figures: "Mapping[str, Figure]") -> None:
-        """Those of an iteration, under the same names everywhere."""
+        """Records the metrics and figures of an iteration, under the same names everywhere."""
 
     def close(self) -> None:
-        """Writes out what is still held."""
+        """Writes out what is still buffered."""
 
 
 class TensorBoard:
@@ -74,7 +74,7 @@ class TensorBoard:
 
 
 class WeightsAndBiases:
-    """A run of the project ccgym, as the environment of `wandb` says: WANDB_MODE, WANDB_ENTITY, ..."""
+    """A run of the project ccgym in Weights & Biases; its environment variables apply: WANDB_MODE, ..."""
 
     def __init__(self, run: Tracked) -> None:
         wandb = _module("wandb", "wandb")
@@ -99,7 +99,7 @@ class WeightsAndBiases:
 
 
 class Mlflow:
-    """A run of the experiment ccgym, where MLFLOW_TRACKING_URI says."""
+    """A run of the experiment ccgym on the MLflow server at MLFLOW_TRACKING_URI."""
 
     def __init__(self, run: Tracked) -> None:
         self._client: Any = _module("mlflow", "mlflow-skinny").MlflowClient()
@@ -134,7 +134,7 @@ _PACKAGES = {"wandb": ("wandb", "wandb"), "mlflow": ("mlflow", "mlflow-skinny")}
 
 
 def known_trackers(text: str) -> tuple[str, ...]:
-    """A comma-separated list, each once.
+    """Parses a comma-separated list of trackers; each is returned once.
 
     Raises:
         InputError: one is unknown, or its package is not installed.
@@ -149,7 +149,7 @@ def known_trackers(text: str) -> tuple[str, ...]:
 
 
 def open_trackers(names: Sequence[str], run: Tracked) -> list[Tracker]:
-    """Those of a run.
+    """Opens the trackers of a run.
 
     Raises:
         InputError: a package is not installed, or its server does not answer.

@@ -1,1 +1,1 @@
-"""What is run in training: task distributions, links, flows on one path."""
+"""What training runs on: task distributions, links, flows on one path."""

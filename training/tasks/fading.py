@@ -27,7 +27,7 @@ DROPOUT_S = (0.04, 0.6)  # mean of an exponential time, log-uniform
 QUEUE_BDPS = (0.5, 20.0)
 LIMITED_SHARE = 0.2
 FADING_ACKS_SHARE = 0.4
-"""Paths whose ACKs have a fading link of their own; for others it is an even one."""
+"""Share of the paths whose ACKs have a fading link of their own; on others that link is even."""
 ACK_RATE_MBPS = (1.0, 100.0)
 
 

@@ -1,4 +1,4 @@
-"""The links that the configuration of a training names: none of them is a test link."""
+"""The links that a training configuration names: none of them is a test link."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -25,7 +25,7 @@ def links_to_train_on(config: RunConfig) -> list[NamedEmulator]:
 
 
 def links_to_validate_on(key: str, selection: str) -> list[NamedEmulator]:
-    """The emulators of another key.
+    """The emulators that the configuration names under `key`.
 
     Raises:
         InputError: one is unknown, or belongs to the split `test`.
@@ -34,12 +34,12 @@ def links_to_validate_on(key: str, selection: str) -> list[NamedEmulator]:
 
 
 def seen_links(train: Iterable[EmulatorSpec], validation: Iterable[EmulatorSpec]) -> SeenLinks:
-    """What a policy file says of the links of its training."""
+    """The links of a training, as its policy file records them."""
     return SeenLinks(frozenset(map(spec_digest, train)), frozenset(map(spec_digest, validation)))
 
 
 def pins(*groups: Iterable[NamedEmulator]) -> dict[str, str]:
-    """Digests by label, for a run to notice that an emulator, a seed of it or its trace has changed."""
+    """Digests by label, by which a run notices that an emulator, its seed or its trace has changed."""
     return {emulator.label: drawn_digest(emulator.spec) for group in groups for emulator in group}
 
 

@@ -1,4 +1,4 @@
-"""Flows that share a bottleneck in training: who comes and goes when, and what is their fair share."""
+"""Flows that share a bottleneck in training: when they begin and end, and their fair shares."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class Sharing:
     stop_s: NDArray[np.float64]
     extra_delay_ms: NDArray[np.float64]
     rival: str | None
-    """Scheme of one more flow, from the beginning to the end, that fills every queue; none: there is none."""
+    """Scheme of one more flow that fills every queue, from the beginning to the end; None: no such flow."""
 
     def __len__(self) -> int:
         return len(self.start_s)

@@ -1,4 +1,4 @@
-"""What a policy is trained on: the emulators named, and others like them."""
+"""The emulators that a policy is trained on: those named, perturbed copies, random ones, shared ones."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ SAMPLING = 1
 COLLECTION = 2
 FITTING = 3
 LINKS = 4
-"""What a random stream is for: part of its seed, after the configuration's."""
+"""The purpose of a random stream: part of its seed, after the configuration's."""
 
 LEAST_SHARED_MBPS = 4.0
 LEAST_SHARED_QUEUE_PACKETS = 10
@@ -38,7 +38,7 @@ class TaskDistribution:
     groups: Mapping[str, Sequence[EmulatorSpec]]
     shares: Mapping[str, float]
     curriculum_iterations: int = 0
-    """In so many iterations ever more of each group are run on, its first ones first."""
+    """Number of iterations over which the emulators of each group are added, in their order."""
 
     def sample(self, config: TrainingConfig, iteration: int) -> list[tuple[str, EmulatorSpec]]:
         """Group and emulator of every rollout of an iteration.
@@ -55,14 +55,14 @@ class TaskDistribution:
         return samples
 
     def _entered(self, group: str, iteration: int) -> Sequence[EmulatorSpec]:
-        """The emulators of a group that are run on by now."""
+        """The emulators of a group that have been added by this iteration."""
         emulators = self.groups[group]
         if iteration >= self.curriculum_iterations:
             return emulators
         return emulators[: math.ceil(len(emulators) * (iteration + 1) / self.curriculum_iterations)]
 
     def _counts(self, environments: int) -> dict[str, int]:
-        """Rollouts per group; what rounding leaves over goes to those that it took most from."""
+        """Rollouts per group, rounded by largest remainder."""
         present = {
             group: self.shares[group]
             for group, emulators in self.groups.items()
@@ -82,11 +82,11 @@ def _shuffled(seed: int, stream: int, epoch: int, size: int) -> tuple[int, ...]:
 
 
 def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> TaskDistribution:
-    """What a configuration trains on: the emulators named, others like them, random ones.
+    """The tasks of a configuration: the emulators named, perturbed copies, random ones.
 
     Raises:
-        InputError: the oracle does not know what is right on one of the emulators; an oracle of
-            one's own is tried on the first.
+        InputError: the oracle cannot read one of the emulators; an oracle of the user's own is tried on the
+            first of them.
     """
     others = _random_links(config, config.random_emulators, Split.TRAIN)
     for spec in [*emulators, *others] if not config.oracle else ():
@@ -108,7 +108,7 @@ def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) ->
 
 
 def _may_be_shared(spec: EmulatorSpec) -> bool:
-    """An even link with an even way back, fast and deep enough for several windows of a few packets."""
+    """Whether link and return path are even, fast and deep enough for several windows of a few packets."""
     link = spec.uplink
     return (
         not link.varies
@@ -138,9 +138,9 @@ def _random_links(config: TrainingConfig, count: int, split: Split) -> list[Emul
 
 
 def vary(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) -> list[EmulatorSpec]:
-    """For each emulator `variations` others, with other rates, delays, queues and arrivals.
+    """For each emulator, `variations` perturbed copies with other rates, delays, queues and arrivals.
 
-    A policy that knows a few links by heart is lost on any other; between these it has to learn the rule.
+    They keep the policy from fitting a few links only.
     """
     generator = np.random.default_rng([config.seed, VARIATION])
     return [
