@@ -10,8 +10,8 @@ namespace ccgym {
 
 namespace {
 
-// An IPv4 address in its own notation: the packets to "::ffff:10.0.0.1" are IPv4 ones, with IPv4's traffic
-// class and header.
+// An IPv4 address mapped into IPv6 becomes IPv4: packets to "::ffff:10.0.0.1" are IPv4 packets, with IPv4's
+// traffic class and header.
 std::string plain(std::string_view host) {
   if (host == "localhost") return "127.0.0.1";
   std::string text{host};

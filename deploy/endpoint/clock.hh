@@ -1,4 +1,4 @@
-// The two clocks an endpoint reads; the flow's own time is a difference of the steady one.
+// The two clocks that an endpoint reads; a flow's time is a difference of the steady clock.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace ccgym {
 
 inline Time monotonic_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// What the kernel stamps received datagrams with; it may be stepped, so only ages are taken from it.
+// The clock of the kernel's receive timestamps; it may be set, so only ages are taken from it.
 inline Time realtime_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 }  // namespace ccgym

@@ -9,7 +9,7 @@ namespace ccgym {
 
 namespace {
 
-constexpr double kMaxSeconds = 1e9;  // 31 years: what still fits the nanoseconds of a flow's clock
+constexpr double kMaxSeconds = 1e9;  // 31 years: fits into the nanoseconds of a flow's clock
 
 constexpr int64_t kMaxCount = 1'000'000'000'000'000;
 

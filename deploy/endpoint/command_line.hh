@@ -34,8 +34,8 @@ class CommandLine {
   std::map<std::string, std::string, std::less<>> given_{};
 };
 
-// Throw InputError for anything else than a port from 1 to 65535, a duration above 0 in seconds, a whole
-// number from 1.
+// Parse a port from 1 to 65535, a duration above 0 in seconds, and a whole number from 1; throw InputError
+// for anything else.
 uint16_t parse_port(std::string_view text);
 Time parse_seconds(std::string_view option, std::string_view text);
 int64_t parse_count(std::string_view option, std::string_view text);

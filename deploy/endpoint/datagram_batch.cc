@@ -12,7 +12,7 @@ namespace ccgym {
 
 namespace {
 
-// What an ICMP message about an earlier datagram becomes: the flow goes on as after any loss.
+// Errors that ICMP messages about earlier datagrams cause: the flow goes on as after any loss.
 bool is_network_error(int error) {
   switch (error) {
     case ECONNREFUSED:
@@ -32,7 +32,7 @@ bool is_network_error(int error) {
   }
 }
 
-constexpr int kEcnBits = 0b11;  // of the traffic class; all of them: "congestion experienced"
+constexpr int kEcnBits = 0b11;  // of the traffic class; both set: "congestion experienced"
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
@@ -48,7 +48,7 @@ std::optional<Value> control_value(const msghdr& header, int level, int type) {
   return std::nullopt;
 }
 
-// Adds a note to what a message carries already; its control block has room for it.
+// Adds a control message to those in `block`, which has room for it.
 template <class Value>
 void add_control_value(msghdr& header, ControlBlock& block, int level, int type, const Value& value) {
   cmsghdr note{};
@@ -62,7 +62,7 @@ void add_control_value(msghdr& header, ControlBlock& block, int level, int type,
   header.msg_controllen += CMSG_SPACE(sizeof(Value));
 }
 
-// What a kernel or a network card says that does not segment trains, or not ones of this datagram size.
+// Errors of a kernel or network card that does not segment trains, or not for this datagram size.
 bool is_segmentation_refusal(int error) { return error == EIO || error == EINVAL || error == EMSGSIZE; }
 
 }  // namespace
@@ -130,7 +130,7 @@ Origin ReceiveBatch::origin(std::size_t index) const {
   const std::size_t train = parts_[index].train;
   const msghdr& header = headers_[train].msg_hdr;
   std::optional local = control_value<in6_pktinfo>(header, IPPROTO_IPV6, IPV6_PKTINFO);
-  // The route back is the routing table's business, except where the address alone names no link.
+  // The routing table chooses the route back, except if the address alone does not determine the link.
   if (local && !IN6_IS_ADDR_LINKLOCAL(&local->ipi6_addr)) local->ipi6_ifindex = 0;
   return {peers_[train], header.msg_namelen, local};
 }
@@ -185,7 +185,7 @@ void SendBatch::address(std::size_t index) {
   }
 }
 
-// From now on every datagram goes alone, those that wait included.
+// From now on every datagram is sent singly, including those that wait.
 void SendBatch::give_up_trains() {
   segments_ = false;
   std::vector<Train> single;
@@ -211,7 +211,7 @@ void SendBatch::flush(int socket) {
       give_up_trains();
       return flush(socket);
     } else {
-      ++sent_trains_;  // whatever this one suffered from, the next may go: a loss like any other
+      ++sent_trains_;  // a loss like any other: the next train may be sent
       failed_ += datagrams;
     }
   }

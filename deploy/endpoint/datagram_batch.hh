@@ -1,6 +1,6 @@
-// Many datagrams in one system call, in buffers allocated once.
+// Many datagrams in one system call, in buffers that are allocated once.
 //
-// Datagrams of one size to one place form a train: the kernel takes a train whole (UDP_SEGMENT) and may
+// Datagrams of one size to one destination form a train. The kernel takes a whole train (UDP_SEGMENT) and may
 // hand one over whole (UDP_GRO), which saves the network stack's work for all but one of its datagrams.
 #pragma once
 
@@ -19,19 +19,20 @@
 
 namespace ccgym {
 
-inline constexpr std::size_t kMaxTrainDatagrams = 64;  // that we send: UDP_MAX_SEGMENTS before Linux 6.9
+inline constexpr std::size_t kMaxTrainDatagrams = 64;  // of ours: UDP_MAX_SEGMENTS before Linux 6.9
 inline constexpr std::size_t kMaxTrainBytes = 65'507;  // what fits into one UDP datagram over IPv4
-inline constexpr std::size_t kReceivedTrains = 16;     // of one system call
-inline constexpr std::size_t kUsualDatagrams = kReceivedTrains * kMaxTrainDatagrams;  // that come at once
+inline constexpr std::size_t kReceivedTrains = 16;     // in one system call
+inline constexpr std::size_t kUsualDatagrams =
+    kReceivedTrains * kMaxTrainDatagrams;  // received at once, usually
 
-// Room for the kernel's notes on a train: its timestamp, the address it was sent to, its datagrams' size and
-// their traffic class.
+// Room for the kernel's control messages of a train: its timestamp, the address that it was sent to, the size
+// of its datagrams and their traffic class.
 struct ControlBlock {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(timespec)) + CMSG_SPACE(sizeof(in6_pktinfo)) +
                                              2 * CMSG_SPACE(sizeof(int))> bytes{};
 };
 
-// Where a datagram came from, and which of our addresses it was sent to: where its reply comes from.
+// Where a datagram came from, and which of our addresses it was sent to: the reply comes from that one.
 struct Origin {
   sockaddr_storage peer{};
   socklen_t peer_bytes{};
@@ -47,16 +48,18 @@ class ReceiveBatch {
  public:
   ReceiveBatch();
 
-  // Takes what waits at the socket, up to a batch; returns how many datagrams: trains of others may be of
-  // more than ours, a local one of 128 since Linux 6.9. Never blocks. An error that the network reported
-  // about an earlier datagram sets `refused` and is otherwise nothing.
+  // Takes the datagrams that wait at the socket, up to a batch; returns their number, which may be above
+  // kUsualDatagrams: trains of other senders may be longer than ours (a local one has up to 128 datagrams
+  // since Linux 6.9). Never blocks. An error that the network reported about an earlier datagram sets
+  // `refused` and is otherwise ignored.
   std::size_t receive(int socket);
 
   [[nodiscard]] std::span<const std::byte> datagram(std::size_t index) const;
-  [[nodiscard]] std::optional<Time> arrived_at(std::size_t index) const;  // by the kernel, in real time
+  [[nodiscard]] std::optional<Time> arrived_at(
+      std::size_t index) const;  // stamped by the kernel, in real time
   [[nodiscard]] Origin origin(std::size_t index) const;
   [[nodiscard]] bool marked(std::size_t index) const;      // "congestion experienced": RFC 3168
-  [[nodiscard]] bool refused() const { return refused_; }  // nobody listens at the other end
+  [[nodiscard]] bool refused() const { return refused_; }  // no program listens at the other end
 
  private:
   struct Part {
@@ -79,23 +82,23 @@ class ReceiveBatch {
 
 class SendBatch {
  public:
-  // Room for so many datagrams of so many bytes at most. Without `trains`, each goes alone.
+  // Room for so many datagrams of so many bytes at most. Without `trains`, each is sent singly.
   SendBatch(std::size_t datagrams, std::size_t datagram_bytes, bool trains = true);
 
   [[nodiscard]] bool full() const { return datagrams_ == capacity_; }
   [[nodiscard]] bool empty() const { return datagrams_ == 0; }
-  [[nodiscard]] std::size_t failed() const { return failed_; }  // datagrams the host would not send
+  [[nodiscard]] std::size_t failed() const { return failed_; }  // datagrams that the host refused to send
 
   // Where the next datagram is written; it holds zeros or an earlier datagram. Throws std::logic_error: full.
   [[nodiscard]] std::span<std::byte> slot() {
     if (full()) throw std::logic_error("a batch that is full takes no more datagrams");
     return std::span{bytes_}.subspan(end_, slot_bytes_);
   }
-  // What was written there. Throws std::logic_error: full, or more than the slot has.
+  // Adds what was written there. Throws std::logic_error: full, or longer than the slot.
   void push(std::size_t bytes);                        // to the connected peer
-  void push(std::size_t bytes, const Origin& origin);  // back to where a datagram came from
+  void push(std::size_t bytes, const Origin& origin);  // back to the origin of a datagram
 
-  // Hands everything to the kernel, or as much as its buffer takes: the rest waits for the next flush.
+  // Hands all datagrams to the kernel, or as many as its buffer takes; the rest waits for the next flush.
   void flush(int socket);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace ccgym {
 
-// A mistake of the user, said in one line: what is wrong and what would be right. Exit code 2.
+// A mistake of the user. One line: what is wrong and what would be right. Exit code 2.
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,8 +25,8 @@ inline int check_system_call(const char* attempt, int result) {
   return result;
 }
 
-// A message on one line of a terminal, whatever it quotes: what would steer that becomes '?', and of a long
-// one the beginning and the end stay.
+// A message that fits on one line of a terminal, whatever it quotes: control characters become '?', and of a
+// long message the beginning and the end are kept.
 inline std::string one_line(std::string_view message) {
   constexpr std::size_t kMostBytes = 280;
   const auto within_character = [&](std::size_t at) { return (message[at] & '\xc0') == '\x80'; };  // of UTF-8

@@ -1,4 +1,4 @@
-// What a flow came to, as the JSON of `ccgym-sender --stats FILE`.
+// The results of a flow, as the JSON of `ccgym-sender --stats FILE`.
 #pragma once
 
 #include <filesystem>
@@ -20,13 +20,14 @@ struct FlowSummary {
 // User and system time of this process so far.
 double cpu_seconds();
 
-// `decision_times` is null for a scheme that is no policy.
+// `decision_times`: null for a scheme that is no policy.
 std::string to_json(const FlowSummary& summary, const UdpFlow& flow, const DurationHistogram* decision_times);
 
-// Throws InputError when `file` is no place to write to.
+// Throws InputError if `file` cannot be written.
 void check_writable(const std::filesystem::path& file);
 
-// Under a temporary name first: a reader sees the whole text or none. Throws std::system_error.
+// Writes under a temporary name, then renames: a reader sees all of the text or none. Throws
+// std::system_error.
 void write_atomically(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace ccgym

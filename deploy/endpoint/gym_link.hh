@@ -1,9 +1,10 @@
-// The gym at the other end of a Unix socket: it is told of each decision, and answers with an action.
+// The gym at the other end of a Unix socket: it receives each decision that is due, and answers with an
+// action.
 //
-// SOCK_SEQPACKET, one record a message, float64 in the host's order. Out: a row of kTelemetry (bytes and
-// times of the step that the decision closes; packets waiting at the bottleneck are not known: NaN), then the
-// observation. In: the action, one number or two. The flow goes on with its old window until the action
-// comes.
+// SOCK_SEQPACKET, one record per message, float64 in the host's byte order. To the gym: a row of kTelemetry
+// (bytes and times are of the step that the decision ends; the packets waiting at the bottleneck are unknown:
+// NaN), then the observation. From the gym: the action, one number or two. The flow keeps its old window
+// until the action arrives.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ class GymLink {
   [[nodiscard]] PolicyController& policy() { return policy_; }
   [[nodiscard]] int descriptor() const { return socket_.number(); }
 
-  // Tells of a decision that is due, once. Throws std::system_error when the gym has gone.
+  // Reports a decision that is due, once. Throws std::system_error when the gym has gone.
   void report(Time now, const Sender<>& sender);
 
-  // Takes the action that has come; false: the gym has gone.
+  // Applies the action that has arrived; false: the gym has gone.
   [[nodiscard]] bool take_action();
 
  private:

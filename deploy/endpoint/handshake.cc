@@ -16,7 +16,7 @@ namespace {
 constexpr int kByeTries = 3;
 constexpr Time kByeInterval = std::chrono::milliseconds{200};
 
-// Tells `listener` of every reply to this flow that waits at the socket.
+// Passes every reply to this flow that waits at the socket to `listener`.
 template <class Listener>
 void receive_replies(ReceiveBatch& batch, int socket, uint64_t flow, Listener& listener) {
   for (std::size_t count = batch.receive(socket); count > 0; count = batch.receive(socket)) {
@@ -55,7 +55,7 @@ Hello hello_with(uint64_t flow, uint64_t cookie, const std::optional<SipKey>& se
 }
 
 void send_control(int socket, std::span<const std::byte> bytes) {
-  // What the host or the network refuses now is tried again: a receiver may not be up yet.
+  // What the host or the network refuses is tried again: the receiver may not have started yet.
   static_cast<void>(send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT));
 }
 

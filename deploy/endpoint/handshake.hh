@@ -1,4 +1,4 @@
-// How a flow begins and ends: hello until the receiver answers, bye until it answers or is gone.
+// How a flow begins and ends: hello until the receiver answers, bye until it answers or has gone.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr Time kHelloInterval = std::chrono::seconds{1};
 
 enum class Answer {
   accepted,
-  refused,  // somebody is there, and takes no flow of ours: it has another, or another secret
+  refused,  // the receiver takes no flow of ours: it has another flow, or another secret
   silence,
   stopped,
 };
@@ -23,8 +23,8 @@ enum class Answer {
 Answer say_hello(const FileDescriptor& socket, uint64_t flow, const std::optional<SipKey>& secret,
                  StopSignals& stop);
 
-// Best effort, over within 0.6 s, at once at a further signal: a receiver that does not get it
-// notices the silence.
+// Best effort: over within 0.6 s, or at once at a further signal. A receiver that misses the bye notices the
+// silence.
 void say_bye(const FileDescriptor& socket, uint64_t flow, StopSignals& stop);
 
 }  // namespace ccgym

@@ -21,7 +21,7 @@ class DurationHistogram {
 
   [[nodiscard]] uint64_t count() const { return total_; }
 
-  // Nearest rank, the middle of its bucket; zero when nothing was added. `share` in (0, 1].
+  // By nearest rank: the middle of its bucket; zero if nothing was added. `share` in (0, 1].
   [[nodiscard]] Time quantile(double share) const {
     const auto rank = static_cast<uint64_t>(std::ceil(share * static_cast<double>(total_)));
     uint64_t below = 0;

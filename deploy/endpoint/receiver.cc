@@ -1,4 +1,4 @@
-// ccgym-receiver: acknowledges every packet of one flow after the other.
+// ccgym-receiver: acknowledges every packet, one flow after the other.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -34,7 +34,7 @@ Runs until SIGTERM, SIGINT or SIGHUP.
 Exit codes: 0 done, 1 failure, 2 bad usage or input.
 )";
 
-// Longer than any published test: what has been silent for so long does not come back.
+// Longer than any published test: a flow that has been silent for so long does not come back.
 constexpr Time kSilenceLimit = std::chrono::seconds{60};
 
 // The sockets and the core of a receiver, and the loop between them.
@@ -43,7 +43,7 @@ class ReceiverLoop {
   ReceiverLoop(const Address& local, const ReceiverKeys& keys, bool once)
       : socket_(listen_udp(local)), once_(once), receiver_(keys) {}
 
-  // Until the stop signal or, with `once`, the end of the first flow; returns the exit code.
+  // Runs until the stop signal or, with `once`, the end of the first flow; returns the exit code.
   int run() {
     while (!once_ || receiver_.ended_flows() == 0) {
       const auto silence_at = once_ && receiver_.in_flow()
@@ -66,7 +66,7 @@ class ReceiverLoop {
     const Time real = realtime_now();
     for (std::size_t i = 0; i < count; ++i) {
       if (replies_.full()) replies_.flush(socket_.number());
-      if (replies_.full()) return;  // the rest is a loss as any other
+      if (replies_.full()) return;  // the rest is lost, as on the path
       const Time age = std::clamp(real - incoming_.arrived_at(i).value_or(real), Time::zero(), kMaxAge);
       const Origin origin = incoming_.origin(i);
       if (const auto reply = receiver_.on_datagram(steady - age, origin.peer_address(), incoming_.datagram(i),
@@ -83,7 +83,7 @@ class ReceiverLoop {
     return 1;
   }
 
-  // How long a datagram may have waited in the socket; more means that the wall clock was set.
+  // The longest that a datagram waits in the socket; more means that the wall clock was set.
   static constexpr Time kMaxAge = std::chrono::seconds{1};
 
   StopSignals stop_{};

@@ -1,4 +1,4 @@
-// A secret that both ends share: a file only its owner can read.
+// A secret that both ends share: a file that only its owner can read.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace ccgym {
 // file, is too short or long, or others than its owner may read or write it.
 std::vector<std::byte> read_secret_file(const std::filesystem::path& file);
 
-// What they come to, as a key.
+// The key derived from those bytes.
 SipKey sip_key(const std::vector<std::byte>& secret);
 
-// That of the program's option --secret FILE; absent without it. Throws InputError as read_secret_file.
+// The key of the program's option --secret FILE; absent without it. Throws InputError as read_secret_file.
 std::optional<SipKey> secret_of(const CommandLine& line);
 
 }  // namespace ccgym

@@ -61,7 +61,7 @@ Exit codes: 0 done, 1 failure (no answer within 10 tries, one a second), 2 bad u
 Schemes:
 )";
 
-// Each draws by chance for itself.
+// Scheme and traffic draw from random streams of their own.
 constexpr uint64_t kSchemeStream = 0;
 constexpr uint64_t kTrafficStream = 1;
 

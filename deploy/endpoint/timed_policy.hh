@@ -1,4 +1,4 @@
-// A controller whose decisions are timed: it notes how long each step took.
+// A policy whose decisions are timed: it records how long each one takes.
 #pragma once
 
 #include <memory>

@@ -51,7 +51,7 @@ void UdpFlow::fire_due_timer(Time now) {
   if (timer && *timer <= now) sender_.on_timer(now);
 }
 
-// ACKs that come thick and fast are left alone for a moment, to be taken together.
+// ACKs that arrive in quick succession are left for a moment, to be read together.
 Readiness UdpFlow::gather_acks(StopSignals& stop) {
   const Time due = acks_taken_at_ + kGathering;
   const Readiness ready = now() < due ? wait_for(socket_, {}, stop, start_ + due) : Readiness{};
@@ -59,8 +59,8 @@ Readiness UdpFlow::gather_acks(StopSignals& stop) {
   return ready;
 }
 
-// Every ACK is answered with what its window lets go before the next one is looked at, as if each had
-// come alone; only the system calls are shared.
+// After every single ACK, the packets that its window allows are written before the next ACK is processed, as
+// if each had come alone; only the system calls are shared.
 void UdpFlow::take_acks() {
   const std::size_t count = incoming_.receive(socket_);
   const Time arrival = now();
@@ -86,8 +86,8 @@ void UdpFlow::take_ack(Time now, const Ack& ack) {
   received_packets_ = std::max(received_packets_, ack.received_packets);
 }
 
-// Writes what may leave now into the batch. A full batch waits for its flush and for the ACKs that
-// have come meanwhile: no window, however large, keeps them waiting.
+// Writes the packets that may leave now into the batch. A full batch is flushed, and the ACKs that have
+// arrived meanwhile are processed: no window, however large, keeps them waiting.
 void UdpFlow::send_due(Time now) {
   while (!outgoing_.full()) {
     const std::optional<Time> due = sender_.next_send(now);
@@ -97,7 +97,7 @@ void UdpFlow::send_due(Time now) {
   }
 }
 
-// A window that stays open for want of data says nothing about the path: the sender is told.
+// Whether there is data to send; if not, the sender is told that it is limited by the application.
 bool UdpFlow::may_send(Time now) {
   if (sender_.owes_probe()) return true;
   const int64_t inflight_packets = sender_.inflight_bytes() / static_cast<int64_t>(kDataBytes);

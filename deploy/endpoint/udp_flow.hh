@@ -17,12 +17,12 @@ namespace ccgym {
 
 class UdpFlow {
  public:
-  // The receiver has answered the hello of `flow`; time begins now.
+  // Call it when the receiver has answered the hello of `flow`: time begins now.
   UdpFlow(const FileDescriptor& socket, CongestionController& controller, uint64_t flow,
           const Traffic& traffic = {});
 
-  // Sends full datagrams of the traffic as the controller allows until all of it has arrived, `duration` is
-  // over (nullopt: never), a stop signal comes, or the gym whose policy the controller is has gone.
+  // Sends full datagrams of the traffic as the controller allows. Ends when all of it has arrived, `duration`
+  // is over (nullopt: never), a stop signal comes, or the gym that decides for the controller has gone.
   void run(std::optional<Time> duration, StopSignals& stop, GymLink* gym = nullptr);
 
   [[nodiscard]] Time now() const;  // since the flow began
@@ -34,12 +34,12 @@ class UdpFlow {
   [[nodiscard]] std::size_t failed_sends() const { return outgoing_.failed(); }
 
  private:
-  static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are looked at again
-  // Wake-ups for ACKs and for paced packets are at least so far apart: one costs more than a packet.
+  static constexpr std::size_t kBurstDatagrams = 64;  // sent before ACKs are read again
+  // The least time between wake-ups for ACKs or paced packets: a wake-up costs more than a packet.
   static constexpr Time kGathering = std::chrono::microseconds{50};
 
   void fire_due_timer(Time now);
-  bool take_action(GymLink& gym);  // false: it has gone
+  bool take_action(GymLink& gym);  // false: the gym has gone
   Readiness gather_acks(StopSignals& stop);
   void take_acks();
   void take_ack(Time now, const Ack& ack);

@@ -11,14 +11,15 @@ namespace ccgym {
 
 namespace {
 
-// Some 10 ms at 5 Gbit/s: the default of 208 kB holds 92 full datagrams, which a busy host outlasts.
+// Room for some 10 ms at 5 Gbit/s: the default of 208 kB holds 92 full datagrams, fewer than arrive while a
+// busy host does not read.
 constexpr int kBufferBytes = 8 << 20;
 
 void set_option(int socket, int level, int option, int value, const char* attempt) {
   check_system_call(attempt, setsockopt(socket, level, option, &value, sizeof value));
 }
 
-// Beyond the system's limit where the user may, else as near to it as allowed.
+// Beyond the system's limit if the user may, else as near to the size as allowed.
 void set_buffer(int socket, int forced_option, int option) {
   const int bytes = kBufferBytes;
   if (setsockopt(socket, SOL_SOCKET, forced_option, &bytes, sizeof bytes) < 0)
@@ -30,7 +31,7 @@ FileDescriptor open_udp(int family) {
       check_system_call("open a UDP socket", socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0))};
   set_buffer(socket_.number(), SO_RCVBUFFORCE, SO_RCVBUF);
   set_buffer(socket_.number(), SO_SNDBUFFORCE, SO_SNDBUF);
-  const int trains = 1;  // a kernel before 5.0 has none: every datagram comes alone then
+  const int trains = 1;  // a kernel before 5.0 has none: every datagram is received singly then
   static_cast<void>(setsockopt(socket_.number(), IPPROTO_UDP, UDP_GRO, &trains, sizeof trains));
   return socket_;
 }

@@ -62,7 +62,7 @@ Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::option
   const bool stopped = polled[1].revents != 0;
   if (stopped) stop.take();
   const auto events = static_cast<unsigned>(polled[0].revents);
-  // A pending network error is fetched by reading.
+  // A pending network error is cleared by reading.
   return {(events & (POLLIN | POLLERR)) != 0, (events & POLLOUT) != 0, stopped, polled[2].revents != 0};
 }
 

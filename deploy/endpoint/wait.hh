@@ -1,4 +1,4 @@
-// Sleeping until the socket, the clock or a signal has something.
+// Sleeps until the socket is ready, a deadline passes or a signal arrives.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace ccgym {
 
-// SIGTERM, SIGINT and SIGHUP, from here on read like a file instead of ending the process.
+// SIGTERM, SIGINT and SIGHUP: from its construction on they are read like a file and do not end the process.
 class StopSignals {
  public:
   StopSignals();
@@ -28,14 +28,15 @@ struct Interest {
 struct Readiness {
   bool readable{};
   bool writable{};
-  bool stop{};  // a signal asks for the end; it has been taken
+  bool stop{};  // a stop signal has arrived and was taken
   bool other{};
 };
 
-inline constexpr int kNoDescriptor = -1;  // poll passes it over
+inline constexpr int kNoDescriptor = -1;  // ignored by poll
 
-// Until the socket is what one is interested in, a stop signal comes, `other` has something to read or
-// `deadline` (steady clock; nullopt: never) is reached; to the nanosecond, as far as the kernel goes.
+// Sleeps until the socket is ready for what the caller is interested in, a stop signal arrives, `other` has
+// something to read, or `deadline` (steady clock; nullopt: never) is reached; to the nanosecond, as far as
+// the kernel allows.
 Readiness wait_for(int socket, Interest interest, StopSignals& stop, std::optional<Time> deadline,
                    int other = kNoDescriptor);
 

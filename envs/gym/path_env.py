@@ -46,14 +46,16 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], Any], EzPickle):
     | 4   | W becomes 2 W    |
 
     With `actions="log_window"`, a `Box(-1, 1, (1,), float32)`: action y makes the window W exp(y). Packets
-    leave no faster than 1.5 windows per least round trip. With `companion=True` flows share a bottleneck
-    fairly, and the window that is taken may be another. Until the network first wants no more, or a packet
-    is lost, it grows as in slow start. For two round trips in every five or more with a standing queue the
-    action does not count, while the flow lets the queue run empty or measures whether others do. Where
-    other flows are detected, 1.2 sqrt(r) packets come to the window, r being the rate in packets a ms, and
-    little more may wait in the queue; some packets are held back now and then, and sent at once; beside
-    flows that fill every queue the window is a Cubic flow's. Where a queue of a few packets overflows,
-    packets leave hardly faster than they arrive. See docs/concepts/sharing.md.
+    leave no faster than 1.5 windows per least round trip.
+
+    With `companion=True`, which makes flows share a bottleneck fairly, the window may differ from the one
+    that the action asks for: see docs/concepts/sharing.md. It grows as in slow start until an action first
+    asks for no more, or a packet is lost. For two round trips in every five or more with a standing queue the
+    action is ignored, while the flow drains the queue or observes whether others do. Where other flows are
+    detected, 1.2 sqrt(r) packets are added to the window, with r the rate in packets per ms, and little more
+    may wait in the queue; now and then some packets are held back and then sent at once; beside flows that
+    fill every queue the window is that of a Cubic flow. Where a queue of a few packets overflows, packets are
+    paced hardly faster than they are delivered.
 
     With `actions="rate"`, a `Box(-1, 1, (1,), float32)`: packets leave at a pacing rate, and action a makes
     it 1 + 0.025 a times what it was, or 1 / (1 - 0.025 a) times for a < 0. W is then what the rate puts
