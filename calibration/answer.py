@@ -1,4 +1,4 @@
-"""What a search found: the emulator, how well it replicates each scheme, and what stays open."""
+"""The answer of a search: the emulator, how well it replicates each scheme, and what stays open."""
 
 import math
 from collections import Counter
@@ -29,23 +29,23 @@ CONFIDENCE = 0.9
 _TAIL = (1 - CONFIDENCE) / 2
 POSTERIOR = 16
 _DRAWS = 6
-"""Of the answer: times as many as the search had of each candidate."""
+"""Draws for the answer, as a multiple of those per candidate in the search."""
 _FINALISTS, _FINALIST_DRAWS = 8, 8
-"""Of a search for the least error; the second: times as many as the search had."""
+"""Finalists of a search for the least error, and their draws as a multiple of those of the search."""
 _RESAMPLES, _RARE = 1000, 100
-"""Arrivals that so few of them have do not count."""
+"""Resamples of the runs; a kind of arrivals that is best in fewer than `_RARE` of them does not count."""
 _NEAREST = 80
 _SEED = 16
 _FEWEST_DEGREES = 2
 _AS_GOOD = 0.02
-"""Difference of scores, above which another candidate is taken than the middle: a search that goes on answers
-no worse than by this."""
+"""A candidate that scores better than the middle by more than this is taken instead: a continued search gives
+no worse answer than by this."""
 _TELLABLE_LOSS = 3e-4
-"""Less is some packets of a run, which one scheme or the other loses to the queue as well."""
+"""A smaller loss cannot be told from none: it is a few packets of a run, which a queue may drop."""
 _DETERMINED = 2.0
-"""Between the ends of an interval: with more the data say little of a parameter."""
+"""Ratio of the ends of an interval above which a parameter counts as undetermined."""
 _OPEN_QUEUE_CHANGE = 0.003
-"""Of the error: a queue that may be four times as long without more was never full."""
+"""The queue counts as never full if four times its length changes the error by no more than this."""
 
 
 @dataclass(frozen=True)
@@ -64,31 +64,31 @@ class SchemeFit:
 
 @dataclass(frozen=True)
 class Answer:
-    """What `ccgym calibrate` says."""
+    """The answer of `ccgym calibrate`."""
 
     candidate: Candidate
     error: float
     """Mean over the schemes, as published."""
     schemes: list[SchemeFit]
     left_out_errors: dict[str, float]
-    """Of each scheme, on the emulator chosen without it."""
+    """Error of each scheme on the emulator that was chosen without it."""
     intervals: dict[str, tuple[float, float]]
-    """Of each parameter, 90 %."""
+    """Interval of 90 % of each parameter."""
     poisson_probability: float
     undetermined: dict[str, str]
-    """What the measurements do not decide, and why."""
+    """Parameters that the measurements do not determine, and why."""
     left_out: dict[str, str]
-    """What of the target the fit does not stand on."""
+    """Measurements of the target that the fit does not use, and why."""
     candidates: int
-    """How many were run in full."""
+    """Number of candidates that were run in full."""
     cut_short: bool
-    """Whether its time was over, or it was interrupted, before its last trial; else it is the same again."""
+    """Whether time or user ended the search before its last trial; otherwise it is repeatable."""
     posterior: list[Candidate]
-    """As many as `POSTERIOR`, drawn from those that fit within the spread of the runs: an ensemble."""
+    """An ensemble: `POSTERIOR` candidates drawn from those that fit within the spread of the runs."""
 
     @property
     def left_out_error(self) -> float:
-        """Mean over the schemes."""
+        """Mean of `left_out_errors` over the schemes."""
         return float(np.mean(list(self.left_out_errors.values())))
 
     def as_json(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Answer:
 
 
 def answer_of(search: Search, replicator: Replicator) -> Answer:
-    """What the candidates that were tried say together."""
+    """Derives the answer from all candidates that were tried."""
     sharpest = search.sharpest
     if sharpest is None:
         best, of_left_out = _best_of_finalists(search, replicator)
@@ -136,7 +136,7 @@ def answer_of(search: Search, replicator: Replicator) -> Answer:
 
 
 def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tried:
-    """The middle of what fits, unless it fits worse: between two modes of a scheme lies neither."""
+    """The middle of the posterior, unless it fits worse: with two modes the middle may be in neither."""
     candidates = dict.fromkeys([sharpest.centre, sharpest.likeliest, search.best.candidate])
     centre, *others = (_replicated(search, candidate, replicator) for candidate in candidates)
     least = min(others, key=lambda tried: tried.score, default=centre)
@@ -144,13 +144,13 @@ def _fitting(search: Search, sharpest: Sharpening, replicator: Replicator) -> Tr
 
 
 def _replicated(search: Search, candidate: Candidate, replicator: Replicator) -> Tried:
-    """With more draws than in the search: they are the last."""
+    """Runs a candidate with more draws than the search, for its final figures."""
     figures = replicator.replicate(candidate, range(_DRAWS * len(search.draws)))
     return Tried(candidate, figures, search.score(figures))
 
 
 def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Replicator) -> dict[str, float]:
-    """Each scheme's error on the emulator that the others' measurements give."""
+    """Each scheme's error on the emulator that is fitted to the other schemes."""
     found, draws = {}, range(_DRAWS * len(search.draws))
     for place, row in enumerate(search.target.measured):
         alone = replace(replicator, target=replace(search.target, measured=(row,)))
@@ -162,7 +162,7 @@ def _sharp_left_out_errors(search: Search, sharpest: Sharpening, replicator: Rep
 def _sharp_intervals(
     search: Search, sharpest: Sharpening, best: Candidate
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
-    """Where the truth lies, with 90 %, an ensemble from there, and how probable it is that it is Poisson."""
+    """The intervals of 90 %, an ensemble from the posterior, and the probability of Poisson arrivals."""
     generator = np.random.default_rng(_SEED)
     probabilities = search.arrivals_probabilities
     found = {}
@@ -200,16 +200,16 @@ def _fits(search: Search, best: Tried) -> list[SchemeFit]:
 
 
 def _tried_figures(search: Search) -> Array:
-    """Of all candidates (candidates, draws, schemes, 3)."""
+    """Figures of all candidates (candidates, draws, schemes, 3)."""
     figures: Array = np.stack([tried.figures for tried in search.fits])
     return figures
 
 
 def _best_of_finalists(search: Search, replicator: Replicator) -> tuple[Tried, dict[str, float]]:
-    """The best, and each scheme's error on that finalist which replicates the others best.
+    """The best finalist, and each scheme's error on the one that replicates the others best.
 
-    With draws that the search has not seen: among hundreds of candidates those few that it has are kindest to
-    the one that it found, above all where schemes have two modes.
+    Uses draws that the search has not used: the best of hundreds of candidates is partly best by chance on
+    the few draws of the search, above all where schemes have two modes.
     """
     draws = range(search.draws.stop, search.draws.stop + _FINALIST_DRAWS * len(search.draws))
     finalists = []
@@ -235,9 +235,9 @@ def _finalists(search: Search) -> list[Candidate]:
 def _resampled_intervals(
     search: Search, best: Candidate
 ) -> tuple[dict[str, tuple[float, float]], list[Candidate], float]:
-    """The same where no emulator is the path: what would have been best, had the runs come out otherwise.
+    """The same when no emulator fits the path: the best candidates for resampled outcomes of the runs.
 
-    What lies between the candidates that were run counts as well, as far as a surface through them tells.
+    Points between the candidates that were run count as well, by a response surface through the candidates.
     """
     generator, fits = np.random.default_rng(_SEED), search.fits
     chosen = [fits[place].candidate for place in _resampled(search, generator)]
@@ -255,7 +255,7 @@ def _resampled_intervals(
 
 
 def _surface(search: Search, arrivals: str, generator: np.random.Generator) -> Posterior | None:
-    """Through the best candidates with these arrivals; None: they are too few."""
+    """A response surface through the best candidates with these arrivals; None: they are too few."""
     fits = sorted(
         (tried for tried in search.fits if tried.candidate.arrivals == arrivals), key=lambda each: each.score
     )[:_NEAREST]
@@ -269,7 +269,7 @@ def _surface(search: Search, arrivals: str, generator: np.random.Generator) -> P
 
 
 def _rounded(name: str, low: float, high: float) -> tuple[float, float]:
-    """Whole where the parameter is, and a loss that nobody can tell from none is none."""
+    """Rounds integer parameters, and a loss that cannot be told from none to none."""
     if name in WHOLE:
         return float(math.floor(low)), float(math.ceil(high))
     if name == "loss" and low < _TELLABLE_LOSS:
@@ -278,7 +278,7 @@ def _rounded(name: str, low: float, high: float) -> tuple[float, float]:
 
 
 def _resampled(search: Search, generator: np.random.Generator) -> Array:
-    """Which candidate would have been best, for each of many other outcomes of the runs."""
+    """The best candidate for each of many resampled outcomes of the runs."""
     figures, spread = _tried_figures(search), _standard_errors(search)
     degrees = np.array([max(_FEWEST_DEGREES, row.runs - 1) for row in search.target.measured])
     chosen = []
@@ -291,7 +291,7 @@ def _resampled(search: Search, generator: np.random.Generator) -> Array:
 
 
 def _standard_errors(search: Search) -> Array:
-    """Of the difference between measured and emulated means (schemes, 3)."""
+    """Standard deviations of the difference between measured and emulated means (schemes, 3)."""
     draws = search.best.figures
     runs = np.array([row.runs for row in search.target.measured])[:, None]
     told: Array = np.array(

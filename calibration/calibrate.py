@@ -20,7 +20,7 @@ from .target import Target
 
 
 def storage_of(out: Path) -> Path:
-    """Where the search for `out` is kept."""
+    """The file in which the search for `out` is kept."""
     return out.with_suffix(".search")
 
 
@@ -32,7 +32,7 @@ def calibrate(
     restriction: Restriction | None = None,
     ray_address: str | None = None,
 ) -> tuple[Answer, bool]:
-    """The answer, and whether nobody interrupted the search; otherwise it stands on what was tried.
+    """The answer of a search, and whether it ran to its end; if not, it is from what was tried so far.
 
     Raises:
         KeyboardInterrupt: nothing was tried yet.
@@ -51,7 +51,7 @@ def calibrate(
 def calibrate_whole(
     target: Target, storage: Path, minutes: float, report: Callable[[int, float, Candidate], None]
 ) -> Answer:
-    """The answer of a search that nobody interrupted: what builds on it is kept.
+    """The answer of a search that was not interrupted, for callers that keep what they derive from it.
 
     Raises:
         KeyboardInterrupt: it was; what was tried is found by the next one.
@@ -73,7 +73,7 @@ def found_spec(answer: Answer, target: Target) -> EmulatorSpec:
 
 
 def posterior_of(out: Path) -> Path:
-    """Where the emulators are kept that fit as well as that of `out`."""
+    """The file of the ensemble of emulators that fit as well as that of `out`."""
     return out.parent / f"{out.stem}.posterior.yaml"
 
 

@@ -21,40 +21,40 @@ ACK_PATH = "ack_mbps"
 """A parameter beyond the paper's: the rate of an ACK path with Poisson arrivals of its own."""
 
 RATE_WALK = ("walk_spread", "walk_range")
-"""Those of a link whose rate walks, down from `rate_mbps`."""
+"""Parameters beyond the paper's: a link whose rate walks, down from `rate_mbps`."""
 WALK_EVERY_MS = 100
-"""A step of that walk."""
+"""Time between two steps of that walk."""
 
 BEYOND = (ACK_PATH, *RATE_WALK)
-"""All beyond the paper's."""
+"""All parameters beyond the paper's."""
 
 ARRIVALS = ("constant", "poisson")
 NO_LOSS = 1e-5
-"""Less than this nobody can measure in a run of a minute."""
+"""A smaller loss cannot be measured in a run of a minute."""
 
 TRACE = "trace"
-"""The arrivals of a recorded link, of which only the rest is searched."""
+"""The arrivals of a recorded link: only the other parameters are searched."""
 
 _WAITS = {"constant": 0.5, "poisson": 3.0, TRACE: 3.0}
-"""For how many packets' times an idle link lets wait: p95 of an exponential time is 3 means."""
+"""p95 of the wait at an idle link, in packet times: for exponential times it is 3 means."""
 
 _DELAY_SHARES = (1.0, 0.75, 0.5, 0.2)
 
 _MOST_PACKETS = 30_000
 _HIGHEST_LOSS = 0.3
 _SURE = 3.0
-"""Standard errors within which a share that was counted stands."""
+"""Bounds of a counted share, in standard errors."""
 _REACH, _REACH_OF_UNFILLED = 12, 48
-"""Times the queue that the greatest delay tells of: the longest. Where every scheme loses packets, none may
-have filled it: on a link of 31 Mbit/s that loses 1.8 % the greatest delay tells of 44 packets, of 650.
-"""
+"""The longest queue searched, as a multiple of the queue that the greatest delay shows. Where every scheme
+loses packets, perhaps none has filled the queue: on a link of 31 Mbit/s that loses 1.8 % the greatest delay
+shows 44 packets of 650."""
 _FASTER = 1.1
-"""Than a trace by so much, others' ways to count throughput may be."""
+"""A measured throughput may exceed that of a trace by this factor: others count throughput differently."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """The emulator of the paper, one link with droptail queue and i.i.d. loss, and maybe what is beyond."""
+    """The emulator of the paper, a link with droptail queue and i.i.d. loss, and optional parameters."""
 
     rate_mbps: float
     delay_ms: int
@@ -63,21 +63,21 @@ class Candidate:
     loss: float
     arrivals: str
     ack_mbps: float | None = None
-    """None: ACKs have the link's own rate and arrivals."""
+    """Rate of the ACK path; None: ACKs have the link's own rate and arrivals."""
     walk_spread: float | None = None
-    """Of a step of the rate, a factor e^(spread * standard normal); None: the rate stays."""
+    """A step multiplies the rate by e^(spread * standard normal); None: the rate is constant."""
     walk_range: float | None = None
-    """By how much the highest rate, which is `rate_mbps`, is above the lowest."""
+    """The highest rate, `rate_mbps`, over the lowest."""
     traces: tuple[str, ...] = ()
-    """Of a recorded link, mahimahi's: that of the data and, where it has one of its own, that of the ACKs."""
+    """mahimahi traces of a recorded link: that of the data and, if there is one, that of the ACKs."""
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Those that it has."""
+        """The values of the parameters that it has."""
         return (*PARAMETERS, *(name for name in BEYOND if getattr(self, name) is not None))
 
     def spec(self, name: str) -> EmulatorSpec:
-        """As every backend takes it."""
+        """The spec that every backend takes."""
         link = {"trace": self.traces[0]} if self.traces else self._generated_link()
         uplink = {**link, "loss": self.loss, "queue": "droptail", "packets": self.queue_packets}
         fields: dict[str, object] = {"name": name, "delay_ms": self.delay_ms, "uplink": uplink}
@@ -101,18 +101,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Restriction:
-    """What a search may not choose; by default it may choose all."""
+    """Limits what a search may choose; by default nothing."""
 
     fixed: dict[str, float] = field(default_factory=dict)
-    """Values of parameters."""
+    """Fixed values of parameters."""
     arrivals: tuple[str, ...] = ARRIVALS
-    """From which it chooses."""
+    """Kinds of arrivals to choose from."""
     traces: tuple[str, ...] = ()
     """See `Candidate`."""
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """Those of the paper that are searched."""
+        """The parameters of the paper that are searched."""
         return tuple(name for name in PARAMETERS if name not in self.fixed)
 
     @property
@@ -142,7 +142,7 @@ def recorded(traces: Sequence[Path], target: Target) -> Restriction:
 
 
 def _most_mbps(begins_ms: NDArray[np.int64], schedule: _core.Schedule, seconds: float) -> float:
-    """In a run of so long that begins when it is best."""
+    """The highest rate of the trace over this time, at its best beginning."""
     ends_ms = begins_ms + round(1000 * seconds)
     most = int((schedule.count_through(ends_ms) - schedule.count_through(begins_ms)).max())
     return most * OPPORTUNITY_BITS / (1e6 * seconds)
@@ -150,21 +150,21 @@ def _most_mbps(begins_ms: NDArray[np.int64], schedule: _core.Schedule, seconds: 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of one parameter; the search sees it as a number from 0 to 1."""
+    """Bounds and scale of one parameter; the search sees it as a number from 0 to 1."""
 
     low: float
     high: float
     scale: str
-    """`log`, `linear`, or `square`: of a share that may be 0."""
+    """`log`, `linear`, or `square` (for a share that may be 0)."""
 
     def at(self, place: float) -> float:
-        """The value at a place from 0 to 1."""
+        """The value at a place between 0 and 1."""
         if self.scale == "log":
             return self.low * math.exp(place * math.log(self.high / self.low))
         return self.low + (self.high - self.low) * (place**2 if self.scale == "square" else place)
 
     def place(self, value: float) -> float:
-        """Where a value lies, the nearest within the bounds."""
+        """The place of a value, cut to the bounds."""
         value = min(max(value, self.low), self.high)
         if self.high == self.low:
             return 0.0
@@ -176,11 +176,11 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Space:
-    """Where to search, and where to begin."""
+    """The space of a search, and where the search begins."""
 
     bounds: dict[str, Bounds]
     guess: Candidate
-    """What the measurements say by themselves."""
+    """The first guess, from the measurements alone."""
     restriction: Restriction
 
     def at(self, places: dict[str, float], arrivals: str) -> Candidate:
@@ -205,7 +205,7 @@ class Space:
         }
 
     def starts(self, arrivals: str) -> list[Candidate]:
-        """The guess and its neighbours, with these arrivals: the least delay may be a queue's in part."""
+        """The guess and its neighbours, with these arrivals: part of the least delay may be queueing."""
         return [
             self._start(share, loss, arrivals)
             for share in _DELAY_SHARES
@@ -213,7 +213,7 @@ class Space:
         ]
 
     def _start(self, delay_share: float, loss: float, arrivals: str) -> Candidate:
-        """The guess with less propagation, and a queue that is longer by as much."""
+        """The guess with less propagation delay and a queue that is longer by the difference."""
         packet_ms = 8 * DATA_TUN_BYTES / (1000 * self.guess.rate_mbps)
         delay_ms = max(1, round(delay_share * (self.guess.delay_ms - _WAITS[arrivals] * packet_ms)))
         queue = self.guess.queue_packets + round((self.guess.delay_ms - delay_ms) / packet_ms)
@@ -250,7 +250,7 @@ def space_of(target: Target, restriction: Restriction) -> Space:
 
 
 def _random_loss(measured: tuple[Measured, ...], seconds: float) -> tuple[float, float]:
-    """What the gentlest scheme lost, and the most that every scheme's loss allows."""
+    """The loss of the gentlest scheme, and the highest random loss that all schemes' losses allow."""
     rows = [(row.loss, _packets(row, seconds)) for row in measured if row.loss is not None]
     if not rows:
         return 0.0, _HIGHEST_LOSS

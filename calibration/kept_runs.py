@@ -1,4 +1,4 @@
-"""What a search ran, kept in a file of Optuna's, so that one that was stopped goes on; and its time."""
+"""The runs of a search, kept in an Optuna journal so that a stopped one continues; its time limit."""
 
 import json
 import time
@@ -22,7 +22,7 @@ from .candidate import Candidate
 
 @dataclass
 class TimeLimit:
-    """The longest that a search may take: by itself it ends after its trials, the same on any machine."""
+    """Limits the time of a search, which by itself ends after its trials, the same on any machine."""
 
     minutes: float
     cut_short: bool = False
@@ -30,17 +30,17 @@ class TimeLimit:
     begun_s: float = field(default_factory=time.monotonic)
 
     def share_ends_s(self, share: float) -> float:
-        """When this share of the time is over."""
+        """The time at which this share of the limit is over."""
         return self.begun_s + 60 * self.minutes * share
 
     def is_over(self, ends_s: float) -> bool:
-        """Asked before a trial that would be the next."""
+        """Call it before each trial; returns whether the time `ends_s` has passed."""
         over = time.monotonic() > ends_s
         self.cut_short |= over
         return over
 
     def parts(self, count: int, share: float) -> Iterator[float]:
-        """When each of so many stages is to end, so that all together end at this share of the time."""
+        """End times of `count` stages, of which the last ends at this share of the limit."""
         for place in range(count):
             left_s = self.share_ends_s(share) - time.monotonic()
             yield time.monotonic() + left_s / (count - place)
@@ -48,7 +48,7 @@ class TimeLimit:
 
 @dataclass
 class KeptRuns:
-    """Runs each candidate once with the same draws, now or when the search began."""
+    """Runs each candidate once with the same draws, in this process or in an earlier one of this search."""
 
     study: optuna.Study
     replicate: Callable[[Candidate, Sequence[int]], Array]
@@ -61,7 +61,7 @@ class KeptRuns:
         self.known = {trial.user_attrs["asked"]: trial.user_attrs["figures"] for trial in trials}
 
     def __call__(self, candidate: Candidate, first_draw: int, draws: int) -> Array | None:
-        """The figures with so many draws from the first one on; None: the time is over."""
+        """Figures of `candidate` with `draws` draws from `first_draw` on; None: the time is over."""
         asked = json.dumps([asdict(candidate), first_draw, draws])
         if asked not in self.known:
             if self.limit.is_over(self.ends_s):
@@ -75,7 +75,7 @@ class KeptRuns:
 
 @contextmanager
 def quiet_optuna() -> Iterator[None]:
-    """Without its lines about every trial, nor its traceback of one that was interrupted."""
+    """Silences Optuna's lines about trials, and its traceback of one that was interrupted."""
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
@@ -87,7 +87,7 @@ def quiet_optuna() -> Iterator[None]:
 
 
 def open_journal(path: Path, what: str) -> JournalStorage:
-    """Optuna's storage in a file.
+    """Opens an Optuna journal.
 
     Raises:
         InputError: it is not `what`, or damaged.
@@ -103,7 +103,7 @@ def open_journal(path: Path, what: str) -> JournalStorage:
 
 
 def _look_through(path: Path) -> None:
-    """Cuts a last line that a full disk has left without its end: Optuna would add the next one to it.
+    """Removes an incomplete last line, left by a full disk: Optuna would append to it.
 
     Raises:
         ValueError: a line is none of Optuna's.
@@ -129,7 +129,7 @@ def _is_of_journal(line: bytes) -> bool:
 
 @contextmanager
 def open_storage(path: Path) -> Iterator[JournalStorage]:
-    """The studies of a search.
+    """Opens the file of the kept studies of a search.
 
     Raises:
         InputError: they cannot be kept there.

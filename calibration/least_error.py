@@ -29,22 +29,22 @@ from .target import Measured, Target
 
 WIDE_TRIALS, FINE_TRIALS = 120, 140
 _FINE_STEP = 0.05
-"""Of the unit cube, with which the fine search begins."""
+"""First step of the fine search, in the unit cube."""
 
 _WIDE_SHARE = 0.25
-"""Of the time, at which the wide search ends at the latest."""
+"""Share of the time at which the wide search ends at the latest."""
 
 _DRAWS, _MANY_PACKETS = 2, 400_000
-"""Of each candidate; one where a draw of all schemes has more packets: more candidates say more than more
-draws of each."""
+"""Draws per candidate; one draw if all schemes of a draw have more packets than this: then more candidates
+are worth more than more draws of each."""
 _SHORT_S, _SHORT_SHARE = 8.0, 1 / 3
-"""A first look at a candidate is one draw of runs so long, or such a share of the target's."""
+"""A first look at a candidate is one draw with runs of so many seconds, or this share of the target's."""
 
 _SECOND_ARRIVALS = 2.0
-"""The fine search leaves out arrivals whose best is so much worse than the other's."""
+"""The fine search leaves out arrivals whose best score is this many times the other's."""
 
 SEED, _KEPT = 15, 2
-"""The second: of the form in which runs are kept."""
+"""The second: version of the format of kept runs."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,17 @@ class LeastErrorSearch:
     target: Target
     storage: Path
     minutes: float
-    """At most: it ends by itself after its trials."""
+    """The most that it takes: it ends by itself after its trials."""
     report: Callable[[int, float, Candidate], None]
-    """Called after every candidate: how many of this stage and before, an error, and whose."""
+    """Called after every candidate: number of candidates so far, an error, and the candidate it is of."""
     restriction: Restriction = field(default_factory=Restriction)
     ray_address: str | None = None
-    """Of a cluster that runs; None: the cores of this machine do."""
+    """Ray cluster for the runs; None: the cores of this machine."""
     tried: list[Tried] = field(default_factory=list)
     space: Space = field(init=False)
     measured: Array = field(init=False)
     draws: range = field(init=False)
-    """Of every candidate: they depend on the target alone."""
+    """Draws of every candidate: they depend on the target alone."""
     limit: TimeLimit = field(init=False)
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class LeastErrorSearch:
         return min(self.tried, key=lambda tried: tried.score)
 
     def score(self, figures: Array) -> float:
-        """What is minimised: the published error."""
+        """The objective: the published error."""
         return float(scheme_errors(figures, self.measured).mean())
 
     def error(self, tried: Tried) -> float:
@@ -109,7 +109,7 @@ class LeastErrorSearch:
         self._fine_around(kept, self._wide_starts(kept), 1.0)
 
     def _wide_starts(self, kept: JournalStorage) -> list[Candidate]:
-        """The best of a wide search, of each arrivals that may still win."""
+        """The best candidates of a wide search, one for each kind of arrivals that may still win."""
         kinds = self.restriction.arrivals
         for place, arrivals in enumerate(kinds, 1):
             self._wide(kept, arrivals, self.limit.share_ends_s(_WIDE_SHARE * place / len(kinds)))
@@ -125,7 +125,7 @@ class LeastErrorSearch:
         return optuna.create_study(storage=kept, study_name=name, pruner=pruner, load_if_exists=True)
 
     def _digest(self) -> str:
-        """Of the target and its policies, of the core that runs, and of how its runs are kept."""
+        """Digest of the target and its policies, of the compiled core, and of the format of kept runs."""
         traces = [sha256_of(Path(trace), "the trace") for trace in self.restriction.traces]
         policies = [sha256_of(file, "the policy") for file in map(_policy_file, self.target.measured) if file]
         kept = [asdict(self.target), policies, asdict(self.restriction), traces, _KEPT]
@@ -141,7 +141,7 @@ class LeastErrorSearch:
         return tried
 
     def _wide(self, kept: JournalStorage, arrivals: str, ends_s: float) -> None:
-        """TPE over these arrivals; a poor first look ends a trial."""
+        """Searches with TPE over these arrivals; a poor first look ends a trial."""
         study = self._study(kept, f"wide-{arrivals}")
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             self._keep(self._candidate(trial, arrivals), np.array(trial.user_attrs["figures"]))
@@ -162,10 +162,10 @@ class LeastErrorSearch:
         finished = (TrialState.COMPLETE, TrialState.PRUNED)
         done = len(study.get_trials(deepcopy=False, states=finished))
         for number in range(done, WIDE_TRIALS // len(self.restriction.arrivals)):
-            if self.tried and self.limit.is_over(ends_s):  # however short the time, there is an answer
+            if self.tried and self.limit.is_over(ends_s):  # at least one is tried, however short the time
                 return
-            # Each trial is drawn anew from those that have ended, not from one that was killed: a search
-            # that goes on takes the same steps.
+            # A new sampler for each trial, fitted to the finished trials only: a search that continues after
+            # a kill takes the same steps.
             study.sampler = optuna.samplers.TPESampler(
                 seed=SEED + number, n_startup_trials=20, multivariate=True, constant_liar=False
             )
@@ -184,7 +184,7 @@ class LeastErrorSearch:
             for arrivals in self.restriction.arrivals
         }
         ranked = sorted(self.restriction.arrivals, key=least.__getitem__)
-        worst = min(_SECOND_ARRIVALS * least[ranked[0]], sys.float_info.max)  # none, of what was not tried
+        worst = min(_SECOND_ARRIVALS * least[ranked[0]], sys.float_info.max)  # without untried arrivals
         return [each for each in ranked if least[each] <= worst]
 
     def _best_of(self, arrivals: str) -> Candidate:
@@ -192,8 +192,8 @@ class LeastErrorSearch:
         return min(of_these, key=lambda tried: tried.score).candidate
 
     def _fine(self, kept: JournalStorage, stage: str, start: Candidate, ends_s: float) -> None:
-        """CMA-ES from `start`, with the same arrivals; its seed makes it take the same steps again."""
-        import cmaes  # late: with it comes scipy.stats, which takes a second
+        """Searches with CMA-ES from `start`, with the same arrivals; by its seed it repeats its steps."""
+        import cmaes  # imported late: it imports scipy.stats, which takes a second
 
         names, runs = tuple(self.space.places(start)), self._kept_runs(kept, stage, ends_s)
         walk = cmaes.CMA(
@@ -214,7 +214,7 @@ class LeastErrorSearch:
             walk.tell(told)
 
     def _score_of(self, candidate: Candidate, runs: KeptRuns) -> float | None:
-        """None: the time is over."""
+        """The score of `candidate`; None: the time is over."""
         known = next((tried for tried in self.tried if tried.candidate == candidate), None)
         if known is not None:
             return known.score
@@ -226,7 +226,7 @@ class LeastErrorSearch:
 
 
 def _policy_file(measured: Measured) -> Path | None:
-    """What a scheme decides by; a preference may stand behind it."""
+    """The policy file of a scheme `policy:FILE` or `policy:FILE:PREFERENCE`; None: of another scheme."""
     kind, _, argument = measured.controller.partition(":")
     if kind != "policy":
         return None

@@ -21,7 +21,7 @@ _COLUMNS = ("scheme", "throughput_mbps", "p95_delay_ms", "loss")
 _OPTIONAL = ("throughput_spread_mbps", "p95_delay_spread_ms", "runs")
 MOST_RUNS = 1_000_000
 _SHORT = 0.8
-"""Of the session's length: Pantheon discards a run whose flow was there for less."""
+"""Share of the session: Pantheon discards a run whose flow lasted less."""
 
 
 def load_target(path: Path) -> Target:
@@ -92,7 +92,7 @@ def _run(run: RunResult, *, ours: bool) -> Run:
 
 
 def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
-    """What runs a scheme of a data directory in the twin, or None and why there is nothing."""
+    """The controller of the twin for a scheme of a data directory, or None and the reason."""
     if "backend" in evaluation.session:
         return _our_controller(evaluation.session["schemes"][scheme].get("name", scheme))
     same, reason = stable_name(scheme)
@@ -100,7 +100,7 @@ def _controller(evaluation: Evaluation, scheme: str) -> tuple[str | None, str]:
 
 
 def _our_controller(name: str) -> tuple[str | None, str]:
-    """What runs a scheme that we named."""
+    """The controller of the twin for a scheme by our own names."""
     same, _ = stable_name(name)
     if same:
         return same, ""
@@ -199,7 +199,7 @@ def _yaml_rows(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _known(path: Path, row: dict[str, Any]) -> dict[str, float]:
-    """The figures of a row as numbers."""
+    """The figures of a row, as numbers."""
     unknown = row.keys() - {*_COLUMNS, *_OPTIONAL}
     if unknown:
         raise InputError(

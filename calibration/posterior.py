@@ -1,8 +1,8 @@
-"""What the measurements say of the parameters: a response surface through runs, and its likelihood.
+"""The posterior of the parameters: a response surface through runs, and its likelihood.
 
-The figures of each scheme are taken as quadratic functions of the parameters near the best candidates. Under
-them every point of that region is weighed by how probable it makes what was measured, given how far runs, the
-surface and the kind of emulator itself are off: runs are chaotic, and no path is an emulator.
+Near the best candidates the figures of each scheme are taken as quadratic functions of the parameters. Each
+point of that region is weighted by the likelihood of the measurements, given the errors of the runs, of the
+surface and of the emulator as a model: runs are chaotic, and no path is an emulator.
 """
 
 from collections.abc import Sequence
@@ -17,28 +17,28 @@ from .target import Measured
 WHOLE = ("delay_ms", "queue_packets")
 _SAMPLES = 10_000
 _REACH = 4.0
-"""Standard deviations of what was known before, so far the region goes."""
+"""Half width of the region, in standard deviations of the previous posterior."""
 LEAST_REACH = 0.004
-"""Of the unit cube: nobody measures a parameter better."""
+"""Least deviation of a parameter in the unit cube: nobody measures one better."""
 _FEWEST_EFFECTIVE = 3
-"""Times as many candidates as the surface has terms, counted by weight."""
+"""Least effective number of candidates, as a multiple of the terms of the surface."""
 _RIDGE = np.array([1e-4, 1e-2])
-"""Of the linear and the quadratic factors, in units of the region's width."""
+"""Ridge penalties of the linear and the quadratic factors, in units of the region's width."""
 _DEGREES = 5.0
-"""Of Student's distribution: some schemes have two modes over one and the same link."""
+"""Degrees of freedom of Student's t: some schemes have two modes over the same link."""
 _DEPENDENCE = 2.0
-"""Schemes lose the same packets where their draws are the same: so many say as much as one."""
+"""So many schemes count as one: with the same draws schemes lose the same packets."""
 _LEAST_SPREAD = np.array([0.005, 0.005, 0.003])
-"""Of the logarithms of throughput and delay, and of the root of the loss."""
+"""Least spread of the logarithms of throughput and delay, and of the root of the loss."""
 _MOST_DELAY_MS = 1e6
 _NEVER = 1e-30
-"""A variance so small is that of a figure which chance does not move."""
+"""Stands for the variance of a figure that does not vary between draws."""
 _DISCREPANCIES = np.array([0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64])
 _USUAL_DISCREPANCY = 0.05
 
 
 def _transformed(figures: Array) -> Array:
-    """Figures (..., 3) so that their spread does not depend on their size."""
+    """Transforms figures (..., 3) so that their spread does not depend on their size."""
     return np.stack(
         [
             np.log(np.maximum(figures[..., THROUGHPUT], 1e-6)),
@@ -50,7 +50,7 @@ def _transformed(figures: Array) -> Array:
 
 
 class Measurements:
-    """What was measured, as a likelihood takes it: all arrays are (schemes, 3)."""
+    """The measurements, transformed for the likelihood: all arrays are (schemes, 3)."""
 
     def __init__(self, rows: Sequence[Measured]) -> None:
         figures = measured_figures(rows)
@@ -63,17 +63,17 @@ class Measurements:
         ]
         self._told: Array = np.array(told) ** 2
         self._relative: Array = np.where([True, True, False], 1.0, self._wanted / 2)
-        """By how much a figure changes, transformed, with its own share."""
+        """Change of each transformed figure per relative change of the figure."""
 
     def log_likelihoods(self, emulated: Array, chance: Array, doubt: Array, discrepancy: float) -> Array:
-        """Of emulated means (places, schemes, 3), for each scheme (places, schemes).
+        """Log likelihoods (places, schemes) of emulated means (places, schemes, 3).
 
         Args:
             emulated: means of transformed figures.
-            chance: covariances of a run (schemes, 3, 3), of all places or of each: a run that lost more than
-                others was slower, too, and says that once.
+            chance: covariances of a run (schemes, 3, 3), for all places or each: a run that lost more than
+                others was slower, too, and that counts once.
             doubt: variance of `emulated`.
-            discrepancy: standard deviation of what no emulator of this kind replicates, relative.
+            discrepancy: relative standard deviation of the error of emulators of this kind.
         """
         variance = np.diagonal(chance, axis1=-2, axis2=-1)
         # The mean of some runs is above the mean of their logarithms.
@@ -90,7 +90,7 @@ class Measurements:
         return likelihoods
 
     def _chance_of_means(self, chance: Array, variance: Array) -> Array:
-        """Covariances of the means over the runs, which may have differed by more than emulated ones do."""
+        """Covariances of the means over the runs; measured runs may vary more than emulated ones."""
         one, mean = np.sqrt(variance), np.sqrt(np.maximum(self._told, variance / self._runs))
         pairs = one[..., :, None] * one[..., None, :]
         correlation = np.where(np.eye(3, dtype=bool), 1.0, chance / np.maximum(pairs, _NEVER))
@@ -100,54 +100,54 @@ class Measurements:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Points of the search's unit cube, and how probable what was measured is at each."""
+    """Points of the search's unit cube, and the likelihood of the measurements at each."""
 
     names: tuple[str, ...]
     points: Array
-    """(samples, parameters), evenly over the region."""
+    """(samples, parameters), uniform over the region."""
     likelihoods: Array
-    """(samples, schemes), logarithms."""
+    """(samples, schemes), log likelihoods."""
     volume: float
-    """Of the region, logarithm."""
+    """Log volume of the region."""
     discrepancy: float
-    """What the best emulators do not replicate, relative; 0: chance explains all."""
+    """Relative error that even the best emulators leave; 0: chance explains all of it."""
 
     @property
     def probabilities(self) -> Array:
-        """Of the points."""
+        """Posterior probabilities of the points."""
         return _normalised(self.likelihoods.sum(axis=1))
 
     @property
     def log_evidence(self) -> float:
-        """For the arrivals that the surface was run with."""
+        """Log evidence for the arrivals of these runs."""
         total = self.likelihoods.sum(axis=1)
         return float(np.log(np.exp(total - total.max()).mean()) + total.max() + self.volume)
 
     @property
     def centre(self) -> Array:
-        """The mean place."""
+        """The posterior mean."""
         centre: Array = self.probabilities @ self.points
         return centre
 
     @property
     def likeliest(self) -> Array:
-        """The place of the greatest likelihood."""
+        """The point of the greatest likelihood."""
         likeliest: Array = self.points[self.likelihoods.sum(axis=1).argmax()]
         return likeliest
 
     @property
     def deviations(self) -> Array:
-        """Standard deviations about it."""
+        """Posterior standard deviations."""
         deviations: Array = np.sqrt(self.probabilities @ (self.points - self.centre) ** 2)
         return deviations
 
     def centre_without(self, scheme: int) -> dict[str, float]:
-        """The mean place, had this scheme not been measured."""
+        """The posterior mean without the measurements of this scheme."""
         others = self.likelihoods.sum(axis=1) - self.likelihoods[:, scheme]
         return dict(zip(self.names, map(float, _normalised(others) @ self.points), strict=True))
 
     def interval(self, name: str, confidence: float) -> tuple[float, float]:
-        """The places between which this parameter is, with this probability."""
+        """The ends of the interval that holds this parameter with this probability."""
         values = self.points[:, self.names.index(name)]
         order = np.argsort(values)
         below = np.cumsum(self.probabilities[order])
@@ -156,7 +156,7 @@ class Posterior:
         return float(low), float(high)
 
     def drawn(self, count: int, generator: np.random.Generator) -> Array:
-        """So many points, each as often as it is probable."""
+        """`count` points drawn from the posterior."""
         chosen: Array = self.points[generator.choice(len(self.points), count, p=self.probabilities)]
         return chosen
 
@@ -169,20 +169,20 @@ def _normalised(logarithms: Array) -> Array:
 
 @dataclass(frozen=True)
 class Region:
-    """What is known before: about where, and how far around."""
+    """The region of the search: its centre and its deviations."""
 
     centre: Array
     deviations: Array
 
     def samples(self, count: int, generator: np.random.Generator) -> tuple[Array, float]:
-        """Evenly over the region within the unit cube, and the logarithm of its volume."""
+        """Points uniform over the region within the unit cube, and the log of its volume."""
         reach = _REACH * self.deviations
         low, high = np.clip(self.centre - reach, 0, 1), np.clip(self.centre + reach, 0, 1)
         points = low + (high - low) * generator.random((count, len(low)))
         return points, float(np.log(np.maximum(high - low, LEAST_REACH)).sum())
 
     def weights(self, places: Array, terms: int) -> Array:
-        """Of candidates: the nearer the more, but of so many that the surface stands."""
+        """Weights of candidates, falling with the distance; wide enough for a surface of so many terms."""
         away = (((places - self.centre) / self.deviations) ** 2).sum(axis=1)
         width = 4.0
         while True:
@@ -200,7 +200,7 @@ def posterior_of(
     measurements: Measurements,
     generator: np.random.Generator,
 ) -> Posterior:
-    """What runs of (candidates, draws, schemes, 3) at these places say, within a region."""
+    """The posterior within a region, from runs (candidates, draws, schemes, 3) at these places."""
     surface = _Surface(places, _transformed(figures), region)
     points, volume = region.samples(_SAMPLES, generator)
     emulated = surface.at(points)
@@ -217,7 +217,7 @@ def posterior_of(
 
 
 def terms(parameters: int) -> int:
-    """Of a quadratic function."""
+    """Number of terms of a quadratic function."""
     return 1 + parameters + parameters * (parameters + 1) // 2
 
 
@@ -243,10 +243,10 @@ class _Surface:
         """Covariances of a run."""
         off, within = (np.diagonal(each, axis1=-2, axis2=-1) for each in (around, self.chance))
         self.doubt: Array = used * off + np.maximum(0, off - within / draws)
-        """Variance of the surface: by the chance of the runs it goes through, and by its form."""
+        """Variance of the surface, from the spread of its runs and from its misfit."""
 
     def at(self, places: Array) -> Array:
-        """(places, schemes, 3)."""
+        """The emulated means at these places (places, schemes, 3)."""
         figures: Array = (self._terms(places) @ self._factors).reshape(-1, *self._shape)
         return figures
 
@@ -258,7 +258,7 @@ class _Surface:
 
 
 def _covariances(figures: Array) -> Array:
-    """Of runs of one candidate (..., draws, schemes, 3): (..., schemes, 3, 3)."""
+    """Covariances (..., schemes, 3, 3) of the runs of one candidate (..., draws, schemes, 3)."""
     away = figures - figures.mean(axis=-3, keepdims=True)
     found: Array = np.einsum("...dsi,...dsj->...sij", away, away) / (figures.shape[-3] - 1)
     return found

@@ -15,24 +15,24 @@ from .candidate import Candidate
 from .target import Measured, Target
 
 THROUGHPUT, DELAY, LOSS = range(3)
-"""Of the last axis of all figures: Mbit/s, ms, share."""
+"""Indices of the last axis of all figures: Mbit/s, ms, share."""
 
 _NOTHING = (0.0, np.inf, 1.0)
-"""A flow that got nothing through."""
+"""Figures of a flow that got nothing through."""
 
 LOSS_WEIGHT = 0.05
-"""What a relative difference of loss counts beside the published error: enough to part equals."""
+"""Weight of a relative difference of loss beside the published error: enough to break ties."""
 
 _TELLABLE_LOSS = 0.002
 
 _SURE = 0.02
-"""A relative standard error at which a figure says half as much as one without any."""
+"""Relative standard error at which a figure has half the weight of one without any."""
 
 _MEAN_DEVIATION = float(np.sqrt(2 / np.pi))
-"""Of a normal distribution: the mean distance from its middle, in standard deviations."""
+"""Mean absolute deviation of a normal distribution, in standard deviations."""
 
 _WORST = 3.0
-"""A relative difference counts at most so much: of one that got nothing through it would be infinite."""
+"""Cap of a relative difference: that of a flow that got nothing through would be infinite."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _replicate_once(
 def _figures(
     records: list[_core.FlowRecord], spec: EmulatorSpec, *, at_link: bool
 ) -> tuple[float, float, float]:
-    """Of all flows together: throughput of what arrived, p95 of its one-way delay, loss."""
+    """Figures of all flows together: throughput received, p95 one-way delay, loss."""
     arrived = [
         np.ones(len(record.departure_ms), bool) if at_link else ~np.isnan(record.received_ms)
         for record in records
@@ -98,7 +98,7 @@ def _figures(
 
 
 def measured_figures(measured: Sequence[Measured]) -> Array:
-    """What was measured (schemes, 3); NaN: a loss that is not known."""
+    """The measured figures (schemes, 3); NaN: an unknown loss."""
     return np.array(
         [
             [row.throughput_mbps, row.p95_delay_ms, np.nan if row.loss is None else row.loss]
@@ -108,9 +108,9 @@ def measured_figures(measured: Sequence[Measured]) -> Array:
 
 
 def scheme_errors(emulated: Array, measured: Array) -> Array:
-    """Of each scheme (..., schemes): the mean of its relative differences of throughput and of p95 delay.
+    """Error of each scheme (..., schemes): the mean of the relative differences of throughput and p95 delay.
 
-    The published objective; `emulated` (..., draws, schemes, 3) are first averaged over their draws.
+    This is the published objective; `emulated` (..., draws, schemes, 3) is first averaged over its draws.
     """
     means = emulated.mean(axis=-3)[..., :LOSS]
     differences = np.abs(means / measured[..., :LOSS] - 1)
@@ -119,16 +119,16 @@ def scheme_errors(emulated: Array, measured: Array) -> Array:
 
 
 def loss_differences(emulated: Array, measured: Array) -> Array:
-    """Of each scheme (..., schemes): how far its loss is off, relative to what can be told; 0 if unknown."""
+    """Relative difference of the loss of each scheme (..., schemes); 0 if unknown."""
     off = np.abs(emulated.mean(axis=-3)[..., LOSS] - measured[..., LOSS])
     relative: Array = np.nan_to_num(off / (measured[..., LOSS] + _TELLABLE_LOSS), nan=0.0)
     return np.minimum(relative, _WORST)
 
 
 def sureness(measured: Sequence[Measured]) -> Array:
-    """How much each figure (schemes, 2) says, 1 on average: less where the runs of a scheme differ by chance.
+    """Weight of each figure (schemes, 2), 1 on average: lower where the runs of a scheme vary.
 
-    Some schemes have two modes over one and the same link, and a mean of three runs that is off by half.
+    Some schemes have two modes over the same link, and a mean of three runs may be off by half.
     """
     weights = _SURE / (_SURE + _relative_errors(measured))
     normalised: Array = weights / weights.mean()
@@ -136,16 +136,16 @@ def sureness(measured: Sequence[Measured]) -> Array:
 
 
 def chance_errors(measured: Sequence[Measured]) -> Array:
-    """Of each scheme (schemes,): the error to be expected of the path itself, by the spread of its runs.
+    """Error of each scheme (schemes,) that is to be expected from the spread of its runs alone.
 
-    No emulator of whatever kind can be expected to have less: the mean of a few runs is off by chance.
+    No emulator can be expected to have a smaller one: the mean of a few runs is off by chance.
     """
     expected: Array = _MEAN_DEVIATION * _relative_errors(measured).mean(axis=1)
     return expected
 
 
 def _relative_errors(measured: Sequence[Measured]) -> Array:
-    """Standard errors of both means (schemes, 2), relative to them; 0 where they are unknown."""
+    """Relative standard errors of both means (schemes, 2); 0 if unknown."""
     return np.array(
         [
             [
@@ -158,7 +158,7 @@ def _relative_errors(measured: Sequence[Measured]) -> Array:
 
 
 def scores(emulated: Array, measured: Array, weights: Array) -> Array:
-    """Of each scheme (..., schemes): its error, by sureness, and a little of how far its loss is off."""
+    """Score of each scheme (..., schemes): its weighted error, and a little of that of its loss."""
     means = emulated.mean(axis=-3)[..., :LOSS]
     differences = np.minimum(np.abs(means / measured[..., :LOSS] - 1), _WORST)
     weighed: Array = (weights * differences).mean(axis=-1)
@@ -166,7 +166,7 @@ def scores(emulated: Array, measured: Array, weights: Array) -> Array:
 
 
 def left_out_errors(emulated: Array, measured: Array, weights: Array) -> Array:
-    """Of each scheme (schemes,): its error on that candidate which replicates the others best."""
+    """Error of each scheme (schemes,) on the candidate that replicates the other schemes best."""
     of_schemes, errors = scores(emulated, measured, weights), scheme_errors(emulated, measured)
     if of_schemes.shape[1] == 1:
         return np.array([np.nan])

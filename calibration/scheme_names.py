@@ -1,4 +1,4 @@
-"""What others call our schemes, and which of theirs are no scheme of ours, with the reason."""
+"""Names that others have for our schemes, and schemes of theirs that we do not have, with the reason."""
 
 SAME_ALGORITHM = {
     "bbr": "bbr",
@@ -22,7 +22,7 @@ SAME_ALGORITHM = {
     "sprout": "sprout",
     "verus": "verus",
 }
-"""Pantheon's and the kernel's names, in small letters."""
+"""From names of Pantheon and the kernel, in lower case, to ours."""
 
 ANOTHER_ALGORITHM = {
     "webrtc media": "sends a video, whose rate bounds it; ours sends all it may",
@@ -37,7 +37,7 @@ ANOTHER_ALGORITHM = {
     "taova-100x": "its rule table is not among our schemes",
     "taova": "its rule table is not among our schemes",
 }
-"""Those of Pantheon that have the name or the kind of one of ours."""
+"""Schemes of Pantheon with the name or kind of one of ours that are another algorithm, and why."""
 
 
 def stable_name(name: str) -> tuple[str | None, str]:

@@ -1,6 +1,6 @@
-"""The search for the emulator: wide and cheap first, then sharp around the best of either arrivals.
+"""The search for the emulator: wide and cheap first, then by likelihood around the best candidates.
 
-Where no emulator of the paper's parameters is the path, the least error is searched instead.
+If no emulator with the paper's parameters fits the path, the least error is searched instead.
 """
 
 import math
@@ -18,33 +18,33 @@ from .replication import left_out_errors, scheme_errors, scores, sureness
 from .sharpening import FIRST_ROUNDS, ROUNDS, Replicate, Sharpening
 
 _FIRST_SHARE, _SHARP_SHARE, _FINE_SHARE = 0.5, 0.95, 0.8
-"""Of the time, at which the stages end at the latest; what follows the fine one has parameters beyond the
-paper's."""
+"""Shares of the time at which the stages end at the latest; the stages after the fine one have parameters
+beyond the paper's."""
 
 _REPLICATED, _PAYS = 0.10, 0.8
-"""What the paper's parameters may fail to replicate, and how much smaller an error beyond them must be."""
+"""Error up to which the paper's parameters suffice, and the part of it that further parameters may leave."""
 
 _ACK_SHARES = (0.03, 0.06, 0.12, 0.3)
-"""Of the link's rate, from which the search for an ACK path begins."""
+"""Rates of an ACK path, as shares of the link's, from which its search begins."""
 
 _WALKS = tuple((spread, width) for spread in (0.1, 0.3, 0.9) for width in (2.0, 4.0, 8.0))
-"""Spread and range, from the best of which the search for a rate that walks begins."""
+"""Spreads and ranges, from the best of which the search for a rate that walks begins."""
 
 _ACK_ENDS = 0.9
-"""Of the time, at which the search for an ACK path ends at the latest."""
+"""Share of the time at which the search for an ACK path ends at the latest."""
 
 _FIRST_SHARP_DRAW = 1000
 
-_OUT_OF_THE_QUESTION = 8.0
-"""A logarithm of probabilities' ratio."""
+_RULED_OUT = 8.0
+"""Log odds to the more probable arrivals beyond which arrivals are given up."""
 
 
 @dataclass
 class Search(LeastErrorSearch):
-    """Wide, then by likelihood, which knows how sure each figure is."""
+    """A wide search, then one by likelihood, which takes the errors of the figures into account."""
 
     sharpened: dict[str, Sharpening] = field(default_factory=dict)
-    """Of each kind of arrivals."""
+    """The search by likelihood for each kind of arrivals."""
     weights: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,12 +53,12 @@ class Search(LeastErrorSearch):
 
     @property
     def best(self) -> Tried:
-        """The candidate with the least score among those with parameters that pay."""
+        """The candidate with the least score in `fits`."""
         return min(self.fits, key=lambda tried: tried.score)
 
     @property
     def fits(self) -> list[Tried]:
-        """Those with parameters beyond the paper's where these lower the error on left-out schemes."""
+        """Those with the paper's parameters, or with more if these lower the error on left-out schemes."""
         groups = self._by_parameters()
         fits = groups.pop(PARAMETERS, [])
         for group in sorted(groups, key=len):
@@ -68,7 +68,7 @@ class Search(LeastErrorSearch):
 
     @property
     def sharpest(self) -> Sharpening | None:
-        """The more probable arrivals; None: none was reached, or no emulator of this kind is the path."""
+        """That of the more probable arrivals; None: not reached, or no such emulator fits the path."""
         known = [each for each in self.sharpened.values() if each.posterior is not None]
         best = max(known, key=lambda each: each.log_evidence, default=None)
         if best is None or best.posterior is None or best.posterior.discrepancy > _REPLICATED:
@@ -77,7 +77,7 @@ class Search(LeastErrorSearch):
 
     @property
     def arrivals_probabilities(self) -> dict[str, float]:
-        """Of those arrivals that were sharpened."""
+        """Probability of each kind of arrivals that was searched by likelihood."""
         known = {
             name: each.log_evidence for name, each in self.sharpened.items() if each.posterior is not None
         }
@@ -86,11 +86,11 @@ class Search(LeastErrorSearch):
         return {name: each / sum(odds.values()) for name, each in odds.items()}
 
     def score(self, figures: Array) -> float:
-        """The published error by how sure each figure is, and a little of how far the losses are off."""
+        """The published error, weighted by the figures' sureness, and a little of that of the losses."""
         return float(scores(figures, self.measured, self.weights).mean())
 
     def left_out_error(self, fits: list[Tried]) -> float:
-        """Mean over the schemes, each on the emulator that is chosen without it."""
+        """Mean error over the schemes, each on the emulator that is chosen without it."""
         figures: Array = np.stack([tried.figures for tried in fits])
         return float(left_out_errors(figures, self.measured, self.weights).mean())
 
@@ -106,13 +106,13 @@ class Search(LeastErrorSearch):
             self._fine(kept, "rate-walk", self._walk_start(), self.limit.share_ends_s(1.0))
 
     def _ack_start(self) -> Candidate:
-        """The best candidate with the best of some ACK paths."""
+        """The best candidate, with the best of the ACK paths `_ACK_SHARES`."""
         best = self.best.candidate
         tried = [replace(best, ack_mbps=round(share * best.rate_mbps, 4)) for share in _ACK_SHARES]
         return min(tried, key=lambda candidate: self.score(self._replicate(candidate, self.draws)))
 
     def _walk_start(self) -> Candidate:
-        """The best candidate of each kind so far with the best of some walks, about the rate that it had."""
+        """The best candidates so far, one of each kind, with the best of `_WALKS` about their rates."""
         bests = [
             min(group, key=lambda tried: tried.score).candidate for group in self._by_parameters().values()
         ]
@@ -135,7 +135,7 @@ class Search(LeastErrorSearch):
         return groups
 
     def _sharpen(self, kept: JournalStorage, starts: list[Candidate]) -> None:
-        """Runs where the likelihood is high, around each start; after some rounds what fits goes on."""
+        """Searches by likelihood around each start; after some rounds only the arrivals that fit continue."""
         measurements = Measurements(self.target.measured)
         self.sharpened = {
             start.arrivals: Sharpening(
@@ -153,9 +153,9 @@ class Search(LeastErrorSearch):
             self.sharpened[start.arrivals].go_on(runs, rounds)
 
     def _probable(self) -> list[Sharpening]:
-        """Those that are not out of the question beside the best."""
+        """The searches whose arrivals are not ruled out by the best ones."""
         most = max(each.log_evidence for each in self.sharpened.values())
-        return [each for each in self.sharpened.values() if each.log_evidence > most - _OUT_OF_THE_QUESTION]
+        return [each for each in self.sharpened.values() if each.log_evidence > most - _RULED_OUT]
 
     def _reported_runs(self, kept: JournalStorage, stage: str, ends_s: float) -> Replicate:
         runs = self._kept_runs(kept, stage, ends_s)

@@ -1,7 +1,7 @@
-"""The last part of a search: runs where the likelihood is high, until the answer is as sharp as the data.
+"""The search by likelihood: runs where it is high, until the posterior is as narrow as the data allow.
 
-Every candidate has draws of its own: the surface through all of them averages chance away, which no single
-candidate's few runs do.
+Every candidate has draws of its own: the surface through all of them averages chance away, which the few runs
+of a single candidate cannot.
 """
 
 from collections.abc import Callable
@@ -20,28 +20,28 @@ from .posterior import (
 )
 
 FIRST_TRIALS, ROUND_TRIALS, FIRST_ROUNDS, ROUNDS = 48, 8, 6, 18
-"""After some rounds it is clear whether these arrivals fit at all."""
+"""After the first rounds it is clear whether these arrivals fit at all."""
 
 _FIRST_REACH = 0.12
-"""Of the unit cube, around the start."""
+"""Reach of the first candidates around the start, in the unit cube."""
 
 Replicate = Callable[[Candidate, int, int], Array | None]
-"""The figures of a candidate with draws from the first one on, so many; None: the time is over."""
+"""(candidate, first draw, number of draws) to figures; None: the time is over."""
 
 
 @dataclass
 class Sharpening:
-    """Around one start, with its arrivals."""
+    """The search around one start, with its arrivals."""
 
     space: Space
     measurements: Measurements
     start: Candidate
     draws: int
-    """Of each candidate."""
+    """Draws of each candidate."""
     first_draw: int
     seed: int
     posterior: Posterior | None = None
-    """After the last whole round."""
+    """As of the last complete round."""
     _region: Region = field(init=False)
     _generator: np.random.Generator = field(init=False)
     _asked: Array = field(init=False)
@@ -58,50 +58,50 @@ class Sharpening:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters, in the order of all places."""
+        """Names of the parameters, in the order of the coordinates of places."""
         return tuple(self.space.places(self.start))
 
     @property
     def tried(self) -> int:
-        """How many candidates were run."""
+        """Number of candidates that were run."""
         return len(self._places)
 
     @property
     def log_evidence(self) -> float:
-        """For these arrivals."""
+        """Log evidence for these arrivals."""
         return -np.inf if self.posterior is None else self.posterior.log_evidence
 
     @property
     def centre(self) -> Candidate:
-        """In the middle of what fits: no single candidate's few runs decide."""
+        """The candidate at the posterior mean."""
         assert self.posterior is not None
         return self._candidate(self.posterior.centre)
 
     @property
     def likeliest(self) -> Candidate:
-        """Where the likelihood is greatest."""
+        """The candidate of the greatest likelihood."""
         assert self.posterior is not None
         return self._candidate(self.posterior.likeliest)
 
     def candidate_without(self, scheme: int) -> Candidate:
-        """The same, had this scheme not been measured."""
+        """The candidate at the posterior mean without the measurements of this scheme."""
         assert self.posterior is not None
         return self.space.at(self.posterior.centre_without(scheme), self.start.arrivals)
 
     def interval(self, name: str, confidence: float) -> tuple[float, float]:
-        """Values of a parameter."""
+        """The interval of a parameter, in its own units."""
         assert self.posterior is not None
         bounds = self.space.bounds[name]
         low, high = self.posterior.interval(name, confidence)
         return bounds.at(low), bounds.at(high)
 
     def ensemble(self, count: int, generator: np.random.Generator) -> list[Candidate]:
-        """So many that fit as well."""
+        """`count` candidates drawn from the posterior."""
         assert self.posterior is not None
         return [self._candidate(place) for place in self.posterior.drawn(count, generator)]
 
     def go_on(self, replicate: Replicate, rounds: int) -> None:
-        """Until so many rounds are run, or as long as there is time."""
+        """Runs until `rounds` rounds are done or the time is over."""
         while self._rounds <= rounds:
             while len(self._asked):
                 if not self._replicated(self._asked[0], replicate):
@@ -111,7 +111,7 @@ class Sharpening:
             self._rounds += 1
 
     def _learn(self) -> None:
-        """The posterior from all runs, and where to run next."""
+        """Updates the posterior from all runs, and the places to run next."""
         places, figures = np.array(self._places), np.stack(self._figures)
         posterior = posterior_of(
             self.names, places, figures, self._region, self.measurements, self._generator
@@ -126,7 +126,7 @@ class Sharpening:
         return self.space.at(places, self.start.arrivals)
 
     def _replicated(self, place: Array, replicate: Replicate) -> bool:
-        """Notes the figures of a candidate, at the place that its rounded values have."""
+        """Runs the candidate at a place and records its figures, at the place of its rounded values."""
         candidate = self._candidate(place)
         figures = replicate(candidate, self.first_draw + len(self._places) * self.draws, self.draws)
         if figures is None:

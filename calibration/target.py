@@ -1,4 +1,4 @@
-"""What was measured on a path: the figures that an emulator is to replicate."""
+"""The target of a calibration: the figures measured on a path."""
 
 import math
 from collections import defaultdict
@@ -13,12 +13,12 @@ from ccgym.evaluation.run_files import MOST_FLOWS
 from ccgym.evaluation.sessions.run_plan import PACKET_LOG_BYTES
 
 FEWEST_SCHEMES = 4
-"""With fewer the fit needs an explicit wish: it has four parameters."""
+"""A fit of fewer, with its four parameters, has to be asked for explicitly."""
 
 HIGHEST_MBPS, SHORTEST_DELAY_MS, LONGEST_DELAY_MS = 10_000.0, 1.0, 60_000.0
-"""What an emulator can have: its clock counts ms."""
+"""The limits of emulators: their clock counts ms."""
 MOST_RATIO = 1000.0
-"""Between the figures of two schemes on one path; beyond it one of them has another unit."""
+"""Largest ratio of the figures of two schemes on one path: beyond it one of them has another unit."""
 _MOST_NAMED = 150
 
 WITHOUT_FIGURES = "without figures, or nothing came through"
@@ -27,10 +27,10 @@ WITHOUT_FIGURES = "without figures, or nothing came through"
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a scheme measured."""
+    """The figures of one run of a scheme."""
 
     scheme: str
-    """As the source calls it."""
+    """Its name in the source."""
     throughput_mbps: float
     p95_delay_ms: float
     loss: float | None
@@ -39,11 +39,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Measured:
-    """A scheme's mean over its runs, and how sure it is."""
+    """A scheme's mean figures over its runs, with their standard errors."""
 
     scheme: str
     controller: str
-    """What runs it in the twin."""
+    """The controller that runs it in the twin."""
     throughput_mbps: float
     p95_delay_ms: float
     loss: float | None
@@ -60,22 +60,22 @@ class Target:
     name: str
     measured: tuple[Measured, ...]
     left_out: dict[str, str]
-    """Schemes, or runs, that the fit does not stand on, and why."""
+    """Schemes, or runs, that the fit does not use, and why."""
     seconds: float = 30.0
     flows: int = 1
     interval_s: float = 0.0
-    """Between the beginnings of two flows."""
+    """Time between the starts of two flows."""
     at_link: bool = False
     """Throughput counts what left the link, before a loss stage behind it; otherwise what was received."""
 
     @property
     def schemes(self) -> list[str]:
-        """In the order of the source."""
+        """Names in the order of the source."""
         return [measured.scheme for measured in self.measured]
 
 
 def checked_run(run: Run, where: str) -> Run:
-    """`run`, if a path can have measured it.
+    """`run`, if its figures are possible.
 
     Raises:
         InputError: it cannot.
@@ -110,7 +110,7 @@ def checked_run(run: Run, where: str) -> Run:
 
 
 def means(runs: Iterable[Run], controllers: dict[str, str]) -> tuple[Measured, ...]:
-    """One row for each scheme that has a controller and got anything through."""
+    """Means, one for each scheme that has a controller and got anything through."""
     by_scheme: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         if run.scheme in controllers:
@@ -136,7 +136,7 @@ def _mean(scheme: str, controller: str, runs: list[Run]) -> Measured:
 
 
 def check_target(target: Target, *, few: bool) -> Target:
-    """`target`, if a fit can stand on it.
+    """`target`, if it is enough for a fit.
 
     Raises:
         InputError: it has too few schemes, or one that got nothing through.

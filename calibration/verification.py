@@ -1,4 +1,4 @@
-"""A found emulator run in real mahimahi: does what the twin promised hold there?"""
+"""Verification of a calibration: the emulator found, run in real mahimahi."""
 
 import shlex
 import sys
