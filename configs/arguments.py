@@ -86,5 +86,5 @@ def device(text: str) -> str:
 def add_ray_argument(parser: argparse.ArgumentParser) -> None:
     """Of a command that runs many links."""
     parser.add_argument(
-        "--ray", default=None, metavar="ADDRESS", help="HOST:PORT of a Ray cluster that runs, or auto"
+        "--ray", default=None, metavar="ADDRESS", help="HOST:PORT of a Ray cluster for the runs, or auto"
     )

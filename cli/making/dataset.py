@@ -35,7 +35,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the dataset goes")
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="of chance in the runs (default: 1)"
+        "--seed", type=seed, default=1, metavar="N", help="of random draws in the runs (default: 1)"
     )
     parser.add_argument(
         "--workers", type=count, metavar="N", help="runs at once (default: one for each core)"

@@ -40,9 +40,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "trained); a flow may have another: NAME.py sender IP PORT X",
     )
     parser.add_argument(
-        "--features", metavar="SET", help="of a model.zip: what it sees (default: as it says)"
+        "--features", metavar="SET", help="feature set of a model.zip (default: the one saved with it)"
     )
-    parser.add_argument("--actions", metavar="SET", help="of a model.zip: what it does (default: as it says)")
+    parser.add_argument(
+        "--actions", metavar="SET", help="action set of a model.zip (default: the one saved with it)"
+    )
     parser.set_defaults(run=run)
 
 

@@ -27,12 +27,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "train",
         help="train a policy on emulators",
         description="Trains a policy on emulators and keeps the best one as DIR/best/policy.safetensors. "
-        "Ctrl-C leaves a run that --resume goes on with.",
+        "After Ctrl-C the run can be continued with --resume.",
     )
     parser.add_argument(
         "--config",
         default=None,
-        help=f"of the training: {', '.join(config_files('training'))}, or a file (default: indigo2)",
+        help=f"training configuration: {', '.join(config_files('training'))}, or a file (default: indigo2)",
     )
     parser.add_argument(
         "--emulators",
@@ -45,7 +45,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=Path,
         default=None,
         metavar="FILE",
-        help="what ccgym calibrate wrote (.yaml): train also on the ensemble that fits as well, beside it",
+        help="emulator file of ccgym calibrate (.yaml): also train on the ensemble of emulators beside it",
     )
     parser.add_argument(
         "--algo",
@@ -58,7 +58,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--init",
         default=None,
         metavar="FILE",
-        help="policy file that ppo or recurrent-ppo start from (default: the config's)",
+        help="policy file with the initial weights, for ppo or recurrent-ppo (default: the config's)",
     )
     parser.add_argument(
         "--set",
@@ -67,22 +67,22 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="another setting than the config's, in YAML, as in --set features=indigo --set 'hidden=[32]' "
-        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has them all. "
+        help="change a setting of the config, in YAML: --set features=indigo --set 'hidden=[32]' "
+        "--set expert_iterations=20 --set curriculum_iterations=50; config.yaml of any run has all of them. "
         "features, links, network (not with recurrent-ppo), reward (not with dagger) and oracle (with "
-        "dagger) take code of yours as MODULE:NAME or FILE.py:NAME, modules of the current folder, too: see "
-        "--list",
+        "dagger) also take code of yours as MODULE:NAME or FILE.py:NAME; modules of the current folder are "
+        "found: see --list",
     )
     parser.add_argument(
         "--out", type=Path, default=None, help="folder of the run (default: runs/NAME of the config)"
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the run in --out, to the same weights"
+        "--resume", action="store_true", help="continue the run in --out, to the same weights"
     )
     parser.add_argument(
         "--list",
         action="store_true",
-        help="what --set knows for each key that also takes MODULE:NAME of yours",
+        help="list the built-in values of each key that also takes code of yours",
     )
     parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
     parser.add_argument(
@@ -92,7 +92,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="HOST:PORT of a Ray cluster, or auto: environments and oracle searches run there",
     )
     parser.add_argument(
-        "--seed", type=seed, default=None, help="same seed, same weights (default: the config's)"
+        "--seed", type=seed, default=None, help="the same seed gives the same weights (default: the config's)"
     )
     parser.add_argument(
         "--minutes", type=_positive_float, default=math.inf, help="stop after so many minutes"
@@ -102,13 +102,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=device,
         default="cpu",
         metavar="D",
-        help="where networks learn: cpu (default), cuda or cuda:N",
+        help="where networks are fitted: cpu (default), cuda or cuda:N",
     )
     parser.add_argument(
         "--track",
         default="tensorboard",
         metavar="A,B",
-        help="where the figures go besides metrics.jsonl: tensorboard (default), wandb, mlflow",
+        help="where metrics go besides metrics.jsonl: tensorboard (default), wandb, mlflow",
     )
     parser.set_defaults(run=run)
 

@@ -27,8 +27,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="run schemes head to head and write the report",
         description="Runs every scheme over every emulator in random order. DIR gets summary.json, "
         "report.html, report.pdf and, in DIR/data, Pantheon's data directory. Run it again with the same "
-        "--out to go on after an interruption, or with more schemes, emulators or runs to add them. "
-        "What `all` selects and this backend cannot run is marked as such in the leaderboard. "
+        "--out to continue after an interruption, or with more schemes, emulators or runs to add them. "
+        "Schemes and emulators that `all` selects but this backend cannot run are marked in the leaderboard. "
         "Exit code 1: a run failed; the report says which and why.",
     )
     parser.add_argument(
@@ -47,25 +47,25 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--remote",
         metavar="USER@HOST[:PORT]",
-        help="instead of emulators, the real path to a host that ssh logs in to without a question; flows go "
-        "through tunnels whose UDP ports must be open there; nothing needs to be installed there but iperf3 "
-        "for kernel TCP, and the checkout of --pantheon at the same place",
+        help="instead of emulators, the real path to a host that ssh logs in to without a prompt; flows go "
+        "through tunnels whose UDP ports must be open there; that host needs only iperf3 for kernel TCP, and "
+        "for --pantheon the checkout at the same place",
     )
     parser.add_argument(
         "--direction",
         choices=("up", "down", "both"),
-        help="who sends data: this machine (up), --remote (down), each in its turn (default: both)",
+        help="which machine sends data: this one (up), --remote (down), or each in its turn (default: both)",
     )
     parser.add_argument(
         "--ntp",
         metavar="SERVER",
-        help="compare both clocks with this NTP server; without an answer, with each other over the path",
+        help="compare both clocks with this NTP server; if it does not answer, with each other over the path",
     )
     parser.add_argument(
         "--pantheon",
         type=Path,
         metavar="DIR",
-        help="the Pantheon checkout, set up, whose schemes are pantheon:NAME; their wrappers run as they are",
+        help="Pantheon checkout, set up, whose schemes are named pantheon:NAME; their wrappers run unchanged",
     )
     parser.add_argument(
         "--runs",
@@ -82,7 +82,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=count,
         default=1,
         metavar="N",
-        help="flows of each run, all through the same link; of A+B they take turns (default: 1)",
+        help="flows of each run, all through the same link; with A+B they alternate (default: 1)",
     )
     parser.add_argument(
         "--interval",
@@ -102,20 +102,20 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=seed,
         default=1,
         metavar="N",
-        help="of the order, and of chance in the twin (default: 1)",
+        help="of the order of runs and of random draws in the twin (default: 1)",
     )
     parser.add_argument(
         "--logs",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help=f"keep the packet logs, from which `ccgym report` measures anew and Pantheon's analysis reads; "
-        f"without them runs leave their figures only (default: yes, but no for more than {MOST_LOGS} runs "
-        "in the twin, which runs the same again any time)",
+        help=f"keep the packet logs, which `ccgym report` and Pantheon's analysis read; without them only "
+        f"the figures of runs are kept (default: yes, but no for more than {MOST_LOGS} runs in the twin, "
+        "which can be repeated exactly)",
     )
     parser.add_argument(
         "--ray",
         metavar="ADDRESS",
-        help="HOST:PORT of a Ray cluster, or auto: what needs no real time is run there, to the same figures",
+        help="HOST:PORT of a Ray cluster, or auto: runs in virtual time go there, with the same figures",
     )
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where data and report go")
     parser.add_argument(
@@ -124,7 +124,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         nargs="?",
         const=0,
         metavar="PORT",
-        help="show the running evaluation in a browser of this machine, at the address that stderr says: "
+        help="show the running evaluation in a browser of this machine, at the address printed on stderr: "
         "progress, leaderboard so far, last runs; ends with the evaluation (default port: any free one)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
