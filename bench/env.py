@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from ccgym.envs import _core
-from ccgym.envs.gym.path_engine import EpisodeState
+from ccgym.envs.gym.engine.path_engine import EpisodeState
 from ccgym.envs.gym.path_env import PathEnv
 from ccgym.envs.gym.vector_env import PathVectorEnv
 from ccgym.envs.specs.emulator_spec import EmulatorSpec

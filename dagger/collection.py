@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from ccgym.envs import _core
-from ccgym.envs.gym.path_engine import inputs_of
+from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.envs.specs.emulators import EmulatorSpec
 from ccgym.oracle.ideal import STEP_MS
 from ccgym.oracle.preference import DEFAULT_PREFERENCE

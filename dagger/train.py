@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from functools import partial
 
 import torch
-from ccgym.envs.gym.path_engine import inputs_of
+from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.window import find_windows
 from ccgym.training.config import TrainingConfig, check_rollout_memory, trained_on

@@ -16,7 +16,7 @@ from ccgym.agents.seen_links import SeenLinks, read_seen_links
 from ccgym.agents.shipped import policy_path
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
-from ccgym.envs.gym.path_engine import inputs_of
+from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.window import find_windows

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError
+from ccgym.envs.gym.engine.env_spaces import own_or_native
 from ccgym.envs.gym.own_features import Observer
-from ccgym.envs.gym.path_engine import own_or_native
 from ccgym.envs.import_strings import telling
 from ccgym.envs.specs.emulators import NamedEmulator
 from ccgym.oracle.ideal import STEP_MS, ideal_windows

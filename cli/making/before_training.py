@@ -13,7 +13,7 @@ def check_training(config: "RunConfig") -> None:
     Raises:
         InputError: one of them is wrong.
     """
-    from ccgym.envs.gym.path_engine import inputs_of
+    from ccgym.envs.gym.engine.env_spaces import inputs_of
     from ccgym.rl.config import RlConfig
     from ccgym.rl.shape import find_shape
     from ccgym.training.config import TrainingConfig, check_rollout_memory, load_own_code

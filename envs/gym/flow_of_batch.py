@@ -7,7 +7,7 @@ from ccgym.envs.specs.distributions import Emulators
 from ccgym.envs.specs.emulator_spec import EmulatorSpec
 from numpy.typing import NDArray
 
-from .path_engine import PathEngine
+from .engine.path_engine import PathEngine
 from .path_env import one_source
 
 _OF_THE_BATCH = (

@@ -12,7 +12,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
-from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
+from .engine.env_spaces import Features
+from .engine.path_engine import DEFAULT_EMULATOR, EpisodeState, PathEngine
 from .registration import EPISODE_STEPS
 from .rewards import VECTOR, Info, Reward
 

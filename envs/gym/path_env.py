@@ -12,7 +12,8 @@ from gymnasium.utils import EzPickle
 from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
-from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
+from .engine.env_spaces import Features
+from .engine.path_engine import DEFAULT_EMULATOR, EpisodeState, PathEngine
 from .rewards import Info, Reward
 
 if TYPE_CHECKING:

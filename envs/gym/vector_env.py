@@ -11,8 +11,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from .engine.env_spaces import Features
+from .engine.path_engine import DEFAULT_EMULATOR, EpisodeState, PathEngine
 from .flow_of_batch import FlowOfBatch
-from .path_engine import DEFAULT_EMULATOR, EpisodeState, Features, PathEngine
 from .registration import EPISODE_STEPS
 from .rewards import Reward
 

@@ -2,7 +2,7 @@
 
 import pytest
 from ccgym.envs import _core
-from ccgym.envs.gym.episode_paths import EpisodePaths
+from ccgym.envs.gym.engine.episode_paths import EpisodePaths
 from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec
 
 

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from ccgym.envs.errors import InputError
-from ccgym.envs.gym.path_engine import PathEngine
+from ccgym.envs.gym.engine.path_engine import PathEngine
 from ccgym.envs.gym.path_env import PathEnv
 from ccgym.envs.gym.registration import EPISODE_STEPS, PATH_ENV_ID, register_environments
 from ccgym.envs.gym.rendering import EpisodePlot

@@ -1,141 +1,43 @@
 """A batch of learning flows in the twin: the one engine under the single and the vector environment."""
 
 import copy
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from ccgym.envs import _core
 from ccgym.envs.errors import InputError, excerpt
-from ccgym.envs.host.memory import check_memory
-from ccgym.envs.import_strings import is_import_string, load_object, telling
+from ccgym.envs.gym.own_features import Observer
+from ccgym.envs.gym.rewards import Floats, Info, Reward
 from ccgym.envs.mahimahi.live_batch import LiveBatch
 from ccgym.envs.specs.distributions import Source, draw
 from ccgym.envs.specs.emulators import EmulatorSpec
-from gymnasium import spaces
 from numpy.typing import NDArray
 
+from .arguments import known, oracle_windows, whole_seed
+from .checked_reward import CheckedReward, read_only
+from .env_spaces import (
+    LEAST_WINDOW_PACKETS,
+    WINDOW_ACTIONS,
+    Features,
+    action_space,
+    observation_space,
+    own_or_native,
+    sign,
+)
 from .episode_paths import EpisodePaths
-from .own_features import Observer, OwnFeatures, own_features
-from .rewards import REWARDS, VECTOR, Floats, Info, Reward, vector_space
-
-Features = str | type[OwnFeatures]
-"""A native set, a class of one's own, or the latter as `my.module:NAME`."""
+from .given_actions import GivenActions
+from .window_growth import WindowGrowth
 
 DEFAULT_EMULATOR = "calibrated/india"
 
 BACKENDS = {"twin": False, "mahimahi": True}
 """Where flows run, and whether that is in real time."""
 
-_KNOWN = TypeVar("_KNOWN")
-
-
-def observation_space(features: str | type[OwnFeatures]) -> spaces.Space[NDArray[np.float32]]:
-    """Returns the space of one observation, float32; its entries are described in `PathEnv`.
-
-    Raises:
-        InputError: there is no such feature set.
-    """
-    if not isinstance(features, str):
-        return spaces.Box(-np.inf, np.inf, (features.size,), dtype=np.float32)
-    size = len(_known("features", features, _core.POLICY_FEATURES))
-    if features == "raw":
-        low = np.where(np.isin(_core.RAW_FEATURES, _MAY_BE_NEGATIVE), -np.inf, 0).astype(np.float32)
-        return spaces.Box(low, np.full(size, np.inf, dtype=np.float32), dtype=np.float32)
-    if features != "indigo":
-        return spaces.Box(-4, 4, (size,), dtype=np.float32)
-    high = np.full(size, np.inf, dtype=np.float32)
-    high[-_core.POLICY_ACTIONS["indigo"] :] = 1  # the previous action, one-hot
-    return spaces.Box(np.zeros(size, dtype=np.float32), high, dtype=np.float32)
-
-
-_MAY_BE_NEGATIVE = ("least_one_way_ms", "arrival_interval_ms")
-"""By the clock of another machine, or after reordering."""
-LEAST_WINDOW_PACKETS, MOST_WINDOW_PACKETS = 1.0, 100_000.0
-LEAST_RATE_MBPS, MOST_RATE_MBPS = 1e-3, 100_000.0
-"""What actions `window` and `window_and_rate` may ask for."""
 LEAST_CHANGED_PACKETS = 2.0
-"""What the window stays above under other actions."""
-_OF_WINDOW = ("window", "window_and_rate")
-
-
-def action_space(actions: str) -> spaces.Discrete | spaces.Box:
-    """Returns the space of one action; its values are described in `PathEnv`.
-
-    Raises:
-        InputError: there is no such action set.
-    """
-    count = _known("actions", actions, _core.POLICY_ACTIONS)
-    if actions == "indigo":
-        return spaces.Discrete(count)
-    if actions not in _OF_WINDOW:
-        return spaces.Box(-1, 1, (count,), dtype=np.float32)
-    low = np.array([LEAST_WINDOW_PACKETS, LEAST_RATE_MBPS][:count], dtype=np.float32)
-    high = np.array([MOST_WINDOW_PACKETS, MOST_RATE_MBPS][:count], dtype=np.float32)
-    return spaces.Box(low, high, dtype=np.float32)
-
-
-def _sign(space: spaces.Space[Any], **names: object) -> None:
-    """Marks a space with its set: stable-baselines3 saves it with the model, and an export reads it."""
-    for name, value in names.items():
-        setattr(space, name, value)
-
-
-def own_or_native(features: Features) -> str | type[OwnFeatures]:
-    """The class of features of one's own, or the name of a native set."""
-    if isinstance(features, str) and is_import_string(features):
-        return own_features(load_object(features, "features"))
-    return features if isinstance(features, str) else own_features(features)
-
-
-def inputs_of(features: Features) -> int:
-    """Numbers in an observation."""
-    return int(observation_space(own_or_native(features)).shape[0])  # type: ignore[index]
-
-
-def _known(argument: str, name: str, table: Mapping[str, _KNOWN]) -> _KNOWN:
-    if not isinstance(name, str) or name not in table:
-        raise InputError(f"{argument}: {excerpt(name)!r} is unknown; known are {', '.join(table)}")
-    return table[name]
-
-
-def _whole(seed: Any) -> int:
-    try:
-        return operator.index(seed)  # of NumPy's as well, as a number without bounds
-    except TypeError:
-        raise InputError(f"seed: {excerpt(seed)!r} is not a whole number") from None
-
-
-def _windows(given: Sequence[float]) -> NDArray[np.float64]:
-    """Ideal windows in packets; NaN where one is not known."""
-    for window in given:
-        if not isinstance(window, float | int | np.number) or window <= 0 or window == np.inf:
-            raise InputError(f"oracle_cwnd_packets: {excerpt(window)!r} is not a number above 0")
-    return np.array(given, dtype=np.float64)
-
-
-def _reward(reward: str | Reward) -> Reward:
-    if isinstance(reward, str):
-        own = is_import_string(reward)
-        reward = load_object(reward, "reward") if own else _known("reward", reward, REWARDS)
-    if not callable(reward):
-        raise InputError(f"reward: {excerpt(reward)!r} is no function of info, link_mbps and empty_rtt_ms")
-    return reward
-
-
-MOST_REWARD = float(np.finfo(np.float32).max)
-"""Either way: learners take rewards as float32."""
+"""What the window stays above under actions that change it."""
 MOST_THREADS = 1024
-MANY_ROWS = 256
-"""Only the windows of many flows fill a memory."""
-PACKET_BYTES = 120
-"""Of memory for each packet in flight, as measured."""
-NEGLIGIBLE_BYTES = 5e7
-"""Growth in a step that is not held against what is free: to look costs as much as a small step."""
-MOST_GROWTH, MOST_ADDED_PACKETS = np.e, 10.0
-"""Of a window in a step, by whatever action that names none: to so many times as much, or by so many."""
 _DRAW = 1
 """What a random stream is for, after the seed of the episode."""
 _INFO_COLUMNS = {
@@ -143,7 +45,6 @@ _INFO_COLUMNS = {
     for name in ("time_ms", "throughput_mbps", "delay_ms", "loss", "queue_packets", "cwnd_packets")
 }
 _DECIDING = _core.FLOW_STATES.index("deciding")
-_TAUGHT = {False: "one number for each flow", True: "window in packets and rate in Mbit/s for each flow"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,8 +116,8 @@ class PathEngine:
         native = "raw" if self._own else str(kind)
         self.observation_space = observation_space(kind)
         self.action_space = action_space(actions)
-        _sign(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
-        _sign(self.action_space, ccgym=actions, ccgym_companion=companion)
+        sign(self.observation_space, ccgym=features if isinstance(features, str) else str(features))
+        sign(self.action_space, ccgym=actions, ccgym_companion=companion)
         if features == "indigo" and actions != "indigo":
             raise InputError(
                 f"actions: features indigo hold the last of indigo's actions, not of {actions!r}"
@@ -227,17 +128,16 @@ class PathEngine:
             raise InputError(f"companion: goes with actions log_window, not with {actions}; leave it out")
         if not 1 <= threads <= MOST_THREADS:
             raise InputError(f"threads: {threads} is not within 1 and {MOST_THREADS}")
-        self.reward_space = vector_space() if reward == VECTOR else None
-        self._reward = _reward(reward)
-        self._reward_is_own = all(self._reward is not native for native in REWARDS.values())
+        self._reward = CheckedReward(reward)
+        self.reward_space = self._reward.space
         self._flows = flows
         self._decided_by = (kind, actions, companion)
-        self._live = _known("backend", backend, BACKENDS)
+        self._live = known("backend", backend, BACKENDS)
         self._sources = tuple(sources)
         self._set_paths([draw(source, np.random.default_rng(0)) for source in sources])
         paths = [self._path(spec) for spec in self._specs]
         self._batch: _core.PathBatch | LiveBatch
-        least_packets = LEAST_WINDOW_PACKETS if actions in _OF_WINDOW else LEAST_CHANGED_PACKETS
+        least_packets = LEAST_WINDOW_PACKETS if actions in WINDOW_ACTIONS else LEAST_CHANGED_PACKETS
         if self._live:
             self._batch = LiveBatch(
                 paths, features=native, actions=actions, companion=companion, min_cwnd_packets=least_packets
@@ -252,17 +152,14 @@ class PathEngine:
                 min_cwnd_packets=least_packets,
             )
         size = len(self._batch)
-        space = self.action_space
-        self._actions = np.zeros(
-            (size, 1 if isinstance(space, spaces.Discrete) else space.shape[0]), np.float32
-        )
+        self._given_actions = GivenActions(self.action_space, size)
+        self._actions = np.zeros(self._given_actions.shape, np.float32)
         self._observations = np.zeros((size, self._batch.observation_size), dtype=np.float32)
-        self._most_packets = np.inf
-        """What all windows together may have grown to since they were looked at."""
+        self._growth = WindowGrowth(size, named=actions in WINDOW_ACTIONS)
         self._given_paths: list[_core.Path | None] = [None] * len(paths)
         """To the batch, which copies them."""
         self._observer = None if self._own is None else Observer(self._own, size)
-        self._oracle = None if oracle_cwnd_packets is None else _windows(oracle_cwnd_packets)
+        self._oracle = None if oracle_cwnd_packets is None else oracle_windows(oracle_cwnd_packets)
         self._seeds = np.zeros(len(paths), dtype=np.uint64)
         self._episodes = np.zeros(len(paths), dtype=np.uint64)
         self._acted: list[NDArray[Any]] = []
@@ -307,8 +204,8 @@ class PathEngine:
         self._episode_paths: dict[int, EpisodePaths] = {}  # by the identity of the emulator
         extra_ms = [self._extra_delays_ms(spec) for spec in specs]
         capacities = [spec.uplink.schedule().mean_rate_mbps for spec in specs]
-        self.capacity_mbps = _read_only(np.repeat(capacities, [len(extras) for extras in extra_ms]))
-        self.propagation_rtt_ms = _read_only(
+        self.capacity_mbps = read_only(np.repeat(capacities, [len(extras) for extras in extra_ms]))
+        self.propagation_rtt_ms = read_only(
             np.array(
                 [
                     max(2.0 * (spec.delay_ms + extra), 1.0)
@@ -341,7 +238,7 @@ class PathEngine:
         Raises:
             InputError: one is no whole number.
         """
-        self._seeds[paths] = [_whole(seed) % 2**64 for seed in seeds]
+        self._seeds[paths] = [whole_seed(seed) % 2**64 for seed in seeds]
         self._episodes[paths] = 0
 
     def save(self) -> EpisodeState:
@@ -388,7 +285,7 @@ class PathEngine:
         assert isinstance(self._batch, _core.PathBatch)
         self._episodes += np.uint64(1)
         self._acted = list(state.actions)
-        self._most_packets = np.inf
+        self._growth.forget()
         self._batch.restore(state.saved)
         if state.specs != self._specs:
             self._set_paths(state.specs)
@@ -420,7 +317,7 @@ class PathEngine:
     def _begin(self, seeds: NDArray[np.uint64]) -> NDArray[np.float32]:
         """Begins episodes of these seeds over the present emulators."""
         self._acted.clear()
-        self._most_packets = np.inf
+        self._growth.forget()
         for index, (spec, seed) in enumerate(zip(self._specs, seeds.tolist(), strict=True)):
             path = self._episode_path(spec, seed)
             if path is not self._given_paths[index]:
@@ -476,116 +373,21 @@ class PathEngine:
             InputError: a reward or features of one's own raise, or give something else than numbers; or the
                 windows of many flows have filled the memory.
         """
-        given = self._given(actions)
-        if len(given) >= MANY_ROWS and not self._live:
-            self._check_growth(given)
+        given = self._given_actions.checked(actions)
+        if not self._live:
+            self._growth.check(given, lambda: self.cwnd_packets)
         self._acted.append(given)
         self._actions[:] = given
         telemetry = np.zeros((len(given), len(_core.TELEMETRY)))
         self._batch.step(self._actions, self._observations, telemetry)
         self._observe(given)
         info = self._step_info(telemetry)
-        return self._shown().copy(), self._worth(info, telemetry), info
-
-    def _check_growth(self, actions: NDArray[Any]) -> None:
-        """Holds against what is free by how much windows may grow in a step, and with them what is queued."""
-        if self._decided_by[1] in _OF_WINDOW:
-            most, total_packets = actions[:, 0], np.add.reduce(actions[:, 0])
-        else:
-            total_packets = self._most_packets = self._grown(self._most_packets)
-        if PACKET_BYTES * total_packets <= NEGLIGIBLE_BYTES:
-            return  # in most steps; what follows would be a tenth of their time
-        windows = self.cwnd_packets
-        if self._decided_by[1] not in _OF_WINDOW:
-            most = np.maximum(MOST_GROWTH * windows, windows + MOST_ADDED_PACKETS)
-            self._most_packets = self._grown(np.add.reduce(windows))
-        growth_packets = np.maximum(np.minimum(most, MOST_WINDOW_PACKETS) - windows, 0).sum()
-        if PACKET_BYTES * growth_packets > NEGLIGIBLE_BYTES:
-            check_memory(PACKET_BYTES * float(growth_packets), f"num_envs: windows of {len(actions)} flows")
-
-    def _grown(self, packets: float) -> float:
-        """The most that windows of so many packets together may be after a step."""
-        return MOST_GROWTH * packets + MOST_ADDED_PACKETS * len(self._actions)
-
-    def _worth(self, info: Info, telemetry: Floats) -> Floats:
-        # What a reward of one's own wrote in place would change what is returned, and later rewards.
-        shown = self._step_info(_read_only(telemetry.view())) if self._reward_is_own else info
-        with telling("reward:"):
-            rewards: Floats = np.asarray(self._reward(shown, self.capacity_mbps, self.propagation_rtt_ms))
-        expected = (len(self._actions), *(() if self.reward_space is None else self.reward_space.shape))
-        if rewards.shape != expected or rewards.dtype.kind not in "fiub":
-            raise InputError(
-                f"reward: gave {rewards.dtype} of shape {rewards.shape}, should give numbers of shape "
-                f"{expected}: one for each flow, as each entry of info is"
-            )
-        begun = info["time_ms"] > 0
-        rewards = np.where(begun if rewards.ndim == 1 else begun[:, None], rewards, 0.0)
-        finite = np.logical_and.reduce(np.isfinite(rewards), axis=None)
-        if not finite or (self._reward_is_own and np.abs(rewards).max() > MOST_REWARD):
-            raise InputError(_no_reward(rewards))
-        return rewards
-
-    def _given(self, actions: Any) -> NDArray[Any]:
-        """The actions (rows, numbers), checked; in every step, so by ufuncs without Python around them."""
-        given = np.array(actions)
-        shape = self._actions.shape
-        if given.shape != shape:
-            rows = shape[0]
-            of_one = shape[1] == 1 and given.shape == (rows,)
-            if not (
-                of_one or (rows == 1 and given.shape in ((), (1,), (shape[1],)) and given.size == shape[1])
-            ):
-                wanted = shape if rows > 1 else shape[1:]
-                raise ValueError(
-                    f"actions of shape {given.shape}, should be {wanted}: {_TAUGHT[shape[1] > 1]}"
-                )
-            given = given.reshape(shape)
-        space = self.action_space
-        if isinstance(space, spaces.Discrete):
-            if given.dtype.kind not in "iu":
-                raise ValueError(
-                    f"actions must be whole numbers within [0, {int(space.n) - 1}], not {given.dtype}"
-                )
-            self._check_within(given, 0, int(space.n) - 1)
-        else:
-            if given.dtype.kind not in "fiu":
-                raise ValueError(f"actions must be numbers, not {given.dtype}")
-            self._check_within(given, space.low, space.high)
-        return given
-
-    def _check_within(self, given: NDArray[Any], low: NDArray[Any] | int, high: NDArray[Any] | int) -> None:
-        within = (given >= low) & (given <= high)  # so that nan fails too
-        if np.logical_and.reduce(within, axis=None):
-            return
-        with np.errstate(over="ignore"):  # as the space holds its bounds: 0.001 is a little more there
-            rounded = given.astype(np.float32)
-        within = (rounded >= low) & (rounded <= high)
-        if not within.all():
-            flow, number = np.argwhere(~within)[0].tolist()
-            least, most = (np.broadcast_to(bound, given.shape)[flow, number] for bound in (low, high))
-            raise ValueError(
-                f"action {given[flow, number]} of flow {flow} is not within [{least:g}, {most:g}]"
-            )
+        rewards = self._reward(info, self.capacity_mbps, self.propagation_rtt_ms)
+        return self._shown().copy(), rewards, info
 
     def _step_info(self, telemetry: Floats) -> Info:
         info = {name: telemetry[:, index] for name, index in _INFO_COLUMNS.items()}
         return info if self._oracle is None else info | self.reset_info()
-
-
-def _read_only(array: Floats) -> Floats:
-    array.flags.writeable = False
-    return array
-
-
-def _no_reward(rewards: Floats) -> str:
-    """What is wrong with them, and what would be right."""
-    if not np.isfinite(rewards).all():
-        return (
-            "reward: gave NaN or infinity, should give finite numbers; in a silent step throughput_mbps and "
-            "delay_ms are 0"
-        )
-    most = rewards.flat[np.abs(rewards).argmax()]
-    return f"reward: gave {most:g}, should give numbers within float32, up to {MOST_REWARD:.1e}"
 
 
 def _episode_seeds(seeds: NDArray[np.uint64], episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
