@@ -25,7 +25,7 @@ class AuthenticatedProtocol final : public Protocol {
     Key incoming;
   };
 
-  // `handshake`: of the server, which still has to answer.
+  // `handshake`: the server's, which may still have to answer repeated messages.
   AuthenticatedProtocol(const Direction& keys, const PrivateAddresses& addresses,
                         std::optional<ServerHandshake> handshake);
 

@@ -1,4 +1,4 @@
-// The internet checksum (RFC 1071), in the host's byte order throughout: it comes out the same.
+// The internet checksum (RFC 1071), computed in the host's byte order: the result is the same.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ccgym::tunnel {
 
-// Adds 16-bit words to a sum, of an even number of bytes before; up to 4 GB of them.
+// Adds bytes as 16-bit words to a sum over an even number of bytes; up to 4 GB.
 inline uint64_t add_words(std::span<const std::byte> bytes, uint64_t sum) {
   std::size_t at = 0;
   for (; at + sizeof(uint32_t) <= bytes.size(); at += sizeof(uint32_t)) {
@@ -26,7 +26,7 @@ inline uint16_t fold(uint64_t sum) {
   return static_cast<uint16_t>(sum);
 }
 
-// What makes the words sum up to zero; over words that hold it already, 0.
+// The checksum: makes the words sum up to zero; 0 for words that contain it already.
 inline uint16_t checksum(std::span<const std::byte> bytes, uint64_t sum = 0) {
   return static_cast<uint16_t>(~fold(add_words(bytes, sum)));
 }

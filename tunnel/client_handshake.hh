@@ -13,15 +13,15 @@ class ClientHandshake {
  public:
   explicit ClientHandshake(const Key& secret) : secret_(secret), key_(secret) {}
 
-  // What to send now, and again until the state changes.
+  // The datagram to send now, and again until the state changes.
   [[nodiscard]] HandshakeBytes request() const;
 
-  // False: not from our server, or nothing new. Throws InputError, saying why and what would be right,
-  // when the server refuses us.
+  // Returns false if the datagram is not from our server or brings nothing new. Throws InputError, saying why
+  // and what would be right, when the server refuses us.
   bool on_datagram(std::span<const std::byte> datagram);
 
   [[nodiscard]] bool welcome() const { return welcome_; }
-  // Once welcome.
+  // After the welcome.
   [[nodiscard]] SessionKeys session_keys() const;
   [[nodiscard]] PrivateAddresses addresses() const;
   [[nodiscard]] uint16_t mtu() const { return challenge_->mtu; }

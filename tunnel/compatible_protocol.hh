@@ -1,6 +1,6 @@
-// pantheon-tunnel's protocol, unauthenticated: 8 bytes of UID in the host's byte order, then the packet.
-// A UID alone is a word between the two ends: the client's "are you there", the server's "I am", or a
-// good-bye: the other implementation ends upon any word that is neither of the two, but never says one.
+// pantheon-tunnel's protocol, unauthenticated: 8 bytes of UID in the host's byte order, then the packet. A
+// datagram of a UID alone is a control message: the client's call, the server's answer, or a bye. The other
+// implementation ends upon any UID alone that is neither call nor answer, but never sends one.
 #pragma once
 
 #include "tunnel/protocol.hh"

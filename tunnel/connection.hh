@@ -1,4 +1,4 @@
-// How the two ends find each other, over a socket that is bound already.
+// How the two ends connect, over a socket that is already bound.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ struct Connection {
 // UDP and IP headers: 28 bytes, or 48 over IPv6.
 std::size_t outer_header_bytes(const Origin& peer);
 
-// What is left of the path's MTU inside.
+// The MTU inside, for a path of this MTU.
 int inner_mtu(int outer_mtu, std::size_t outer_headers);
 
 struct AuthenticatedServer {
@@ -45,8 +45,9 @@ struct CompatibleClient {
   int outer_mtu{};
 };
 
-// Servers wait for ever, clients some seconds: then they throw std::runtime_error, saying what may be
-// wrong. nullopt: a stop signal came first. The compatible ones connect the socket: it hears one peer.
+// Servers wait without limit, clients for some seconds; then clients throw std::runtime_error, which says
+// what may be wrong. nullopt: a stop signal came first. The compatible ones connect the socket, which then
+// receives from one peer only.
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedServer& server,
                                   StopSignals& stop);
 std::optional<Connection> connect(const FileDescriptor& socket, const AuthenticatedClient& client,

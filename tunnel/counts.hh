@@ -1,4 +1,4 @@
-// What a tunnel has done, for its last line.
+// What a tunnel has counted, for its last line of output.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ccgym::tunnel {
 struct Counts {
   uint64_t sent{};
   uint64_t received{};
-  uint64_t strangers{};  // neither from the peer's address nor with its MAC
+  uint64_t strangers{};  // datagrams neither from the peer's address nor with its MAC
   uint64_t altered{};
   uint64_t replayed{};
   uint64_t malformed{};

@@ -1,4 +1,4 @@
-// What stands before every frame of an offloading TUN device: virtio_net_hdr, whose own header is no C++.
+// The header before every frame of an offloading TUN device: virtio_net_hdr, whose own header file is no C++.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,17 @@
-// The datagrams by which the two ends of an authenticated tunnel get to know each other. All are 64
-// bytes long, so that no answer is longer than what it answers:
+// The datagrams of the handshake between the two ends of an authenticated tunnel. All are 64 bytes long, so
+// that no answer is longer than what it answers:
 //
 //   offset 0  magic "ccgt" | 4 version | 5 type | 6 client's nonce (16) | 22 server's nonce (16)
 //          38 client's private address (4) | 42 server's (4) | 46 MTU inside (2) | 48 MAC (16)
 //
 //   hello      client: its nonce
 //   challenge  server: both nonces, the addresses and the MTU
-//   confirm    client: both nonces; proves that the hello was no copy of an old one
+//   confirm    client: both nonces; proves that the hello is not a replay of an old one
 //   welcome    server: the session has begun; also answers every repeated confirm
-//   busy, wrong_secret   server: why it refuses; as is a challenge of another version
+//   busy, wrong_secret   server: the reason of its refusal; a challenge of another version is a refusal, too
 //
-// The MAC is keyed BLAKE2b over the 48 bytes before it, under a key made of the secret. A refusal may
-// come from who does not know the secret, but only from who has seen the client's nonce.
+// The MAC is keyed BLAKE2b over the 48 bytes before it, with a key derived from the secret. A refusal can be
+// sent without knowing the secret, but only by somebody who has seen the client's nonce.
 #pragma once
 
 #include <array>
@@ -45,11 +45,11 @@ struct HandshakeMessage {
 
 Nonce random_nonce();
 
-// nullopt for anything that is not 64 bytes behind the right magic. Of another version than ours, only
-// version and client nonce are to be believed; of any, nothing before is_authentic().
+// nullopt for anything that is not 64 bytes with the right magic. In a datagram of another version only
+// version and client nonce are meaningful; nothing is to be trusted before is_authentic().
 std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes);
 
-// What the secret is used for directly.
+// The keys that are derived directly from the secret.
 class HandshakeKey {
  public:
   explicit HandshakeKey(const Key& secret);
@@ -61,7 +61,7 @@ class HandshakeKey {
   Key key_;
 };
 
-// Fresh for every session, and different in the two directions.
+// The keys of one session, different in the two directions.
 struct SessionKeys {
   Key client_to_server;
   Key server_to_client;

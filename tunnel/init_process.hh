@@ -1,4 +1,5 @@
-// The first process inside: it sets the device up, starts the command and watches the program outside.
+// The first process inside the tunnel: it sets up the device, starts the command, and watches for the end of
+// the program outside.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace ccgym::tunnel {
 
-// Runs as process 1 of its namespace, so that everything there ends with it; never returns. The settings
-// come through `control`, a byte goes back once the device is up; its closing asks for the end.
+// Runs as process 1 of its namespace, so that everything there ends with it; never returns. It reads its
+// settings from `control`, and writes a byte there once the device is up; when `control` is closed, it ends.
 [[noreturn]] void run_init(int control, const std::vector<std::string>& command);
 
 }  // namespace ccgym::tunnel

@@ -1,5 +1,5 @@
-// The inside of the tunnel: a network namespace with the TUN device, and in it, in a process namespace of
-// its own, the user's command. However this program ends, SIGKILL included, nothing of it is left.
+// The inside of the tunnel: a network namespace with the TUN device, and in it, in a process namespace of its
+// own, the user's command. However this program ends, SIGKILL included, nothing of the inside remains.
 #pragma once
 
 #include <sys/types.h>
@@ -20,25 +20,25 @@ struct Settings {
 
 class Inside {
  public:
-  // Moves this process into the new network namespace; sockets opened before stay where they are. The
-  // command, by default $SHELL reading stdin, waits for start(). Without the right to make a namespace,
-  // it makes a user namespace first. Throws InputError when that is forbidden too. Call it before any
-  // thread is started. `offload`: see open_tun().
+  // Moves this process into the new network namespace; sockets opened before stay in the old one. The
+  // command, by default $SHELL reading stdin, waits for start(). Without the right to make a namespace, a
+  // user namespace is made first; throws InputError if that is forbidden, too. Call it before any thread is
+  // started. `offload`: see open_tun().
   Inside(std::vector<std::string> command, bool offload);
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
-  ~Inside();  // ends what still runs: SIGTERM, a second later SIGKILL
+  ~Inside();  // ends processes that still run: SIGTERM, a second later SIGKILL
 
-  // Returns once the device takes packets; the command starts then.
+  // Returns when the device takes packets; then the command starts.
   void start(const Settings& settings);
 
   [[nodiscard]] int tun() const { return tun_.number(); }
   [[nodiscard]] int process() const { return process_.number(); }  // readable once the command has ended
 
-  // Whether the command ends of its own within that time.
+  // Whether the command ends by itself within that time.
   [[nodiscard]] bool ends_within(int timeout_ms) const;
 
-  // The exit code of the command, which is ended now if it still runs; 128 and its number for a signal.
+  // Ends the command if it still runs; returns its exit code, or 128 + N if signal N ended it.
   int exit_code();
 
  private:

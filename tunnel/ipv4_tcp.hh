@@ -1,4 +1,4 @@
-// The header fields of IPv4 and TCP that cutting and joining segments is about.
+// The header fields of IPv4 and TCP that matter for cutting and joining segments.
 #pragma once
 
 #include <netinet/in.h>

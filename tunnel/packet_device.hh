@@ -1,4 +1,4 @@
-// The TUN device as the packets' path sees it: packets in, packets out.
+// The interface of the TUN device for the path of the packets: packets in, packets out.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@ class PacketDevice {
 
   [[nodiscard]] virtual std::string_view kind() const = 0;  // for the user
 
-  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks. One larger than
-  // the MTU, which the command may have raised, comes as larger than the MTU, if not whole.
+  // The next packet to send, valid until the next call; nullopt: none waits. Never blocks. A packet larger
+  // than the MTU, which the command may have raised, may be cut off, but is still longer than the MTU.
   virtual std::optional<std::span<const std::byte>> next() = 0;
-  [[nodiscard]] virtual bool holds_packets() const { return false; }  // beyond what poll(2) knows of
+  [[nodiscard]] virtual bool holds_packets() const { return false; }  // that poll(2) does not report
 
-  // Gives a received packet to the kernel, at flush() at the latest: until then it must stay as it is. At
-  // most kMostDelivered of them before a flush.
+  // Gives a received packet to the kernel, at flush() at the latest: until then it must not change. At most
+  // kMostDelivered of them before a flush.
   virtual void deliver(std::span<const std::byte> packet) = 0;
   virtual void flush() {}
 
-  [[nodiscard]] std::size_t refused() const { return refused_; }  // frames the kernel did not take
+  [[nodiscard]] std::size_t refused() const { return refused_; }  // frames that the kernel did not take
 
  protected:
   void count(bool taken) { refused_ += taken ? 0 : 1; }
@@ -43,7 +43,7 @@ class PacketDevice {
   std::size_t refused_{0};
 };
 
-// One packet per system call: for kernels without what RingDevice needs.
+// One packet per system call, for kernels that lack what RingDevice needs.
 class PlainDevice final : public PacketDevice {
  public:
   PlainDevice(int tun, std::size_t mtu) : tun_(tun), packet_(mtu + 1) {}
@@ -77,7 +77,7 @@ class OffloadDevice final : public PacketDevice {
   SegmentJoiner joiner_{};
 };
 
-// The best this kernel has. `offload`: as open_tun() was told.
+// The fastest device that this kernel supports. `offload`: as given to open_tun().
 std::unique_ptr<PacketDevice> open_device(int tun, bool offload, std::size_t mtu);
 
 }  // namespace ccgym::tunnel

@@ -1,5 +1,5 @@
-// A packet log that costs the packets' path no system call: a thread writes it. What a killed program
-// loses is its last 50 ms; what a full disk holds ends with a whole line.
+// A packet log that is written by a thread, so that the path of the packets makes no system call for it. When
+// the program is killed, the last 50 ms are lost; when the disk is full, the log ends with a whole line.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace ccgym::tunnel {
 
-// Opens a new, empty file. Throws InputError when it cannot be made.
+// Opens a new, empty file. Throws InputError if it cannot be created.
 FileDescriptor create_log_file(const std::string& file);
 
 class PacketLog {
@@ -22,17 +22,17 @@ class PacketLog {
   PacketLog(const std::string& name, FileDescriptor file, const std::string& head);
   PacketLog(const PacketLog&) = delete;
   PacketLog& operator=(const PacketLog&) = delete;
-  ~PacketLog();  // writes what is left
+  ~PacketLog();  // writes the rest
 
   void record(Time elapsed, uint64_t uid, std::size_t bytes);
 
-  // Hands over what is due; call it now and then, and at next_flush().
+  // Hands lines that are due to the thread; call it regularly, and at next_flush().
   void flush_due(Time now);
   [[nodiscard]] Time next_flush() const {  // Time::max(): there is nothing to write
     return collected_.empty() ? Time::max() : last_flush_ + kFlushInterval;
   }
 
-  // Writes everything. Returns why the log is not whole; empty: it is.
+  // Writes everything. Returns why the log is incomplete; empty: it is complete.
   std::string finish();
 
  private:
@@ -47,10 +47,10 @@ class PacketLog {
   Time last_flush_{};
   std::mutex mutex_{};
   std::condition_variable handed_over_{};
-  std::string pending_{};  // for the thread; with what follows, under the mutex
+  std::string pending_{};  // for the thread; this and what follows is guarded by the mutex
   bool finished_{false};
   std::string failure_{};
-  std::thread writer_;  // last, so that all else is there when it begins
+  std::thread writer_;  // last, so that all other members exist when it begins
 };
 
 }  // namespace ccgym::tunnel

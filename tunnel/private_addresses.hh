@@ -16,14 +16,14 @@ struct PrivateAddresses {
 
 std::string to_string(in_addr address);
 
-// Throws InputError for what is no IPv4 address that a host can have.
+// Throws InputError for anything but an IPv4 address that a host can have.
 in_addr parse_private_address(const std::string& text);
 
-// The first two of 100.64.0.1 ... 100.64.0.254 that are neither addresses of this machine's interfaces
-// nor routed by more than its default route. Throws InputError when fewer than two are left.
+// The first two of 100.64.0.1 ... 100.64.0.254 that are neither addresses of this machine's interfaces nor
+// routed by any route but the default one. Throws InputError if fewer than two are left.
 PrivateAddresses unused_addresses();
 
-// Throws InputError when one is an interface's address here, or both are the same.
+// Throws InputError if one is the address of an interface of this machine, or both are equal.
 void check_unused(const PrivateAddresses& addresses);
 
 }  // namespace ccgym::tunnel

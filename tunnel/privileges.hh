@@ -1,12 +1,12 @@
-// What the program may do once everything is set up: nothing but move packets.
+// Drops the rights of the program after its set-up: it may only move packets then.
 #pragma once
 
 namespace ccgym::tunnel {
 
-// Throws InputError when the program runs with more rights than who called it.
+// Throws InputError if the program has more rights than its caller, as with set-uid.
 void refuse_setuid();
 
-// For good: no capabilities, and no longer root.
+// Irreversible: no capabilities, and no longer root.
 void drop_privileges();
 
 }  // namespace ccgym::tunnel

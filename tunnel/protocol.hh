@@ -1,5 +1,5 @@
-// What the tunnel's datagrams look like, behind which the authenticated and the compatible one are alike.
-// Neither reads a clock or a socket.
+// The interface of the tunnel's two protocols, the authenticated and the compatible one: the format of
+// datagrams. Implementations read no clock and no socket.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace ccgym::tunnel {
 
 inline constexpr std::size_t kWireOverheadBytes = 8;     // per packet, beyond UDP and IP headers
-inline constexpr std::size_t kMostOverheadBytes = 20;    // of a packet that is none from end to end
+inline constexpr std::size_t kMostOverheadBytes = 20;    // of a packet that is not from one end to the other
 inline constexpr std::size_t kLongestControlBytes = 64;  // of a datagram without a packet
 
 // A datagram to send: the first bytes of the buffer it was written to.
@@ -18,14 +18,14 @@ struct Sealed {
   uint64_t uid{};
 };
 
-// What a datagram was found to be. The last four are not from the peer, or not for us.
+// The kinds of received datagrams. The last four are not from the peer, or not for us.
 enum class Verdict {
   packet,
   keep_alive,
   request,  // to be answered
   bye,
   malformed,
-  altered,  // or a stranger's: the MAC is not the peer's
+  altered,  // or from a stranger: the MAC is not the peer's
   replayed,
 };
 
@@ -33,7 +33,7 @@ struct Opened {
   Verdict verdict{};
   uint64_t uid{};
   std::span<const std::byte> packet{};  // in the datagram, or in the scratch memory
-  bool newest{};                        // no datagram sent later has come before
+  bool newest{};                        // no datagram that was sent later has arrived before
 };
 
 class Protocol {
@@ -46,20 +46,20 @@ class Protocol {
   // `out` has room for the packet and kMostOverheadBytes.
   virtual Sealed seal(std::span<const std::byte> packet, std::span<std::byte> out) = 0;
 
-  // `scratch`: for the packet, where the datagram does not hold all of it; 12 bytes longer than that.
+  // `scratch`: for a packet that the datagram does not hold entirely; 12 bytes longer than the datagram.
   virtual Opened open(std::span<const std::byte> datagram, std::span<std::byte> scratch) = 0;
 
-  // What follows is written to `out`, of kLongestControlBytes at least; 0 bytes: there is no such datagram.
+  // These write to `out`, of at least kLongestControlBytes; 0 bytes: the protocol has no such datagram.
 
-  // Asks the peer for a sign of life, or gives one.
+  // A keep-alive: asks the peer for a sign of life, or gives one.
   virtual std::size_t keep_alive(std::span<std::byte> out) = 0;
   virtual std::size_t bye(std::span<std::byte> out) = 0;
-  // To a request.
+  // The answer to a request.
   virtual std::size_t answer(std::span<const std::byte> request, std::span<std::byte> out) = 0;
 
-  // Whether a peer that lives is never silent: it gives signs of life, or answers ours.
+  // Whether a living peer is never silent: it sends keep-alives, or answers ours.
   [[nodiscard]] virtual bool peer_breaks_silence() const = 0;
-  // Whether a datagram that opens is proof enough that its source is the peer's new address.
+  // Whether a valid datagram is proof enough that its source is the peer's new address.
   [[nodiscard]] virtual bool peer_may_move() const = 0;
 };
 

@@ -20,16 +20,16 @@ inline constexpr Time kSilenceLimit = std::chrono::seconds{5};
 inline constexpr Time kKeepAliveInterval = std::chrono::seconds{1};
 
 struct Logs {
-  PacketLog* ingress{};  // null: none
+  PacketLog* ingress{};  // null: no log
   PacketLog* egress{};
-  Time zero{};  // of their clock, on the steady one
+  Time zero{};  // time 0 of the logs, on the steady clock
 };
 
 enum class Ending { command_ended, stopped, peer_said_bye, peer_fell_silent, device_gone };
 
 class Pump {
  public:
-  // `device`: the packets of the inside's.
+  // `device`: of the inside.
   Pump(const FileDescriptor& socket, const Inside& inside, PacketDevice& device, Connection& connection,
        const Logs& logs, StopSignals& stop);
 
@@ -74,14 +74,14 @@ class Pump {
   std::vector<std::byte> scratch_;  // for restored packets
   std::size_t delivered_{0};        // to the device, since it was flushed
   ReceiveBatch incoming_{};
-  std::optional<std::size_t> newest_{};  // of the batch's datagrams, the peer's latest
+  std::optional<std::size_t> newest_{};  // the peer's latest datagram in the batch
   SendBatch outgoing_;
   Counts counts_{};
   Time now_;
   Time last_heard_;
   Time last_sent_;
   Time last_keep_alive_;
-  bool refused_{false};  // since the peer was last heard, the network said that nobody is there
+  bool refused_{false};  // the network has reported an unreachable peer since its last datagram
   bool bye_{false};
 };
 

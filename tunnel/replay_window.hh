@@ -1,4 +1,5 @@
-// Which UIDs have been heard, so that none counts twice. RFC 6479: a ring of bits, cleared by blocks.
+// The UIDs that have been received, so that none is accepted twice. RFC 6479: a ring of bits, cleared in
+// blocks.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace ccgym::tunnel {
 
 class ReplayWindow {
  public:
-  // UIDs this far behind the highest one are too old to tell, and count as heard.
+  // UIDs this far behind the highest one are too old to tell, and count as received.
   static constexpr uint64_t kReach = 8192 - 64;
 
   [[nodiscard]] bool heard(uint64_t uid) const {
@@ -18,13 +19,13 @@ class ReplayWindow {
     return (blocks_[block_of(uid)] & bit_of(uid)) != 0;
   }
 
-  // Only for authentic datagrams: a forged UID would push the window away.
+  // Call it for authentic datagrams only: a forged UID would move the window.
   void mark(uint64_t uid) {
     if (uid >= next_) advance_to(uid);
     blocks_[block_of(uid)] |= bit_of(uid);
   }
 
-  [[nodiscard]] uint64_t next() const { return next_; }  // one above the highest heard
+  [[nodiscard]] uint64_t next() const { return next_; }  // one above the highest received
 
  private:
   static constexpr std::size_t kBlocks = 128;

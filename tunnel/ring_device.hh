@@ -1,7 +1,7 @@
-// The TUN device by io_uring: many packets in one system call, each as it is.
+// The TUN device by io_uring: many packets in one system call, each unchanged.
 //
-// Besides the calls themselves it saves the switches that follow them: who is woken by a packet, as the
-// receiver of a flow is by each, gets to run when the call returns, that is once for all of its packets.
+// This saves not only system calls but also the context switches that follow them: a process that a packet
+// wakes, such as the receiver of a flow, runs when the call returns, which is once for all of the packets.
 #pragma once
 
 #include <liburing.h>
@@ -15,7 +15,7 @@ namespace ccgym::tunnel {
 
 class RingDevice final : public PacketDevice {
  public:
-  // null: the kernel has no io_uring (5.1), or forbids it, or cannot read a TUN device by it (6.4).
+  // null: the kernel has no io_uring (5.1), forbids it, or cannot read a TUN device with it (6.4).
   static std::unique_ptr<RingDevice> open(int tun, std::size_t mtu);
   ~RingDevice() override;
 
@@ -31,13 +31,13 @@ class RingDevice final : public PacketDevice {
   void read_waiting();
 
   int tun_;
-  std::size_t slot_bytes_;  // a byte more than the MTU
+  std::size_t slot_bytes_;  // the MTU and one byte more
   io_uring ring_{};
   bool works_;
   std::vector<std::byte> buffer_;
   std::vector<std::span<const std::byte>> packets_{};  // read by the last call
-  std::size_t next_{0};                                // of them
-  bool emptied_{false};                                // the last call found less than it asked for
+  std::size_t next_{0};                                // next of packets_
+  bool emptied_{false};                                // the last call found fewer packets than it asked for
   std::size_t asked_;      // packets that a call asks for: twice what the last one found
   unsigned delivered_{0};  // since the last flush
 };

@@ -1,4 +1,4 @@
-// The session's secret: a file only its owner can read, the same at both ends.
+// The session's secret: a file that only its owner can read, the same at both ends.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ using Key = std::array<std::byte, kKeyBytes>;
 // the file exists or cannot be made.
 void make_secret(const std::filesystem::path& file);
 
-// What the file's bytes, 32 to 4096 of any kind, come to. Throws InputError when the file cannot be
-// read, is no regular file, is too short or long, or others than its owner may read or write it.
+// The key derived from the file's bytes, 32 to 4096 of any kind. Throws InputError if the file cannot be
+// read, is no regular file, is too short or too long, or others than its owner may read or write it.
 Key read_secret(const std::filesystem::path& file);
 
 }  // namespace ccgym::tunnel

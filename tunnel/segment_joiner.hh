@@ -1,5 +1,6 @@
 // Joins neighbouring segments of a TCP flow to one frame, which costs the kernel little more than one of
-// them. Only what TSO would cut into these very segments is joined, and only what has arrived unharmed.
+// them. Segments are joined only if TSO would cut the frame into exactly these segments, and only if they
+// arrived undamaged.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,10 @@ class SegmentJoiner {
   // Starts a frame with any packet; there must be none.
   void begin(std::span<const std::byte> packet);
 
-  // Whether the packet continues the frame, and is now in it.
+  // Adds the packet if it continues the frame; returns whether it does.
   bool join(std::span<const std::byte> packet);
 
-  // The frame; there is none afterwards.
+  // Returns the frame and ends it.
   Frame take();
 
  private:

@@ -1,4 +1,4 @@
-// Cuts what the kernel hands over whole into packets: TCP segments of one size, checksums filled in.
+// Cuts a frame that the kernel hands over whole into packets: TCP segments of one size, with their checksums.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class Segmenter {
  public:
   static constexpr std::size_t kMaxFrameBytes = 65'535;
 
-  // Where the next frame is written; only while no packets are held.
+  // Memory for the next frame; only while no packets are held.
   [[nodiscard]] std::span<std::byte> buffer() { return frame_; }
 
-  // The frame written there. One that contradicts its header is dropped.
+  // Takes the frame written there. A frame that contradicts its header is dropped.
   void take(const FrameHeader& header, std::size_t frame_bytes);
 
   [[nodiscard]] bool holds_packets() const { return at_ < frame_bytes_; }
 
-  // The next of the packets held; valid until the next call.
+  // The next of the held packets; valid until the next call.
   std::span<const std::byte> next();
 
  private:
@@ -33,9 +33,9 @@ class Segmenter {
   std::vector<std::byte> frame_ = std::vector<std::byte>(kMaxFrameBytes);
   std::vector<std::byte> packet_ = std::vector<std::byte>(kMaxFrameBytes);
   std::size_t frame_bytes_{0};
-  std::size_t at_{0};               // of the frame's payload that is not yet handed out
+  std::size_t at_{0};               // where the payload that is not yet handed out begins
   std::size_t segment_bytes_{0};    // of payload
-  std::optional<TcpPacket> tcp_{};  // what is cut; none: one packet
+  std::optional<TcpPacket> tcp_{};  // the headers of the frame; absent: it is one packet
 };
 
 }  // namespace ccgym::tunnel

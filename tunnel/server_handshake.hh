@@ -1,4 +1,4 @@
-// The server's side of the handshake: lets in one client that knows the secret, and only one.
+// The server's side of the handshake: admits one client that knows the secret, and only one.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ class ServerHandshake {
  public:
   ServerHandshake(const Key& secret, const PrivateAddresses& server);
 
-  // What to send back; nullopt for what is no handshake, or no client's. `mtu`: inside, to be told.
+  // The answer; nullopt: no handshake datagram of a client. `mtu`: the MTU inside, for the client.
   std::optional<HandshakeBytes> answer(std::span<const std::byte> datagram, int mtu);
 
-  // Once a client has been let in.
+  // After a client has been admitted.
   [[nodiscard]] std::optional<SessionKeys> session_keys() const;
 
  private:

@@ -1,4 +1,4 @@
-// The TUN device: what the tunnel's namespace sees of the network.
+// The TUN device: the interface of the tunnel's namespace to the network.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@ namespace ccgym::tunnel {
 
 inline constexpr const char* kDeviceName = "tunnel";
 
-// In the network namespace of the caller; read and written without blocking. It is gone when it is
-// closed. `offload`: frames of up to 64 KB of TCP, each behind a FrameHeader. Throws InputError when the
-// user may not have one.
+// Opens a TUN device in the network namespace of the caller, which is read and written without blocking and
+// disappears when it is closed. `offload`: frames of up to 64 KB of TCP, each behind a FrameHeader. Throws
+// InputError if the user may not have one.
 FileDescriptor open_tun(bool offload);
 
-// Gives the device its addresses and MTU, sets it and the loopback up, and routes everything to the peer.
+// Gives the device its addresses and MTU, brings it and the loopback device up, and routes everything to the
+// peer.
 void configure_tun(const PrivateAddresses& addresses, int mtu);
 
 }  // namespace ccgym::tunnel

@@ -1,13 +1,13 @@
-// C += A B for the small matrices of a policy in training. Every entry is one sum of float32 in the order of
-// the inner index, products and sums rounded apart: the bits depend neither on the machine nor on the width
-// of its vectors, as those of a BLAS do.
+// C += A B for the small matrices of a policy in training. Every entry is one float32 sum in the order of the
+// inner index, with products and sums rounded separately: unlike those of a BLAS, the bits depend neither on
+// the machine nor on the width of its vectors.
 #pragma once
 
 #include <cstddef>
 
 namespace ccgym {
 
-// A matrix of anybody's; transposed, it has its strides exchanged.
+// A matrix that is owned elsewhere; its transpose has the strides exchanged.
 struct MatrixView {
   const float* data;
   std::size_t rows;

@@ -1,4 +1,4 @@
-// What an action of a policy means: its numbers, the window that it asks for, and the inverse for an expert.
+// The action sets: the numbers of an action, the window that it asks for, and the inverse for an expert.
 #pragma once
 
 #include <array>
@@ -33,12 +33,13 @@ std::string_view action_set_name(ActionSet actions);
 std::size_t output_count(ActionSet actions);  // width of the network's output
 std::size_t action_size(ActionSet actions);   // numbers in an action
 bool is_absolute(ActionSet actions);          // the window it asks for does not depend on the present one
-Act choose_act(ActionSet actions, std::span<const float> outputs);  // what a network's outputs mean
+Act choose_act(ActionSet actions,
+               std::span<const float> outputs);  // the action that a network's outputs stand for
 
-// The window that an action asks for. Throws std::invalid_argument for one that is none.
+// The window that an action asks for. Throws std::invalid_argument for an invalid action.
 double asked_window(ActionSet actions, Act act, double cwnd_packets);
 
-// The action that was carried out, where `act` was asked for and the window has changed by `ratio`.
+// The action that was carried out, if `act` was asked for and the window has changed by `ratio`.
 float executed_act(ActionSet actions, Act act, double ratio);
 
 // The inverse, the label of imitation: the act that brings a window of `cwnd_packets` nearest to

@@ -1,7 +1,7 @@
-// The third part of a policy: from an action to what the sender may do, its window and its pace.
+// The third part of a policy: turns an action into the window and the pacing rate of the sender.
 //
-// One class per kind of action. A window means the same in all of them: packets in flight, a fraction of one
-// admitting a whole one, as in Indigo's window test.
+// One class per kind of action. A window means the same in all of them: packets in flight, where a fraction
+// of a packet admits a whole one, as in Indigo's window test.
 #pragma once
 
 #include <cmath>
@@ -26,8 +26,8 @@ class Actuator {
   virtual ~Actuator() = default;
   [[nodiscard]] virtual std::unique_ptr<Actuator> clone() const = 0;
 
-  // The action that was carried out: another one where a companion or the window's limits had their say.
-  // Throws std::invalid_argument for one that is none.
+  // Returns the action that was carried out, which differs if the companion or the window's limits changed
+  // it. Throws std::invalid_argument for an invalid action.
   float act(Time now, Act act);
   void set_cwnd(double cwnd_packets);          // kept within the policy's limits
   void on_ack(Time now, const AckEvent& ack);  // at least one packet is acknowledged

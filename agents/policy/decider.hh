@@ -12,14 +12,14 @@
 
 namespace ccgym {
 
-// The network of a policy file, which answers at once; or without one somebody outside, as the gym for a
-// whole batch, who answers later.
+// Either the network of a policy file, which answers at once; or, without one, the caller, such as the gym
+// for a whole batch, which answers later.
 class Decider {
  public:
   Decider(ActionSet actions, std::unique_ptr<PolicyNetwork> network)
       : actions_{actions}, network_{std::move(network)} {}
 
-  // Absent: the answer comes from outside.
+  // Absent: the caller decides.
   [[nodiscard]] std::optional<Act> decide(std::span<const float> observation) {
     if (!network_) return std::nullopt;
     return choose_act(actions_, network_->step(observation));

@@ -1,4 +1,4 @@
-// What a policy sees: the observation built from one step's ACKs and losses.
+// The feature sets: the observation of a policy, built from one step's ACKs and losses.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class FeatureSet {
   indigo,      // the nine inputs of Indigo (Pantheon paper, section 6)
   scale_free,  // ratios to min RTT, BDP and window, over several time scales
   aurora,      // latency gradient, latency ratio, send ratio of the last ten steps (ICML 2019, section 3.1)
-  raw,         // what was measured, unscaled: the base for features of one's own
+  raw,         // unscaled measurements: the base for your own features
 };
 
 inline constexpr std::array kFeatureSets{FeatureSet::indigo, FeatureSet::scale_free, FeatureSet::aurora,
@@ -31,7 +31,7 @@ std::string_view feature_set_name(FeatureSet features);
 std::span<const float> feature_divisors(FeatureSet features);  // one per entry of the observation
 bool holds_preference(FeatureSet features);
 
-// One of the sets. No base class: they get every ACK, where a virtual call costs as much as the rest.
+// One of the sets. No base class: for each ACK a virtual call would cost as much as everything else.
 class Features {
  public:
   // `preference`: from low delay (0) to full throughput (1), for a feature set that holds it.

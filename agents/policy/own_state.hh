@@ -1,13 +1,13 @@
-// What a policy knows of itself when it observes: nothing of it can be read from ACKs.
+// The state of the policy itself that is part of an observation and cannot be measured from ACKs.
 #pragma once
 
 namespace ccgym {
 
 struct OwnState {
   double cwnd_packets;
-  // Of its companion, where it has one:
-  bool probes{false};  // the queue is being probed, or the ACKs of a probe are still coming: no action counts
-  bool sees_others{false};  // others are believed to be on the bottleneck
+  // Of its companion, if it has one:
+  bool probes{false};       // a probe is under way, or its ACKs are still arriving: actions are ignored
+  bool sees_others{false};  // it believes that other flows are on the bottleneck
 };
 
 }  // namespace ccgym

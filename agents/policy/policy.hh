@@ -42,7 +42,7 @@ class PolicyController final : public CongestionController {
     return awaiting_action_ ? std::nullopt : observer_.step_ends_at();
   }
   void on_timer(Time now, const Timer& timer) override;
-  // Member by member, so that they stay in registers: for every packet they are asked for twice.
+  // Returned member by member, so that they stay in registers: it is called twice for every packet.
   [[nodiscard]] SendLimits limits() const override {
     const SendLimits& kept = actuator_->limits();
     return {kept.cwnd_bytes, kept.pacing_rate, kept.holds_back, kept.ack_clocked};
@@ -56,7 +56,7 @@ class PolicyController final : public CongestionController {
   [[nodiscard]] std::span<const float> observation() const { return observer_.observation(); }
   [[nodiscard]] StepRtt step_rtt() const { return observer_.step_rtt(); }  // of the step it closes
   [[nodiscard]] double cwnd_packets() const { return actuator_->cwnd_packets(); }
-  void act(Act action);  // throws std::invalid_argument for one that is none
+  void act(Act action);  // throws std::invalid_argument for an invalid action
   void set_cwnd(double cwnd_packets) { actuator_->set_cwnd(cwnd_packets); }
 
  private:

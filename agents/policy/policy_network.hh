@@ -25,7 +25,7 @@ class PolicyNetwork {
   [[nodiscard]] virtual std::unique_ptr<PolicyNetwork> clone() const = 0;
   [[nodiscard]] virtual std::vector<double> state() const { return {}; }  // memory after the last decision
 
-  virtual void reset() {}  // as at the start of a flow; what has no memory has nothing to forget
+  virtual void reset() {}  // to the state at the start of a flow; nothing to do without memory
 
   // Outputs of this decision, valid until the next. Throws std::invalid_argument unless the observation
   // has `inputs()` entries.

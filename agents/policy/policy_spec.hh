@@ -1,4 +1,4 @@
-// What a policy is, beside its network: what it sees, what it does, when, and within which limits.
+// A policy without its network: its features, its actions, its step, and the limits of its window.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ struct PolicySpec {
   double initial_cwnd_packets{static_cast<double>(kInitialWindowPackets)};
   double min_cwnd_packets{2};
   double max_cwnd_packets{100000};
-  double preference{0.5};  // from low delay (0) to full throughput (1), where the features hold it
-  bool companion{false};   // of log_window alone: changes the window for others on the bottleneck, see
-                           // agents/companion/
+  double preference{0.5};  // from low delay (0) to full throughput (1), if the features contain it
+  bool companion{false};   // with log_window only: adjusts the window to other flows on the
+                           // bottleneck, see agents/companion/
 };
 
-// Throws std::invalid_argument for what does not go together, and for a preference outside 0 to 1.
+// Throws std::invalid_argument for parts that do not fit together, and for a preference outside 0 to 1.
 PolicySpec checked_policy(const PolicySpec& spec);
 // The same policy at another preference. Throws std::invalid_argument if it has none.
 PolicySpec with_preference(const PolicySpec& spec, double preference);

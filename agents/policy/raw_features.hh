@@ -1,8 +1,8 @@
-// What was measured in a step, unscaled: the base for features of one's own. Units stand in the names.
+// The measurements of a step, unscaled: the base for your own features. Units are in the names.
 //
-// Counts, sums and means are of the step alone, and 0 when no ACK came; what is `last`, `least`, a rate or
-// inflight is as known at the last ACK. One-way times are by the receiver's clock: between machines the least
-// one holds the offset of their clocks, and what is above it does not.
+// Counts, sums and means are of the step alone, and 0 when no ACK came; entries with `last` or `least`, rates
+// and inflight are as known at the last ACK. One-way times are by the receiver's clock: between machines the
+// least one contains the offset of their clocks; differences from the least do not.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class RawFeatures {
       "send_rate_mbps",            // over the last round trip
       "inflight_packets",          // after the newest ACK
       "window_packets",            // before the coming action
-      "limited_by",                // who kept the sender from sending more: 0 window, 1 pacing, 2 application
+      "limited_by",  // what kept the sender from sending more: 0 window, 1 pacing, 2 application
   };
   static constexpr std::array<float, kNames.size()> kDivisors = [] {
     std::array<float, kNames.size()> ones{};
@@ -116,7 +116,7 @@ class RawFeatures {
     return step_.acks > 0 && step_arrival_ ? in_ms(*last_arrival_ - *step_arrival_) : 0;
   }
 
-  static constexpr double kLeastMs = 1e-3;  // of what is divided by
+  static constexpr double kLeastMs = 1e-3;  // of divisors
 
   double packet_bytes_;
   Step step_{};
@@ -126,7 +126,7 @@ class RawFeatures {
   std::optional<Time> least_one_way_{};
   double last_one_way_queueing_ms_{0};
   std::optional<Time> last_arrival_{};
-  std::optional<Time> step_arrival_{};  // the last one of the step before
+  std::optional<Time> step_arrival_{};  // the last arrival of the step before
 };
 
 }  // namespace ccgym

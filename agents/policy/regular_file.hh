@@ -1,4 +1,4 @@
-// Files that users and strangers name: a pipe may never end, nor a device.
+// Reads files that users name, regular ones only: a pipe or a device may never end.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace ccgym {
 
-// All bytes of a regular file of at most `most_bytes`; throws std::runtime_error, without the file's name and
-// with `what` it should be, as "a policy file".
+// All bytes of a regular file of at most `most_bytes`. Throws std::runtime_error, without the file's name;
+// `what` is what the file should be, as "a policy file".
 std::string read_regular_file(const std::filesystem::path& file, const std::string& what,
                               std::size_t most_bytes);
 

@@ -1,6 +1,6 @@
-// Observation without a scale of its own: every rate is seen as a window (rate * min RTT) relative to
-// the present one, every delay relative to min RTT, each over several time scales. A policy that sees
-// ratios carries over to rates and delays it never met in training.
+// An observation without a scale of its own: every rate is expressed as a window (rate * min RTT) relative to
+// the present one, every delay relative to min RTT, each over several time scales. A policy that sees only
+// ratios also works at rates and delays that it has not met in training.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ class ScaleFreeFeatures {
   void update_averages(double step_ms, double log_window);
   [[nodiscard]] double as_window(double bytes_per_ms, double cwnd_packets) const;
 
-  static constexpr double kLeastMs = 1e-3;  // of what is divided by
+  static constexpr double kLeastMs = 1e-3;  // of divisors
 
   double packet_bytes_;
   double preference_;
@@ -99,7 +99,7 @@ class ScaleFreeFeatures {
   double latest_forward_queueing_ms_{0};  // of the packet acknowledged last
   double received_rate_{0};  // bytes per ms, from the last arrival of one step to that of the next
   std::optional<Time> last_arrival_{};
-  std::optional<Time> step_arrival_{};  // the last one of the step before
+  std::optional<Time> step_arrival_{};  // the last arrival of the step before
   double standing_ms_{0};               // least queueing, forgotten over 8 smoothed round trips
   // Exponential averages, over as many smoothed round trips as their names say:
   double received_2_{0};
