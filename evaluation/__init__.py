@@ -1,1 +1,1 @@
-"""Runs head to head, what they measured, and the report."""
+"""Head-to-head runs, their metrics, and the report."""

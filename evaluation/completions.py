@@ -1,4 +1,4 @@
-"""How long what the flows of a run had to send took, kept beside its logs, which do not tell."""
+"""Completion times of the flows or answers of a run, kept beside its logs, which do not contain them."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _LONGEST_MS = 1e12
 
 
 def write_completions(path: Path, flows: Sequence[LinkLog]) -> None:
-    """Keeps the times of each flow in ms, in the order of the flows; nothing where there are none."""
+    """Writes the times of each flow in ms, in the order of the flows; writes nothing if there are none."""
     if not any(len(flow.completion_ms) for flow in flows):
         return
     with replaced_text(path) as stream:
@@ -25,7 +25,7 @@ def write_completions(path: Path, flows: Sequence[LinkLog]) -> None:
 
 
 def read_completions(path: Path) -> dict[int, Array]:
-    """What was kept, by the number of the flow, from 1; empty: nothing.
+    """Reads the times by the number of the flow, from 1; empty: none were written.
 
     Raises:
         InputError: the file is something else.

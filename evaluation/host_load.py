@@ -1,4 +1,4 @@
-"""What else the machine did beside a run in real time, kept with the run's files."""
+"""The load by other programs during a run in real time, kept with the run's files."""
 
 import json
 from pathlib import Path
@@ -8,19 +8,19 @@ from ccgym.envs.outside_files import read_json
 from ccgym.evaluation.run_files import replaced_text
 
 BUSY_CORES = 0.2
-"""More than this taken by other programs can make packets late."""
+"""A higher load by other programs can make packets late."""
 _KEY = "others_cores"
 
 
 def write_others_cores(path: Path, others_cores: float) -> None:
-    """Keeps how many cores other programs took in the mean."""
+    """Writes the mean number of cores that other programs took."""
     with replaced_text(path) as stream:
         json.dump({_KEY: round(others_cores, 3)}, stream)
         stream.write("\n")
 
 
 def read_others_cores(path: Path) -> float | None:
-    """What was kept; None: nothing, as of a run in virtual time.
+    """Reads that number; None: none was written, as for a run in virtual time.
 
     Raises:
         InputError: the file is something else.
@@ -35,7 +35,7 @@ def read_others_cores(path: Path) -> float | None:
 
 
 def busy_remarks(path: Path) -> list[str]:
-    """What is to be said of a run beside which the machine was busy.
+    """The remark on a run during which the machine was busy.
 
     Raises:
         InputError: as `read_others_cores`.

@@ -1,6 +1,6 @@
-"""Code from outside in a process of its own: whatever becomes of it ends that process only.
+"""Runs code from outside in a process of its own, which is all that it can crash.
 
-What it prints is not shown. Its memory and its time are limited.
+Its output is not shown. Its memory and its time are limited.
 """
 
 import json
@@ -24,15 +24,15 @@ from ccgym.envs.host.termination import end_with_parent
 from ccgym.envs.outside_files import parse_json
 
 MEMORY_MB = 1024
-"""What it may take beyond what ccgym itself takes."""
+"""Memory that it may use beyond that of ccgym itself."""
 MOST_ANSWER_MB = 16
-"""What ccgym itself keeps of it: code from outside may write where the answer is expected."""
+"""The most that is read of an answer: code from outside may write to the same pipe."""
 _NEAR_LIMIT = 0.8
 _READ_BYTES = 1 << 16
 
 
 class CandidateError(OutsideError):
-    """What came from outside crashed, hung, took too much memory or raised an exception."""
+    """Code from outside crashed, hung, took too much memory or raised an exception."""
 
     def __init__(self, message: str, trace: str = "") -> None:
         super().__init__(message)
@@ -41,9 +41,9 @@ class CandidateError(OutsideError):
 
 
 class IsolatedCall:
-    """A function of ours, called with one argument in a process of its own; both speak JSON.
+    """Calls a function of ours in a process of its own; argument and result are JSON.
 
-    Used as a context manager, whose end is that of the process.
+    Used as a context manager, at whose end the process is ended.
     """
 
     def __init__(self, function: str, argument: object, timeout_s: float) -> None:
@@ -83,7 +83,7 @@ class IsolatedCall:
         os.close(self._answers)
 
     def _kill(self) -> None:
-        """Ends it and what it has started, unless that has left its group."""
+        """Ends the process and what it has started, unless that has left its group."""
         if self._process.returncode is None:  # else its number may be another's by now
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -132,13 +132,13 @@ class IsolatedCall:
 
 
 def call_isolated(function: str, argument: object, timeout_s: float) -> Any:
-    """What `function` returns, called by itself; see `IsolatedCall`."""
+    """Returns what `function` returns, called in a process of its own; see `IsolatedCall`."""
     with IsolatedCall(function, argument, timeout_s) as call:
         return call.answer()
 
 
 def _serve(function: str, answers: int, most_s: int, parent: int) -> None:
-    """The side of the process: calls, and answers with what came of it."""
+    """The main function of the process: calls the function, and answers with its result or error."""
     end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the other side's
     module, _, name = function.partition(":")

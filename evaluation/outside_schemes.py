@@ -1,4 +1,4 @@
-"""Controllers from outside as schemes: looked at in a process of their own, never in this one."""
+"""Controllers from outside as schemes: they are checked in a process of their own."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from ccgym.envs.python_controllers import source_file
 from .isolation import CandidateError, call_isolated
 
 LOOK_TIMEOUT_S = 20.0
-"""To import or load what stands there, and to run a moment with it."""
+"""Time limit for loading a controller and running it for a moment."""
 
 
 def look_at(controller: str) -> Path:
-    """The file in which the controller `python:...` or `so:...` stands, after it has run a moment.
+    """The file of the controller `python:...` or `so:...`, after it has run for a moment.
 
     Raises:
-        InputError: it is none.
+        InputError: it is no controller.
     """
     try:
         return Path(call_isolated(f"{__name__}:try_out", controller, LOOK_TIMEOUT_S))

@@ -1,4 +1,4 @@
-"""What every controller promises, and whether a scheme keeps it: on random networks, by itself."""
+"""Checks on random networks whether a scheme keeps what every controller promises."""
 
 from dataclasses import dataclass
 
@@ -15,17 +15,17 @@ ENDS_WELL = "it raises no exception, and neither crashes nor hangs"
 
 @dataclass(frozen=True)
 class Promise:
-    """One promise, and how it was broken."""
+    """One promise, and whether it was kept."""
 
     text: str
     breach: str = ""
-    """When and how it was broken; empty: it is kept."""
+    """When and how it was broken; empty: it was kept."""
     unchecked: str = ""
-    """Why nobody can tell; empty: it was checked."""
+    """Why it could not be checked; empty: it was."""
 
 
 def check_scheme(scheme: str, timeout_s: float = TIMEOUT_S) -> list[Promise]:
-    """What a scheme that runs in the twin promises, checked in a process of its own.
+    """Checks the promises of a scheme that runs in the twin, in a process of its own.
 
     Raises:
         InputError: there is no such scheme.

@@ -33,7 +33,7 @@ _LINK_LOG = re.compile(r"(.+)_mm_datalink_run(\d{1,9})\.log")
 
 @dataclass(frozen=True)
 class RunFiles:
-    """Where the files of one run of one scheme are."""
+    """The paths of the files of one run of one scheme."""
 
     folder: Path
     scheme: str
@@ -67,17 +67,17 @@ class RunFiles:
 
     @property
     def completions(self) -> Path:
-        """How long what its flows had to send took, where that had an end; logs do not tell."""
+        """Completion times of its flows or answers, which are not in the logs."""
         return self.folder / f"{self.scheme}_completions_run{self.run}.json"
 
     @property
     def clock(self) -> Path:
-        """How far apart the clocks of both ends were, where they have two."""
+        """The offset between the clocks of both ends, if they have two."""
         return self.folder / f"{self.scheme}_clock_run{self.run}.json"
 
     @property
     def load(self) -> Path:
-        """What else the machine did beside it, of a run in real time."""
+        """The load by other programs during a run in real time."""
         return self.folder / f"{self.scheme}_load_run{self.run}.json"
 
     @property
@@ -87,7 +87,7 @@ class RunFiles:
 
     @property
     def failure(self) -> Path:
-        """Why the run failed, one line, where it did."""
+        """The reason of its failure, one line, if it failed."""
         return self._named("failure")
 
     def _named(self, kind: str) -> Path:
@@ -95,7 +95,7 @@ class RunFiles:
 
 
 def in_one_line(reason: str) -> str:
-    """Why a run failed, as tables and terminals take it, whatever has said it."""
+    """The reason of a failure, cleaned and cut for tables and terminals."""
     return one_line(" ".join(reason.split()), _MOST_REASON_CHARACTERS)
 
 
@@ -179,14 +179,14 @@ def _sizes(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class FlowLogs:
-    """What a log says of each flow, delays with propagation where it was written at both ends."""
+    """The flows of a log; delays include propagation if the log was written at both ends."""
 
     flows: dict[int, LinkLog]
     """By number, from 1."""
     remarks: list[str]
-    """What of the file could not be taken as it stands."""
+    """Corrections that the file needed."""
     silent_flow: LinkLog
-    """A flow of which it says nothing."""
+    """The log of a flow that is not in it."""
 
 
 def read_merged_log(path: Path) -> FlowLogs:
@@ -223,7 +223,7 @@ def read_merged_log(path: Path) -> FlowLogs:
 
 
 def _of_flow(flow: int, numbers: Array, *columns: Array) -> list[Array]:
-    """Of each column what belongs to this flow; a column of one flow alone is not copied."""
+    """The part of each column that belongs to this flow; columns of a single flow are not copied."""
     own = numbers == flow
     return list(columns) if own.all() else [column[own] for column in columns]
 

@@ -1,4 +1,4 @@
-"""The schemes that can be evaluated: names, and what runs under each."""
+"""The schemes that can be evaluated: their names, and what runs for each."""
 
 import hashlib
 import platform
@@ -61,7 +61,7 @@ class Scheme:
     """One competitor of an evaluation."""
 
     name: str
-    """As it was asked for; of a file, what the file is called."""
+    """The name as given; for a file, the name of the file."""
     kind: Kind
     controller: str
     """NATIVE, POLICY, PYTHON and LIBRARY: as `make_controller` takes it; KERNEL: the kernel's name; QUIC: its
@@ -162,7 +162,7 @@ class KnownScheme:
     kind: Kind
     source: str
     argument: str
-    """What may or must follow `NAME:`; empty when nothing may."""
+    """What may or must follow `NAME:`; empty: nothing may."""
 
 
 def known_schemes() -> list[KnownScheme]:
@@ -191,7 +191,7 @@ def known_schemes() -> list[KnownScheme]:
 
 ALL = "all"
 MOST_LABEL_BYTES = 200
-"""A file system takes names of 255: those of logs say more."""
+"""File systems allow names of 255 bytes, and log names are longer than scheme names."""
 
 
 def all_schemes() -> list[Scheme]:
@@ -289,7 +289,7 @@ def _find(item: str, pantheon: Path | None = None) -> Scheme:
 
 
 def _as_scheme(path: str) -> str:
-    """How a file or folder is named as a scheme, for who wrote its path alone; empty if there is none."""
+    """A hint how to name a file or folder as a scheme, for a bare path; empty if there is no such file."""
     ways = {
         f"policy:{path}/policy.safetensors": f"{path}/policy.safetensors",  # of `ccgym export`
         f"run:{path}": f"{path}/best/policy.safetensors",
@@ -348,7 +348,7 @@ def _outside(kind: Kind, argument: str, item: str) -> Scheme:
 
 
 def _split_preference(argument: str) -> tuple[str, str]:
-    """What stands before and after the last colon, where a number does."""
+    """The parts before and after the last colon, if a number follows it."""
     before, _, number = argument.rpartition(":")
     return (before, number) if before and re.fullmatch(r"[0-9]*\.?[0-9]+", number) else (argument, "")
 

@@ -53,11 +53,11 @@ DATASET_ID = "ccgym/flights-v0"
 SCHEMA = 1
 MOST_RUNS = 1_000_000
 MOST_AT_ONCE = 200
-"""Emulators whose episodes are run and not yet kept."""
+"""Emulators whose episodes have run and are not yet written."""
 _SCRATCH = ".data-"
-"""How the folder begins in which the dataset is written."""
+"""Prefix of the folder in which the dataset is written."""
 HDF5_BYTES = 8192
-"""What an array takes in HDF5 besides its numbers, at most."""
+"""The most bytes that an array takes in HDF5 besides its numbers."""
 LEAST_ACTION, MOST_ACTION = (1.0, 1e-3), (1e5, 1e5)
 _SIGNED = {"least_one_way_ms", "arrival_interval_ms"}
 """Observations that may be below 0: differences of two clocks, or of ACKs that overtook each other."""
@@ -66,12 +66,12 @@ _NOT_HERE = "Minari is not installed: `pip install 'ccgym[dataset]'`"
 
 @dataclass(frozen=True)
 class Request:
-    """What a dataset is of."""
+    """The request of a dataset."""
 
     schemes: list[Scheme]
     emulators: list[NamedEmulator]
     selection: str
-    """Of the emulators, as the user wrote it: the environment that is recovered draws from it."""
+    """The emulators as the user wrote them: an environment recovered from the dataset draws from them."""
     seed: int
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Request:
             emulator.spec.to_path()  # raises InputError for what is not in the twin
 
     def describe(self) -> dict[str, Any]:
-        """Changes when anything would run otherwise, or in another order, by which episodes are kept."""
+        """Digest that changes when anything would run otherwise, or in another order."""
         return {
             "schema": SCHEMA,
             "seed": self.seed,
@@ -96,13 +96,13 @@ class Request:
 
 @dataclass(frozen=True)
 class Dataset:
-    """What has been made."""
+    """A summary of what was made."""
 
     folder: Path
     episodes: int
     steps: int
     digest: str
-    """Of all episodes, in order: the same for the same request."""
+    """Digest of all episodes, in order: the same for the same request."""
 
 
 def make_dataset(
@@ -112,7 +112,7 @@ def make_dataset(
     show: Callable[[int], None],
     ray_address: str | None = None,
 ) -> Dataset:
-    """Makes what is not there yet; tells `show` how many emulators are done.
+    """Makes the episodes that are missing; `show` gets the number of finished emulators.
 
     Args:
         request: what is asked.
@@ -141,7 +141,7 @@ def make_dataset(
 
 
 def _told(data: Path) -> Dataset:
-    """What a Minari dataset says of itself."""
+    """The metadata of a Minari dataset."""
     file = data / "metadata.json"
     told: Any = read_json(file, "the dataset")
     try:
@@ -159,7 +159,7 @@ def _check_minari() -> None:
 
 
 def _open(request: Request, folder: Path) -> None:
-    """The folder is new, or holds what was made of this request."""
+    """Checks that the folder is new, or holds episodes of this request."""
     file, described = folder / "dataset.json", request.describe()
     if file.exists():
         if read_json(file, "the dataset") != described:
@@ -289,7 +289,7 @@ def _write_minari(request: Request, chunks: Path, data: Path) -> None:
 
 
 def _episodes(request: Request, chunks: Path) -> Iterator[tuple[dict[str, object], Episode]]:
-    """All that have a step, emulator by emulator, with what is told of each."""
+    """All episodes with a step, emulator by emulator, with their metadata."""
     for index, emulator in enumerate(request.emulators):
         named = {
             "emulator": emulator.label,

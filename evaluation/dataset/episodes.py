@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float32]
 
 STEPS = 1000
-"""Of an episode at most, as of the environment's."""
+"""The most steps of an episode, as of the environment."""
 MOST_SECONDS = 30.0
-"""Of a run: one with long silences has fewer steps."""
+"""The longest time of a run: one with long silences has fewer steps."""
 REWARD = "copa"
 RAW_FEATURES: list[str] = _core.RAW_FEATURES
 
@@ -47,7 +47,7 @@ class Episode:
     rewards: Array
     """(n,)"""
     oracle_cwnd_packets: Array
-    """(n + 1,): the ideal window when each observation is made; NaN where the closed forms know none."""
+    """(n + 1,): the ideal window at each observation; NaN where the closed forms have none."""
 
     def __post_init__(self) -> None:
         steps = len(self.actions)
@@ -83,7 +83,7 @@ def record_episodes(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -
 
 
 def draw_of(emulator: NamedEmulator, schemes: list[Scheme], seed: int) -> tuple[EmulatorSpec, int]:
-    """The draw of an emulator that all schemes meet, and its seed."""
+    """The draw of an emulator that all schemes run over, and its seed."""
     run_seed = PlannedRun(emulator, schemes[0], 1).seed(seed)
     return emulator.spec.drawn(run_seed), run_seed
 
@@ -95,7 +95,7 @@ def _episode(observed: Array, decided: Array, windows: Array, spec: EmulatorSpec
 
 
 def _rewards(observations: Array, spec: EmulatorSpec) -> Array:
-    """Of the steps that end with these observations; as the environment has them, up to float32."""
+    """Rewards of the steps that end with these observations; as the environment's, up to float32."""
     column = {name: observations[:, index].astype(np.float64) for index, name in enumerate(RAW_FEATURES)}
     info = {
         "throughput_mbps": 0.008
@@ -118,7 +118,7 @@ def _oracle_windows(spec: EmulatorSpec) -> Array:
 
 
 def write_episodes(path: Path, episodes: list[Episode]) -> None:
-    """Keeps the episodes of one emulator."""
+    """Writes the episodes of one emulator."""
     arrays = {
         f"{name}_{index}": array
         for index, episode in enumerate(episodes)
@@ -129,7 +129,7 @@ def write_episodes(path: Path, episodes: list[Episode]) -> None:
 
 
 def read_episodes(path: Path, count: int) -> Iterator[Episode]:
-    """What `write_episodes` kept. Raises InputError when the file is something else."""
+    """Reads what `write_episodes` wrote. Raises InputError: the file is something else."""
     with _archive(path) as stream, np.load(stream, allow_pickle=False) as arrays:
         if len(arrays.files) != 4 * count:
             raise ValueError(f"holds {len(arrays.files)} arrays, should hold 4 of each of {count} episodes")
@@ -155,7 +155,7 @@ def _archive(path: Path) -> Iterator[IO[bytes]]:
 
 
 def add_to_digest(digest: "hashlib._Hash", episode: Episode) -> None:
-    """So that equal digests mean equal episodes."""
+    """A digest of the episodes: equal digests mean equal episodes."""
     for array in episode.arrays:
         digest.update(f"{array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -1,6 +1,6 @@
-"""What an episode of a dataset is worth to somebody who draws at random, and to the oracle.
+"""Reference returns of a dataset, for Minari's normalised scores: of random actions, and of the oracle.
 
-Returns are sums of rewards, as Minari's normalised scores take them.
+A return is the sum of the rewards of an episode.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from .episodes import MOST_SECONDS, REWARD, STEPS
 
 MOST_LINKS = 24
-"""The first ones of a dataset whose ideal windows are known."""
+"""Number of links: the first ones of a dataset whose ideal windows are known."""
 RANDOM_PACKETS = (2.0, 1000.0)
-"""Windows at random are log-uniform between these."""
+"""Random windows are log-uniform between these."""
 NO_PACING_MBPS = 1e5
 RANDOM_STREAM = 77
 

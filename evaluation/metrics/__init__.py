@@ -1,1 +1,1 @@
-"""What runs measured: figures of flows, fairness, series over time, the leaderboard."""
+"""Metrics of runs: figures of flows, fairness, time series, the leaderboard."""

@@ -1,7 +1,7 @@
-"""Data directories side by side: what differs between runs of the same scheme over the same scenario.
+"""Compares data directories: differences between runs of the same scheme over the same scenario.
 
-Run k of a scenario meets the same draw of the network in every evaluation of one seed, so runs are paired by
-their number. Ratios are taken of throughput and p95 delay, and averaged as logarithms.
+Run k of a scenario has the same draw of the network in every evaluation of one seed, so runs are paired by
+their number. Of throughput and p95 delay ratios are taken, and averaged as logarithms.
 """
 
 import math
@@ -20,12 +20,12 @@ from .intervals import FEWEST_PAIRS, Interval, mean_interval
 from .results import Evaluation, load_evaluation
 
 MOST_NAMED = 5
-"""Scenarios that an error names."""
+"""The most scenarios that an error names."""
 
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A scenario as several data directories may have it."""
+    """A scenario, by what identifies it in several data directories."""
 
     emulator: str
     """Of a directory of Pantheon's the shells, or the path."""
@@ -33,7 +33,7 @@ class Place:
 
 
 Runs = dict[tuple[Place, str, int], FlowMetrics]
-"""By scenario, scheme and number; all flows of a run together."""
+"""Figures of runs by scenario, scheme and number; all flows of a run together."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +47,15 @@ class Effect:
 
 @dataclass(frozen=True)
 class Change:
-    """What changed for a scheme from the first directory to another one."""
+    """The changes of a scheme from the first directory to another one."""
 
     other: str
     """The other directory's name."""
     scheme: str
     place: Place | None
-    """None: over all scenarios that both ran."""
+    """None: over all scenarios that both directories have."""
     pairs: int
-    """Runs, or of all scenarios together scenarios."""
+    """Number of pairs: of runs, or of scenarios if it is over all of these."""
     throughput: Effect
     """ln of the ratio."""
     p95_delay: Effect
@@ -63,7 +63,7 @@ class Change:
     loss: Effect
     """Difference."""
     log_power: Effect
-    """Difference; above 0: the other one is better."""
+    """Difference; above 0: the other directory is better."""
 
     def is_clear(self, effect: Effect) -> bool:
         """Whether the interval of one of its effects excludes 0, and is of pairs enough to say so."""
@@ -77,7 +77,7 @@ _SETTINGS = {
     "interval": "the seconds between flows differ",
     "tunnel": "not all are through tunnels",
 }
-"""Of a session, what is said where they differ."""
+"""Settings of a session that are reported if they differ."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Comparison:
     overall: list[Change]
     by_place: list[Change]
     only_in: dict[str, list[str]]
-    """Of each directory what another one lacks: `emulator, backend, scheme: N runs`."""
+    """Runs of each directory without a partner: `emulator, backend, scheme: N runs`."""
     remarks: list[str]
 
 
@@ -125,7 +125,7 @@ def compare(folders: Sequence[Path]) -> Comparison:
 
 
 def _remarks(evaluations: dict[str, Evaluation]) -> list[str]:
-    """What makes runs of one number others than the pairing takes them for."""
+    """Differences between the sessions by which runs of one number are not pairs."""
     remarks = []
     seeds = {name: evaluation.session.get("seed") for name, evaluation in evaluations.items()}
     if len(set(seeds.values())) > 1:
@@ -209,7 +209,7 @@ def _change(other: str, scheme: str, place: Place | None, pairs: Sequence[_Pair]
 
 
 def _overall(other: str, scheme: str, places: list[list[_Pair]]) -> Change:
-    """Over scenarios, each with the mean of its runs; over the runs of one that is alone."""
+    """The effect over scenarios, each with the mean of its runs; over the runs if there is one scenario."""
     if len(places) == 1:
         return _change(other, scheme, None, places[0])
     return _change(other, scheme, None, [_mean(pairs) for pairs in places])
@@ -234,17 +234,17 @@ def _only_in(name: str, runs: dict[str, Runs]) -> list[str]:
 
 
 def percent(effect: Effect) -> str:
-    """A ratio's effect for people: `+3.1 % (+1.0 to +5.2)`."""
+    """The text of a ratio's effect: `+3.1 % (+1.0 to +5.2)`."""
     return _text(effect, lambda value: 100 * math.expm1(value), " %", 1)
 
 
 def points(effect: Effect) -> str:
-    """A share's effect in percentage points."""
+    """The text of a share's effect, in percentage points."""
     return _text(effect, lambda value: 100 * value, "", 2)
 
 
 def plain(effect: Effect) -> str:
-    """A difference as it is."""
+    """The text of a difference."""
     return _text(effect, float, "", 3)
 
 
@@ -257,7 +257,7 @@ def _text(effect: Effect, convert: Callable[[float], float], unit: str, decimals
 
 
 def verdict(change: Change) -> str:
-    """What the interval of the log power says."""
+    """The verdict of the interval of the log power."""
     if change.pairs < FEWEST_PAIRS:
         return f"fewer than {FEWEST_PAIRS} pairs: no verdict"
     if not change.is_clear(change.log_power):

@@ -1,7 +1,7 @@
-"""What the two ends of a flow see of it, from a run of the twin or of ns-3: windows, round trips, ...
+"""Metrics at the two ends of a flow, from a run of the twin or of ns-3: windows, round trips, ...
 
-The metrics of ccperf, for a transport that sends greedily and never repeats a packet: what it gives up,
-another would retransmit.
+They are the metrics of ccperf, for a transport that sends greedily and never repeats a packet: a packet that
+it gives up counts as a retransmission.
 """
 
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ DELIVERY_GAIN = 1 / 8
 REORDERING_PACKETS = 3
 """A packet is given up when so many sent after it have been acknowledged."""
 _CUT = 0.75
-"""A window that falls below this share of the one before has been cut."""
+"""A window that falls below this share of the one before counts as a reduction."""
 _COLLAPSED_PACKETS = 2.0
 
 
 @dataclass(frozen=True)
 class EndpointMetrics:
-    """Of one flow; means are over bins of 100 ms, rates in Mbit/s of IP bytes."""
+    """The metrics of one flow; means are over bins of 100 ms, rates in Mbit/s of IP bytes."""
 
     mean_throughput_mbps: float
     cov_throughput: float
     """Standard deviation / mean over the bins."""
     mean_sending_rate_mbps: float
     mean_delivery_rate_mbps: float
-    """Of what is acknowledged, at the sender."""
+    """Rate of acknowledged bytes, at the sender."""
     mean_cwnd_packets: float
     mean_in_flight_packets: float
     cov_in_flight: float
     mean_srtt_ms: float
     mean_queueing_delay_ms: float
-    """Smoothed round trip above its least."""
+    """Smoothed round trip less its minimum."""
     mean_interdelivery_ms: float
-    """Between packets at the receiver, smoothed."""
+    """Time between packets at the receiver, smoothed."""
     network_power: float
     """Mean of throughput / smoothed round trip, Mbit/s per s."""
     utility_proportional: float
@@ -47,16 +47,16 @@ class EndpointMetrics:
     utility_minimum_delay: float
     """Mean of -1 / throughput, over bins with any: minimum potential delay."""
     mean_recovery_ms: float
-    """From the sending of the first packet lost to the ACK of the first one sent after the window was cut."""
+    """From the sending of the first lost packet to the ACK of the first one sent after the reduction."""
     completion_s: float
     """From the first packet sent to the last one acknowledged."""
     given_up_packets: float
     timeouts: float
-    """How often the window fell to a single packet."""
+    """Number of times that the window fell to one packet."""
 
 
 def endpoint_metrics(record: Any, return_ms: float, seconds: float) -> EndpointMetrics:
-    """Of a run alone on its path, whose ACKs need `return_ms` back.
+    """The metrics of a flow alone on its path, whose ACKs take `return_ms`.
 
     Raises:
         ValueError: nothing came through.
@@ -120,7 +120,7 @@ def _in_flight(record: Any, received: Array, acked_ms: Array, edges_ms: Array) -
 
 
 def _lost_sent_ms(record: Any, received: Array) -> Array:
-    """When the packets were sent that never arrived."""
+    """Sending times of the packets that never arrived."""
     sent_ms, count = np.unique(record.sent_ms, return_counts=True)
     arrived_ms, arrived = np.unique(record.departed_sent_ms[received], return_counts=True)
     count[np.searchsorted(sent_ms, arrived_ms)] -= arrived

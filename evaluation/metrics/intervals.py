@@ -1,7 +1,7 @@
-"""Intervals of 95 %: what a figure could as well have been, by the spread of what it was made of.
+"""Confidence intervals of 95 %.
 
-Of means by Student's t, for any number of values. Share of intervals that hold the true mean, 1,500 samples
-each, by Student's t / percentile bootstrap / BCa bootstrap:
+Those of means are by Student's t, for any number of values. Share of intervals that contain the true mean,
+1,500 samples each, by Student's t / percentile bootstrap / BCa bootstrap:
 
     values              2              3              5             12             30             60
     normal       96/50/50 %     94/75/72 %     95/83/84 %     96/90/90 %     94/92/92 %     95/94/94 %
@@ -20,12 +20,12 @@ import numpy as np
 
 CONFIDENCE = 0.95
 FEWEST_PAIRS = 5
-"""Of paired differences from which it is told which is better: of fewer nobody sees how they are spread."""
+"""Fewest paired differences that decide which is better: the spread of fewer is too uncertain."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """From `low` to `high`."""
+    """An interval from `low` to `high`."""
 
     low: float
     high: float
@@ -45,17 +45,17 @@ class Interval:
         return self.within(-np.inf, wanted)
 
     def clipped(self, lowest: float, highest: float) -> "Interval":
-        """Without what the figure cannot be, as a share above 1."""
+        """The interval cut to the possible values of the figure, as a share to 1."""
         low, high = np.clip((self.low, self.high), lowest, highest).tolist()
         return Interval(low, high)
 
 
 UNKNOWN = Interval(-np.inf, np.inf)
-"""Of a figure of too few values: no requirement is held or missed by it."""
+"""The interval of a figure of too few values: it neither meets nor misses a requirement."""
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
-    """Of the mean of independent values, without width where all are equal; None: fewer than two."""
+    """Interval of the mean of independent values, of width 0 if all are equal; None: fewer than two."""
     if len(values) < 2:
         return None
     if np.ptp(values) == 0:
@@ -75,7 +75,7 @@ def _student_quantile(freedom: float) -> float:
 
 
 def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval | None:
-    """Of the ratio of two means of independent values above 0 (delta method, Welch's degrees of freedom).
+    """Interval of the ratio of two means of independent values above 0 (delta method, Welch).
 
     None: there are fewer than two of either.
     """
@@ -91,10 +91,10 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval |
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:
-    """Of the median of independent values, whatever their distribution; None: fewer than six.
+    """Interval of the median of independent values of any distribution; None: fewer than six.
 
-    From one of the values to another: how many lie below the median is binomial (Thompson 1936). Between the
-    least and the greatest of five it lies in 94 % of cases only.
+    Its ends are two of the values: the number of values below the median is binomial (Thompson 1936). With
+    five values, minimum and maximum contain the median in 94 % of cases only.
     """
     from scipy.special import bdtr  # late: see _student_quantile
 
@@ -107,7 +107,7 @@ def median_interval(values: Sequence[float]) -> Interval | None:
 
 
 def share_interval(count: int, of: int) -> Interval:
-    """Of a share, after `count` successes (Wilson)."""
+    """Interval of a share, after `count` successes (Wilson)."""
     from scipy.special import ndtri  # late: see _student_quantile
 
     z = float(ndtri((1 + CONFIDENCE) / 2))
@@ -117,7 +117,7 @@ def share_interval(count: int, of: int) -> Interval:
 
 
 def probability_above_zero(differences: Sequence[float]) -> float | None:
-    """That the mean of such paired differences is above 0; None: fewer than FEWEST_PAIRS."""
+    """Probability that the mean of paired differences is above 0; None: fewer than FEWEST_PAIRS."""
     if len(differences) < FEWEST_PAIRS:
         return None
     if np.ptp(differences) == 0:

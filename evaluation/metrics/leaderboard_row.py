@@ -1,4 +1,4 @@
-"""A row of a leaderboard, in figures and for people."""
+"""A row of a leaderboard, as figures and as text."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from ccgym.evaluation.sessions.session import REFUSED
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """How one scheme did over the scenarios in which it ran or failed.
+    """The figures of one scheme over the scenarios in which it ran or failed.
 
-    One in which it failed counts as neither frontier nor win; one in which it has not been run says nothing.
+    A scenario in which it failed counts as neither frontier nor win; one without a run does not count.
     """
 
     scheme: str
@@ -20,10 +20,10 @@ class LeaderboardRow:
     winning_rate: float
     """Share of scenarios in which its power is within 10 % of the best."""
     mean_utilisation: float | None = None
-    """Over the scenarios it ran in whose capacity is known; the frontier has those that hardly send, too."""
+    """Over the scenarios with a known capacity: it shows schemes on the frontier that hardly send."""
     failed_runs: int = 0
     failure: str = ""
-    """Why most of them failed."""
+    """The reason of most of its failures."""
     log_power_interval: tuple[float, float] | None = None
     """Of the mean log power, over the scenarios; None with one scenario or none, as every interval."""
     frontier_interval: tuple[float, float] | None = None
@@ -36,7 +36,7 @@ class LeaderboardRow:
     """Mean of the differences in log power to the next scheme, over the scenarios that both ran in."""
     lead_interval: tuple[float, float] | None = None
     ahead_probability: float | None = None
-    """That it is ahead of the next scheme, so far as these scenarios tell; None: they are too few to."""
+    """Probability that it is ahead of the next scheme; None: too few scenarios."""
     scenarios: int = 0
     """In which it ran or failed."""
     of_scenarios: int = 0

@@ -1,4 +1,4 @@
-"""The runs of a data directory, read and measured one by one; of broken ones what is left."""
+"""Reads and measures the runs of a data directory one by one; of broken runs what is readable."""
 
 import os
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ from .measured_run import MeasuredRun, measure_run, read_measured_run
 from .time_series import TimeSeries, time_series
 
 SHORT = 0.8
-"""Of its time: Pantheon's analysis leaves out a run that lasted for less."""
+"""Share of its time: Pantheon's analysis leaves out runs that lasted less."""
 WORTH_WORKERS_BYTES = 64 << 20
-"""Of logs; fewer are read before a worker has started."""
+"""Size of logs from which workers are used: smaller ones are read before a worker has started."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class FlowResult:
     """One flow of one run."""
 
     scheme: str
-    """What the run ran: a scheme, or a mix."""
+    """The scheme of the run, or its mix."""
     run: int
     flow: int
     """From 1, in the order in which they began."""
     flow_scheme: str
-    """What this flow ran."""
+    """The scheme of this flow."""
     metrics: FlowMetrics
     series: TimeSeries | None
     """None where the logs were not kept."""
@@ -55,12 +55,12 @@ class RunResult:
     """Of all flows together."""
     fairness: Fairness | None
     remarks: list[str] = field(default_factory=list)
-    """What of its logs is missing, or could not be taken as it stands."""
+    """Parts of its logs that are missing or were corrected."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that gave no figures."""
+    """A run without figures."""
 
     scheme: str
     run: int
@@ -74,7 +74,7 @@ class Conditions:
     """Under which the runs of a scenario were run, as far as measuring depends on it."""
 
     schemes: dict[str, Any]
-    """The session's entry of each."""
+    """The session's entry for each scheme."""
     backend: str
     seconds: float | None
     flows: int | None
@@ -84,12 +84,12 @@ class Conditions:
     spec: Network | None
 
     def flow_scheme(self, scheme: str, flow: int) -> str:
-        """What flow number `flow` of a run of `scheme` runs."""
+        """The scheme of flow number `flow` in a run of `scheme`."""
         members = self._members(scheme)
         return str(members[(flow - 1) % len(members)])
 
     def flows_of(self, scheme: str) -> int | None:
-        """How many flows a run of `scheme` has; None: nobody said."""
+        """The number of flows of a run of `scheme`; None: unknown."""
         return None if self.flows is None else max(self.flows, len(self._members(scheme)))
 
     def unseen_loss(self, flows: int) -> float:
@@ -127,7 +127,7 @@ def _load_or_fail(conditions: Conditions, files: RunFiles) -> RunResult | Failur
 
 
 def _load_run(files: RunFiles, conditions: Conditions) -> RunResult:
-    """Measured from its logs; without them, the figures it left."""
+    """Measures a run from its logs, or reads the figures that it left without logs."""
     if files.data_log.exists():
         return _from_logs(read_merged_log(files.data_log), files, conditions)
     if files.measured.exists():

@@ -1,4 +1,4 @@
-"""The figures of a run: of each flow, of all together, and how evenly they shared."""
+"""The figures of a run: of each flow, of all flows together, and their fairness."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from ccgym.evaluation.run_files import replaced_text
 from .fairness import Fairness, fairness
 
 _MOST = 1e15
-"""Of any figure: beyond, a mean of several has no digits left."""
+"""The largest figure: beyond it a mean of several would have no digits left."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def measure_run(
 
 
 def write_measured_run(run: MeasuredRun, path: Path) -> None:
-    """Keeps the figures of a run whose logs are not kept."""
+    """Writes the figures of a run whose logs are not kept."""
     content = {
         "flows": [_to_json(flow) for flow in run.flows],
         "total": _to_json(run.total),
@@ -81,7 +81,7 @@ def write_measured_run(run: MeasuredRun, path: Path) -> None:
 
 
 def read_measured_run(path: Path) -> MeasuredRun:
-    """What `write_measured_run` wrote.
+    """Reads what `write_measured_run` wrote.
 
     Raises:
         InputError: the file is something else, or of another version.

@@ -1,4 +1,4 @@
-"""What an evaluation measured, read back from its data directory, or from one of Pantheon's."""
+"""The results of an evaluation, read from its data directory or from one of Pantheon's."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,10 +33,10 @@ _NUMBERS = {
     "run_times": (0, 10_000),
     "start_run_id": (0, 1e9),
 }
-"""What Pantheon's metadata say in numbers, least and most."""
+"""Least and most of the numbers in Pantheon's metadata."""
 _MOST_REASON_BYTES = 1 << 20
 _MOST_PROMISED = 10_000
-"""Runs whose absence is told one by one."""
+"""The most missing runs that are named one by one."""
 _LONGEST_NAME = 200
 """Of a scheme whose runs are files."""
 
@@ -56,13 +56,13 @@ class Scenario:
     """Of each learned scheme, whether it was trained on this: `train`, `validation`, `no`, `unknown`."""
 
     remarks: list[str] = field(default_factory=list)
-    """What of its files is missing, or could not be taken as it stands."""
+    """Parts of its files that are missing or were corrected."""
     folder: Path = field(kw_only=True)
-    """Where its files are, or were."""
+    """The folder of its files, which may be gone."""
 
     @property
     def is_unseen(self) -> bool:
-        """Whether it was in no training of any scheme."""
+        """Whether no learned scheme was trained on it."""
         return all(answer == "no" for answer in self.seen.values())
 
     @property
@@ -274,7 +274,7 @@ def _reason(files: RunFiles) -> str:
 
 
 def _describe(spec: Network) -> str:
-    """The spec in a reader's words."""
+    """A description of the spec in words."""
     if isinstance(spec, RemotePathSpec):
         ends = ["this machine", spec.destination.rpartition("@")[2]]
         return "a real path, " + " to ".join(ends if spec.direction == "up" else reversed(ends))

@@ -1,4 +1,4 @@
-"""`summary.json`: every run's figures, and how the schemes compare over all scenarios."""
+"""`summary.json`: the figures of every run, and the comparison of the schemes over all scenarios."""
 
 import json
 import math
@@ -32,28 +32,28 @@ _FIGURES = (
     "queueing_delay_ms",
 )
 _FIGURES_OF_ENDS = ("completions", "mean_completion_ms", "p95_completion_ms")
-"""Of a flow whose application has sent all, or answers."""
+"""Keys of a flow whose application ends, or answers requests."""
 
 
 @dataclass(frozen=True)
 class SchemeMean:
     """Mean over the runs of one scheme in one scenario.
 
-    A run in which nothing came through has no delay to be shown; where schemes are compared it counts as
-    `FlowMetrics.compared` has it.
+    A run in which nothing arrived has no delay to be shown; in comparisons of schemes it counts as in
+    `FlowMetrics.compared`.
     """
 
     scheme: str
     throughput_mbps: float
     p95_delay_ms: float
-    """Over the runs in which something came through; NaN: in none."""
+    """Over the runs in which something arrived; NaN: in none."""
     utilisation: float | None = None
     """None: the capacity is unknown."""
     runs: int = 1
     starved_runs: int = 0
-    """In which nothing came through."""
+    """Number of runs in which nothing arrived."""
     runs_log_power: float | None = None
-    """Mean over the runs of ln(Mbit/s per ms), starved ones too; None: that of the means is as good."""
+    """Mean over the runs of ln(Mbit/s per ms), starved ones included; None: use that of the means."""
 
     @property
     def delivers(self) -> bool:
@@ -62,7 +62,7 @@ class SchemeMean:
 
     @property
     def label(self) -> str:
-        """For pictures: with how many of its runs have no mark, as nothing came through."""
+        """The label in pictures, with the number of runs that have no mark because nothing arrived."""
         starved = f" ({self.starved_runs} of {self.runs} starve)" if self.starved_runs else ""
         return self.scheme + starved
 
@@ -99,7 +99,7 @@ def scheme_means(runs: list[RunResult]) -> list[SchemeMean]:
 
 
 def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
-    """Of one scheme over its runs."""
+    """The means of one scheme over its runs."""
     return SchemeMean(
         scheme,
         float(np.mean([total.throughput_mbps for total in totals])),
@@ -114,7 +114,7 @@ def scheme_mean(scheme: str, totals: list[FlowMetrics]) -> SchemeMean:
 
 
 def mean_of_known(values: list[float]) -> float:
-    """Of those that are no NaN; NaN: there is none."""
+    """The mean without NaNs; NaN: there are only NaNs."""
     known = [value for value in values if not math.isnan(value)]
     return float(np.mean(known)) if known else math.nan
 
@@ -122,7 +122,7 @@ def mean_of_known(values: list[float]) -> float:
 def leaderboard(
     scenarios: list[list[SchemeMean]], schemes: list[str], failed: Sequence[Collection[str]] = ()
 ) -> list[LeaderboardRow]:
-    """The table over all scenarios, best first; what comes first is said by `_standings`.
+    """The table over all scenarios, best first, in the order of `_standings`.
 
     Args:
         scenarios: of each the means of the schemes that ran in it.
@@ -137,10 +137,10 @@ def leaderboard(
 
 
 def _standings(scenarios: list[list[SchemeMean]]) -> dict[str, float]:
-    """How far the log power of a scheme is above that of those that ran everywhere, where it ran itself.
+    """Log power of a scheme relative to the schemes that ran everywhere, over the scenarios in which it ran.
 
-    Means over different scenarios are no order: who ran in the easy ones only would be first. Where no scheme
-    ran everywhere, those that ran in a scenario stand in.
+    Means over different scenarios give no order: a scheme that ran in easy scenarios only would be first. If
+    no scheme ran everywhere, all that ran in a scenario are used.
     """
     powers = [{mean.scheme: mean.log_power for mean in means} for means in scenarios if means]
     everywhere = set.intersection(*map(set, powers)) if powers else set()
@@ -155,7 +155,7 @@ def _standings(scenarios: list[list[SchemeMean]]) -> dict[str, float]:
 def _with_lead(
     scenarios: list[list[SchemeMean]], row: LeaderboardRow, following: LeaderboardRow
 ) -> LeaderboardRow:
-    """How sure the place of a scheme before the next one is, from scenarios that both ran in."""
+    """Difference to the next scheme and its certainty, from the scenarios that both ran in."""
     powers = [{mean.scheme: mean.log_power for mean in means} for means in scenarios]
     leads = [
         power[row.scheme] - power[following.scheme]
@@ -175,7 +175,7 @@ def _bounds(interval: Interval | None) -> tuple[float, float] | None:
 
 
 def _share_bounds(held: list[float]) -> tuple[float, float] | None:
-    """Of the share of ones among zeros: it has a width also where all are equal."""
+    """Interval of the share of ones among zeros; unlike Student's t it has a width if all are equal."""
     return None if len(held) < 2 else _bounds(share_interval(round(sum(held)), len(held)))
 
 
@@ -222,13 +222,13 @@ def evaluation_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
 
 
 def unseen_leaderboard(evaluation: Evaluation) -> list[LeaderboardRow]:
-    """Of the scenarios that no learned scheme has seen in its training; empty: none has been run."""
+    """The leaderboard of scenarios that no learned scheme was trained on; empty: none has been run."""
     unseen = [scenario for scenario in evaluation.scenarios if scenario.is_unseen]
     return _leaderboard_of(unseen, evaluation.schemes)
 
 
 def _leaderboard_of(scenarios: list[Scenario], schemes: list[str]) -> list[LeaderboardRow]:
-    """What an interruption has left without a run says nothing of a scheme."""
+    """Scenarios that an interruption left without a run do not count for a scheme."""
     begun = [scenario for scenario in scenarios if scenario.runs or scenario.failures]
     if not begun:
         return []
@@ -287,7 +287,7 @@ def _scenario_entry(scenario: Scenario) -> dict[str, Any]:
 
 
 def _run_entries(run: RunResult) -> list[dict[str, Any]]:
-    """One of each flow; of several flows also who ran it, and one of all together, `"flow": "all"`."""
+    """One entry per flow; for several flows also the scheme of each, and one of all, `"flow": "all"`."""
     if len(run.flows) == 1:
         return [_entry(run, 1, run.total)]
     flows = [
@@ -312,7 +312,7 @@ def _entry(run: RunResult, flow: int | str, metrics: FlowMetrics) -> dict[str, A
 
 
 def known(value: float) -> float | None:
-    """As JSON has it: no NaN."""
+    """The value for JSON, which has no NaN."""
     return None if math.isnan(value) else value
 
 

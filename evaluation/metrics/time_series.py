@@ -1,4 +1,4 @@
-"""How a flow went over time: throughput against capacity in bins, and the delay of its packets."""
+"""Time series of a flow: throughput and capacity in bins, and the delay of its packets."""
 
 from dataclasses import dataclass, replace
 
@@ -9,7 +9,7 @@ from ccgym.envs.logs.link_log import LinkLog
 
 BIN_MS = 500.0
 DELAY_BUCKETS = 1000
-"""Of the packets of each bucket those of least and of most delay are kept."""
+"""Number of buckets: of each, the packets with the least and the most delay are kept."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class TimeSeries:
     bin_s: Array
     """End of each bin, shape (bins,)."""
     sent_mbps: Array
-    """What came in."""
+    """Rate into the link."""
     throughput_mbps: Array
-    """What went out."""
+    """Rate out of the link."""
     capacity_mbps: Array
     """Empty where the log has no opportunities."""
     delay_s: Array
@@ -29,7 +29,7 @@ class TimeSeries:
     delay_ms: Array
 
     def thinned(self, packets: int) -> "TimeSeries":
-        """The same with about so many packets at most."""
+        """The same series with about so many packets at most."""
         kept = _extremes(self.delay_ms, max(1, packets // 2))
         return replace(self, delay_s=self.delay_s[kept], delay_ms=self.delay_ms[kept])
 
