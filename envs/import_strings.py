@@ -1,4 +1,4 @@
-"""What users write in Python and name in a config, a flag or an argument: `MODULE:NAME` or `FILE.py:NAME`."""
+"""Python code of users, named in a config, a flag or an argument: `MODULE:NAME` or `FILE.py:NAME`."""
 
 import hashlib
 import importlib
@@ -18,19 +18,19 @@ _NOT_OF_USERS = (KeyboardInterrupt, GeneratorExit, Terminated)
 
 
 def is_import_string(name: str) -> bool:
-    """Whether a name is one of something outside, not of what comes along."""
+    """Whether a name is that of the user's own code, not a built-in one."""
     return ":" in name
 
 
 def load_object(name: str, what: str) -> Any:
-    """What `name` names; modules are found in the current folder, too.
+    """Loads the object `name`; modules are found in the current folder, too.
 
     Args:
         name: `my.module:NAME` or `FILE.py:NAME`.
         what: the argument or key, for messages.
 
     Raises:
-        InputError: there is none, or its module cannot be imported.
+        InputError: there is no such object, or its module cannot be imported.
     """
     where, _, attribute = name.rpartition(":")
     if not where or not attribute:
@@ -44,9 +44,9 @@ def load_object(name: str, what: str) -> Any:
 
 
 class telling:  # noqa: N801 - as contextlib's own: it is read as a word
-    """Around a call of what users wrote: an exception of it is told in one line, with its place.
+    """A context for calls of users' code: an exception becomes an InputError of one line, with its place.
 
-    A class: in every step of an environment stands one, and a generator takes three times as long.
+    A class because every step of an environment enters one, and a generator takes three times as long.
 
     Raises:
         InputError: of any exception; it stays the cause.

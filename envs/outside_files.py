@@ -1,4 +1,4 @@
-"""What users and strangers hand in as files, and what is written where they say: the one way in and out.
+"""Reads files from outside, and writes files at places that users name: the only way in and out.
 
 A pipe may never end, nor a device, and a few bytes of YAML can stand for gigabytes: what is read is a
 regular file of a bounded size, as it is when it is opened, its structure of a bounded depth and weight, and
@@ -32,9 +32,9 @@ MOST_JSON_BYTES = 256 << 20
 MOST_DEPTH = 32
 MOST_NODES = 200_000
 MOST_NUMBER_CHARACTERS = 100
-"""Of YAML, each alias counted as what it stands for."""
+"""Limits of YAML: depth, number of values (each alias counted as what it stands for), length of a number."""
 MOST_JSON_NODES = 10_000_000
-"""Of JSON, whose values take 100 bytes of memory each, at most."""
+"""Largest number of values in JSON; each takes 100 bytes of memory at most."""
 _FRESH = re.compile(r"\.ccgym-([1-9][0-9]{0,8})-.*")
 """A file that a process is writing, of which nobody knows yet."""
 
@@ -95,7 +95,7 @@ def read_yaml(path: Path, what: str) -> object:
 
 
 def parse_yaml(text: str, where: str) -> object:
-    """What a text in YAML stands for. Dates stay text, `1e-9` is a number.
+    """Parses YAML. Dates stay text, `1e-9` is a number.
 
     Raises:
         InputError: as `read_yaml`.
@@ -133,7 +133,7 @@ def read_json(path: Path, what: str, most_bytes: int = MOST_JSON_BYTES) -> objec
 
 
 def parse_json(text: bytes) -> object:
-    """What a text in JSON stands for.
+    """Parses JSON.
 
     Raises:
         ValueError: it is not JSON in UTF-8, too deep or too much.
@@ -278,7 +278,7 @@ def _fresh_file(folder: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """What killed processes have left of the files that they were writing here."""
+    """Unfinished files that killed processes have left here."""
     for file in folder.iterdir():
         writer = _FRESH.fullmatch(file.name)
         if writer and not _is_alive(int(writer[1])):

@@ -1,4 +1,4 @@
-"""One writer at a time for a folder: a training's, an evaluation's, a search's."""
+"""A lock on a folder of a training, an evaluation or a search, for one writer at a time."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from ccgym.envs.errors import InputError, is_of_system
 def folder_lock(folder: Path) -> Iterator[None]:
     """Holds `folder`, made where there is none; one that stays empty is removed again.
 
-    The lock is on the folder itself and goes with the process, however that ends: nothing is left over.
+    The lock is on the folder itself and ends with the process, however that ends: nothing is left over.
 
     Raises:
         InputError: another process holds it, or there cannot be such a folder.

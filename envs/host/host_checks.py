@@ -1,4 +1,4 @@
-"""What real mahimahi and kernel TCP need of this machine: what there is, and the command that mends it."""
+"""Checks of what real mahimahi and kernel TCP need of this machine, each with the command that mends it."""
 
 import ctypes
 import re
@@ -26,7 +26,7 @@ FIRST_REFUSING_IPTABLES = (1, 8, 8)
 """From here on libxtables refuses to run in a setuid program, which the shells of mahimahi 0.98 are."""
 
 TRIAL_S = 60.0
-"""Longest time that a program which is only asked or tried out may take."""
+"""Time limit of a program that is only queried or tried."""
 
 CLOCK_TRIAL_S = 0.2
 MAX_CLOCK_STEP_S = 0.001
@@ -38,24 +38,24 @@ _ETC = Path(__file__).resolve().parents[2] / "etc"
 
 @dataclass(frozen=True)
 class Check:
-    """One need, as it was found."""
+    """The result of one check."""
 
     name: str
     ok: bool
     found: str
-    """What there is, or what is wrong."""
+    """What was found, or what is wrong."""
     needed_for: str
     mend: str = ""
     """The command that mends it; empty when all is well."""
 
 
 def check_host() -> list[Check]:
-    """Every need, in the order in which to mend them."""
+    """All checks, in the order in which to mend failures."""
     return [*check_mahimahi_needs(), *check_kernel_tcp(), check_scheduling_priority(), check_clocks()]
 
 
 def check_mahimahi_needs() -> list[Check]:
-    """What the shells need, and last whether one really starts."""
+    """The checks of what the shells need, and last whether one really starts."""
     trial = check_shell_starts()
     return [check_shells(), check_iptables(trial.ok), check_user(), check_tun(), check_forwarding(), trial]
 
@@ -121,8 +121,8 @@ def check_forwarding(ipv4: Path = _IPV4) -> Check:
 def check_shell_starts() -> Check:
     """A shell really starts, does something and ends.
 
-    One that hangs is tried once more: of some 1,500 trials in tests on a busy machine, 5 never ended, and the
-    next one did. Why was not found.
+    One that hangs is tried once more: of some 1,500 starts in tests on a busy machine, 5 never ended, and the
+    next one did each time. The cause was not found.
     """
     name, needed_for = "shell", "real mahimahi"
     mend = "mend the other lines first; what the shell says is an error of mahimahi itself"
@@ -137,7 +137,7 @@ def check_shell_starts() -> Check:
 
 
 def _try_shell() -> None:
-    """Raises OutsideError with what the shell complains of, or when it does not end."""
+    """Raises OutsideError: the shell failed, with its message, or does not end."""
     with tempfile.TemporaryDirectory(prefix="ccgym-trial-") as folder:
         argv = HostUser.unprivileged().command(["mm-delay", "1", "true"])
         program = Path(shutil.which("mm-delay") or "mm-delay")
@@ -147,7 +147,7 @@ def _try_shell() -> None:
 
 
 def check_kernel_tcp(ipv4: Path = _IPV4) -> list[Check]:
-    """What runs the kernel's own congestion controls."""
+    """The checks of what runs the kernel's own congestion controls."""
     needed_for = "kernel TCP"
     path = shutil.which("iperf3")
     if path is None:
@@ -187,7 +187,7 @@ def _check_allowed(ipv4: Path, needed_for: str) -> Check:
 
 
 def check_scheduling_priority() -> Check:
-    """Whether the work of other programs makes those late that must be on time: told, and no fault."""
+    """Whether other programs may delay those that must be on time: reported, but no failure."""
     found = {
         SchedulingPriority.REAL_TIME: "shells and programs of flows are ahead of all others: SCHED_RR",
         SchedulingPriority.NICE: f"no SCHED_RR: on a busy machine shells are ms late (nice {NICENESS})",

@@ -9,7 +9,7 @@ from ccgym.envs.errors import InputError, excerpt
 
 NOGROUP = 65534
 MOST_ID = 2**32 - 2
-"""The number above stands for no user."""
+"""The next number stands for no user."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class HostUser:
 
     @classmethod
     def unprivileged(cls) -> "HostUser":
-        """Who runs this program; under sudo who called it, as plain root `nobody`.
+        """The user who runs this program; under sudo its caller, as plain root `nobody`.
 
         Raises:
             InputError: there is no such user, or a number that sudo leaves in the environment is none.

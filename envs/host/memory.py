@@ -1,4 +1,4 @@
-"""What work will take of the machine's memory, said before it begins."""
+"""Checks before work begins whether its memory is free, and limits of a process."""
 
 import math
 import resource
@@ -8,7 +8,7 @@ from ccgym.envs.errors import InputError
 
 SHARE = 0.9
 CONTROL_GROUP = Path("/sys/fs/cgroup")
-"""As a container sees its own."""
+"""The control group of a container, as seen from inside."""
 
 
 def check_memory(needed_bytes: float, what: str) -> None:
@@ -22,7 +22,7 @@ def check_memory(needed_bytes: float, what: str) -> None:
 
 
 def limit_own_memory(free_share: float) -> None:
-    """This process may take this share of what is free, not more: what would raises MemoryError."""
+    """Limits this process to a share of the free memory; beyond it allocations raise MemoryError."""
     _, most_allowed = resource.getrlimit(resource.RLIMIT_AS)
     free_bytes = _free_bytes()
     if free_bytes < math.inf:
@@ -33,12 +33,12 @@ def limit_own_memory(free_share: float) -> None:
 
 
 def _own_bytes() -> int:
-    """Of addresses, which is what a limit counts."""
+    """The address space in use, which is what a limit counts."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _free_bytes() -> float:
-    """On the machine, in the container, and under the limit of this process, whichever is least."""
+    """The least of what is free on the machine, in the container, and under the limit of this process."""
     return max(0.0, min(_free_on_machine(), _free_in_container(), _free_under_limit()))
 
 

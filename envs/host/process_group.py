@@ -1,4 +1,4 @@
-"""A program and all it starts, which end together."""
+"""A program and everything that it starts, ended together."""
 
 import os
 import re
@@ -25,7 +25,7 @@ class ProcessGroup:
     """A running command in a session of its own, its output in two files; as a context, it ends with it."""
 
     def __init__(self, argv: list[str], folder: Path, name: str, *, told: bool = False) -> None:
-        """`told`: it reads what `tell` writes; else its input is empty."""
+        """`told`: the command reads what `tell` writes; otherwise its input is empty."""
         self.name = name
         self.folder = folder
         self._stdout, self._stderr = folder / f"{name}.out", folder / f"{name}.err"
@@ -56,7 +56,7 @@ class ProcessGroup:
         return self._process.poll()
 
     def tell(self, line: str) -> None:
-        """Writes a line to its input; one that has ended does not mind."""
+        """Writes a line to its input; no error if it has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(f"{line}\n".encode())
@@ -88,7 +88,7 @@ class ProcessGroup:
         """Ends the group: asked first, so that each program undoes what it set up, then killed.
 
         Raises:
-            OutsideError: the command stays even so: it hangs in the kernel, or may not be killed.
+            OutsideError: the command does not end: it hangs in the kernel, or may not be killed.
         """
         for request in (signal.SIGTERM, signal.SIGKILL):
             if self._ends_after(request):
@@ -120,7 +120,7 @@ class ProcessGroup:
 
 
 def _started(argv: list[str], **options: Any) -> "subprocess.Popen[bytes]":
-    """The leader of a new group; whom a signal ends meanwhile leaves nothing that runs."""
+    """Starts the leader of a new group; if a signal ends this process meanwhile, nothing is left running."""
     process = None
     try:
         with holding_signals():
@@ -154,6 +154,6 @@ def running_in_group(argv: Sequence[str], **options: Any) -> Iterator["subproces
 
 
 def kill_group(leader: int) -> None:
-    """Kills a program that leads its group and all it has started; that it has ended already is no error."""
+    """Kills a program that leads its group and all it has started; no error if it has ended already."""
     with suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

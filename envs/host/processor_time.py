@@ -1,4 +1,4 @@
-"""How much of the processors others took while something ran in real time, which makes its packets late."""
+"""The load by other programs while something runs in real time, which can make its packets late."""
 
 import os
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 STATISTICS = Path("/proc/stat")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _USER, _NICE, _SYSTEM, _STOLEN = 0, 1, 2, 7
-"""Columns of its first line (proc(5)): what programs took, and what other virtual machines did."""
+"""Columns of the first line of /proc/stat (proc(5)): time of programs, and of other virtual machines."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ProcessorTime:
     clock_s: float
 
     def others_cores_since(self, before: "ProcessorTime") -> float:
-        """How many cores others kept busy in the mean; of children that ended in between nothing counts."""
+        """The mean number of cores that others kept busy; children that ended in between do not count."""
         others_s = (self.all_s - before.all_s) - (self.own_s - before.own_s)
         return max(0.0, others_s / (self.clock_s - before.clock_s))
 

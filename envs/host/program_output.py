@@ -1,4 +1,4 @@
-"""What other programs say of themselves and of the machine."""
+"""The output of other programs about themselves and the machine."""
 
 import subprocess
 

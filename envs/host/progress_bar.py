@@ -1,4 +1,4 @@
-"""How far long work is, for people at a terminal."""
+"""A progress bar for long work, on a terminal."""
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

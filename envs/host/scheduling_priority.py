@@ -1,7 +1,8 @@
-"""How far ahead of all other programs those run that must be on time: a late one spoils what is measured.
+"""Scheduling priority of programs that must be on time: a late one spoils the measurement.
 
-Shells are ahead of the programs in and around them, which may be busy for long. The kernel keeps a share of
-every core for ordinary programs (sched(7), sched_rt_runtime_us): none of these can lock the machine.
+Shells have a higher priority than the programs in and around them, which may be busy for long. The kernel
+keeps a share of every core for ordinary programs (sched(7), sched_rt_runtime_us): none of these can lock the
+machine.
 """
 
 import os
@@ -17,7 +18,7 @@ NICENESS = -15
 
 
 class SchedulingPriority(Enum):
-    """Kinds of it, the best first."""
+    """Kinds of scheduling, the best first."""
 
     REAL_TIME = f"SCHED_RR, shells {SHELL_PRIORITY}, programs {PROGRAM_PRIORITY}"
     NICE = f"nice {NICENESS}"
@@ -26,7 +27,7 @@ class SchedulingPriority(Enum):
 
 @cache
 def scheduling_priority() -> SchedulingPriority:
-    """The best that this process may give."""
+    """The best kind that this process may use."""
     if program_output(["chrt", "--rr", str(SHELL_PRIORITY), "echo", "ran"]) == "ran":
         return SchedulingPriority.REAL_TIME
     if program_output(["nice", "-n", str(NICENESS), "nice"]) not in (

@@ -1,4 +1,4 @@
-"""What SIGTERM does while shells, programs or half-written files have to be taken down; who hears SIGINT."""
+"""Handling of SIGTERM while shells, programs or half-written files have to be cleaned up, and of SIGINT."""
 
 import ctypes
 import os
@@ -22,9 +22,9 @@ class Terminated(SystemExit):
 
 @contextmanager
 def leaving_at_termination() -> Iterator[None]:
-    """SIGTERM raises Terminated in here, so that contexts are left; afterwards it does what it did before.
+    """A context in which SIGTERM raises Terminated, so that contexts are left; then it acts as before.
 
-    Only the main thread may say what a signal does: in another one this changes nothing.
+    Only the main thread can set signal handlers: in another thread this changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -38,9 +38,9 @@ def leaving_at_termination() -> Iterator[None]:
 
 @contextmanager
 def holding_signals() -> Iterator[None]:
-    """SIGTERM and SIGINT that come in here are heard when it is left.
+    """A context that delays SIGTERM and SIGINT until it is left.
 
-    A process that is just being started belongs to nobody yet: who is ended meanwhile would leave it behind.
+    For the start of a process: if this process ended before it knows the new one, that would stay behind.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -61,9 +61,9 @@ def holding_signals() -> Iterator[None]:
 
 @contextmanager
 def starting_deaf_to_interrupts() -> Iterator[None]:
-    """Processes that are started in here never hear SIGINT, not even while they begin; this one does, later.
+    """A context in which started processes ignore SIGINT from their beginning; this one gets it later.
 
-    A terminal's Ctrl-C goes to all processes of the command: one of them is to say what happened.
+    A terminal's Ctrl-C goes to all processes of the command: only one of them is to react.
     """
     resource_tracker.ensure_running()  # multiprocessing's, whose start would let interrupts in again in here
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

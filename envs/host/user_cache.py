@@ -1,4 +1,4 @@
-"""Where ccgym keeps what it can make again."""
+"""The folder of ccgym's caches."""
 
 import os
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What crossed a link: link logs, captures, replays, and the metrics of a flow."""
+"""Logs of links: link logs, captures, replays, and the metrics of a flow."""

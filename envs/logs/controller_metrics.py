@@ -1,4 +1,4 @@
-"""What controllers publish of themselves, as a table for plots."""
+"""The metrics that controllers publish, as a table for plots."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from .event_log import Array
 
 
 def metrics_table(record: _core.FlowRecord) -> tuple[list[str], Array]:
-    """What the controller of a flow published, every 10 ms while the flow was active.
+    """The metrics of a flow's controller, every 10 ms while the flow was active.
 
     Returns:
         The columns' names, `time_ms`, `cwnd_packets` and each metric with its unit in brackets, and the rows,

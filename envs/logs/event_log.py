@@ -21,11 +21,11 @@ class EventLog:
         stream: the file, its header read already.
         first_line: number of the first line of events in the file.
         layouts: for each kind of line one letter per field: `k` the kind (always the second field), `d` a
-            number with three decimals, `i` a whole number, `n` one from 0 to 2^31 - 1, `x` one that nobody
-            asks for, `s` a minus sign that parts two of them.
+            number with three decimals, `i` a whole number, `n` one from 0 to 2^31 - 1, `x` one that is
+            ignored, `s` a minus sign that separates two of them.
         ordered: False: lines that are earlier than the one before are put in order, and counted.
-        whole_lines: True: without the last line where it has no end: who was killed while writing leaves half
-            of one.
+        whole_lines: True: ignore a last line without an end, as a process that was killed while writing
+            leaves it.
 
     Raises:
         InputError: a line is broken; the message names file, line and what is wrong.

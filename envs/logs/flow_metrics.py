@@ -14,18 +14,18 @@ from .event_log import Array
 from .link_log import LinkLog
 
 OPPORTUNITY_IP_BYTES = 1500
-"""What one delivery opportunity carries, without the TUN header."""
+"""Bytes of one delivery opportunity, without the TUN header."""
 STARVES_BELOW = 0.8
-"""Share of its time: a flow that delivers for less has been silent for the rest of it."""
+"""A flow that delivers for less than this share of its time starves: it was silent for the rest."""
 STARVED_MBPS, STARVED_DELAY_MS = 8 * OPPORTUNITY_IP_BYTES / 1e6 / 30, 30_000.0
-"""By what a flow is compared that got nothing through: one packet in 30 s, after all of them."""
+"""Figures by which a flow that got nothing through is compared: one packet in 30 s, after 30 s."""
 
 
 @dataclass(frozen=True)
 class FlowMetrics:
     """One flow; rates in Mbit/s of IP bytes, delays one way in ms including propagation.
 
-    Of a flow of which nothing was delivered the throughput is 0 and every delay NaN.
+    If nothing was delivered, the throughput is 0 and every delay NaN.
     """
 
     throughput_mbps: float
@@ -36,7 +36,7 @@ class FlowMetrics:
     loss: float
     """Share of the bytes sent that never reached the receiver, in [0, 1]."""
     capacity_mbps: float
-    """What the link could have delivered in the flow's window; 0 where the log has no opportunities."""
+    """Rate that the link could have delivered in the flow's window; 0: the log has no opportunities."""
     utilisation: float
     """throughput / capacity; 0 where the capacity is unknown."""
     queueing_delay_ms: float
@@ -52,7 +52,7 @@ class FlowMetrics:
     pantheon_p95_delay_ms: float
     pantheon_loss: float
     completions: float = 0.0
-    """How often a flow has sent all that it had, once or with each answer; what had not ended is left out."""
+    """Number of times that a flow has sent all its data, once or with each answer."""
     mean_completion_ms: float = math.nan
     """Until the last ACK; NaN: none has ended."""
     p95_completion_ms: float = math.nan
@@ -71,7 +71,7 @@ class FlowMetrics:
 
 
 class NothingToMeasureError(ValueError):
-    """A log without a flow; what ran did not get through, which is no mistake of ours."""
+    """The log has no flow: nothing got through."""
 
 
 def measure(
@@ -92,8 +92,8 @@ def measure(
         delay_ms: one-way propagation delay outside the link.
         seconds: the window ends so long after its beginning at the latest.
         loss_probability: of a loss stage behind the link, which the log does not see.
-        run_s: how long the flow tried, if nobody but the network can have kept it from it; None: it may
-            have ended by itself.
+        run_s: how long the flow tried to send, if only the network can have kept it from sending; None: it
+            may have ended by itself.
 
     Raises:
         NothingToMeasureError: no window: fewer than two instants at which data packets left the link, and no
@@ -133,7 +133,7 @@ def measure(
 
 
 def throughput_and_delay(log: LinkLog, delay_ms: float) -> tuple[float, float]:
-    """Throughput and p95 delay as `measure` has them: who compares thousands of runs by these needs no more.
+    """Throughput and p95 delay as in `measure`, faster, for comparisons of thousands of runs.
 
     Raises:
         NothingToMeasureError, ValueError: see `measure`.
@@ -143,7 +143,7 @@ def throughput_and_delay(log: LinkLog, delay_ms: float) -> tuple[float, float]:
 
 
 def _within(log: LinkLog, start_ms: float, end_ms: float, delay_ms: float) -> tuple[Array, float, float]:
-    """Of what departs in a window: the delays, the throughput, the p95 delay."""
+    """Delays, throughput and p95 delay of the departures in a window."""
     inside = (log.departure_ms >= start_ms) & (log.departure_ms <= end_ms)
     delays_ms = log.departure_delay_ms[inside] + delay_ms
     throughput_mbps = _mbps(_ip_bytes(log, log.departure_bytes[inside]), end_ms - start_ms)

@@ -1,4 +1,4 @@
-"""What one direction of a link saw: the log of mahimahi's mm-link, or a run in the twin.
+"""The log of one direction of a link: that of mahimahi's mm-link, or of a run in the twin.
 
 The format is mm-link's (0.98 and later): `T # 1504` a delivery opportunity, `T + SIZE` an arrival, `T - SIZE
 DELAY` a departure, `T d PACKETS BYTES` a drop (written by later versions only, so drops are inferred
@@ -73,7 +73,7 @@ class LinkLog:
     """How much of every packet's size is not IP."""
     header: LinkLogHeader | None = None
     unrecorded_bytes: int = 0
-    """Of arrivals beyond those above: who floods a link would fill any memory."""
+    """Bytes of arrivals that are only counted: a flow that floods a link would fill any memory."""
     completion_ms: Array = field(default_factory=lambda: np.zeros(0))
     """How long all that the flow had to send took until its last ACK, or each of its answers."""
 
@@ -115,7 +115,7 @@ class LinkLog:
         )
 
     def without_departures(self) -> "LinkLog":
-        """The same log, as if nothing had left the link."""
+        """The same log without departures."""
         nothing = np.zeros(0)
         return replace(self, departure_ms=nothing, departure_bytes=nothing, departure_delay_ms=nothing)
 
@@ -167,7 +167,7 @@ def read_link_log(path: Path) -> LinkLog:
 
 
 def read_whole_lines(path: Path) -> tuple[LinkLog, bool]:
-    """The same of a log whose last line may be half of one; whether it is.
+    """Reads a log whose last line may be incomplete; also returns whether it is.
 
     Raises:
         InputError: as `read_link_log`.

@@ -1,4 +1,4 @@
-"""What crosses a network namespace, packet by packet: a capture of the kernel's, read without a loop.
+"""A packet capture of a network namespace by the kernel, read without a loop.
 
 The kernel writes heads of packets into a ring shared with this process (packet(7), TPACKET_V2); a thread
 empties it some tens of times a second, so that a capture costs next to nothing while it runs. The ring holds

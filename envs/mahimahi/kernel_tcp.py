@@ -1,4 +1,4 @@
-"""A network namespace in which flows of kernel TCP are what their congestion control makes of them."""
+"""Settings of a network namespace by which only congestion control limits flows of kernel TCP."""
 
 import subprocess
 from pathlib import Path
@@ -6,12 +6,13 @@ from pathlib import Path
 from ccgym.envs.errors import OutsideError
 
 SEND_BUFFER_BYTES = 64 * 2**20
-"""Most that a flow may hold to be sent. With Linux's 4 MiB BBR at 115 Mbit/s and 90 ms runs out of data in
-start-up, takes that for the application's limit and never ends start-up."""
+"""Largest send buffer of a flow. With Linux's 4 MiB, BBR at 115 Mbit/s and 90 ms runs out of data in
+start-up, takes that for a limit of the application and never ends start-up."""
 
 FIRST_CONTROL = "reno"
-"""Of a socket that was given no other yet. iperf3 chooses for sockets that are connected, and one that began
-with BBR, where that is the host's choice, stays paced with every other control."""
+"""Congestion control of a socket that has been given no other yet. iperf3 chooses for sockets that are
+connected, and one that began with BBR, where that is the host's default, stays paced with every other
+control."""
 
 _SETTLE_S = 10.0
 _SETTLE = f"""set -e

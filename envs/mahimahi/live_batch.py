@@ -1,8 +1,8 @@
 """Learning flows in real mahimahi shells: what `_core.PathBatch` is for the twin, in real time.
 
-Each path is a nest of shells with the native sender inside and its receiver outside. The sender tells of
-each decision over a Unix socket and goes on with its old window until the action comes: see gym_link.hh of
-the endpoint.
+Each path is a nest of shells with the native sender inside and its receiver outside. The sender reports
+each decision over a Unix socket and keeps its old window until the action arrives: see gym_link.hh of the
+endpoint.
 """
 
 import select

@@ -1,4 +1,4 @@
-"""The NAT rules of shells that somebody killed: mahimahi takes its rules down only where it ends itself."""
+"""Removes the NAT rules of killed shells: mahimahi removes its rules only when it ends by itself."""
 
 import os
 

@@ -1,7 +1,7 @@
-"""What mahimahi's shells fail with by chance when they start: those are started again.
+"""Starts mahimahi's shells again when a start fails by chance.
 
-Each starts a name server, and gives up where it does not answer within 0.2 s; a busy machine takes longer now
-and then. And a start now and then stands still for ever, on a quiet machine as well: one of 84 that were
+Each shell starts a name server, and gives up if that does not answer within 0.2 s; a busy machine sometimes
+takes longer. And now and then a start hangs for ever, on a quiet machine as well: one of 84 that were
 counted.
 """
 
@@ -13,18 +13,18 @@ from ccgym.envs.errors import OutsideError
 Started = TypeVar("Started")
 
 MOST_STARTS = 5
-"""Were a quarter of the starts too late, five in a row would be once in a thousand times."""
+"""If a quarter of the starts were too late, five in a row would be so once in a thousand times."""
 
 STILL = "do not stand"
-"""What who starts them says where none is ready in time."""
+"""The message of the caller when a shell is not ready in time."""
 _LATE = "dnsmasq: did not start"
 """What mahimahi 0.98 says after 20 attempts, 10 ms apart."""
 
 
 def until_shells_stand(start: Callable[[], Started]) -> Started:
-    """What `start` gives, which starts shells.
+    """Returns what `start` returns, which starts shells; repeats it when it fails by chance.
 
-    A failure says what the shells complained of, or that they stand STILL.
+    Failures are told by the shells' own message, or by STILL.
 
     Raises:
         OutsideError: `start` failed for another reason, or `MOST_STARTS` times for one of these.

@@ -1,6 +1,6 @@
-"""Who starts shells waits for its turn: each looks for free addresses before it takes them.
+"""A lock on starting shells: each looks for free addresses before it takes them.
 
-Two that start at once may take the same ones; what comes of it hangs.
+Two that start at once may take the same addresses, and then hang.
 """
 
 import fcntl
