@@ -86,6 +86,12 @@ class EmulatorSpec(SpecModel):
         return self
 
     @model_validator(mode="after")
+    def _check_flows(self) -> "EmulatorSpec":
+        if self.flows and all(flow.scheme is not None for flow in self.flows):
+            raise ValueError("flows: each names a scheme; leave one without, for the scheme that is run")
+        return self
+
+    @model_validator(mode="after")
     def _check_once(self) -> "EmulatorSpec":
         if self.once and not (self.uplink.trace and self.downlink.trace):
             raise ValueError("once goes with traces, in both directions")
@@ -184,6 +190,13 @@ class EmulatorSpec(SpecModel):
         if own is None:
             return seconds
         return max(0.0, min(seconds, own.stop_s or seconds) - own.start_s)
+
+    def check_own_flow_begins(self, seconds: float) -> None:
+        """Raises InputError where it does not within a run of so many s."""
+        if self.own_flow_seconds(seconds) <= 0:
+            raise InputError(
+                f"{self.name}: flows: the first without a scheme begins after the {seconds:g} s of a run"
+            )
 
     def to_path(
         self,

@@ -36,6 +36,7 @@ from ccgym.evaluation.sessions.executors import check_travels, open_executor, po
 from gymnasium.envs.registration import EnvSpec
 
 from .episodes import (
+    MOST_SECONDS,
     RAW_FEATURES,
     REWARD,
     STEPS,
@@ -82,6 +83,7 @@ class Request:
         if chunks > MOST_RUNS:
             raise InputError(f"{chunks} runs: a dataset has at most {MOST_RUNS}")
         for emulator in self.emulators:
+            emulator.spec.check_own_flow_begins(MOST_SECONDS)
             emulator.spec.to_path()  # raises InputError for what is not in the twin
 
     def describe(self) -> dict[str, Any]:

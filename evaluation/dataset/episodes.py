@@ -38,7 +38,7 @@ RAW_FEATURES: list[str] = _core.RAW_FEATURES
 
 @dataclass(frozen=True)
 class Episode:
-    """One run of n steps."""
+    """One run of n steps; of a flow that has not decided once in its time all is empty."""
 
     observations: Array
     """(n + 1, features): before each action, and at the end."""
@@ -51,7 +51,8 @@ class Episode:
 
     def __post_init__(self) -> None:
         steps = len(self.actions)
-        wanted = ((steps + 1, len(RAW_FEATURES)), (steps, 2), (steps,), (steps + 1,))
+        seen = steps + 1 if len(self.observations) else 0
+        wanted = ((seen, len(RAW_FEATURES)), (steps, 2), (steps,), (seen,))
         shapes = tuple(array.shape for array in self.arrays)
         if shapes != wanted:
             raise ValueError(f"arrays of shapes {shapes}, should be {wanted}")

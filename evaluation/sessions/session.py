@@ -92,6 +92,10 @@ class Plan:
                     f"--interval {self.interval_s:g}: the last flow of {scheme.label} would begin after "
                     f"{latest_s:g} s, when the run of {self.seconds:g} s is over"
                 )
+        if any(len(scheme.line_up(self.flows)) == 1 for scheme in self.schemes):
+            for emulator in self.emulators:
+                if isinstance(emulator.spec, EmulatorSpec):
+                    emulator.spec.check_own_flow_begins(self.seconds)
 
     def flows_of(self, scheme: Scheme) -> list[PlannedFlow]:
         """The flows of a run of `scheme`."""

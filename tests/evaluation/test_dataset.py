@@ -39,6 +39,13 @@ def sha256(folder: Path) -> list[str]:
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted((folder / "data").iterdir())]
 
 
+def emulators_file(folder: Path, flow: str) -> str:
+    """With one emulator that has this flow."""
+    file = folder / "mine.yaml"
+    file.write_text(f"emulators: [{{name: a, delay_ms: 5, uplink: {{rate_mbps: 5}}, flows: [{flow}]}}]")
+    return f"file:{file}"
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dataset") / "episodes"
@@ -143,6 +150,7 @@ def test_a_controller_that_fails_ends_it_with_its_reason(
 def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").touch()
+    late = emulators_file(tmp_path, "{start_s: 30}")
     for folder, schemes, said in [
         (made, "copa", "holds a dataset of another request"),
         (made, "fixed:10,copa", "holds a dataset of another request"),  # episodes are kept by their place
@@ -154,7 +162,17 @@ def test_bad_input_is_one_line(made: Path, tmp_path: Path, capsys: pytest.Captur
         assert make(folder, schemes=schemes) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert said in line
+    assert make(tmp_path / "out", emulators=late) == 2
+    assert "the first without a scheme begins after the 30 s of a run" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_never_decides_is_no_episode(tmp_path: Path) -> None:
+    brief = emulators_file(tmp_path, "{start_s: 1, stop_s: 1.001}")
+    assert make(tmp_path / "out", schemes="copa", emulators=f"{brief},calibrated/nepal") == 0
+    dataset = minari.MinariDataset(tmp_path / "out" / "data")
+    (told,) = dataset.storage.get_episode_metadata(range(dataset.total_episodes))
+    assert told["emulator"] == "calibrated/nepal"
 
 
 def test_a_disk_without_room_is_told_before_hdf5_meets_its_end(

@@ -114,6 +114,10 @@ def run(spec: EmulatorSpec, window: int = 20, seed: int = 1) -> _core.FlowRecord
             "flows.0.delay_ms: unknown key; known: scheme, start_s, stop_s, extra_delay_ms, bytes, "
             "mean_think_s, mean_on_s, mean_off_s, did you mean extra_delay_ms?",
         ),
+        (
+            {"flows": [{"scheme": "copa"}, {"scheme": "cubic"}]},
+            "flows: each names a scheme; leave one without, for the scheme that is run",
+        ),
         ({"flows": [{"bytes": 0}]}, "flows.0.bytes: 0 is not within [1, 1000000000000]"),
         ({"flows": [{"mean_think_s": 1}]}, "flows.0: mean_think_s needs bytes, the size of an answer"),
         (

@@ -309,6 +309,15 @@ def test_a_scheme_is_flown_under_the_application_of_its_spec(tmp_path: Path) -> 
     assert outcome.metrics.utilisation == pytest.approx(0.12 / 0.32, abs=0.1)
 
 
+def test_a_flow_of_a_spec_that_would_begin_after_the_run_is_refused() -> None:
+    fields = {"name": "late", "delay_ms": 10, "uplink": {"rate_mbps": 12}, "flows": [{"start_s": 10}]}
+    emulators = [NamedEmulator("test/late", EmulatorSpec.model_validate(fields))]
+    with pytest.raises(InputError, match="late: flows: the first without a scheme begins after the 10 s of"):
+        Plan(emulators, select_schemes("copa"), 1, 10.0, 1, "twin", "ccgym eval ...")
+    Plan(emulators, select_schemes("copa"), 1, 10.1, 1, "twin", "ccgym eval ...")
+    Plan(emulators, select_schemes("copa+cubic"), 1, 10.0, 1, "twin", "ccgym eval ...")  # flows of its own
+
+
 def test_traces_that_are_not_there_are_refused() -> None:
     uplink = {"trace": "$CCGYM_NO_SUCH_FOLDER/a.up"}
     spec = EmulatorSpec.model_validate({"name": "odd", "delay_ms": 1, "uplink": uplink})
