@@ -95,8 +95,15 @@ def bdp_packets(spec: EmulatorSpec) -> float:
     return bits / (8 * DATA_IP_BYTES)
 
 
-def search_window(spec: EmulatorSpec) -> OracleWindow:
-    """Searches coarse to fine around the BDP. Deterministic: chance is averaged over fixed seeds."""
+def refuse_unsearchable(spec: EmulatorSpec) -> None:
+    """Raises InputError where `find_window` would; takes one of its runs, none where it has been searched."""
+    if cache.load(spec, Path(__file__), OracleWindow) is None:
+        least, _ = _bounds(spec)
+        _run_once(_redrawn(spec, 0), least, _runs(spec)[1], 0, jitter=True)
+
+
+def _bounds(spec: EmulatorSpec) -> tuple[int, int]:
+    """The least and the largest window that a search tries."""
     bdp = bdp_packets(spec)
     low = max(MIN_WINDOW_PACKETS, math.floor(bdp / SEARCH_FACTOR))
     high = math.ceil(bdp * SEARCH_FACTOR) + SEARCH_MARGIN_PACKETS
@@ -105,6 +112,13 @@ def search_window(spec: EmulatorSpec) -> OracleWindow:
             f"{spec.name}: windows of up to {high:,} packets would be searched, expected at most "
             f"{MOST_WINDOW_PACKETS:,}: a lower rate or a shorter delay"
         )
+    return low, high
+
+
+def search_window(spec: EmulatorSpec) -> OracleWindow:
+    """Searches coarse to fine around the BDP. Deterministic: chance is averaged over fixed seeds."""
+    bdp = bdp_packets(spec)
+    low, high = _bounds(spec)
     scores: dict[int, float] = {}
     while True:
         grid = sorted({round(window) for window in np.linspace(low, high, GRID)})
@@ -132,7 +146,7 @@ def score(delay_ms: float, throughput_mbps: float, p95_delay_ms: float) -> float
 
 def _run(spec: EmulatorSpec, window: int, *, jitter: bool) -> tuple[float, float]:
     """Throughput in Mbit/s and p95 one-way delay in ms of a fixed window, averaged over seeds."""
-    records, seconds = RANDOM_RUNS if _is_random(spec) else STEADY_RUNS
+    records, seconds = _runs(spec)
     outcomes = [
         _run_once(_redrawn(spec, seed), window, seconds, seed, jitter=jitter) for seed in range(records)
     ]
@@ -162,8 +176,11 @@ def _run_once(
         ) from None
 
 
-def _is_random(spec: EmulatorSpec) -> bool:
-    return any(link.loss > 0 or link.arrivals == "poisson" for link in (spec.uplink, spec.downlink))
+def _runs(spec: EmulatorSpec) -> tuple[int, float]:
+    """How many for each window, and their length in s."""
+    links = (spec.uplink, spec.downlink)
+    is_random = any(link.loss > 0 or link.arrivals == "poisson" for link in links)
+    return RANDOM_RUNS if is_random else STEADY_RUNS
 
 
 def _redrawn(spec: EmulatorSpec, seed: int) -> EmulatorSpec:

@@ -10,7 +10,15 @@ from ccgym.envs.specs.emulators import EmulatorSpec, LinkSpec, select_emulators
 from ccgym.oracle import cache
 from ccgym.oracle import window as search
 from ccgym.oracle.published import PUBLISHED_WINDOWS
-from ccgym.oracle.window import OracleWindow, bdp_packets, find_window, find_windows, score, search_window
+from ccgym.oracle.window import (
+    OracleWindow,
+    bdp_packets,
+    find_window,
+    find_windows,
+    refuse_unsearchable,
+    score,
+    search_window,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +120,8 @@ def test_a_window_that_nobody_could_run_is_refused_before_the_search() -> None:
     spec = EmulatorSpec(name="far", delay_ms=10_000, uplink=LinkSpec(rate_mbps=10_000.0))
     with pytest.raises(InputError, match=r"far: windows of up to .* expected at most 1,000,000"):
         search_window(spec)
+    with pytest.raises(InputError, match=r"far: windows of up to .* expected at most 1,000,000"):
+        refuse_unsearchable(spec)
 
 
 def test_cache_that_cannot_be_written_does_not_stop_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,15 @@ def test_goes_on_from_a_shipped_policy_of_either_kind(
     assert not torch.equal(changed.state_dict()[last], before.state_dict()[last])
 
 
+def test_a_dead_link_to_validate_on_is_refused_before_the_training(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "dead.yaml").write_text("emulators: [{name: a, delay_ms: 5, uplink: {rate_mbps: 0.0002}}]")
+    with pytest.raises(InputError, match="a: next to nothing comes through in 4 s"):
+        train_in(tmp_path / "run", tiny_config(algo="ppo", validation=f"file:{tmp_path / 'dead.yaml'}"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_policy_of_another_kind_is_no_start(tiny_config: TinyConfig, tmp_path: Path) -> None:
     def starting(**options: Any) -> RlConfig:
         return tiny_config(**FROM_POLICY | {"algo": "ppo"} | options)

@@ -12,7 +12,7 @@ from ccgym.envs.specs.random_emulators import random_emulators
 from ccgym.envs.specs.splits import Split
 from ccgym.oracle.ideal import refuse_unread
 from ccgym.oracle.preference import DEFAULT_PREFERENCE
-from ccgym.oracle.window import bdp_packets
+from ccgym.oracle.window import bdp_packets, refuse_unsearchable
 from ccgym.training.config import HostJitter, TrainingConfig
 from ccgym.training.experts import expert_windows
 
@@ -86,13 +86,16 @@ def training_tasks(config: TrainingConfig, emulators: Sequence[EmulatorSpec]) ->
 
     Raises:
         InputError: the oracle cannot read one of the emulators; an oracle of the user's own is tried on the
-            first of them.
+            first of them. Or next to nothing comes through one of them: at its end a training is compared
+            with their ideal fixed windows.
     """
     others = _random_links(config, config.random_emulators, Split.TRAIN)
     for spec in [*emulators, *others] if not config.oracle else ():
         refuse_unread(spec)
     for spec in emulators[:1] if config.oracle else ():
         expert_windows(config.oracle, spec, DEFAULT_PREFERENCE, _ASKED_STEPS)
+    for spec in emulators:
+        refuse_unsearchable(spec)
     groups: dict[str, Sequence[EmulatorSpec]] = {
         "named": emulators,
         "perturbed": vary(config, emulators),

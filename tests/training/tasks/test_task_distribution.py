@@ -135,6 +135,12 @@ def test_validation_has_no_curriculum(tiny_config: TinyConfig) -> None:
     assert len({spec.name for _, spec in validation_tasks(config).sample(config, 0)}) == 8
 
 
+def test_a_link_that_lets_nothing_through_is_refused_before_the_training(tiny_config: TinyConfig) -> None:
+    dead = EmulatorSpec(name="dead", delay_ms=5, uplink=LinkSpec(rate_mbps=0.0002))
+    with pytest.raises(InputError, match="dead: next to nothing comes through in 4 s"):
+        training_tasks(tiny_config(), [POLICED, dead])
+
+
 def test_links_of_ones_own_that_the_oracle_does_not_know_are_refused(
     tiny_config: TinyConfig, tmp_path: Path
 ) -> None:
