@@ -171,7 +171,7 @@ class LeastErrorSearch:
             )
             if number < len(starts) and not study.get_trials(deepcopy=False, states=(TrialState.WAITING,)):
                 study.enqueue_trial(starts[number])
-            study.optimize(objective, n_trials=1)
+            _try_next(study, objective)
 
     def _candidate(self, trial: optuna.trial.FrozenTrial, arrivals: str) -> Candidate:
         places = {name: trial.params[name] for name in (*PARAMETERS, ACK_PATH) if name in trial.params}
@@ -223,6 +223,17 @@ class LeastErrorSearch:
 
     def _kept_runs(self, kept: JournalStorage, stage: str, ends_s: float) -> KeptRuns:
         return KeptRuns(self._study(kept, stage), self._replicate, self.limit, ends_s)
+
+
+def _try_next(study: optuna.Study, objective: Callable[[optuna.Trial], float]) -> None:
+    """As `study.optimize` does, which answers a full disk with an assertion of its own."""
+    trial = study.ask()
+    try:
+        score = objective(trial)
+    except optuna.TrialPruned:
+        study.tell(trial, state=TrialState.PRUNED)
+    else:
+        study.tell(trial, score)
 
 
 def _policy_file(measured: Measured) -> Path | None:

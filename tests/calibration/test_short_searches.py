@@ -10,6 +10,7 @@ from ccgym.calibration import kept_runs
 from ccgym.calibration.calibrate import calibrate
 from ccgym.calibration.load_target import load_target
 from ccgym.cli.main import main
+from ccgym.tests.full_disk import no_file_longer_than
 
 TABLE = """scheme,throughput_mbps,p95_delay_ms,loss
 copa,0.45,75,0
@@ -56,6 +57,16 @@ def test_an_interruption_keeps_the_best_and_shows_no_traceback(
     assert answer.cut_short
     assert answer.candidates == 3
     assert not caplog.records
+
+
+def test_a_full_disk_ends_it_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "path.csv").write_text(TABLE)
+    command = ["calibrate", "--target", str(tmp_path / "path.csv"), "--out", str(tmp_path / "found.yaml")]
+    with no_file_longer_than(4000):  # met at the end of a trial
+        assert main([*command, "--minutes", "1"]) == 1
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith("ccgym calibrate: ")
+    assert line.endswith("found.search: File too large: make room and repeat the command")
 
 
 class BusyClock:
