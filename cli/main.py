@@ -97,6 +97,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `ccgym` with the arguments `argv`, by default those of the process; returns the exit code."""
     _open_standard_streams()
+    os.environ["MPLBACKEND"] = "agg"  # pictures are files; a notebook hands its own down, which may lack here
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a home that cannot be written is no warning
     args = None
     try:

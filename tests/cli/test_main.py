@@ -279,6 +279,17 @@ def test_a_reader_that_leaves_early_brings_no_traceback() -> None:
     assert pipe.stderr == ""
 
 
+def test_a_backend_of_a_notebook_that_is_not_here_is_no_matter() -> None:
+    program = "import sys; from ccgym.cli.main import main; main(sys.argv[1:]); import matplotlib"
+    subprocess.run(
+        [sys.executable, "-c", program, "schemes"],
+        env={**os.environ, "MPLBACKEND": "module://matplotlib_inline.backend_inline"},
+        stdout=subprocess.DEVNULL,
+        check=True,
+        timeout=60,
+    )
+
+
 def test_former_names_of_experiments_and_flags_work_and_are_in_no_help(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
