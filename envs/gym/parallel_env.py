@@ -75,9 +75,9 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
             InputError: an argument is unknown or out of range, none of the flows learns, or the emulator or
                 its trace is broken.
         """
-        shared = [Flow() for _ in range(flows)] if isinstance(flows, int) else list(flows)
-        if max_steps < 1 or all(flow.scheme for flow in shared):
-            raise InputError("at least one flow must learn, and max_steps be at least 1")
+        shared = _shared(flows)
+        if not _is_count(max_steps):
+            raise InputError(f"max_steps: {excerpt(max_steps)} is not a whole number of at least 1")
         if reward == VECTOR:
             raise InputError("reward: vector is for one flow; agents have one number each")
         self._engine = PathEngine(
@@ -242,6 +242,24 @@ class PathParallelEnv(ParallelEnv):  # type: ignore[misc]  # PettingZoo has no t
 
     def _info_of(self, agent: str, info: Info) -> dict[str, Any]:
         return {name: float(values[self._row(agent)]) for name, values in info.items()}
+
+
+def _shared(flows: Any) -> list[Flow]:
+    """Those that share the path, of which one or more learn."""
+    if _is_count(flows):
+        return [Flow() for _ in range(flows)]
+    if not isinstance(flows, Sequence) or not all(isinstance(flow, Flow) for flow in flows):
+        raise InputError(
+            f"flows: {excerpt(flows)!r} is neither a whole number of at least 1 nor a list of Flow, as in "
+            '[Flow(), Flow("cubic")]'
+        )
+    if all(flow.scheme for flow in flows):
+        raise InputError("flows: none learns; give one Flow() or more without a scheme")
+    return list(flows)
+
+
+def _is_count(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and int(number) >= 1
 
 
 def _one_path(emulator: Emulators) -> list[Source]:

@@ -240,10 +240,10 @@ class PathVectorEnv(VectorEnv[NDArray[np.float32], NDArray[Any], NDArray[Any]], 
             self._pictures = self._make_pictures()
         return observations
 
-    def _seed_flows(self, seeds: Sequence[int | None] | None) -> None:
+    def _seed_flows(self, seeds: Any) -> None:
         if seeds is None:
             return
-        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str):
+        if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str) or np.ndim(seeds) == 0:
             raise InputError(f"seed: {excerpt(seeds)!r} is neither a whole number nor one for each flow")
         if len(seeds) != self.num_envs:
             raise InputError(

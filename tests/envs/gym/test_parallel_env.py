@@ -207,9 +207,20 @@ def test_flows_share_the_link_as_their_windows() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"flows": 0}, "at least one flow must learn, and max_steps be at least 1"),
-        ({"flows": [Flow("reno")]}, "at least one flow must learn, and max_steps be at least 1"),
-        ({"max_steps": 0}, "at least one flow must learn, and max_steps be at least 1"),
+        *(
+            (
+                {"flows": flows},
+                f"flows: {str(flows)!r} is neither a whole number of at least 1 nor a list of Flow, as in "
+                '[Flow(), Flow("cubic")]',
+            )
+            for flows in (0, True, 2.0, None, "cubic", ["cubic"], {"cubic": 1})
+        ),
+        ({"flows": [Flow("reno")]}, "flows: none learns; give one Flow() or more without a scheme"),
+        ({"flows": []}, "flows: none learns; give one Flow() or more without a scheme"),
+        *(
+            ({"max_steps": steps}, f"max_steps: {steps} is not a whole number of at least 1")
+            for steps in (0, True, 1.5, "9", None, np.nan)
+        ),
         ({"emulator": "calibrated"}, "emulator: 6 emulators for one path; give one"),
     ],
 )

@@ -237,7 +237,7 @@ def test_a_seed_may_be_a_number_of_numpy() -> None:
     assert alone.tobytes() == ours[0].tobytes()
 
 
-@pytest.mark.parametrize("seed", [3.5, "1", {"a": 1}])
+@pytest.mark.parametrize("seed", [3.5, "1", {"a": 1}, np.array(3)])
 def test_what_is_no_seed_is_told_in_one_line(seed: Any) -> None:
     with pytest.raises(InputError, match=r"seed: .* is neither a whole number nor one for each flow"):
         PathVectorEnv(2).reset(seed=seed)
