@@ -202,9 +202,11 @@ void PythonController::read_back() {
 double PythonController::number_of(nb::handle attribute, nb::handle value) const {
   try {
     return number(value);
-  } catch (nb::python_error&) {
-    throw std::runtime_error(name_ + ": " + nb::cast<std::string>(attribute) + " is of type " +
-                             type_of(value) + ", expected a number");
+  } catch (nb::python_error& error) {
+    const std::string wrong =
+        error.matches(PyExc_OverflowError) ? "is too large" : "is of type " + type_of(value);
+    throw std::runtime_error(name_ + ": " + nb::cast<std::string>(attribute) + " " + wrong +
+                             ", expected a number");
   }
 }
 

@@ -215,6 +215,7 @@ def test_what_a_callback_returns_is_not_overlooked(tmp_path: Path) -> None:
         (AIMD.replace("on_ack", "on_nack"), "no method on_ack"),
         (AIMD.replace("on_timeout", "on_loss"), "on_loss is never called: losses come in ack.lost of on_ack"),
         (AIMD.replace("= 10.0,", "= None,"), "cwnd_packets is of type NoneType, expected a number"),
+        (AIMD.replace("= 10.0,", "= 10**400,"), "cwnd_packets is too large, expected a number"),
         (AIMD.replace("= 10.0, None", "= 10.0, None; self.next_timer_ms = 5"), "has no on_timer"),
         (
             AIMD.replace("if ack.lost:", "self.holds_back = True\n        if ack.lost:"),
