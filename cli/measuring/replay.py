@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         )
         if result.first_mismatch is not None:
             print(f"first: {result.first_mismatch}")
-    return 0 if result.mismatches == 0 else 1
+    return 0 if result.mismatches == 0 and result.opportunity_mismatches == 0 else 1
 
 
 def _queue_arguments(text: str) -> dict[str, int]:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from .traces import read_trace
 
+MOST_TRACE_MBPS = 20_000.0
+"""Twice the most of a rate: beyond, as in a trace whose times are in other units, a run has no end."""
+
 
 @lru_cache(maxsize=1024)
 def constant_schedule(rate_mbps: float) -> _core.Schedule:
@@ -70,7 +73,7 @@ def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:
         once: the link is dead after the last opportunity; otherwise the trace begins anew.
 
     Raises:
-        InputError: the file cannot be read or is not a trace.
+        InputError: the file cannot be read, is not a trace, or is one of a rate that nothing can run.
     """
     try:
         changed_ns = path.stat().st_mtime_ns
@@ -85,7 +88,13 @@ def trace_schedule(path: Path, *, once: bool = False) -> _core.Schedule:
 
 @lru_cache(maxsize=64)
 def _trace_schedule(path: Path, once: bool, _changed_ns: int) -> _core.Schedule:
-    return _core.Schedule.trace(read_trace(path), once=once)
+    schedule = _core.Schedule.trace(read_trace(path), once=once)
+    if schedule.mean_rate_mbps > MOST_TRACE_MBPS:
+        raise InputError(
+            f"{path}: the trace has {schedule.mean_rate_mbps:.3g} Mbit/s in the mean, more than "
+            f"{MOST_TRACE_MBPS:g}: its times must be in ms"
+        )
+    return schedule
 
 
 def opportunities_through(schedule: _core.Schedule, end_ms: float) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from ccgym.cli.main import main
 from ccgym.envs.errors import InputError
 from ccgym.envs.logs.link_log import QueueSettings, read_link_log
 from ccgym.envs.logs.replay import replay_log
@@ -59,6 +60,13 @@ def test_another_trace_shows_in_the_opportunities(tmp_path: Path) -> None:
     other.write_text("2\n")
     # 11, 13 and 15 of the log have no counterpart.
     assert replay_log(read_link_log(log_of(tmp_path, EVENTS)), other).opportunity_mismatches == 3
+
+
+def test_the_exit_code_tells_of_another_trace_where_nothing_departs(tmp_path: Path, trace: Path) -> None:
+    log, other = log_of(tmp_path, "11 # 1504\n12 # 1504\n"), tmp_path / "two.tr"
+    other.write_text("2\n")
+    assert main(["replay", str(log), "--trace", str(trace)]) == 0
+    assert main(["replay", str(log), "--trace", str(other)]) == 1
 
 
 def test_a_drophead_queue_drops_the_first_of_the_burst(tmp_path: Path, trace: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ccgym.envs.errors import InputError
+from ccgym.envs.specs.schedules import trace_schedule
 from ccgym.envs.specs.traces import read_trace, write_trace
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +89,12 @@ def test_names_the_line_that_is_broken_far_into_a_long_trace(tmp_path: Path) -> 
     path = written(tmp_path, b"".join([*times, b"5\n"]))
     with pytest.raises(InputError, match=":500001: 5 is before 500000"):
         read_trace(path)
+
+
+def test_a_rate_that_nothing_can_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "us.trace").write_text("1\n" * 1_000_000)
+    with pytest.raises(InputError, match=r"us.trace: the trace has 1.2e\+07 Mbit/s in the mean, more than"):
+        trace_schedule(tmp_path / "us.trace")
 
 
 @pytest.mark.parametrize("times_ms", [[], [0], [3, 2], [-1, 2]])
