@@ -26,8 +26,9 @@ def expert_windows(oracle: str, spec: EmulatorSpec, preference: float, steps: in
     with telling(f"oracle: {oracle}"):
         given = np.asarray(windows(spec, preference, steps), dtype=np.float64)
     if given.shape != (steps,) or not ((given > 0) & np.isfinite(given)).all():
+        wrong = f"shape {given.shape}" if given.shape != (steps,) else "NaN, infinity, or 0 and less"
         raise InputError(
-            f"oracle: {oracle} gave shape {given.shape} for {spec.name}, should give {steps} windows in "
-            "packets, numbers above 0"
+            f"oracle: {oracle} gave {wrong} for {spec.name}, should give {steps} windows in packets, numbers "
+            "above 0"
         )
     return given

@@ -137,6 +137,11 @@ class Beside(Plain):  # a flow is answered by what others see
         outputs, state = super().step(observation, state)
         return outputs - outputs.mean(0), state
 
+class ByChance(Plain):  # the single answer is half the time the same
+    def step(self, observation, state):
+        outputs, state = super().step(observation, state)
+        return torch.nn.functional.dropout(outputs, 0.5, True), state
+
 class InPlace(Net):
     def step(self, observation, state):
         state += 1
@@ -425,6 +430,7 @@ def test_what_ppo_cannot_do_is_one_line(
         ),
         ("network=nets:Batched", "BatchNorm1d: its answers depend on the batch or on chance"),
         ("network=nets:Beside", "step answers a flow otherwise when others are beside it"),
+        ("network=nets:ByChance", "step answers a flow otherwise when others are beside it, or by chance"),
         ("network=nets:InPlace", "no gradient can be taken through 3 steps"),
         ("network=nets:Fixed", "no gradient can be taken through 3 steps"),
         ("network=nets:OutputsOnly", "step gave a Tensor, should give a tuple of outputs (flows, outputs)"),
@@ -523,4 +529,9 @@ def test_an_oracle_must_give_windows() -> None:
     spec = select_emulators("calibrated/nepal")[0].spec
     with pytest.raises(InputError, match=r"gave shape \(1,\) for nepal, should give 5 windows"):
         expert_windows("short.py:none", spec, 0.5, 5)
+    Path("odd.py").write_text("def none(spec, preference, steps):\n    return [float('nan')] * steps\n")
+    with pytest.raises(
+        InputError, match="gave NaN, infinity, or 0 and less for nepal, should give 5 windows"
+    ):
+        expert_windows("odd.py:none", spec, 0.5, 5)
     assert len(expert_windows("right:ideal_windows", spec, 0.5, 5)) == 5
