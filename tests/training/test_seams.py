@@ -430,7 +430,6 @@ def test_what_ppo_cannot_do_is_one_line(
         ),
         ("network=nets:Batched", "BatchNorm1d: its answers depend on the batch or on chance"),
         ("network=nets:Beside", "step answers a flow otherwise when others are beside it"),
-        ("network=nets:ByChance", "step answers a flow otherwise when others are beside it, or by chance"),
         ("network=nets:InPlace", "no gradient can be taken through 3 steps"),
         ("network=nets:Fixed", "no gradient can be taken through 3 steps"),
         ("network=nets:OutputsOnly", "step gave a Tensor, should give a tuple of outputs (flows, outputs)"),
@@ -520,6 +519,12 @@ def test_a_network_that_is_no_stack_stays_what_it_is(name: str) -> None:
     assert not isinstance(network, StackPolicy)
     again = load_network(name, 5, 1, seed=1)
     assert all(tensor.equal(again.state_dict()[name]) for name, tensor in network.state_dict().items())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_network_that_answers_by_chance_is_refused_by_whatever_seed(seed: int) -> None:
+    with pytest.raises(InputError, match="step answers a flow otherwise when others are beside it, or by ch"):
+        load_network("nets:ByChance", 5, 1, seed=seed)
 
 
 def test_an_oracle_must_give_windows() -> None:
