@@ -256,13 +256,16 @@ def load_config(file: Path, overrides: dict[str, Any], kind: type[Config]) -> Co
     """Reads `file` as a configuration of a `kind`; `overrides` (from flags) win.
 
     Raises:
-        InputError: the file or an option is wrong; one line that names it.
+        InputError: the file or an override is wrong: one line that names the option, and the file if the
+            mistake is in it.
     """
     content = read_options(file)
     try:
         return kind.model_validate(content | overrides)
     except ValidationError as error:
-        raise InputError(f"{file}: {first_mistake(error, kind)}") from None
+        mistake = first_mistake(error, kind)
+        key = mistake.partition(":")[0].partition(".")[0]
+        raise InputError(mistake if key in overrides else f"{file}: {mistake}") from None
 
 
 def read_options(file: Path) -> dict[str, Any]:

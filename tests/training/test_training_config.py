@@ -56,6 +56,11 @@ def test_mistake_is_told_in_one_line(change: str, message: str, tmp_path: Path) 
     assert "\n" not in str(caught.value)
 
 
+def test_a_mistake_in_what_overrides_a_file_is_not_told_of_the_file() -> None:
+    with pytest.raises(InputError, match=r"^hidden\.0: 0"):
+        load_config(config_file("indigo2"), {"hidden": [0]}, TrainingConfig)
+
+
 def test_missing_config_names_those_that_come_along(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="aurora, indigo-2018, indigo-power, indigo2-power, indigo2"):
         load_config(tmp_path / "none.yaml", {}, TrainingConfig)

@@ -81,12 +81,12 @@ def test_an_interruption_changes_neither_proposals_nor_results(
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("  learning_rat: {low: 1, high: 2}", "tiny.yaml: learning_rat: unknown key"),
+        ("  learning_rat: {low: 1, high: 2}", "ccgym sweep: learning_rat: unknown key"),
         ("  epochs: {low: 2, high: 1}", "expected low below high"),
         ("  epochs: {low: 2}", "expected choices, or both of low and high"),
-        ("  epochs: {choices: [-1]}", "tiny.yaml: epochs"),
-        ("  epochs: {choices: [1, -1]}", "tiny.yaml: epochs"),
-        ("  discount: {low: 0.9, high: 1.5}", "tiny.yaml: discount"),
+        ("  epochs: {choices: [-1]}", "ccgym sweep: epochs"),
+        ("  epochs: {choices: [1, -1]}", "ccgym sweep: epochs"),
+        ("  discount: {low: 0.9, high: 1.5}", "ccgym sweep: discount"),
         ("  learning_rate: {low: 0.1, high: .inf}", "search.learning_rate.high"),
     ],
 )
