@@ -231,9 +231,7 @@ def select_schemes(selection: str, pantheon: Path | None = None) -> list[Scheme]
     for item in map(str.strip, selection.split(",")):
         for scheme in all_schemes() if item == ALL else [_select(item, pantheon)]:
             if scheme.label in schemes:
-                raise InputError(
-                    f"two schemes are called {scheme.label!r}: name each once, or rename the policy file"
-                )
+                raise InputError(f"two schemes are called {scheme.label!r}: name each once, or rename a file")
             if len(scheme.label.encode(errors="surrogateescape")) > MOST_LABEL_BYTES:
                 raise InputError(
                     f"{excerpt(item)}: the label {excerpt(scheme.label)!r} has more than {MOST_LABEL_BYTES} "
