@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from ccgym.envs.gym.engine.env_spaces import inputs_of
 from ccgym.oracle.ideal import refuse_unread
-from ccgym.oracle.window import find_windows
+from ccgym.oracle.window import find_windows, refuse_unsearchable
 from ccgym.training.config import TrainingConfig, check_rollout_memory, trained_on
 from ccgym.training.dataset import Dataset
 from ccgym.training.device import CPU
@@ -90,6 +90,8 @@ def train(
     tasks = training_tasks(config, [emulator.spec for emulator in emulators])
     for emulator in monitored:
         refuse_unread(emulator.spec, shared=True)
+    for emulator in validation:
+        refuse_unsearchable(emulator.spec)
     policy = make_policy(config, inputs)
     learner = make_learner(config, run, policy)
     learner.try_out(validation)

@@ -283,6 +283,15 @@ def test_unknown_emulator_is_an_input_error_and_writes_nothing(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_dead_link_to_validate_on_is_refused_before_the_training(
+    tiny_config: TinyConfig, tmp_path: Path
+) -> None:
+    (tmp_path / "dead.yaml").write_text("emulators: [{name: a, delay_ms: 5, uplink: {rate_mbps: 0.0002}}]")
+    with pytest.raises(InputError, match="a: next to nothing comes through in 4 s"):
+        train_in(tmp_path / "run", tiny_config(validation=f"file:{tmp_path / 'dead.yaml'}"))
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("actions", "random_emulators", "criterion"),
     [
