@@ -33,7 +33,7 @@ SPEC = (
     b"    uplink: {rate_mbps: 12, rate_steps: [{at_s: 1, rate_mbps: 2}], queue: pie, packets: 3,"
     b" qdelay_ref_ms: 5, max_burst_ms: 9}\n"
     b"    downlink: {arrivals: markov, rates_mbps: [1, 2], mean_stay_ms: 50}\n"
-    b"    flows: [{scheme: copa, start_s: 1}]\n    cross_traffic: [{kind: poisson, rate_mbps: 1}]\n"
+    b"    flows: [{scheme: copa, start_s: 1}, {}]\n    cross_traffic: [{kind: poisson, rate_mbps: 1}]\n"
 )
 WHOLE_SPEC = """emulators:
   - name: mine
