@@ -1,14 +1,14 @@
-"""What the system may refuse; told without an import, which it might refuse as well."""
+"""Names the resource that the system has refused. Imports nothing: the system might refuse that as well."""
 
 import errno
 
 _LACKS = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 _ALSO_NO_MEMORY = ("failed to map segment", "can't allocate memory", "can't start new thread")
-"""Said by the loader of libraries, by PyTorch, by Python."""
+"""Messages of the dynamic loader, of PyTorch and of Python."""
 
 
 def lack_of(error: BaseException) -> str:
-    """What the system has refused: memory, processes, files; nothing where that is not what went wrong."""
+    """Returns what the system has refused (memory, processes, files), or "" if the error is another one."""
     if isinstance(error, OSError) and error.errno in _LACKS:
         return error.strerror or "no memory"
     refused = isinstance(error, ImportError | RuntimeError) and any(

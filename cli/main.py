@@ -34,18 +34,18 @@ COMMANDS = {
     "schemes": "showing",
     "doctor": "showing",
 }
-"""Each a module of that name in the folder beside it: `add_parser(subparsers)`, `run(args) -> exit code`."""
+"""Commands by folder. Each is a module of its name: `add_parser(subparsers)`, `run(args) -> exit code`."""
 
 MOST_CHARACTERS = 300
-"""Of the line that says what is wrong."""
+"""Most characters of the line that says what is wrong."""
 _NO_PLACE = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP,
     errno.ENAMETOOLONG,
 }  # fmt: skip
 _STANDARD_STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-"""By descriptor."""
+"""How to open each standard stream, by its descriptor."""
 DONE, FAILURE, BAD_INPUT = 0, 1, 2
-"""Exit codes of every command; one that a signal ends has 128 + its number, as from a shell."""
+"""Exit codes of every command. A command that a signal ends has 128 + its number, as in a shell."""
 
 
 class CommandLineParser(argparse.ArgumentParser):
@@ -65,7 +65,7 @@ class CommandLineParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"invalid choice: {excerpt(value)!r}{near}; known: {listed}")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        if action.type is Path and not arg_string:  # which Path takes for the current folder
+        if action.type is Path and not arg_string:  # Path("") is the current folder
             raise argparse.ArgumentError(action, "is empty: a path would be right")
         return super()._get_value(action, arg_string)
 
@@ -112,13 +112,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _complain(args.command if args else "", *complaint)
     except KeyboardInterrupt:
-        # With nothing that would have to be imported: it may be an import that was interrupted.
+        # Imports nothing: it may have been an import that was interrupted.
         print(f"{_whose(args.command if args else '')}: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Runs the sub-command: a termination leaves its contexts, which take down what it has started."""
+    """Runs the sub-command. SIGTERM leaves its contexts in order, so that what they started is taken down."""
     from ccgym.envs.host.termination import leaving_at_termination  # late: with it comes gymnasium
 
     with leaving_at_termination():
@@ -128,7 +128,10 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Those that the caller has closed lead nowhere; else the first file that is opened would be one."""
+    """Opens standard streams that the caller has closed on /dev/null.
+
+    Otherwise the first file that is opened would get the descriptor of one.
+    """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) < len(_STANDARD_STREAMS):
         os.set_inheritable(descriptor, True)
         name, mode = _STANDARD_STREAMS[descriptor]
@@ -136,11 +139,11 @@ def _open_standard_streams() -> None:
             setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
     os.close(descriptor)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what it cannot encode, as stderr does
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: escapes what it cannot encode
 
 
 def _encodable(argv: Sequence[str]) -> Sequence[str]:
-    """The arguments, if the system can take them: half a character is the name of no file."""
+    """Returns the arguments; ends with exit code 2 if one cannot be encoded, as half a surrogate pair."""
     for argument in argv:
         try:
             os.fsencode(argument)
@@ -156,7 +159,7 @@ def _encodable(argv: Sequence[str]) -> Sequence[str]:
 
 
 def _complaint(error: Exception) -> tuple[str, int] | None:
-    """What the user is told and the exit code; None: a mistake of ours, whose traceback is needed."""
+    """Returns the line for the user and the exit code; None for a bug of ours, which needs its traceback."""
     if lack := lack_of(error):
         return f"{lack}: the system gives no more: raise its limit (ulimit), or ask for less", FAILURE
     from ccgym.envs.errors import InputError, OutsideError, is_disk_full  # late: with it comes gymnasium
@@ -166,7 +169,7 @@ def _complaint(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, OutsideError):
         return str(error), FAILURE
     if is_disk_full(error):
-        # Of a copy the second name: where there is no room.
+        # The error of a copy has two names; there is no room at the second.
         place = error.filename2 or error.filename or "a file, or where its output goes"
         return f"{place}: {error.strerror}: make room and repeat the command", FAILURE
     if isinstance(error, OSError) and error.filename and error.errno in _NO_PLACE:

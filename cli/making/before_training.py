@@ -1,4 +1,4 @@
-"""What can be said of a training before PyTorch is imported, which takes seconds."""
+"""Checks of a training that need no PyTorch: they fail before its import, which takes seconds."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def check_training(config: "RunConfig") -> None:
-    """Looks at the links, the code of one's own, the policy to start from and the memory that is needed.
+    """Checks the links, the user's own code, the policy to start from and the memory that is needed.
 
     Raises:
         InputError: one of them is wrong.
@@ -30,7 +30,7 @@ def check_training(config: "RunConfig") -> None:
 
 
 def check_folder(folder: Path, config: "RunConfig", *, resume: bool) -> None:
-    """Raises InputError: there is nothing to resume, or a run of other settings."""
+    """Raises InputError if there is nothing to resume, or if the folder holds a run of other settings."""
     from ccgym.training.config import (
         check_resumable,
         check_unused,

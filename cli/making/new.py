@@ -1,4 +1,4 @@
-"""`ccgym new`: the folder with which something of one's own begins."""
+"""`ccgym new`: writes a folder to start one's own controller from."""
 
 import argparse
 from pathlib import Path
@@ -19,9 +19,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "C also the Makefile and the header ccgym/controller.h. `ccgym schemes check`, `ccgym score` and "
         "`ccgym eval` run it as so:NAME.so or python:NAME.py:CLASS.",
     )
-    controller.add_argument("name", metavar="NAME", help="of the controller: lower-case letters, digits, _")
+    controller.add_argument("name", metavar="NAME", help="its name: lower-case letters, digits, _")
     controller.add_argument(
-        "--language", choices=("c", "python"), default="c", help="what it is written in (default: c)"
+        "--language", choices=("c", "python"), default="c", help="its language (default: c)"
     )
     controller.add_argument(
         "--out", type=Path, default=Path(), metavar="DIR", help="the folder NAME goes there (default: here)"

@@ -1,4 +1,4 @@
-"""`ccgym sweep`: the settings of a training, searched."""
+"""`ccgym sweep`: searches the settings of a training."""
 
 import argparse
 import json
@@ -27,10 +27,10 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "config (of the training), settings (fixed), search (NAME: {choices: [...]} or {low: L, high: H, "
         "log: true}), trials, seed. Interrupted and called again, it goes on in the middle of a training.",
     )
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="what is searched, a YAML file")
-    parser.add_argument("--trials", type=count, default=None, metavar="N", help="default: the config's")
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="the YAML file of the search")
+    parser.add_argument("--trials", type=count, default=None, metavar="N", help="default: CONFIG's")
     parser.add_argument(
-        "--out", type=Path, default=None, metavar="DIR", help="default: sweeps/NAME, of the file's name"
+        "--out", type=Path, default=None, metavar="DIR", help="default: sweeps/NAME, NAME from that of CONFIG"
     )
     parser.add_argument("--workers", type=count, default=os.cpu_count(), help="threads (default: all cores)")
     parser.add_argument(

@@ -7,7 +7,7 @@ from importlib import import_module
 from ccgym.configs.arguments import count
 
 SUBJECTS = ("schemes", "twin", "env", "sender", "tunnel")
-"""Each the module of that name in ccgym.bench, with `cases(rounds) -> Iterator[Case]`."""
+"""Each is a module of ccgym.bench with `cases(rounds) -> Iterator[Case]`."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,7 +16,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "bench",
         help="measure speed beside a yardstick",
         description="Measures speed in rounds that take every figure in turn, and prints medians. "
-        "Processor time, so that other work on the machine matters little; still, a quiet machine is better.",
+        "Times are processor time, on which other work has little effect; still, a quiet machine is better.",
     )
     parser.add_argument(
         "subjects", nargs="*", metavar="SUBJECT", help=f"{', '.join(SUBJECTS)} (default: all of them)"
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from ccgym.envs.errors import InputError, did_you_mean, excerpt
 
     cases = []
-    for subject in args.subjects:  # each, before the first is measured
+    for subject in args.subjects:  # all of them, before the first is measured
         if subject not in SUBJECTS:
             near = did_you_mean(subject, SUBJECTS)
             raise InputError(f"unknown subject {excerpt(subject)!r}{near}; known: {', '.join(SUBJECTS)}")

@@ -43,7 +43,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=minutes,
         default=5.0,
         metavar="M",
-        help="longest search (default: 5); one that ends before has the same answer each time",
+        help="longest search, in minutes (default: 5); one that ends before has the same answer each time",
     )
     parser.add_argument(
         "--from-trace",
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_files(out: Path, read: Sequence[Path]) -> None:
-    """Raises InputError: a file that will be written is none that may be, or one of those that are read."""
+    """Raises InputError if a file to be written cannot be replaced, or is one of the files to be read."""
     from ccgym.calibration.calibrate import files_of
     from ccgym.envs.errors import InputError
     from ccgym.envs.outside_files import check_replaceable
@@ -106,7 +106,7 @@ def _check_files(out: Path, read: Sequence[Path]) -> None:
 
 
 class _Progress:
-    """What the fit stands on, once it has begun; then a line for every candidate better than all before."""
+    """Prints what the fit is based on, once, then a line for every candidate better than all before."""
 
     def __init__(self, stands_on: str) -> None:
         self._stands_on = stands_on

@@ -32,7 +32,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "pie also qdelay_ref=MS,max_burst=MS",
     )
     parser.add_argument(
-        "--seed", type=seed, default=0, help="of what a pie queue drops by chance (default: 0)"
+        "--seed", type=seed, default=0, help="seed of a pie queue's random drops (default: 0)"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)

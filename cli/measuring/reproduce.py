@@ -1,4 +1,4 @@
-"""`ccgym reproduce`: an experiment run again, ours beside what it is to be measured by."""
+"""`ccgym reproduce`: runs an experiment again and prints our figures beside the reference."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from ccgym.experiments.catalogue import EXPERIMENTS, Entry
 
 
 class _ExperimentParser(CommandLineParser):
-    """The parser of one experiment, whose module is imported when the command line has chosen it."""
+    """The parser of one experiment. It imports the experiment's module only when it is chosen."""
 
     def __init__(self, *, entry: Entry, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -39,7 +39,10 @@ class _ExperimentParser(CommandLineParser):
 
 
 def _in_its_folder(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Holds the folder `--out` of an experiment that has one: told before it begins, and one writes there."""
+    """Wraps `run` in the lock of its `--out` folder, if it has one: two runs never write to one folder.
+
+    A folder that cannot be used is an error before the experiment begins.
+    """
 
     @wraps(run)
     def run_alone(args: argparse.Namespace) -> int:
@@ -60,7 +63,7 @@ FORMER_NAMES = {
     "copa-judge": "copa-cross-validation",
     "published-judge": "published-cross-validation",
 }
-"""Of version 0.1.0: they work for one version more, and no help names them."""
+"""Names of version 0.1.0: they work for one version more, and no help shows them."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

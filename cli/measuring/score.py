@@ -1,4 +1,4 @@
-"""`ccgym score`: a candidate on a fixed list of links, in seconds."""
+"""`ccgym score`: the figures of one scheme on a fixed list of links, in seconds."""
 
 import argparse
 import json
@@ -13,13 +13,13 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="one scheme's figures on 60 fixed links, in seconds",
         description="Runs SCHEME for 10 s of virtual time over 60 links that no training has seen. Prints "
         "its log power (mean of ln(throughput / p95 delay), in Mbit/s per ms), its frontier share "
-        "(links on which no scheme that comes along has both 2 % more throughput and 2 % less p95 "
-        "delay), its utilisation, and the links where it is furthest behind the best of them. A "
-        "run of which nothing comes through counts as one packet in 30 s, after 30 s. The same scheme, "
-        "the same figures: those of `ccgym eval --seconds 10 --seed 1`. It runs in processes of "
-        "its own, with 1 GB of memory each; what it prints is not shown. The others run once for "
-        "each list of links, some 10 s; their figures are kept in ~/.cache/ccgym/score. Exit code "
-        "1: it crashed, raised an exception, or took too much memory or time.",
+        "(share of the links on which no shipped scheme has both 2 % more throughput and 2 % less p95 "
+        "delay), its utilisation, and the links where it is furthest behind the best shipped scheme. A "
+        "run in which no packet arrives counts as one packet in 30 s, with a delay of 30 s. A scheme "
+        "has the same figures each time, those of `ccgym eval --seconds 10 --seed 1`. It runs in "
+        "processes of its own, with 1 GB of memory each; what it prints is not shown. The shipped schemes "
+        "run once for each list of links, some 10 s; their figures are kept in ~/.cache/ccgym/score. Exit "
+        "code 1: the scheme crashed, raised an exception, or took too much memory or time.",
     )
     parser.add_argument(
         "scheme",
@@ -36,7 +36,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--timeout",
         type=_timeout,
         metavar="S",
-        help="end it after S seconds of real time (default: 60)",
+        help="end the run after S seconds of real time (default: 60)",
     )
     add_ray_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
@@ -54,7 +54,7 @@ def _timeout(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs it, and prints the figures."""
+    """Runs the scheme and prints its figures."""
     from ccgym.evaluation.score import EMULATORS, TIMEOUT_S, score
 
     result = score(args.scheme, args.emulators or EMULATORS, args.timeout or TIMEOUT_S, args.ray)

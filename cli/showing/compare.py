@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ccgym.evaluation.metrics.comparison import Change, Comparison
 
 MOST_LINES = 20
-"""Scenarios that a terminal shows, and lines of what is only in one; the page and --json have all."""
+"""Most scenarios that a terminal shows, and most lines of what is only in one; --out and --json have all."""
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -22,7 +22,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "Pantheon's, where emulator, backend, scheme and number agree. Prints how throughput (%), p95 "
         "one-way delay (%), loss (percentage points) and log power changed from the first directory to "
         "each other one: means of the paired differences with 95 % intervals by Student's t, over scenarios, "
-        "or over the runs of one scenario. Says what is only in one.",
+        "or over the runs of one scenario. Lists what is in only one of them.",
     )
     parser.add_argument("folders", metavar="DIR", type=Path, nargs="+", help="two or more data directories")
     parser.add_argument(

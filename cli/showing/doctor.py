@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PROGRAM_TRIAL_S = 5.0
 _ROOT = Path(__file__).resolve().parents[2]
 _TUNNEL_COMPLAINT = re.compile(r"(?:\w+ ended: ccgym-tunnel: )?(.*?)(?:; mend it)?: (.*)")
-"""What is wrong, and how to mend it, from the one line in which the tunnel says both."""
+"""Splits the one line of the tunnel into what is wrong and how to mend it."""
 _TUNNEL_SPEED = {
     "io_uring": "packets by io_uring",
     "plain": "a system call per packet, which is slower: no io_uring for TUN devices here (needs 6.4)",
@@ -30,8 +30,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "doctor",
         help="check what this machine lacks, and say how to mend it",
         description="Checks the installation, tunnels, mahimahi, the kernel's congestion controls and the "
-        "clocks. Exit code 0: all is well, 1: something is missing; the line below it is the command that "
-        "mends it. Training needs the installation alone.",
+        "clocks. Exit code 0: all is well, 1: something is missing; the line below each lack is the "
+        "command that mends it. Training needs the installation alone.",
     )
     parser.add_argument("--json", action="store_true", help="print the checks as JSON")
     parser.set_defaults(run=run)
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check_installation() -> "list[Check]":
-    """What ccgym itself is made of."""
+    """The parts of ccgym itself: packages, C++ core, programs, tunnel."""
     from ccgym.deploy.export import PROGRAMS
 
     programs = [check_program(program) for program in PROGRAMS]
@@ -60,7 +60,7 @@ def check_installation() -> "list[Check]":
 
 
 def check_packages() -> "Check":
-    """The Python packages, in the versions that ccgym's metadata ask for."""
+    """Whether the Python packages are there, in the versions that ccgym's metadata ask for."""
     from ccgym.envs.host.host_checks import Check
     from packaging.requirements import Requirement
 
@@ -81,7 +81,7 @@ def check_packages() -> "Check":
 
 
 def check_binding() -> "Check":
-    """The C++ core can be loaded."""
+    """Whether the C++ core can be loaded."""
     from ccgym.envs.host.host_checks import Check
 
     try:
@@ -92,7 +92,7 @@ def check_binding() -> "Check":
 
 
 def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Check":
-    """An endpoint program is built and runs here."""
+    """Whether an endpoint program is built and runs here."""
     from ccgym.envs.host.host_checks import Check
 
     path, needed_for = folder / program, "real mahimahi, export"
@@ -108,7 +108,7 @@ def check_program(program: str, folder: Path = _ROOT / "deploy" / "bin") -> "Che
 
 
 def check_tunnel() -> "Check":
-    """A tunnel stands: its program is built, and this user may make devices and network namespaces."""
+    """Whether a tunnel can be set up: its program is built, the user may make devices and namespaces."""
     from ccgym.envs.errors import InputError
     from ccgym.envs.host.host_checks import Check, check_tun
     from ccgym.tunnel.session import LocalTunnel, TunnelError, parse_device

@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _heading(name: str, group: "list[NamedEmulator]") -> str:
-    """The group's split, and which of the policies that come along were trained or validated on it."""
+    """The group's split, and the shipped policies that were trained or validated on the group."""
     seen = [f"{policy}: {how}" for policy, how in _seen_by(group).items()]
     split = group[0].split.value if group[0].split else "none"
     return f"# {name}: split {split}" + (f"; seen by {', '.join(seen)}" if seen else "")
 
 
 def _seen_by(group: "list[NamedEmulator]") -> dict[str, str]:
-    """The shipped policies that have seen any of the emulators, and in what."""
+    """The shipped policies that have seen any of the emulators, each with "train" or "validation"."""
     from ccgym.agents.seen_links import read_seen_links
     from ccgym.agents.shipped import shipped_policies
     from ccgym.envs.errors import InputError

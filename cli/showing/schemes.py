@@ -27,11 +27,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     install.set_defaults(run=run_install)
     check = verbs.add_parser(
         "check",
-        help="say whether a controller keeps what every controller promises",
-        description="Runs SCHEME for 25 s, in virtual time, over each of five random networks that lose, "
-        "reorder and delay its packets and fall silent, under an application that pauses, and says which "
-        "promise it broke, when and how. It runs in a process of its own, with 1 GB of memory. Exit code "
-        "1: it broke one.",
+        help="check a controller against what every controller promises",
+        description="Runs SCHEME for 25 s of virtual time over each of five random networks, which lose, "
+        "reorder and delay its packets and fall silent, under an application that pauses. Says which "
+        "promise it broke, when and how. SCHEME runs in a process of its own, with 1 GB of memory. Exit "
+        "code 1: a promise is broken.",
     )
     check.add_argument(
         "scheme", metavar="SCHEME", help="one that runs in the twin, as python:FILE.py:CLASS, so:FILE.so"

@@ -20,8 +20,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser(
         "trace",
         help="generate a trace of delivery opportunities",
-        description="Writes a trace file of mahimahi: the ms of every opportunity to deliver one 1500-byte "
-        "packet, after the last of which the trace begins anew. Same arguments, same file.",
+        description="Writes a trace file of mahimahi: each line is the time, in ms, of one opportunity to "
+        "deliver a 1500-byte packet; after the last line the trace begins anew. The same arguments give "
+        "the same file.",
     )
     kinds = parser.add_subparsers(title="kinds", metavar="KIND", dest="kind", required=True)
     for kind, what in ARRIVALS.items():
@@ -43,7 +44,9 @@ def _add_kind(parser: argparse.ArgumentParser, kind: str) -> None:
     else:
         parser.add_argument("--rate-mbps", required=True, type=float, metavar="R", help="mean rate in Mbit/s")
     if kind != "constant":
-        parser.add_argument("--seed", type=seed, default=1, metavar="S", help="of what is drawn (default: 1)")
+        parser.add_argument(
+            "--seed", type=seed, default=1, metavar="S", help="seed of the random trace (default: 1)"
+        )
         parser.add_argument(
             "--seconds",
             dest="period_s",
