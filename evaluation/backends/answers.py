@@ -1,7 +1,7 @@
-"""Whether a flow in real shells was answered to its end.
+"""Checks that a flow in real shells received ACKs until its end.
 
-Where its receiver, or the way to it or back, is gone, a flow sends a packet now and then, after ever longer
-times. What it has of the link is then no figure of its scheme.
+If the receiver, or the path to it or back, is gone, the flow only sends a packet now and then, at ever longer
+intervals. Its share of the link is then no figure of its scheme.
 """
 
 import numpy as np
@@ -13,16 +13,16 @@ _ROUNDING_MS = 2.0
 _STALL_MS = 500.0
 """A crowded machine is late by less."""
 _CHANCE = 1e-9
-"""That the losses which the spec asks for take so many packets, or their answers, in a row."""
+"""Fewest chance that the spec's random loss explains the unanswered packets; below it, something broke."""
 
 
 def broken_off(data: LinkLog, answers: LinkLog, spec: EmulatorSpec) -> str | None:
-    """Says from when on nothing was answered, though packets left the link; None: all is well.
+    """Says from when on no packet was answered, though packets left the link; None: all is well.
 
     Args:
         data: mm-link's log of the direction of the data.
-        answers: its log of the other one.
-        spec: what the shells are; where loss comes in spells nothing can be said.
+        answers: mm-link's log of the other direction.
+        spec: the emulator; with on-off loss nothing can be said, and the answer is None.
     """
     if spec.uplink.onoff or spec.downlink.onoff:
         return None
@@ -38,7 +38,7 @@ def broken_off(data: LinkLog, answers: LinkLog, spec: EmulatorSpec) -> str | Non
 
 
 def _last_answer_ms(data: LinkLog, answers: LinkLog) -> float:
-    """On the clock of the data; 0: there is none."""
+    """When the last answer arrived, in ms on the clock of the data log; 0: there was none."""
     assert data.header is not None
     assert answers.header is not None
     apart_ms = answers.header.init_timestamp_ms - data.header.init_timestamp_ms

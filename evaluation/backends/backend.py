@@ -1,4 +1,4 @@
-"""What every backend does: run the flows of a run over an emulator, and say what the link saw of each."""
+"""The interface of every backend: it runs flows over an emulator and returns the link's log of each."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -20,7 +20,7 @@ class PlannedFlow:
 
     scheme: Scheme
     start_s: float
-    """After the first one; of a flow alone in the twin, after its link's schedule."""
+    """After the first flow begins; for a lone flow in the twin, after the link's schedule begins."""
     seconds: float
 
 
@@ -32,32 +32,32 @@ class Backend(Protocol):
     """Whether two runs at once would disturb each other."""
 
     def check(self, emulators: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """Raises InputError or OutsideError when a machine lacks what running these takes."""
+        """Raises InputError or OutsideError if the machine lacks something that these runs need."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
         """Why these schemes cannot run over this emulator here, in one line; None: they can."""
 
     def run(self, spec: Network, flows: list[PlannedFlow], seed: int, files: RunFiles) -> list[LinkLog]:
-        """What the link that carried the data saw of each flow.
+        """Returns the log of the link that carried the data, one for each flow.
 
-        Delays are within the link. What else the backend records goes into `files`.
+        Delays are within the link. Whatever else the backend records goes into `files`.
         """
 
 
 def measured_end_to_end(backend: str, flows: int, tunnel: bool) -> bool:
-    """Whether packets are told apart at both ends of the path, or seen in the link's log only."""
+    """Whether packets are recorded at both ends of the path; otherwise only the link's log has them."""
     return tunnel or (backend == "mahimahi" and flows > 1)
 
 
 def run_seconds(spec: Network | None, backend: str, seconds: float | None) -> float | None:
-    """How long the first flow of a run tried to send; None: of a program, which may end by itself."""
+    """How long the first flow of a run tried to send, in s; None: a program, which may end by itself."""
     if backend != "twin" or seconds is None or not isinstance(spec, EmulatorSpec):
         return None
     return spec.own_flow_seconds(seconds)
 
 
 def unseen_loss(spec: Network, backend: str, flows: int, tunnel: bool) -> float:
-    """The probability of the loss stage behind the link, where the logs do not see it."""
+    """The loss probability of a loss stage behind the link, where no log sees it; otherwise 0."""
     if isinstance(spec, RemotePathSpec) or measured_end_to_end(backend, flows, tunnel):
         return 0.0
     if spec.delay_varies and not spec.before_link("loss"):  # the twin then tells what was received

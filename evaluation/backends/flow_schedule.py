@@ -1,4 +1,4 @@
-"""Starting the flows of a run in their turns, in real time, and seeing them through."""
+"""Starts the flows of a run one after the other, in real time, and waits for their end."""
 
 import time
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from .backend import PlannedFlow
 from .programs import FlowPrograms
 
 SETTLING_S = 2.0
-"""What is cut off runs so much longer than asked: handshakes do not shorten the flow that is measured."""
+"""How much longer than asked a flow runs before it is cut off, so that handshakes do not shorten it."""
 OVERRUN_S = 15.0
-"""How much later than asked a flow that ends by itself may end."""
+"""How much later than asked a flow may end if it ends by itself."""
 _POLL_S = 0.05
 
 
@@ -23,8 +23,8 @@ def run_flows(
 
     Args:
         flows: in the order in which they begin.
-        programs: of each flow.
-        start: starts the caller of the flow of this index.
+        programs: those of each flow.
+        start: starts the caller of the flow with this index.
 
     Raises:
         OutsideError: a caller failed, ended early or does not end; says which flow and why.
@@ -59,7 +59,7 @@ class _Schedule:
             time.sleep(min(left_s, _POLL_S))
 
     def _check(self, index: int) -> None:
-        """One that ends before the others is cut off in time; the others run on."""
+        """Raises OutsideError if a flow ended early; cuts it off if its time is over."""
         flow, each, caller = self._flows[index], self._programs[index], self._callers[index]
         code = caller.returncode
         if code is not None and not (each.ends_itself and code == 0):

@@ -1,7 +1,7 @@
 """Runs in real mahimahi shells: the sender inside, so that data take the uplink, the receiver outside.
 
-A flow alone is seen by mm-link, whose log is kept. Several flows are told apart by what the kernel sees of
-them at both ends; mm-link's log then gives the opportunities.
+The figures of a lone flow come from mm-link's log. Several flows are told apart by what the kernel records of
+them at both ends; mm-link's log then gives the delivery opportunities only.
 """
 
 import os
@@ -35,7 +35,7 @@ from .flow_schedule import OVERRUN_S, SETTLING_S, run_flows
 from .programs import check_programs, check_real_time, flow_programs, sender_listens
 
 _LISTENER_ENDS_S = 1.0
-"""A listener whose caller has failed may be about to say why."""
+"""How long to wait for a listener's own message after its caller has failed."""
 
 
 class MahimahiBackend:
@@ -45,7 +45,7 @@ class MahimahiBackend:
     in_real_time = True
 
     def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """Looks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
+        """Checks for mahimahi, rights, the endpoint programs, iperf3 and the kernel's congestion controls."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
         require_mahimahi()
@@ -56,7 +56,7 @@ class MahimahiBackend:
             raise InputError("several flows in real mahimahi are told apart by root only: run as root")
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """Only the twin runs what shells cannot do; flows that cannot be told apart need a tunnel."""
+        """Refuses emulators that only the twin can run, and flows that only a tunnel can tell apart."""
         if (reason := not_in_shells(spec)) is not None:
             return reason
         listening = [scheme.label for scheme in line_up if sender_listens(scheme)]
@@ -65,10 +65,10 @@ class MahimahiBackend:
         return None
 
     def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
-        """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        """Runs the flows in real time and keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         mirrored = sender_listens(flows[0].scheme)
-        if mirrored:  # who listens is outside, so that its data take the downlink
+        if mirrored:  # the listener is outside the shell, so its data take the downlink
             spec = spec.model_copy(update={"uplink": spec.downlink, "downlink": spec.uplink})
         with MahimahiShell(spec) as shell:
             if len(flows) == 1:
@@ -89,7 +89,10 @@ class MahimahiBackend:
 
 
 def _require_answers(scheme: Scheme, data: LinkLog, answers: LinkLog, spec: EmulatorSpec) -> None:
-    """Raises MahimahiError where they ended before the flow; what Pantheon's schemes answer is their own."""
+    """Raises MahimahiError if the ACKs ended before the flow.
+
+    Pantheon's schemes are exempt: when a receiver answers is up to the scheme.
+    """
     if scheme.kind is not Kind.PANTHEON and (said := broken_off(data, answers, spec)) is not None:
         raise MahimahiError(f"{scheme.label}: {said}")
 
@@ -100,7 +103,7 @@ def _write_ack_log(acks: LinkLog, delay_ms: float, files: RunFiles) -> None:
 
 
 def not_in_shells(spec: Network) -> str | None:
-    """What of an emulator mahimahi's shells cannot do, in one line."""
+    """Which part of an emulator mahimahi's shells cannot do, in one line; None: they can do all."""
     assert isinstance(spec, EmulatorSpec)
     try:
         shell_command(spec)
@@ -129,7 +132,7 @@ def _run_alone(shell: MahimahiShell, flow: PlannedFlow) -> None:
 
 
 def _last_words(listener: ProcessGroup) -> str:
-    """A caller whose listener has gone tells of the broken connection only."""
+    """The listener's own message, if it has ended; the caller only reports the broken connection."""
     try:
         code = listener.wait(_LISTENER_ENDS_S)
     except OutsideError:
@@ -138,7 +141,7 @@ def _last_words(listener: ProcessGroup) -> str:
 
 
 def _run_together(shell: MahimahiShell, spec: EmulatorSpec, flows: list[PlannedFlow]) -> list[LinkLog]:
-    """Every flow with programs of its own, begun in its turn."""
+    """Runs each flow with programs of its own, started at its own time."""
 
     def stage(file: Path) -> str:
         return str(shell.stage(file))

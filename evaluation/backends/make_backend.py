@@ -9,7 +9,7 @@ from .twin_backend import TwinBackend
 
 
 def make_backend(name: str, tunnel: bool = False) -> Backend:
-    """The backend of this name, with or without tunnels."""
+    """Returns the backend of this name, with or without tunnels."""
     mahimahi = MahimahiTunnelBackend() if tunnel else MahimahiBackend()
     backends: list[Backend] = [TwinBackend(), mahimahi, RemoteBackend()]
     return {backend.name: backend for backend in backends}[name]

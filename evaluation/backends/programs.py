@@ -14,28 +14,28 @@ from ccgym.evaluation.schemes import Kind, Scheme
 
 SENDER, RECEIVER = "ccgym-sender", "ccgym-receiver"
 LIBRARY_SENDER = "ccgym-sender-so"
-"""Not static: it runs where the C library is as new as here."""
+"""Linked dynamically, because it loads libraries: it needs a C library at least as new as this machine's."""
 _LONGER_S = 3600.0
-"""What is cut off is asked to run so much longer."""
+"""How much longer than needed a program is asked to run if it is cut off anyway."""
 
 WRAPPER_ANSWER_S = 20.0
 
 Stage = Callable[[Path], str]
-"""Makes a file of ours available where the programs run, and says where it is there."""
+"""Copies a file of ours to where the programs run and returns its path there."""
 
 
 @dataclass(frozen=True)
 class FlowPrograms:
-    """How to start the flow of a scheme; its data flow from the caller to the listener unless told."""
+    """How to start the flow of a scheme. Data go from caller to listener unless `sender_listens`."""
 
     protocol: str
-    """tcp, udp or any: what the listener listens for."""
+    """The listener's protocol: tcp, udp or any."""
     listen: Callable[[int], list[str]]
     """Port -> command."""
     call: Callable[[str, int], list[str]]
     """Address and port of the listener -> command."""
     ends_itself: bool
-    """With exit code 0 once its time is over; else it runs on until it is cut off."""
+    """Whether the caller ends by itself, with exit code 0, once its time is over; else it is cut off."""
     sender_listens: bool = False
 
 
@@ -55,14 +55,14 @@ def flow_programs(scheme: Scheme, seconds: float, stage: Stage) -> FlowPrograms:
 
 
 def sender_listens(scheme: Scheme) -> bool:
-    """Whether the side that sends is started first, and called: its data flow from the listener."""
+    """Whether the sender is started first and listens, so that data go from listener to caller."""
     if scheme.kind is Kind.PANTHEON:
         return run_first(scheme.controller) == "sender"
     return scheme.kind is Kind.QUIC
 
 
 def _kernel_tcp(scheme: Scheme, seconds: float) -> FlowPrograms:
-    """iperf3, a fresh server for each flow; cut off, for its good-bye waits behind a full queue."""
+    """iperf3, a new server for each flow. It is cut off: its closing message would wait in a full queue."""
     options = ["--congestion", scheme.controller, "--time", f"{seconds + _LONGER_S:.0f}"]
     return FlowPrograms(
         "tcp",
@@ -73,7 +73,7 @@ def _kernel_tcp(scheme: Scheme, seconds: float) -> FlowPrograms:
 
 
 def _wrapper(wrapper: str) -> FlowPrograms:
-    """A Pantheon scheme: one side is started first and listens, both run on until they are ended."""
+    """A Pantheon scheme: one side is started first and listens; both run until they are ended."""
     first = run_first(wrapper)
     second = {"receiver": "sender", "sender": "receiver"}[first]
     return FlowPrograms(
@@ -86,7 +86,7 @@ def _wrapper(wrapper: str) -> FlowPrograms:
 
 
 def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
-    """A QUIC server sends what its client downloads, until both are ended."""
+    """A QUIC server from which the client downloads until both are ended."""
     return FlowPrograms(
         "udp",
         lambda port: quic.server_command(scheme.controller, port, stage),
@@ -97,14 +97,14 @@ def _quic(scheme: Scheme, stage: Stage) -> FlowPrograms:
 
 
 def check_real_time(schemes: list[Scheme]) -> None:
-    """Raises InputError where a scheme has no program that runs it; needs nothing of the machine."""
+    """Raises InputError if no program runs a scheme in real time; does not look at the machine."""
     for scheme in schemes:
         if scheme.kind is Kind.PYTHON:
             raise InputError(f"scheme {scheme.label!r} is in Python: it runs with --backend twin only")
 
 
 def check_programs(schemes: list[Scheme]) -> None:
-    """Raises InputError where a program that these schemes run with is missing or does not answer."""
+    """Raises InputError if a program that these schemes need is missing or does not answer."""
     for scheme in schemes:
         if scheme.kind is Kind.PANTHEON:
             run_first(scheme.controller)
@@ -150,10 +150,10 @@ def _sender(scheme: Scheme) -> str:
 
 
 def endpoint_program(name: str) -> Path:
-    """A program of the endpoint, as it was built.
+    """The path of a built endpoint program.
 
     Raises:
-        InputError: it was not.
+        InputError: it has not been built.
     """
     path = Path(str(files("ccgym.deploy") / "bin" / name))
     if not path.is_file():

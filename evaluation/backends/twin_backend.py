@@ -23,10 +23,10 @@ class TwinBackend:
     in_real_time = False
 
     def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """It needs nothing of the machine."""
+        """Checks nothing: the twin needs nothing of the machine."""
 
     def refusal(self, spec: Network, line_up: list[Scheme]) -> str | None:
-        """Foreign programs run in real time only, and some queues are not in the twin."""
+        """Refuses foreign programs, which run in real time only, and queues that the twin does not have."""
         for scheme in line_up:
             if scheme.kind not in IN_TWIN:
                 return f"scheme {scheme.label!r} is not in the twin, but with --backend mahimahi"
@@ -38,7 +38,7 @@ class TwinBackend:
         return None
 
     def run(self, spec: Network, flows: list[PlannedFlow], seed: int, _: RunFiles) -> list[LinkLog]:
-        """Flows begin at their time after the links' schedules."""
+        """Runs the flows in virtual time; each begins `start_s` after the links' schedules begin."""
         assert isinstance(spec, EmulatorSpec)
         path = spec.to_path()
         first = flows[0]
@@ -60,7 +60,7 @@ class TwinBackend:
 
 @contextmanager
 def _told_of_outside() -> Iterator[None]:
-    """Raises OutsideError: a controller from outside has failed; tells where, if it raised something."""
+    """Turns the failure of an outside controller into an OutsideError that says where, if it is known."""
     try:
         yield
     except RuntimeError as error:
@@ -70,7 +70,7 @@ def _told_of_outside() -> Iterator[None]:
 
 
 def _log(record: _core.FlowRecord, spec: EmulatorSpec, end_s: float) -> LinkLog:
-    """Where the delay varies, what is more than the delay it begins with counts as the link's."""
+    """The log of a flow. If the propagation delay varies, any excess over its first value is the link's."""
     schedule = spec.uplink.schedule()
     if spec.delay_varies:
         return LinkLog.between_ends(record, schedule, 1000 * end_s).shifted(-spec.delay_ms)

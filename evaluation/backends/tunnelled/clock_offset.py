@@ -1,4 +1,4 @@
-"""The clocks of two hosts: how far apart they are, and delays made right by it."""
+"""The offset between the clocks of two hosts, and the correction of delays by it."""
 
 import inspect
 import json
@@ -23,17 +23,21 @@ class ClockOffset:
     """The receiver's clock minus the sender's, in ms."""
 
     two_way_ms: float
-    """From the quickest packets of both directions, taken to be equally quick."""
+    """Estimated from the least delays of both directions, which are assumed to be equal."""
     ntp_ms: float | None
-    """From both hosts' offsets to one NTP server; None: not asked, or no answer."""
+    """Difference of both hosts' offsets to one NTP server; None: not asked, or no answer."""
     applied_ms: float
-    """What delays were corrected by."""
+    """The offset by which delays were corrected."""
     note: str
-    """Why not by the NTP offset, where there is one."""
+    """Why the NTP offset was not applied; empty if it was, or if there is none."""
 
 
 def clock_offset(flows: list[TunnelRecords], ntp_ms: float | None) -> ClockOffset:
-    """Of a run's flows, from their own packets; NTP's is preferred unless it makes delays negative."""
+    """The offset for a run, from NTP if no delay gets negative by it, otherwise from the run's own packets.
+
+    Raises:
+        ValueError: no packet came through in one of the directions.
+    """
     forward_ms = _least_delay_ms((flow.sent, flow.received) for flow in flows)
     backward_ms = _least_delay_ms((flow.replies_sent, flow.replies_received) for flow in flows)
     two_way_ms = round((forward_ms - backward_ms) / 2, 3)
@@ -45,23 +49,23 @@ def clock_offset(flows: list[TunnelRecords], ntp_ms: float | None) -> ClockOffse
 
 
 def on_the_senders_clock(received: PacketRecords, offset: ClockOffset) -> PacketRecords:
-    """What was received, with the times that the sender's clock showed."""
+    """The packets received, with their times converted to the sender's clock."""
     return replace(received, time_ms=np.round(received.time_ms - offset.applied_ms, 3))
 
 
 def write_clock_offset(offset: ClockOffset, path: Path) -> None:
-    """Keeps it beside the run's other files."""
+    """Writes the offset to `path`, as JSON."""
     with replaced_text(path) as stream:
         json.dump(asdict(offset), stream)
         stream.write("\n")
 
 
 def remote_offset_ms(path: Path, *, receives_here: bool) -> float | None:
-    """The other host's clock minus this one's, as delays were corrected by it; None: both ends had one clock.
+    """The other host's clock minus this one's, in ms, as applied to the delays; None: there is one clock.
 
     Args:
-        path: of the run's file.
-        receives_here: whether the other host sends: what was applied is the receiver's minus the sender's.
+        path: the run's file, as `write_clock_offset` wrote it.
+        receives_here: whether this host receives; the file has the receiver's clock minus the sender's.
 
     Raises:
         InputError: the file does not say.
@@ -77,12 +81,12 @@ def remote_offset_ms(path: Path, *, receives_here: bool) -> float | None:
 
 
 def ntp_offset_ms(server: str) -> float | None:
-    """The server's clock minus this host's; None: no answer."""
+    """The server's clock minus this host's, in ms; None: no answer."""
     return quickest_ntp_answer_ms(ntplib.NTPClient(), ntplib.NTPException, server)
 
 
 def remote_ntp_offset_ms(server: str, python: Callable[[str], str]) -> float | None:
-    """The same of the host whose Python `python` runs; it gets all it needs with the question."""
+    """The same for another host: `python` runs a program there, which carries all the code it needs."""
     sources = inspect.getsource(ntplib) + "\n\n" + inspect.getsource(quickest_ntp_answer_ms)
     try:
         answer = python(f"{sources}\n\nprint(quickest_ntp_answer_ms(NTPClient(), NTPException, {server!r}))")
@@ -94,9 +98,10 @@ def remote_ntp_offset_ms(server: str, python: Callable[[str], str]) -> float | N
 def quickest_ntp_answer_ms(
     client: "ntplib.NTPClient", refusal: "type[Exception]", server: str, asked: int = 8, tries: int = 3
 ) -> "float | None":
-    """The server's clock minus this host's, by the answer of the shortest round trip (RFC 5905, section 10).
+    """The server's clock minus this host's, in ms, by the answer of least RTT (RFC 5905, section 10).
 
-    None: `tries` times there was no answer. Uses nothing of this module: it is sent to other hosts.
+    None: no answer came. Gives up after `tries` failures. The source of this function is sent to other hosts,
+    so it uses nothing of this module.
     """
     answers: list[ntplib.NTPStats] = []
     while len(answers) < asked and tries > 0:
@@ -108,7 +113,7 @@ def quickest_ntp_answer_ms(
 
 
 def _least_delay_ms(directions: Iterable[tuple[PacketRecords, PacketRecords]]) -> float:
-    """Raises ValueError: nothing came through."""
+    """The least delay of all packets, in ms. Raises ValueError if nothing came through."""
     delays_ms = [matched_flow(sent, received, 0).departure_delay_ms for sent, received in directions]
     if not sum(map(len, delays_ms)):
         raise ValueError("no packet came through the tunnel")

@@ -1,4 +1,4 @@
-"""Where an end of a tunnel runs: this machine, or inside of shells on it; `ssh_host` adds another machine."""
+"""Where one end of a tunnel runs: this machine, or shells on it; `ssh_host` adds other machines."""
 
 import shutil
 from collections.abc import Callable
@@ -10,23 +10,23 @@ class Host(Protocol):
     """A place for programs, with a folder of its own for their files."""
 
     name: str
-    """In messages."""
+    """The name in messages."""
     folder: str
-    """An absolute path there."""
+    """The absolute path of the folder there."""
     marker: str
-    """A line ahead of what a command prints; empty: there is none."""
+    """A line that precedes the output of every command; empty: there is none."""
 
     def command(self, argv: list[str]) -> list[str]:
-        """What to run here so that `argv` runs there, its input, output and exit code passed on."""
+        """The command to run here so that `argv` runs there; input, output and exit code are passed on."""
 
     def unprivileged(self, argv: list[str]) -> list[str]:
-        """`argv`, as a user without special rights there."""
+        """The command to run there so that `argv` runs as a user without special rights."""
 
     def stage(self, file: Path) -> str:
         """Makes a file of ours available there; returns its path there."""
 
     def keep_secret(self, file: Path) -> str:
-        """The same for a secret, which nobody else may read."""
+        """As `stage`, for a file that nobody else may read."""
 
     def fetch(self, path: str, target: Path) -> None:
         """Copies a file from there."""
@@ -36,8 +36,8 @@ class LocalHost:
     """This machine.
 
     Args:
-        folder: for the programs' files.
-        prefix: what commands begin with, e.g. to enter a network namespace.
+        folder: the folder for the programs' files.
+        prefix: put before every command, e.g. to enter a network namespace.
         unprivileged: see `Host`.
         stage: see `Host`.
     """
@@ -64,7 +64,7 @@ class LocalHost:
         return str(self._stage(file))
 
     def keep_secret(self, file: Path) -> str:
-        """It stays where it is."""
+        """Returns its path: the file stays where it is."""
         return str(file)
 
     def fetch(self, path: str, target: Path) -> None:

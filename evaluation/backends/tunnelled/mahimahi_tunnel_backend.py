@@ -25,13 +25,13 @@ from .two_ends import matched_flow
 
 
 class MahimahiTunnelBackend:
-    """Real shells, every flow through a tunnel of its own; any scheme, several flows."""
+    """Real shells in which every flow has its own tunnel: any scheme, any number of flows."""
 
     name = "mahimahi"
     in_real_time = True
 
     def check(self, _: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """Looks for mahimahi, rights, the tunnel, and what the schemes need."""
+        """Checks for mahimahi, rights, the tunnel, and what the schemes need."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
         require_mahimahi()
@@ -43,11 +43,11 @@ class MahimahiTunnelBackend:
             raise InputError("only root may enter the shells with a tunnel: run as root")
 
     def refusal(self, spec: Network, _: list[Scheme]) -> str | None:
-        """Every scheme runs over what shells can do."""
+        """Refuses only emulators that mahimahi's shells cannot do."""
         return not_in_shells(spec)
 
     def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
-        """Takes the flows' time and the shells' start; keeps mm-link's own logs."""
+        """Runs the flows in real time and keeps mm-link's own logs."""
         assert isinstance(spec, EmulatorSpec)
         user = HostUser.unprivileged()
 

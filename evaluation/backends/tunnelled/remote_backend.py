@@ -1,6 +1,6 @@
-"""Runs over real paths: tunnels between this machine and another one, their servers over there.
+"""Runs over real paths, through tunnels between this machine and a remote one, where the servers run.
 
-Whoever is behind a NAT calls: this machine does, whichever of the two sends the data.
+This machine always calls, whichever of the two sends the data, because it may be behind a NAT.
 """
 
 from contextlib import ExitStack
@@ -40,14 +40,14 @@ class RemoteBackend:
     in_real_time = True
 
     def check(self, emulators: EmulatorsOrPaths, line_ups: list[list[Scheme]]) -> None:
-        """Looks for the programs here, reaches the other machine, and looks for them there."""
+        """Checks for the programs here, connects to the other machine, and checks for them there."""
         schemes = [scheme for line_up in line_ups for scheme in line_up]
         check_real_time(schemes)
         session.program()
         check_programs(schemes)
         kernel = {scheme.controller for scheme in schemes if scheme.kind is Kind.KERNEL}
         wrappers = [scheme.controller for scheme in schemes if scheme.kind is Kind.PANTHEON]
-        # Both directions are one machine.
+        # Both directions are to the same machine.
         for spec in {each.spec.name.rpartition("-")[0]: each.spec for each in emulators}.values():
             assert isinstance(spec, RemotePathSpec)
             with ExitStack() as stack:
@@ -65,11 +65,11 @@ class RemoteBackend:
                         )
 
     def refusal(self, _: Network, __: list[Scheme]) -> str | None:
-        """Every scheme runs where its programs are."""
+        """Refuses nothing: every scheme runs on a real path."""
         return None
 
     def run(self, spec: Network, flows: list[PlannedFlow], _: int, files: RunFiles) -> list[LinkLog]:
-        """Takes the flows' time and a new connection; keeps what is known of both clocks."""
+        """Runs the flows in real time over a new SSH connection; keeps the offset of the two clocks."""
         assert isinstance(spec, RemotePathSpec)
         with ExitStack() as stack:
             remote = _reach(stack, spec)
@@ -98,7 +98,7 @@ class RemoteBackend:
 
 
 def _reach(stack: ExitStack, spec: RemotePathSpec) -> SshHost:
-    # In /tmp: ssh takes no space in the path of a socket, and the system not many characters.
+    # In /tmp: the path of ssh's socket may hold no space and not many characters.
     folder = stack.enter_context(TemporaryDirectory(prefix="ccgym-", dir="/tmp"))
     return stack.enter_context(SshHost(spec.destination, spec.port, Path(folder)))
 
@@ -110,7 +110,7 @@ def _folder(stack: ExitStack) -> Path:
 
 
 def _ntp_ms(spec: RemotePathSpec, remote: SshHost) -> float | None:
-    """The receiver's clock minus the sender's, by way of the server."""
+    """The receiver's clock minus the sender's, in ms, both measured against one NTP server."""
     if spec.ntp is None:
         return None
     here, there = ntp_offset_ms(spec.ntp), remote_ntp_offset_ms(spec.ntp, remote.python)

@@ -20,7 +20,7 @@ class RemotePathSpec(BaseModel):
     remote: str  # USER@HOST[:PORT], as the user's ssh configuration knows it
     direction: Direction  # up: this machine sends; down: the other one does
     ntp: str | None = None  # the server that both clocks are compared with
-    delay_ms: Literal[0] = 0  # of propagation: unknown, so that all delay counts as the path's
+    delay_ms: Literal[0] = 0  # propagation delay; unknown, so all delay counts as the path's
 
     @property
     def destination(self) -> str:
@@ -29,7 +29,7 @@ class RemotePathSpec(BaseModel):
 
     @property
     def port(self) -> int | None:
-        """Of the SSH server, where it is not the configuration's."""
+        """The port of the SSH server; None: as ssh's configuration says."""
         found = _PORT.search(self.remote)
         return int(found[1]) if found else None
 
@@ -42,7 +42,7 @@ _REMOTE = re.compile(r"(?:\w[\w.-]*@)?[A-Za-z0-9][\w.-]*(?::\d{1,5})?")
 
 @dataclass(frozen=True)
 class NamedPath:
-    """A real path in one direction and what reports call it."""
+    """A real path in one direction, with its name in reports."""
 
     label: str  # path/HOST-DIRECTION
     spec: RemotePathSpec
@@ -52,7 +52,7 @@ def remote_paths(remote: str, direction: str, ntp: str | None) -> list[NamedPath
     """The path to `remote`, USER@HOST[:PORT], in the direction `up`, `down` or `both`.
 
     Raises:
-        InputError: `remote` is none.
+        InputError: `remote` is not of this form.
     """
     if not _REMOTE.fullmatch(remote):
         raise InputError(f"--remote {remote!r}: expected USER@HOST or USER@HOST:PORT")

@@ -15,7 +15,7 @@ from ccgym.envs.errors import InputError, OutsideError
 CONNECT_S = 10
 COMMAND_S = 60.0
 _CACHE = ".cache/ccgym"
-"""Below the home directory there: the programs, which stay for the next time."""
+"""The folder, below the remote home directory, where the programs stay for the next time."""
 _OPTIONS = (
     "-T",
     "-o BatchMode=yes",
@@ -33,12 +33,12 @@ class SshError(OutsideError):
 
 
 class SshHost:
-    """As a context: one connection, and a folder of its own over there until it ends.
+    """A remote machine. As a context: one connection, and a temporary folder there until it ends.
 
     Args:
         destination: USER@HOST.
-        port: of the SSH server; None: as the configuration says.
-        here: a folder for the connection's socket.
+        port: the port of the SSH server; None: as ssh's configuration says.
+        here: a local folder for the connection's socket.
     """
 
     def __init__(self, destination: str, port: int | None, here: Path) -> None:
@@ -51,7 +51,7 @@ class SshHost:
         self._staged: dict[Path, str] = {}
 
     def __enter__(self) -> "SshHost":
-        """Raises SshError: it cannot be reached; InputError: our programs cannot run there."""
+        """Connects. Raises SshError: no connection; InputError: our programs cannot run there."""
         facts = self._ask("uname -m; echo $HOME; mktemp -d ${TMPDIR:-/tmp}/ccgym-XXXXXX")
         machine, home, self.folder = facts.split("\n")
         self._cache = f"{home}/{_CACHE}"
@@ -64,7 +64,7 @@ class SshHost:
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        """A connection that is lost already is no error."""
+        """Removes the folder and disconnects; a connection that is lost already is no error."""
         for command in (
             [*self._ssh, f"rm -rf {shlex.quote(self.folder)}"],
             [*self._ssh[:-1], "-O", "exit", self._destination],
@@ -76,10 +76,10 @@ class SshHost:
 
     @property
     def address(self) -> str:
-        """The IPv4 address that the configuration's host name stands for.
+        """The IPv4 address of the host, whose name ssh's configuration may set.
 
         Raises:
-            SshError: it stands for none.
+            SshError: the name has no IPv4 address.
         """
         configuration = subprocess.run(
             [*self._ssh[:-1], "-G", self._destination],
@@ -101,11 +101,11 @@ class SshHost:
         return [*self._ssh, self._marked(f"exec {shlex.join(argv)}")]
 
     def unprivileged(self, argv: list[str]) -> list[str]:
-        """Who logs in runs them."""
+        """`argv` itself: it runs as the user who logs in."""
         return argv
 
     def stage(self, file: Path) -> str:
-        """Copied once: a later call, or evaluation, finds it there."""
+        """Copies the file unless it is there from an earlier call or evaluation; returns its path there."""
         if file not in self._staged:
             content = file.read_bytes()
             folder = f"{self._cache}/{hashlib.sha256(content).hexdigest()[:16]}"
@@ -116,7 +116,7 @@ class SshHost:
         return self._staged[file]
 
     def keep_secret(self, file: Path) -> str:
-        """Over the connection, which nobody reads, to a file that nobody else does."""
+        """Copies the secret over the encrypted connection to a file that nobody else may read."""
         there = f"{self.folder}/{file.name}"
         self._write(file.read_bytes(), there, "umask 077", "600")
         return there
@@ -126,7 +126,7 @@ class SshHost:
         target.write_bytes(self._run(f"cat {shlex.quote(path)}"))
 
     def has_program(self, name: str) -> bool:
-        """Whether a program is on its search path."""
+        """Whether a program is on the search path there."""
         return self._ask(f"command -v {shlex.quote(name)} || true") != ""
 
     def read(self, path: str) -> str:
@@ -134,10 +134,10 @@ class SshHost:
         return self._ask(f"cat {shlex.quote(path)} 2>/dev/null || true")
 
     def python(self, source: str) -> str:
-        """What a Python program prints there.
+        """Runs a Python program there and returns what it prints.
 
         Raises:
-            SshError: there is no Python, or it failed.
+            SshError: there is no Python, or the program failed.
         """
         return self._run("python3 -", source.encode()).decode().strip()
 
@@ -151,7 +151,7 @@ class SshHost:
         return self._run(script).decode().strip()
 
     def _marked(self, script: str) -> str:
-        """After the line `marker`, which ends what a login prints by itself."""
+        """`script`, preceded by a command that prints `marker`: what the login itself prints ends there."""
         return f"printf '\\n%s\\n' {self.marker}; {script}"
 
     def _run(self, script: str, given: bytes = b"") -> bytes:
@@ -177,7 +177,7 @@ class SshHost:
 
 
 def _complaint(name: str, stderr: str) -> str:
-    """What ssh said, in one line, with what would mend it."""
+    """What ssh said, in one line, and what would mend it."""
     host = name.rpartition("@")[2]
     mends = {
         "IDENTIFICATION HAS CHANGED": f"its host key has changed; if that is right: ssh-keygen -R {host}",

@@ -1,4 +1,4 @@
-"""The packet logs of a tunnel's end, ours or pantheon-tunnel's: `TIME_MS - UID - BYTES` each."""
+"""The packet logs of one end of a tunnel, ours or pantheon-tunnel's; each line is `TIME_MS - UID - BYTES`."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ _LONGEST_HEADER_LINE = 1 << 16
 
 
 def read_tunnel_log(path: Path) -> PacketRecords:
-    """Reads a log, up to its last whole line: an end that was killed may leave half of one.
+    """Reads a log up to its last whole line; an end that was killed may leave half of a line.
 
     Raises:
         InputError: the file is not such a log; names file, line and what is wrong.

@@ -20,7 +20,7 @@ from .hosts import Host
 from .tunnel_log import read_tunnel_log
 
 PORT = 5201
-"""Every tunnel's inside is a network of its own: all flows have the same."""
+"""The port of every flow: each tunnel's inside is a network of its own."""
 LISTEN_S = 20.0
 GOOD_BYE_S = 5.0
 _LISTENING = "ccgym: the port is open"
@@ -29,28 +29,28 @@ _TABLES = "/proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6"
 
 @dataclass(frozen=True)
 class TunnelRecords:
-    """What both ends of a flow's tunnel logged; each on the clock of its own host."""
+    """The logs of both ends of a flow's tunnel, each on the clock of its own host."""
 
     sent: PacketRecords
-    """Data packets."""
+    """Data packets, at the sender."""
     received: PacketRecords
     replies_sent: PacketRecords
-    """The way back."""
+    """Packets of the other direction, at the receiver."""
     replies_received: PacketRecords
 
 
 @dataclass(frozen=True)
 class TunnelPlace:
-    """Between whom tunnels are made."""
+    """The two hosts between which tunnels are made."""
 
     server: Host
     client: Host
     server_address: str
-    """As the client sees it."""
+    """The server's address as seen from the client."""
     client_sends: bool
     """Whether data flow from the client's end to the server's."""
     folder: Path
-    """For what the ends print, secrets, and logs that were fetched."""
+    """Local folder for the output of the ends, secrets, and fetched logs."""
 
 
 def run_through_tunnels(place: TunnelPlace, flows: list[PlannedFlow]) -> list[TunnelRecords]:
@@ -68,7 +68,7 @@ def run_through_tunnels(place: TunnelPlace, flows: list[PlannedFlow]) -> list[Tu
 
 
 class _FlowTunnel:
-    """One tunnel, a shell in each end that waits to be told what to run."""
+    """One tunnel, with a shell at each end that waits for the command to run."""
 
     def __init__(self, place: TunnelPlace, flow: PlannedFlow, number: int) -> None:
         self._place, self._number = place, number
@@ -101,7 +101,7 @@ class _FlowTunnel:
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        """The client says good-bye, so that the server ends by itself, with whole logs."""
+        """Ends the client first: it says good-bye, so the server ends by itself, with complete logs."""
         self._client.process.stop()
         with suppress(OutsideError):
             self._server.process.wait(GOOD_BYE_S)
@@ -132,7 +132,7 @@ class _FlowTunnel:
         return end.process
 
     def records(self) -> TunnelRecords:
-        """What was logged, once the tunnel has ended."""
+        """The logs of both ends, once the tunnel has ended."""
         place = self._place
         sender, receiver = (
             ((self._client, place.client), (self._server, place.server))

@@ -1,4 +1,4 @@
-"""Flows seen at both ends: what was sent beside what was received, packet by packet."""
+"""Flows recorded at both ends: pairs packets sent with packets received."""
 
 import numpy as np
 from ccgym.envs.logs.event_log import Array
@@ -9,7 +9,7 @@ from ccgym.envs.logs.packet_capture import PacketRecords
 def matched_flow(
     sent: PacketRecords, received: PacketRecords, start_ms: float, opportunity_ms: Array | None = None
 ) -> LinkLog:
-    """The log of one flow, times since `start_ms`, delays from end to end.
+    """The log of one flow: times in ms since `start_ms`, delays from end to end.
 
     Received packets that were never sent, and second copies of one, are left out.
     """
